@@ -1,0 +1,10 @@
+//! Changes to documents that are documents themselves.
+
+mod fields;
+mod json;
+mod merge;
+mod pointer;
+mod tree;
+
+pub use json::{JsonPatch, PatchError, PatchErrorKind};
+pub use merge::merge_patch;

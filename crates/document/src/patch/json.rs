@@ -1,0 +1,347 @@
+//! JSON patches (RFC 6902).
+
+use std::{borrow::Cow, error::Error, fmt};
+
+use super::{
+    pointer::{Pointer, position},
+    tree::{Node, no_container, no_item},
+};
+use crate::{Arena, Decode, Value, decode::shortened};
+
+/// A list of operations on a document: add, remove, replace, move, copy and test.
+///
+/// ```
+/// use wheelwright_document::{Arena, JsonPatch, decode, encode};
+///
+/// let arena = Arena::new();
+/// let document = decode(br#"{"replicas":1,"ports":[80]}"#, &arena)?;
+/// let patch = br#"[{"op":"test","path":"/replicas","value":1.0},{"op":"add","path":"/ports/-","value":443}]"#;
+/// let patched = JsonPatch::parse(decode(patch, &arena)?)?.apply(document, &arena)?;
+/// assert_eq!(encode(patched), br#"{"replicas":1,"ports":[80,443]}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct JsonPatch<'a>(Vec<Operation<'a>>);
+
+impl<'a> JsonPatch<'a> {
+    /// The largest number of operations in a patch, as Kubernetes has it.
+    pub const MAX_OPERATIONS: usize = 10_000;
+
+    /// The patch that a document describes. Members that RFC 6902 does not know are ignored, as it demands.
+    ///
+    /// # Errors
+    /// The first operation that is none.
+    pub fn parse(patch: Value<'a>) -> Result<Self, PatchError> {
+        let whole = |kind, problem| PatchError { operation: None, pointer: String::new(), kind, problem };
+        let Value::Array(operations) = patch else {
+            let problem = format!("a patch is a list of operations, not {}", patch.kind_name());
+            return Err(whole(PatchErrorKind::Malformed, problem.into()));
+        };
+        if operations.len() > Self::MAX_OPERATIONS {
+            let (count, limit) = (operations.len(), Self::MAX_OPERATIONS);
+            let problem = format!("{count} operations are more than the limit of {limit}; send several patches");
+            return Err(whole(PatchErrorKind::LimitExceeded, problem.into()));
+        }
+        let parse = |(index, operation): (usize, &Value<'a>)| {
+            let pointer = operation.get("path").and_then(Value::as_str).unwrap_or_default();
+            Operation::parse(*operation).map_err(|problem| problem.of(index, pointer))
+        };
+        operations.iter().enumerate().map(parse).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The document with all operations applied, one after the other, or with none of them. `test` compares by
+    /// [`Value::equivalent`]. Parts that no operation touches are shared with `target`.
+    ///
+    /// # Errors
+    /// The first operation that fails, or that would go beyond a limit: nesting ([`Decode::max_depth`]), the size of
+    /// all that is copied together ([`Decode::max_bytes`]), and the number of items that are shifted in lists.
+    pub fn apply(&self, target: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, PatchError> {
+        let limits = Decode::default();
+        let mut document = Document {
+            root: Node::Shared(target),
+            arena,
+            max_depth: limits.max_depth as usize,
+            copy_budget: limits.max_bytes,
+            work_budget: MAX_WORK,
+        };
+        for (index, operation) in self.0.iter().enumerate() {
+            document.apply(operation).map_err(|problem| problem.of(index, operation.path.as_str()))?;
+        }
+        Ok(document.root.to_value(arena))
+    }
+}
+
+/// A patch that is none, or that does not fit the document.
+#[derive(Clone, Debug)]
+pub struct PatchError {
+    operation: Option<usize>,
+    pointer: String,
+    kind: PatchErrorKind,
+    problem: Cow<'static, str>,
+}
+
+/// What is wrong with a patch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum PatchErrorKind {
+    /// It is not written as RFC 6902 says, so it fits no document.
+    Malformed,
+    /// A place it names is not there, or cannot be.
+    NotFound,
+    /// A value is not the one it tests for.
+    TestFailed,
+    /// The result, or the work to get there, would be too large.
+    LimitExceeded,
+}
+
+impl PatchError {
+    /// What is wrong.
+    pub fn kind(&self) -> PatchErrorKind {
+        self.kind
+    }
+
+    /// The operation that is wrong, counted from 0; `None` if the whole patch is.
+    pub fn operation(&self) -> Option<usize> {
+        self.operation
+    }
+
+    /// The `path` of that operation as the patch has it; empty if it has none.
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+}
+
+impl fmt::Display for PatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operation {
+            Some(index) => write!(f, "operation {index}, path {:?}: ", shortened(&self.pointer))?,
+            None => f.write_str("patch: ")?,
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+impl Error for PatchError {}
+
+/// How many items a patch may shift in lists, or look at in values that it moves: about a second's work, where ten
+/// thousand operations at the front of the largest list would take minutes.
+const MAX_WORK: usize = 1 << 27;
+
+#[derive(Clone, Debug)]
+struct Operation<'a> {
+    path: Pointer<'a>,
+    action: Action<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Action<'a> {
+    Add(Value<'a>),
+    Remove,
+    Replace(Value<'a>),
+    Move { from: Pointer<'a> },
+    Copy { from: Pointer<'a> },
+    Test(Value<'a>),
+}
+
+/// What is wrong with an operation, before it is known which one it is.
+struct Problem(PatchErrorKind, Cow<'static, str>);
+
+impl Problem {
+    fn of(self, operation: usize, pointer: &str) -> PatchError {
+        let Self(kind, problem) = self;
+        PatchError { operation: Some(operation), pointer: pointer.to_owned(), kind, problem }
+    }
+
+    fn malformed(problem: impl Into<Cow<'static, str>>) -> Self {
+        Self(PatchErrorKind::Malformed, problem.into())
+    }
+
+    /// Nothing is where the first `tokens` of the pointer lead.
+    fn not_found(pointer: &Pointer<'_>, tokens: usize, why: &str) -> Self {
+        let problem = format!("{:?} is not there: {why}", shortened(pointer.prefix(tokens)));
+        Self(PatchErrorKind::NotFound, problem.into())
+    }
+}
+
+impl<'a> Operation<'a> {
+    fn parse(operation: Value<'a>) -> Result<Self, Problem> {
+        if operation.as_object().is_none() {
+            let problem = format!("an operation is an object, not {}", operation.kind_name());
+            return Err(Problem::malformed(problem));
+        }
+        let text = |member: &str| {
+            let text = operation.get(member).and_then(Value::as_str);
+            text.ok_or_else(|| Problem::malformed(format!("the operation needs {member:?}, which is a string")))
+        };
+        let pointer = |member: &str| {
+            let parsed = Pointer::parse(text(member)?);
+            parsed.map_err(|rule| Problem::malformed(format!("{member:?} is no pointer: {rule}")))
+        };
+        let value = || operation.get("value").ok_or_else(|| Problem::malformed("the operation needs a \"value\""));
+        let action = match text("op")? {
+            "add" => Action::Add(value()?),
+            "remove" => Action::Remove,
+            "replace" => Action::Replace(value()?),
+            "move" => Action::Move { from: pointer("from")? },
+            "copy" => Action::Copy { from: pointer("from")? },
+            "test" => Action::Test(value()?),
+            _ => return Err(Problem::malformed("\"op\" is one of add, remove, replace, move, copy and test")),
+        };
+        Ok(Self { path: pointer("path")?, action })
+    }
+}
+
+/// The document that a patch is being applied to, and what the patch may still cost.
+struct Document<'a> {
+    root: Node<'a>,
+    arena: &'a Arena,
+    max_depth: usize,
+    /// How many bytes may still be copied within the document, which is what makes it larger than it and the patch.
+    copy_budget: usize,
+    /// How many items may still be shifted or looked at beyond those of the patch.
+    work_budget: usize,
+}
+
+impl<'a> Document<'a> {
+    fn apply(&mut self, operation: &Operation<'a>) -> Result<(), Problem> {
+        let path = &operation.path;
+        match &operation.action {
+            Action::Add(value) => self.add(path, Node::Shared(*value)),
+            Action::Remove => self.remove(path).map(drop),
+            Action::Replace(value) => {
+                let node = Node::Shared(*value);
+                self.check_depth(path, &node)?;
+                *self.find(path)? = node;
+                Ok(())
+            }
+            Action::Move { from } if path.is_inside(from) => {
+                Err(Problem::malformed("a value cannot be moved into itself; copy it, or move its parts"))
+            }
+            Action::Move { from } if path.tokens() == from.tokens() => self.find(from).map(drop),
+            Action::Move { from } => {
+                let node = self.remove(from)?;
+                self.add(path, node)
+            }
+            Action::Copy { from } => {
+                let arena = self.arena;
+                let source = self.find(from)?;
+                let value = source.to_value(arena);
+                *source = Node::Shared(value);
+                if !spend_size(value, &mut self.copy_budget) {
+                    let problem = "the patch copies too much; split it, or add what should be there";
+                    return Err(Problem(PatchErrorKind::LimitExceeded, problem.into()));
+                }
+                self.add(path, Node::Shared(value))
+            }
+            Action::Test(expected) => {
+                if self.find(path)?.equivalent(*expected) {
+                    return Ok(());
+                }
+                Err(Problem(PatchErrorKind::TestFailed, "the value is not the one that the patch tests for".into()))
+            }
+        }
+    }
+
+    fn find(&mut self, pointer: &Pointer<'_>) -> Result<&mut Node<'a>, Problem> {
+        self.find_first(pointer, pointer.tokens().len())
+    }
+
+    /// What the first `tokens` of the pointer lead to.
+    fn find_first(&mut self, pointer: &Pointer<'_>, tokens: usize) -> Result<&mut Node<'a>, Problem> {
+        let mut node = &mut self.root;
+        for (position, token) in pointer.tokens()[..tokens].iter().enumerate() {
+            node = node.child(token).map_err(|why| Problem::not_found(pointer, position + 1, &why))?;
+        }
+        Ok(node)
+    }
+
+    fn add(&mut self, pointer: &Pointer<'a>, value: Node<'a>) -> Result<(), Problem> {
+        self.check_depth(pointer, &value)?;
+        let Some((token, parents)) = pointer.tokens().split_last() else {
+            self.root = value;
+            return Ok(());
+        };
+        let arena = self.arena;
+        let not_found = |why: String| Problem::not_found(pointer, parents.len() + 1, &why);
+        let mut shifted = 0;
+        match self.find_first(pointer, parents.len())?.opened() {
+            Node::Array(items) => {
+                let end = items.len();
+                let place = if token == "-" { Some(end) } else { position(token).filter(|place| *place <= end) };
+                let place = place.ok_or_else(|| not_found(no_item(token, end)))?;
+                shifted = end - place;
+                items.insert(place, value);
+            }
+            Node::Object(fields) => match fields.get_mut(token) {
+                Some(field) => *field = value,
+                None => {
+                    let key = match token {
+                        Cow::Borrowed(key) => key,
+                        Cow::Owned(key) => arena.text(key),
+                    };
+                    fields.push(key, value);
+                }
+            },
+            Node::Shared(parent) => return Err(not_found(no_container(*parent))),
+        }
+        self.spend_work(shifted)
+    }
+
+    fn remove(&mut self, pointer: &Pointer<'_>) -> Result<Node<'a>, Problem> {
+        let Some((token, parents)) = pointer.tokens().split_last() else {
+            return Err(Problem::malformed("the whole document cannot be removed; replace it"));
+        };
+        // Reports what is not there, and opens the parent.
+        self.find(pointer)?;
+        let mut shifted = 0;
+        let removed = match self.find_first(pointer, parents.len())? {
+            Node::Array(items) => position(token).map(|place| {
+                shifted = items.len() - place;
+                items.remove(place)
+            }),
+            Node::Object(fields) => fields.remove(token),
+            Node::Shared(_) => None,
+        };
+        self.spend_work(shifted)?;
+        removed.ok_or_else(|| Problem::not_found(pointer, parents.len() + 1, "there is no such field"))
+    }
+
+    /// Every walk over a document relies on its depth.
+    fn check_depth(&mut self, pointer: &Pointer<'_>, value: &Node<'_>) -> Result<(), Problem> {
+        let mut seen = 0;
+        if pointer.tokens().len() + value.depth(&mut seen) > self.max_depth {
+            let problem = format!("the result would be nested deeper than the limit of {}", self.max_depth);
+            return Err(Problem(PatchErrorKind::LimitExceeded, problem.into()));
+        }
+        self.spend_work(seen)
+    }
+
+    fn spend_work(&mut self, items: usize) -> Result<(), Problem> {
+        self.work_budget = self.work_budget.checked_sub(items).ok_or_else(|| {
+            let problem = "the patch moves too much in large lists or objects; split it, or replace the whole of them";
+            Problem(PatchErrorKind::LimitExceeded, problem.into())
+        })?;
+        Ok(())
+    }
+}
+
+/// Takes about as many bytes as the value would be encoded to from the budget; `false` if it has not enough.
+fn spend_size(value: Value<'_>, budget: &mut usize) -> bool {
+    let mut spend = |bytes: usize| match budget.checked_sub(bytes) {
+        Some(rest) => {
+            *budget = rest;
+            true
+        }
+        None => false,
+    };
+    match value {
+        Value::Null | Value::Bool(_) => spend(4),
+        Value::Number(number) => spend(number.as_str().len()),
+        Value::String(text) => spend(text.as_str().len() + 2),
+        Value::Array(items) => spend(items.len() + 2) && items.iter().all(|item| spend_size(*item, budget)),
+        Value::Object(entries) => {
+            let keys = entries.iter().map(|entry| entry.key.len() + 4).sum::<usize>();
+            spend(keys + 2) && entries.iter().all(|entry| spend_size(entry.value, budget))
+        }
+    }
+}

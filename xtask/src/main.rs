@@ -1,0 +1,136 @@
+//! The repository's own tasks. `cargo xtask` lists them.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    time::Instant,
+};
+
+const HELP: &str = "\
+The repository's own tasks.
+
+  cargo xtask test [--full]        formatting, lints, and every test; --full adds a short run of every fuzz target
+  cargo xtask fuzz [TARGET] [--seconds N]
+                                   fuzz one target, or all of them, for N seconds each (60)
+  cargo xtask bench                the benchmarks, with their ratios
+
+The tests use the conformance cases in the folder that WHEELWRIGHT_SHARED names, or in ../shared, where there is one.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["test"] => test(),
+        ["test", "--full"] => test().and_then(|()| fuzz(None, "20")),
+        ["fuzz"] => fuzz(None, "60"),
+        ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
+        ["fuzz", target] => fuzz(Some(target), "60"),
+        ["fuzz", target, "--seconds", seconds] => fuzz(Some(target), seconds),
+        ["bench"] => cargo(["bench", "--package", "wheelwright-schema"]),
+        [] | ["help" | "--help" | "-h"] => {
+            say(HELP);
+            Ok(())
+        }
+        _ => Err(format!("unknown task\n\n{HELP}")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&format!("xtask: {message}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One build of the tree: the lints look at it, the tests run it. Doc tests come with `cargo test`.
+fn test() -> Result<(), String> {
+    ensure_component("rustfmt")?;
+    ensure_component("clippy")?;
+    cargo(["fmt", "--all", "--check"])?;
+    cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
+    cargo(["test", "--workspace", "--quiet"])
+}
+
+/// Debian's own toolchain has these as packages; rustup has them as components.
+fn ensure_component(name: &str) -> Result<(), String> {
+    let subcommand = if name == "rustfmt" { "fmt" } else { name };
+    let present = Command::new("cargo")
+        .args([subcommand, "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if present {
+        return Ok(());
+    }
+    run(Command::new("rustup").args(["component", "add", name]))
+        .or_else(|_| run(Command::new("apt-get").args(["install", "--yes", name])))
+        .map_err(|_| format!("cargo {subcommand} is needed: rustup component add {name}"))
+}
+
+/// The fuzz targets are a workspace of their own, so that nobody pays for libFuzzer who does not fuzz.
+fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
+    let folder = root().join("fuzz");
+    let targets = match target {
+        Some(target) => vec![target.to_owned()],
+        None => fuzz_targets(&folder)?,
+    };
+    for target in targets {
+        let corpus = folder.join("corpus").join(&target);
+        let artifacts = folder.join("artifacts").join(&target);
+        for folder in [&corpus, &artifacts] {
+            std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        run(Command::new("cargo")
+            .current_dir(&folder)
+            // What cargo-fuzz sets on stable: coverage for the fuzzer, checks that release builds leave out.
+            .env(
+                "RUSTFLAGS",
+                "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+                 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+                 -Cllvm-args=-sanitizer-coverage-pc-table -Cdebug-assertions -Coverflow-checks --cfg fuzzing",
+            )
+            .args(["run", "--release", "--quiet", "--bin", &target, "--"])
+            .arg(&corpus)
+            .arg(folder.join("seeds").join(&target))
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(format!("-max_total_time={seconds}"))
+            .args(["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]))?;
+    }
+    Ok(())
+}
+
+fn fuzz_targets(folder: &Path) -> Result<Vec<String>, String> {
+    let targets = std::fs::read_dir(folder.join("targets")).map_err(|error| error.to_string())?;
+    let mut names: Vec<String> = targets
+        .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn cargo<const N: usize>(arguments: [&str; N]) -> Result<(), String> {
+    run(Command::new("cargo").current_dir(root()).args(arguments))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    let line = format!("{} {}", command.get_program().to_string_lossy(), words.join(" "));
+    say(&format!("xtask: {line}"));
+    let start = Instant::now();
+    let status = command.status().map_err(|error| format!("{line}: {error}"))?;
+    say(&format!("xtask: took {:.1} s", start.elapsed().as_secs_f64()));
+    if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
+}
+
+fn root() -> PathBuf {
+    // The manifest of this package is in the folder below the root.
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Conversation goes to standard error; the tools' own output goes where they send it.
+#[expect(clippy::print_stderr, reason = "a task runner talks to its user")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
