@@ -71,7 +71,7 @@ impl Decode {
             entries: Vec::with_capacity(64),
             duplicates: Vec::new(),
         };
-        let value = decoder.document().map_err(|error| error.located(bytes))?;
+        let value = decoder.document().map_err(|error| (*error).located(bytes))?;
         let duplicates = decoder.duplicates.iter().map(|steps| written(steps)).collect();
         Ok(Decoded { value, duplicates })
     }
@@ -130,11 +130,11 @@ impl DecodeError {
         self
     }
 
-    fn located(mut self: Box<Self>, bytes: &[u8]) -> Self {
+    fn located(mut self, bytes: &[u8]) -> Self {
         let before = &bytes[..self.offset.min(bytes.len())];
         self.line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         self.column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-        *self
+        self
     }
 
     /// What is wrong.
@@ -227,6 +227,7 @@ struct Decoder<'a> {
     duplicates: Vec<Vec<Step>>,
 }
 
+/// As many as Kubernetes reports.
 const MAX_REPORTED_DUPLICATES: usize = 100;
 
 type Decoding<T> = Result<T, Box<DecodeError>>;
@@ -280,7 +281,9 @@ impl<'a> Decoder<'a> {
     }
 
     fn number(&mut self) -> Decoding<Value<'a>> {
-        let Some(length) = number::scan(&self.bytes[self.at..]) else { return self.expected("a number") };
+        let Some(length) = number::scan(&self.bytes[self.at..]) else {
+            return self.expected("a number");
+        };
         let text = &self.text[self.at..self.at + length];
         self.at += length;
         Ok(Value::Number(Number::scanned(text)))
@@ -378,7 +381,9 @@ impl<'a> Decoder<'a> {
         let code = digits.and_then(|digits| {
             digits.iter().try_fold(0, |code, digit| Some(code * 16 + char::from(*digit).to_digit(16)?))
         });
-        let Some(code) = code else { return self.expected("four hexadecimal digits") };
+        let Some(code) = code else {
+            return self.expected("four hexadecimal digits");
+        };
         self.at += 4;
         Ok(code)
     }

@@ -204,7 +204,9 @@ impl<'a> Decimal<'a> {
         let last = |decimal: &Decimal<'_>| decimal.point - decimal.count() as i64;
         let shift = last(self) - last(divisor) + self.exponent.minus(&divisor.exponent);
         // The last digit of `a` is not zero, so `a` is no multiple of anything times ten.
-        let Ok(shift) = usize::try_from(shift) else { return false };
+        let Ok(shift) = usize::try_from(shift) else {
+            return false;
+        };
         // More tens than there are twos and fives in 64 bits make no difference.
         let tens = std::iter::repeat_n(b'0', shift.min(64));
         let divisor = u128::from(digits);

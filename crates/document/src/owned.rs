@@ -36,9 +36,9 @@ impl Owned {
             Self::String(text) if text.plain => Value::String(Text::plain(&text.text)),
             Self::String(text) => Value::string(&text.text),
             Self::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| item.share(arena)))),
-            Self::Object(entries) => Value::Object(arena.slice_from(
-                entries.iter().map(|(key, value)| Entry { key, value: value.share(arena) }),
-            )),
+            Self::Object(entries) => Value::Object(
+                arena.slice_from(entries.iter().map(|(key, value)| Entry { key, value: value.share(arena) })),
+            ),
         }
     }
 }
@@ -49,10 +49,9 @@ impl From<Value<'_>> for Owned {
             Value::Null => Self::Null,
             Value::Bool(value) => Self::Bool(value),
             Value::Number(number) => Self::Number(number.as_str().into()),
-            Value::String(text) => Self::String(OwnedText {
-                text: text.as_str().into(),
-                plain: is_plain(text.as_str().as_bytes()),
-            }),
+            Value::String(text) => {
+                Self::String(OwnedText { text: text.as_str().into(), plain: is_plain(text.as_str().as_bytes()) })
+            }
             Value::Array(items) => Self::Array(items.iter().map(|item| Self::from(*item)).collect()),
             Value::Object(entries) => {
                 Self::Object(entries.iter().map(|entry| (entry.key.into(), Self::from(entry.value))).collect())

@@ -89,6 +89,15 @@ impl FieldPath {
         &self.0
     }
 
+    /// This path, seen from further up. A position in a list gets a dot too, `default.[0]`, as in Kubernetes.
+    pub fn under(&self, parent: &FieldPath) -> Self {
+        match (parent.is_root(), self.is_root()) {
+            (true, _) => self.clone(),
+            (_, true) => parent.clone(),
+            _ => Self(format!("{parent}.{self}")),
+        }
+    }
+
     /// Whether this is the whole document.
     pub fn is_root(&self) -> bool {
         self.0 == Self::ROOT

@@ -100,9 +100,11 @@ impl<'a> Spanned<'a> {
         match self.node {
             Node::Scalar(value) => value,
             Node::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| item.to_value(arena)))),
-            Node::Object(entries) => Value::Object(arena.slice_from(
-                entries.iter().map(|entry| Entry { key: entry.key, value: entry.value.to_value(arena) }),
-            )),
+            Node::Object(entries) => {
+                Value::Object(arena.slice_from(
+                    entries.iter().map(|entry| Entry { key: entry.key, value: entry.value.to_value(arena) }),
+                ))
+            }
         }
     }
 }

@@ -185,7 +185,9 @@ impl<'a> Operation<'a> {
             "move" => Action::Move { from: pointer("from")? },
             "copy" => Action::Copy { from: pointer("from")? },
             "test" => Action::Test(value()?),
-            _ => return Err(Problem::malformed("\"op\" is one of add, remove, replace, move, copy and test")),
+            _ => {
+                return Err(Problem::malformed("\"op\" is one of add, remove, replace, move, copy and test"));
+            }
         };
         Ok(Self { path: pointer("path")?, action })
     }

@@ -9,7 +9,9 @@ use crate::{Arena, Entry, Value};
 /// Fields that stay keep their order, new ones follow. Subtrees that the patch does not speak of are shared. The result
 /// is neither larger than both documents together nor nested deeper than the deeper one.
 pub fn merge_patch<'a>(target: Value<'a>, patch: Value<'a>, arena: &'a Arena) -> Value<'a> {
-    let Value::Object(changes) = patch else { return patch };
+    let Value::Object(changes) = patch else {
+        return patch;
+    };
     let entries = match target {
         Value::Object(entries) if changes.is_empty() => return Value::Object(entries),
         Value::Object(entries) => entries,

@@ -15,7 +15,9 @@ impl<'a> Pointer<'a> {
         let tokens = match text.strip_prefix('/') {
             Some(rest) => rest.split('/').map(unescaped).collect::<Option<_>>(),
             None if text.is_empty() => Some(Vec::new()),
-            None => return Err("a pointer starts with a slash, or is empty for the whole document"),
+            None => {
+                return Err("a pointer starts with a slash, or is empty for the whole document");
+            }
         };
         let tokens = tokens.ok_or("in a pointer, write ~0 for a tilde and ~1 for a slash")?;
         Ok(Self { text, tokens })
