@@ -1,0 +1,50 @@
+//! What a rule is: the part of a finding that is the same wherever it is found.
+
+use std::fmt;
+
+/// Something that can be wrong with a schema or a document.
+#[derive(Debug)]
+pub struct Rule {
+    /// Never changes and is never used again for anything else: `WW005`.
+    pub id: &'static str,
+    /// The id for people, in kebab-case: `type-required`.
+    pub name: &'static str,
+    /// What is wrong, in one sentence.
+    pub summary: &'static str,
+    /// Why it matters.
+    pub why: &'static str,
+    /// How it is mended in general; a finding may know better.
+    pub mend: &'static str,
+    /// How grave it is, unless a finding lowers it.
+    pub level: Level,
+    /// The page about this rule, in Markdown.
+    pub page: &'static str,
+}
+
+/// How grave a finding is, from the least to the most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Worth knowing.
+    Note,
+    /// Probably not what was meant; nothing is refused for it.
+    Warning,
+    /// Kubernetes refuses it, or would do something wrong with it.
+    Error,
+}
+
+impl Level {
+    /// The word for it, as shown: `error`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,296 @@
+//! Every rule there is, in the order of the ids.
+//!
+//! WW001 to WW029 are about the shape of schemas and definitions, WW030 to WW099 about defaults, WW100 and up about
+//! documents. An id is never used again for anything else.
+
+use crate::{Level, Rule};
+
+/// Every rule, in the order of the ids.
+pub fn all() -> &'static [&'static Rule] {
+    ALL
+}
+
+/// The rule of an id (`WW005`, `ww005`) or a name (`type-required`).
+pub fn find(id_or_name: &str) -> Option<&'static Rule> {
+    ALL.iter()
+        .find(|rule| rule.id.eq_ignore_ascii_case(id_or_name) || rule.name.eq_ignore_ascii_case(id_or_name))
+        .copied()
+}
+
+macro_rules! rules {
+    ($($constant:ident: $id:literal $name:literal $level:ident {
+        summary: $summary:literal,
+        why: $why:literal,
+        mend: $mend:literal,
+    })*) => {
+        $(
+            #[doc = concat!($id, ": ", $summary, ".")]
+            pub static $constant: Rule = Rule {
+                id: $id,
+                name: $name,
+                summary: $summary,
+                why: $why,
+                mend: $mend,
+                level: Level::$level,
+                page: include_str!(concat!("../../../docs/rules/", $id, ".md")),
+            };
+        )*
+
+        static ALL: &[&Rule] = &[$(&$constant),*];
+    };
+}
+
+rules! {
+    UNREADABLE: "WW001" "unreadable" Error {
+        summary: "the file is not valid JSON or YAML, or is over a limit",
+        why: "nothing else can be checked until the file can be read",
+        mend: "correct the text at the place shown, or split a file that is too large",
+    }
+    MALFORMED_SCHEMA: "WW002" "malformed-schema" Error {
+        summary: "a schema keyword has a value of the wrong sort",
+        why: "Kubernetes cannot decode such a definition and refuses all of it",
+        mend: "write the keyword's value in the sort it takes: a number for `minLength`, a list for \
+            `required`",
+    }
+    UNKNOWN_KEYWORD: "WW003" "unknown-keyword" Warning {
+        summary: "a schema keyword is not one that Kubernetes knows",
+        why: "unless asked to be strict, Kubernetes drops the keyword, and what it was to say is never \
+            enforced",
+        mend: "correct the spelling, or remove the keyword",
+    }
+    UNSUPPORTED_KEYWORD: "WW004" "unsupported-keyword" Error {
+        summary: "a JSON Schema keyword is not supported in definitions",
+        why: "Kubernetes refuses keywords that it cannot prune, default or check by",
+        mend: "say the same with supported keywords; write out what a `$ref` points to",
+    }
+    TYPE_REQUIRED: "WW005" "type-required" Error {
+        summary: "a part of the schema has no type",
+        why: "a structural schema states the type of every value, so that unknown fields can be pruned \
+            and defaults applied",
+        mend: "add a `type`, or `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields` \
+            where no one type fits",
+    }
+    TYPE_UNKNOWN: "WW006" "type-unknown" Error {
+        summary: "a type is none of the six that exist",
+        why: "Kubernetes refuses a definition with a type it does not know",
+        mend: "use array, boolean, integer, number, object or string; write `nullable: true` for a \
+            value that may be null",
+    }
+    ROOT_NOT_OBJECT: "WW007" "root-not-object" Error {
+        summary: "the root of the schema is not a plain object",
+        why: "every resource is an object with `apiVersion`, `kind` and `metadata`, and is never null",
+        mend: "write `type: object` at the root, and no `nullable`",
+    }
+    ITEMS_REQUIRED: "WW008" "items-required" Error {
+        summary: "an array does not say what its items are",
+        why: "without a schema for the items they can be neither pruned nor defaulted nor checked",
+        mend: "add `items` with the schema of one item",
+    }
+    ADDITIONAL_PROPERTIES_CONFLICT: "WW009" "additional-properties-conflict" Error {
+        summary: "additionalProperties stands where it is not allowed",
+        why: "an object either has known fields or is a map; mixing both makes pruning ambiguous",
+        mend: "keep `properties` for known fields or `additionalProperties` for a map, in a field of \
+            its own",
+    }
+    NESTED_STRUCTURE: "WW010" "nested-structure" Error {
+        summary: "a junctor holds a keyword that only the structure may have",
+        why: "what is inside allOf, anyOf, oneOf or not only checks values; the shape must not depend \
+            on which branch applies",
+        mend: "move the keyword out of the junctor, to where the field itself is declared",
+    }
+    UNDECLARED_NESTED_FIELD: "WW011" "undeclared-nested-field" Error {
+        summary: "a junctor speaks of a field that the structure does not declare",
+        why: "a field that only a junctor names is unknown, and so is pruned before the junctor could \
+            check it",
+        mend: "declare the field, with its type, next to the junctor",
+    }
+    RESTRICTED_METADATA: "WW012" "restricted-metadata" Error {
+        summary: "the metadata of the resource is constrained too far",
+        why: "metadata belongs to Kubernetes; only the name may be narrowed",
+        mend: "write `metadata: {type: object}`, at most with `name` and `generateName` constrained",
+    }
+    TYPE_META_NOT_STRING: "WW013" "type-meta-not-string" Error {
+        summary: "apiVersion or kind is not a string",
+        why: "both are strings in every resource, so no resource could ever be valid",
+        mend: "write `type: string`, or leave both out of the schema",
+    }
+    INT_OR_STRING_CONFLICT: "WW014" "int-or-string-conflict" Error {
+        summary: "x-kubernetes-int-or-string is combined with what excludes it",
+        why: "such a value is an integer or a string and nothing else",
+        mend: "remove the other extension, or remove `x-kubernetes-int-or-string`",
+    }
+    EMBEDDED_RESOURCE: "WW015" "embedded-resource" Error {
+        summary: "an embedded resource is not an object with known content",
+        why: "an embedded resource has apiVersion, kind and metadata, so it is an object, and its \
+            other fields need a schema",
+        mend: "write `type: object` with `properties` or `x-kubernetes-preserve-unknown-fields: true`",
+    }
+    PRESERVE_UNKNOWN_FIELDS_FALSE: "WW016" "preserve-unknown-fields-false" Error {
+        summary: "x-kubernetes-preserve-unknown-fields is false",
+        why: "unknown fields are pruned unless it is true; false is refused because it suggests that \
+            pruning could be switched back on",
+        mend: "remove the keyword; pruning resumes by itself under every declared property",
+    }
+    LIST_TYPE: "WW017" "list-type" Error {
+        summary: "x-kubernetes-list-type or x-kubernetes-list-map-keys does not fit",
+        why: "server-side apply merges lists by these keywords, so they must say one clear thing",
+        mend: "use atomic, set or map on an array, and list-map-keys with map only",
+    }
+    LIST_MAP_KEY: "WW018" "list-map-key" Error {
+        summary: "items cannot be told apart by the keys of their list",
+        why: "an item without its key, or with null for one, cannot be found again when the list is \
+            merged",
+        mend: "declare each key as a scalar of the items, make it required or give it a default, and do \
+            not make it nullable",
+    }
+    MAP_TYPE: "WW019" "map-type" Error {
+        summary: "x-kubernetes-map-type does not fit",
+        why: "server-side apply merges objects by this keyword, so it must say one clear thing",
+        mend: "use granular or atomic, on an object only",
+    }
+    INVALID_PATTERN: "WW020" "invalid-pattern" Error {
+        summary: "a pattern is not a valid regular expression",
+        why: "patterns are RE2: no look-around and no back-references, in exchange for linear time",
+        mend: "write the pattern in RE2, or say the rest with a second pattern in `allOf`",
+    }
+    STATUS_ROOT_KEYWORDS: "WW021" "status-root-keywords" Error {
+        summary: "the root has a keyword that the status subresource does not allow there",
+        why: "status is checked on its own, by its property alone, so a rule over the whole root could \
+            not be kept",
+        mend: "move the keyword into `spec` or `status`",
+    }
+    DEFINITION_VERSIONS: "WW022" "definition-versions" Error {
+        summary: "the versions of a definition do not fit together",
+        why: "objects are stored in exactly one version, and each version is addressed by its name",
+        mend: "give every version a name of its own and a schema, and set `storage: true` on exactly \
+            one",
+    }
+    DEFINITION_NAMES: "WW023" "definition-names" Error {
+        summary: "the names of a definition do not fit together",
+        why: "Kubernetes finds a definition by its plural name and group, and serves it under its \
+            names",
+        mend: "set `metadata.name` to the plural name, a dot and the group; keep names lower-case, the \
+            kind in CamelCase",
+    }
+    INVALID_DEFAULT: "WW030" "invalid-default" Error {
+        summary: "a default is not valid where it stands",
+        why: "a default is checked as written, before nested defaults fill it; Kubernetes refuses one \
+            that would make objects invalid",
+        mend: "write a default that the schema accepts by itself, with all its required fields",
+    }
+    DEFAULT_HAS_UNKNOWN_FIELDS: "WW031" "default-has-unknown-fields" Error {
+        summary: "a default has fields that the schema does not declare",
+        why: "such fields would be pruned as soon as the default was applied",
+        mend: "remove them from the default, or declare them",
+    }
+    DEFAULT_NOT_ALLOWED_HERE: "WW032" "default-not-allowed-here" Error {
+        summary: "a default stands where none may be",
+        why: "apiVersion, kind and metadata come from the request, never from a schema",
+        mend: "remove the default",
+    }
+    DEFAULT_METADATA_INVALID: "WW033" "default-metadata-invalid" Error {
+        summary: "the default of an embedded resource is not a resource",
+        why: "every resource has an apiVersion and a kind, and metadata that is valid",
+        mend: "add `apiVersion` and `kind` to the default, and correct its metadata",
+    }
+    UNCHECKED_DEFAULT: "WW034" "unchecked-default" Error {
+        summary: "a default in a map's values is not valid",
+        why: "Kubernetes does not check defaults under additionalProperties, and then makes objects \
+            that it refuses",
+        mend: "write a default that the schema accepts by itself",
+    }
+    DEFAULT_NOT_UNIQUE: "WW035" "default-not-unique" Error {
+        summary: "a default list has items that its list type forbids",
+        why: "Kubernetes does not check this, and then makes objects that it refuses",
+        mend: "remove the repeated items from the default",
+    }
+    UNREACHABLE_DEFAULT: "WW036" "unreachable-default" Note {
+        summary: "a default can never apply when its parent is absent",
+        why: "defaults fill only objects that exist; an absent parent without a default of its own is \
+            not created",
+        mend: "add `default: {}` to the parent",
+    }
+    INVALID_VALUE: "WW100" "invalid-value" Error {
+        summary: "a value of a document is not what its schema asks for",
+        why: "Kubernetes refuses the document",
+        mend: "change the value to one that the schema accepts",
+    }
+    UNKNOWN_FIELD: "WW101" "unknown-field" Warning {
+        summary: "a document has a field that its schema does not declare",
+        why: "unless asked to be strict, Kubernetes removes the field, and what was written there is \
+            lost",
+        mend: "correct the spelling, remove the field, or declare it in the schema",
+    }
+    DUPLICATE_KEY: "WW102" "duplicate-key" Error {
+        summary: "a key occurs twice in one object",
+        why: "only one of the values is kept, and which one depends on who reads the document",
+        mend: "remove one of them",
+    }
+    NULL_DROPPED: "WW103" "null-dropped" Note {
+        summary: "a null is removed, or replaced with a default",
+        why: "a field that is not nullable cannot be null; Kubernetes treats it as absent",
+        mend: "remove the field, or write `nullable: true` in the schema if null means something",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_count_up_and_skip_only_to_a_new_ten() {
+        let numbers: Vec<u32> = all().iter().map(|rule| rule.id.strip_prefix("WW").unwrap().parse().unwrap()).collect();
+        assert_eq!(numbers[0], 1);
+        for pair in numbers.windows(2) {
+            assert!(pair[1] == pair[0] + 1 || (pair[1] > pair[0] && pair[1] % 10 == 0), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_in_kebab_case() {
+        let names: HashSet<_> = all().iter().map(|rule| rule.name).collect();
+        assert_eq!(names.len(), all().len());
+        for name in names {
+            let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+            assert!(name.split('-').all(is_word), "{name}");
+        }
+    }
+
+    #[test]
+    fn rules_are_found_by_id_and_by_name() {
+        for id_or_name in ["WW005", "ww005", "type-required", "Type-Required"] {
+            assert_eq!(find(id_or_name).unwrap().id, "WW005");
+        }
+        assert!(find("WW999").is_none());
+        assert!(find("").is_none());
+    }
+
+    #[test]
+    fn every_page_explains_its_rule() {
+        for rule in all() {
+            let page = rule.page;
+            assert!(page.starts_with(&format!("# {} {}\n\n", rule.id, rule.name)), "{}: title", rule.id);
+            let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+            assert_eq!(headings, ["Why", "Bad", "How to mend", "Good"], "{}", rule.id);
+            let (bad, good) = (example(page, "Bad"), example(page, "Good"));
+            assert!(!bad.is_empty() && !good.is_empty() && bad != good, "{}: examples", rule.id);
+        }
+    }
+
+    #[test]
+    fn texts_are_fragments_of_one_line() {
+        for rule in all() {
+            for text in [rule.summary, rule.why, rule.mend] {
+                assert!(!text.is_empty() && !text.ends_with('.') && !text.contains('\n'), "{}: {text}", rule.id);
+            }
+        }
+    }
+
+    /// The YAML example in a section of a page.
+    fn example<'p>(page: &'p str, heading: &str) -> &'p str {
+        let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
+        section.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap_or_default()
+    }
+}
