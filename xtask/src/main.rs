@@ -57,10 +57,8 @@ fn test() -> Result<(), String> {
 /// Debian's own toolchain has these as packages; rustup has them as components.
 fn ensure_component(name: &str) -> Result<(), String> {
     let subcommand = if name == "rustfmt" { "fmt" } else { name };
-    let present = Command::new("cargo")
-        .args([subcommand, "--version"])
-        .output()
-        .is_ok_and(|output| output.status.success());
+    let present =
+        Command::new("cargo").args([subcommand, "--version"]).output().is_ok_and(|output| output.status.success());
     if present {
         return Ok(());
     }
@@ -103,9 +101,8 @@ fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
 
 fn fuzz_targets(folder: &Path) -> Result<Vec<String>, String> {
     let targets = std::fs::read_dir(folder.join("targets")).map_err(|error| error.to_string())?;
-    let mut names: Vec<String> = targets
-        .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned()))
-        .collect();
+    let mut names: Vec<String> =
+        targets.filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned())).collect();
     names.sort();
     Ok(names)
 }

@@ -1,0 +1,418 @@
+//! The walk: one pass over a document that prunes, frees of nulls, coerces metadata, defaults and validates.
+
+use std::{error::Error, fmt};
+
+use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+
+use crate::{
+    ValidationError,
+    error::Source,
+    program::{Field, Meta, Node, NodeId, Program},
+    validate::{
+        MetadataError, Tally, check_field_count, check_junctors, check_required_undeclared, check_shallow,
+        check_unique, coerce_metadata, coerce_metadata_dropping, lack_required, refuse_additional, validate_metadata,
+        validate_type_meta,
+    },
+};
+
+/// What a walk does. Kubernetes does these one after the other, in this order; one walk gives the same result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stages {
+    /// Removes fields that the schema does not know.
+    pub(crate) prune: bool,
+    /// Removes nulls where null is neither allowed nor replaced by a default, coerces metadata, and fills in defaults.
+    pub(crate) default: bool,
+    /// Checks every value.
+    pub(crate) validate: bool,
+    /// Drops metadata of the wrong type instead of refusing the document.
+    drop_invalid_metadata: bool,
+    /// Fills in defaults but leaves nulls and metadata alone.
+    fill_only: bool,
+}
+
+impl Stages {
+    /// Everything that a write goes through.
+    pub const ADMIT: Self =
+        Self { prune: true, default: true, validate: true, drop_invalid_metadata: false, fill_only: false };
+    /// Pruning alone.
+    pub const PRUNE: Self = Self { default: false, validate: false, ..Self::ADMIT };
+    /// Everything up to defaulting.
+    pub const DEFAULT: Self = Self { validate: false, ..Self::ADMIT };
+    /// Validation alone.
+    pub const VALIDATE: Self = Self { prune: false, default: false, ..Self::ADMIT };
+    /// What finds metadata of the wrong type, and nothing else that counts.
+    pub(crate) const COERCE: Self = Self { prune: false, ..Self::DEFAULT };
+    /// How a default value itself is completed: neither pruned nor freed of nulls.
+    pub(crate) const FILL: Self = Self { prune: false, fill_only: true, ..Self::ADMIT };
+
+    /// The same, but metadata of the wrong type is dropped instead of refused, as is done with stored documents.
+    #[must_use]
+    pub const fn dropping_invalid_metadata(self) -> Self {
+        Self { drop_invalid_metadata: true, ..self }
+    }
+}
+
+/// What came out of a walk.
+#[derive(Clone, Debug)]
+pub struct Admitted<'a> {
+    /// The document.
+    pub value: Value<'a>,
+    /// Fields that the schema does not know, in the order of the document.
+    pub unknown: Vec<FieldPath>,
+    /// What is wrong with it.
+    pub errors: Vec<ValidationError>,
+}
+
+/// Metadata, apiVersion or kind of the wrong type; Kubernetes refuses to decode such a document.
+#[derive(Clone, Debug)]
+pub struct CoercionError {
+    path: FieldPath,
+    message: String,
+}
+
+impl CoercionError {
+    /// The field that has the wrong type.
+    pub fn path(&self) -> &FieldPath {
+        &self.path
+    }
+
+    /// What is wrong with it.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for CoercionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+impl Error for CoercionError {}
+
+impl Program {
+    /// Takes a document through the stages of a write: pruned, free of nulls, defaulted and validated.
+    ///
+    /// # Errors
+    /// Metadata, apiVersion or kind have the wrong type.
+    pub fn admit<'a>(&'a self, document: Value<'a>, arena: &'a Arena) -> Result<Admitted<'a>, CoercionError> {
+        self.run(document, arena, Stages::ADMIT)
+    }
+
+    /// Takes a document through some stages.
+    ///
+    /// # Errors
+    /// Metadata, apiVersion or kind have the wrong type, where the stages look at them.
+    pub fn run<'a>(
+        &'a self,
+        document: Value<'a>,
+        arena: &'a Arena,
+        stages: Stages,
+    ) -> Result<Admitted<'a>, CoercionError> {
+        let mut walk = Walk::new(self, arena, stages);
+        let value = walk.value(self.root, document, &Path::Root);
+        match walk.coercion {
+            Some(error) => Err(error),
+            None => Ok(Admitted { value, unknown: walk.unknown, errors: walk.errors }),
+        }
+    }
+}
+
+/// A walk over one document.
+pub(crate) struct Walk<'a> {
+    program: &'a Program,
+    arena: &'a Arena,
+    stages: Stages,
+    /// Entries and items of the objects and lists that are open; each takes its own from the end when it closes.
+    entries: Vec<Entry<'a>>,
+    items: Vec<Value<'a>>,
+    unknown: Vec<FieldPath>,
+    errors: Vec<ValidationError>,
+    coercion: Option<CoercionError>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(program: &'a Program, arena: &'a Arena, stages: Stages) -> Self {
+        Self {
+            program,
+            arena,
+            stages,
+            entries: Vec::with_capacity(64),
+            items: Vec::with_capacity(32),
+            unknown: Vec::new(),
+            errors: Vec::new(),
+            coercion: None,
+        }
+    }
+
+    /// Walks a value that belongs to some node, as if it were a whole document.
+    pub(crate) fn from(&mut self, id: NodeId, value: Value<'a>) -> Value<'a> {
+        self.value(id, value, &Path::Root)
+    }
+
+    pub(crate) fn is_clean(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Unknown fields, errors, and what kept the document from being decoded.
+    pub(crate) fn finish(self) -> (Vec<FieldPath>, Vec<ValidationError>, Option<CoercionError>) {
+        (self.unknown, self.errors, self.coercion)
+    }
+
+    fn value(&mut self, id: NodeId, value: Value<'a>, path: &Path<'_>) -> Value<'a> {
+        let node = self.program.node(id);
+        if node.untouched {
+            return value;
+        }
+        let result = match value {
+            Value::Object(entries) => Value::Object(self.object(node, entries, path)),
+            Value::Array(items) => Value::Array(self.list(node, items, path)),
+            scalar => scalar,
+        };
+        if self.stages.validate {
+            self.check(node, result, path);
+        }
+        result
+    }
+
+    #[inline]
+    fn check(&mut self, node: &'a Node, value: Value<'a>, path: &Path<'_>) {
+        let mut tally = Tally::into(&mut self.errors);
+        check_shallow(node, value, path, &mut tally);
+        if let Some(junctors) = &node.junctors
+            && !value.is_null()
+            && junctors.matter(node, value)
+        {
+            check_junctors(self.program, junctors, value, path, &mut tally);
+        }
+    }
+
+    fn list(&mut self, node: &'a Node, items: &'a [Value<'a>], path: &Path<'_>) -> &'a [Value<'a>] {
+        let Some(item_node) = node.items else { return items };
+        let mark = self.items.len();
+        let mut changed = false;
+        for (index, item) in items.iter().enumerate() {
+            let path = Path::Index(path, index);
+            let default = match item {
+                Value::Null if self.stages.default => self.default_for_null(item_node, &path),
+                _ => None,
+            };
+            let result = match default {
+                Some(default) => default,
+                None => self.value(item_node, *item, &path),
+            };
+            changed |= default.is_some() || !is_same(result, *item);
+            self.items.push(result);
+        }
+        let result = if changed { self.arena.slice(&self.items[mark..]) } else { items };
+        self.items.truncate(mark);
+        if self.stages.validate
+            && let Some(rule) = &node.list
+        {
+            check_unique(rule, result, path, &mut Tally::into(&mut self.errors));
+        }
+        result
+    }
+
+    /// The default of a node that replaces null there, if null is not allowed.
+    fn default_for_null(&mut self, id: NodeId, path: &Path<'_>) -> Option<Value<'a>> {
+        let node = self.program.node(id);
+        if node.nullable || node.default.is_none() { None } else { self.default_of(id, path) }
+    }
+
+    /// The default of a node, complete and, if it needs that, checked.
+    fn default_of(&mut self, id: NodeId, path: &Path<'_>) -> Option<Value<'a>> {
+        let default = self.program.node(id).default.as_ref()?;
+        let value = default.value.share(self.arena);
+        Some(if default.ready { value } else { self.complete(id, value, path) })
+    }
+
+    /// Defaults are neither pruned nor freed of nulls nor coerced.
+    #[cold]
+    fn complete(&mut self, id: NodeId, default: Value<'a>, path: &Path<'_>) -> Value<'a> {
+        let validate = self.stages.validate;
+        let stages = std::mem::replace(&mut self.stages, Stages { validate, ..Stages::FILL });
+        let value = self.value(id, default, path);
+        self.stages = stages;
+        value
+    }
+
+    fn object(&mut self, node: &'a Node, entries: &'a [Entry<'a>], path: &Path<'_>) -> &'a [Entry<'a>] {
+        let mark = self.entries.len();
+        let words = node.fields.defaulted.len();
+        let mut few = [0u64; 4];
+        let mut many = Vec::new();
+        let seen = match few.get_mut(..words) {
+            Some(few) => few,
+            None => {
+                many.resize(words, 0);
+                &mut many[..]
+            }
+        };
+        let mut changed = false;
+        for entry in entries {
+            let position = node.fields.position(entry.key);
+            let child = match (position, node.additional) {
+                (Some(position), _) => node.fields.list[position].node,
+                (None, Some(additional)) => additional,
+                (None, None) => {
+                    let implied = node.meta != Meta::None && is_implied(entry.key);
+                    if !implied && !node.keeps_unknown && self.stages.prune {
+                        self.unknown.push(Path::Child(path, entry.key).to_dotted_field_path());
+                        changed = true;
+                        continue;
+                    }
+                    NodeId::UNTOUCHED
+                }
+            };
+            let path = match (position, node.additional) {
+                (None, Some(_)) => Path::Key(path, entry.key),
+                _ => Path::Child(path, entry.key),
+            };
+            let value = match self.resolve(node, child, entry, &path) {
+                Some(value) => value,
+                None => {
+                    changed = true;
+                    continue;
+                }
+            };
+            if let Some(position) = position {
+                seen[position / 64] |= 1 << (position % 64);
+            }
+            changed |= !is_same(value, entry.value);
+            self.entries.push(Entry { key: entry.key, value });
+        }
+        if self.stages.default {
+            changed |= self.add_defaults(&node.fields.list, &node.fields.defaulted, seen, path);
+        }
+        let result = if changed { self.arena.slice(&self.entries[mark..]) } else { entries };
+        self.entries.truncate(mark);
+        if self.stages.validate {
+            self.check_fields(node, result, seen, path);
+        }
+        result
+    }
+
+    /// What becomes of a field that stays: null gives way to a default or goes, metadata is coerced, the rest is walked.
+    #[inline]
+    fn resolve(&mut self, node: &'a Node, child: NodeId, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+        let mut value = entry.value;
+        if self.stages.default {
+            if node.meta != Meta::None && is_implied(entry.key) && !self.stages.fill_only {
+                value = self.implied(node.meta, child, entry, path)?;
+            }
+            if value.is_null() && !self.program.node(child).nullable {
+                if let Some(default) = self.default_of(child, path) {
+                    return Some(default);
+                }
+                if !self.stages.fill_only {
+                    return None;
+                }
+            }
+        }
+        Some(self.value(child, value, path))
+    }
+
+    /// apiVersion, kind and metadata before they are walked; `None` if null makes the field go away.
+    #[cold]
+    fn implied(&mut self, meta: Meta, child: NodeId, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+        let value = entry.value;
+        if value.is_null() && meta == Meta::Embedded && !self.program.node(child).nullable {
+            // Declared, so the ordinary rule for nulls has the first word.
+            return Some(value);
+        }
+        if entry.key == "metadata" {
+            let coerced = match self.stages.drop_invalid_metadata {
+                true => Ok(coerce_metadata_dropping(value, self.arena)),
+                false => coerce_metadata(value, self.arena),
+            };
+            return Some(coerced.unwrap_or_else(|error| {
+                self.refuse(path, &error);
+                value
+            }));
+        }
+        if value.as_str().is_none() {
+            if self.stages.drop_invalid_metadata {
+                return None;
+            }
+            self.coercion.get_or_insert_with(|| CoercionError {
+                path: path.to_field_path(),
+                message: format!("expected a string, found {}", value.kind_name()),
+            });
+        }
+        Some(value)
+    }
+
+    #[cold]
+    fn refuse(&mut self, path: &Path<'_>, error: &MetadataError) {
+        let path = path.to_field_path();
+        self.coercion.get_or_insert_with(|| CoercionError { path, message: error.to_string() });
+    }
+
+    /// Adds the fields that are absent and have a default; says whether there were any.
+    #[inline]
+    fn add_defaults(&mut self, fields: &'a [Field], defaulted: &[u64], seen: &mut [u64], path: &Path<'_>) -> bool {
+        let mut added = false;
+        for (word, (defaulted, seen)) in defaulted.iter().zip(seen).enumerate() {
+            let mut absent = defaulted & !*seen;
+            *seen |= absent;
+            added |= absent != 0;
+            while absent != 0 {
+                let field = &fields[word * 64 + absent.trailing_zeros() as usize];
+                absent &= absent - 1;
+                if let Some(value) = self.default_of(field.node, &Path::Child(path, &field.name)) {
+                    self.entries.push(Entry { key: &field.name, value });
+                }
+            }
+        }
+        added
+    }
+
+    #[inline]
+    fn check_fields(&mut self, node: &'a Node, entries: &'a [Entry<'a>], seen: &[u64], path: &Path<'_>) {
+        let mut tally = Tally::into(&mut self.errors);
+        check_field_count(node, entries.len(), path, &mut tally);
+        for (word, (required, seen)) in node.fields.required.iter().zip(seen).enumerate() {
+            let mut absent = required & !seen;
+            while absent != 0 {
+                let field = &node.fields.list[word * 64 + absent.trailing_zeros() as usize];
+                absent &= absent - 1;
+                lack_required(&field.name, path, &mut tally);
+            }
+        }
+        check_required_undeclared(node, entries, path, &mut tally);
+        if node.refuses_additional {
+            let strangers = entries.iter().filter(|entry| node.fields.position(entry.key).is_none());
+            strangers.for_each(|entry| refuse_additional(entry.key, path, &mut tally));
+        }
+        if node.meta == Meta::Embedded {
+            self.check_embedded(entries, path);
+        }
+    }
+
+    #[cold]
+    fn check_embedded(&mut self, entries: &'a [Entry<'a>], path: &Path<'_>) {
+        let object = Value::Object(entries);
+        let mut tally = Tally::into(&mut self.errors);
+        let mut report = |kind, path, message| tally.fail_with(Source::Metadata, kind, || path, || message);
+        validate_type_meta(object.get("apiVersion"), object.get("kind"), path, &mut report);
+        if let Some(metadata) = object.get("metadata") {
+            validate_metadata(metadata, &Path::Child(path, "metadata"), &mut report);
+        }
+    }
+}
+
+fn is_implied(key: &str) -> bool {
+    matches!(key, "apiVersion" | "kind" | "metadata")
+}
+
+/// Whether the walk returned what it was given; of scalars it replaces none but null.
+#[inline]
+fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => std::ptr::eq(a, b),
+        (Value::Array(a), Value::Array(b)) => std::ptr::eq(a, b),
+        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => false,
+        (a, b) => a.is_null() == b.is_null(),
+    }
+}

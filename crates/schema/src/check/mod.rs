@@ -1,0 +1,26 @@
+//! Whether a schema is one that Kubernetes accepts, and whether it says what its author thinks.
+
+mod defaults;
+mod definition;
+mod keywords;
+mod ratchet;
+mod reachable;
+mod structural;
+
+pub use defaults::check_defaults;
+pub use definition::check_definition;
+pub use keywords::check_keywords;
+pub use ratchet::{Ratcheted, ratchet};
+pub use reachable::check_reachable_defaults;
+pub use structural::check_structural;
+
+use crate::{Problem, Root, Schema};
+
+/// Everything that is wrong with a schema on its own: Kubernetes' rules and ours.
+pub fn check_schema(schema: &Schema, root: Root) -> Vec<Problem> {
+    let mut problems = check_structural(schema);
+    problems.extend(check_keywords(schema, root));
+    problems.extend(check_defaults(schema, root));
+    problems.extend(check_reachable_defaults(schema));
+    problems
+}

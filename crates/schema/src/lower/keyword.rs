@@ -1,0 +1,86 @@
+//! The value of one keyword, read as what it has to be.
+
+use wheelwright_document::{Path, Spanned, SpannedEntry};
+use wheelwright_findings::rules;
+
+use crate::{ErrorType, Problem, Schema};
+
+/// A keyword with its value and its path.
+pub(super) struct Reader<'r, 'a> {
+    pub(super) keyword: &'a str,
+    pub(super) value: &'r Spanned<'a>,
+    pub(super) path: &'r Path<'r>,
+    pub(super) problems: &'r mut Vec<Problem>,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn malformed(&mut self, expected: &str) {
+        self.malformed_value(self.value, expected);
+    }
+
+    fn malformed_value(&mut self, value: &Spanned<'_>, expected: &str) {
+        self.problems.push(Problem::new(
+            &rules::MALFORMED_SCHEMA,
+            ErrorType::TypeInvalid,
+            self.path,
+            value.span,
+            format!("{} must be {expected}, found {}", self.keyword, value.kind_name()),
+        ));
+    }
+
+    fn expect<T>(&mut self, found: Option<T>, expected: &str) -> Option<T> {
+        if found.is_none() {
+            self.malformed(expected);
+        }
+        found
+    }
+
+    pub(super) fn text(&mut self) -> Option<Box<str>> {
+        self.expect(self.value.as_str().map(Box::from), "a string")
+    }
+
+    pub(super) fn flag(&mut self) -> bool {
+        let flag = self.value.as_scalar().and_then(|value| value.as_bool());
+        self.expect(flag, "true or false").unwrap_or_default()
+    }
+
+    pub(super) fn number(&mut self) -> Option<f64> {
+        let number = self.value.as_scalar().and_then(|value| value.as_number());
+        self.expect(number.map(|number| number.as_f64()), "a number")
+    }
+
+    pub(super) fn integer(&mut self) -> Option<i64> {
+        let number = self.value.as_scalar().and_then(|value| value.as_number());
+        self.expect(number.and_then(|number| number.as_i64()), "a 64-bit integer")
+    }
+
+    pub(super) fn object(&mut self) -> Option<&'a [SpannedEntry<'a>]> {
+        self.expect(self.value.as_object(), "an object")
+    }
+
+    pub(super) fn list(&mut self) -> &'a [Spanned<'a>] {
+        self.expect(self.value.as_array(), "a list").unwrap_or_default()
+    }
+
+    pub(super) fn texts(&mut self) -> Vec<Box<str>> {
+        let items = self.list();
+        let texts = items.iter().filter_map(|item| {
+            let text = item.as_str().map(Box::from);
+            if text.is_none() {
+                self.malformed_value(item, "a list of strings");
+            }
+            text
+        });
+        texts.collect()
+    }
+
+    pub(super) fn schema(&mut self) -> Schema {
+        super::schema(self.value, self.path, self.problems)
+    }
+
+    pub(super) fn schemas(&mut self) -> Vec<Schema> {
+        let items = self.list();
+        let schemas = items.iter().enumerate();
+        schemas.map(|(index, item)| super::schema(item, &Path::Index(self.path, index), self.problems)).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! Files to schemas: what was written, lowered to the one model, with the place of every part.
+
+mod definition;
+mod keyword;
+
+use wheelwright_document::{Arena, Owned, Path, Spanned};
+use wheelwright_findings::rules;
+
+pub use definition::{Definition, DefinitionVersion, Named, is_definition, lower_definition};
+use keyword::Reader;
+
+use crate::{
+    ErrorType, Problem, Schema,
+    model::{Additional, ListType, Properties, Property, Type},
+};
+
+/// A schema and what is wrong with how it was written.
+#[derive(Debug)]
+pub struct Lowered<T> {
+    /// What could be read.
+    pub item: T,
+    /// What could not.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads an `openAPIV3Schema`. Keywords of the wrong sort are reported and left out; the rest is read all the same.
+pub fn lower_schema(source: &Spanned<'_>) -> Lowered<Schema> {
+    let mut problems = Vec::new();
+    let item = schema(source, &Path::Root, &mut problems);
+    Lowered { item, problems }
+}
+
+/// Whether Kubernetes can make a structural schema of this at all: it has none of the keywords that are refused
+/// outright, at any depth.
+pub fn is_convertible(schema: &Schema) -> bool {
+    let here = schema.unsupported.is_empty() && schema.extensions.preserve_unknown_fields != Some(false);
+    let properties = schema.properties.iter().map(|property| &property.schema);
+    let branches = [&schema.all_of, &schema.any_of, &schema.one_of].into_iter().flatten();
+    let single = [schema.items.as_deref(), schema.not.as_deref(), schema.additional_schema()];
+    here && properties.chain(branches).chain(single.into_iter().flatten()).all(is_convertible)
+}
+
+/// Every keyword that Kubernetes' `JSONSchemaProps` has; it drops others silently.
+const KEYWORDS: &[&str] = &[
+    "$ref",
+    "$schema",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "default",
+    "definitions",
+    "dependencies",
+    "description",
+    "enum",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "properties",
+    "required",
+    "title",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+];
+
+/// Whether Kubernetes knows a keyword.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
+pub(crate) fn schema(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<Problem>) -> Schema {
+    let Some(entries) = source.as_object() else {
+        problems.push(Problem::new(
+            &rules::MALFORMED_SCHEMA,
+            ErrorType::TypeInvalid,
+            path,
+            source.span,
+            format!("expected a schema, which is an object, found {}", source.kind_name()),
+        ));
+        return Schema { span: source.span, ..Schema::default() };
+    };
+    let mut lowered = Schema { span: source.span, ..Schema::default() };
+    for entry in entries {
+        if entry.value.as_scalar().is_some_and(|value| value.is_null()) {
+            // As good as absent to the reference.
+            continue;
+        }
+        lowered.keywords.push((entry.key.into(), entry.key_span));
+        let place = Path::Child(path, entry.key);
+        let mut reader = Reader { keyword: entry.key, value: &entry.value, path: &place, problems };
+        read_keyword(&mut lowered, &mut reader, entry.key_span);
+    }
+    lowered
+}
+
+fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: wheelwright_document::Span) {
+    let checks = &mut schema.checks;
+    let extensions = &mut schema.extensions;
+    match reader.keyword {
+        "type" => schema.r#type = reader.text().filter(|name| !name.is_empty()).map(|name| Type::from_name(&name)),
+        "nullable" => schema.nullable = reader.flag(),
+        "default" => schema.default = Some(owned(reader.value)),
+        "title" => schema.title = reader.text().filter(|text| !text.is_empty()),
+        "description" => schema.description = reader.text().filter(|text| !text.is_empty()),
+        "externalDocs" => schema.external_docs = true,
+        "example" => {}
+        "properties" => schema.properties = properties(reader),
+        "additionalProperties" => schema.additional_properties = additional(reader),
+        "items" => match reader.value.as_array() {
+            // One schema per position: not supported, and reported by the check.
+            Some(_) => schema.unsupported.push("items".into()),
+            None => schema.items = Some(Box::new(reader.schema())),
+        },
+        "allOf" => schema.all_of = reader.schemas(),
+        "anyOf" => schema.any_of = reader.schemas(),
+        "oneOf" => schema.one_of = reader.schemas(),
+        "not" => schema.not = Some(Box::new(reader.schema())),
+        "format" => checks.format = reader.text().filter(|text| !text.is_empty()),
+        "pattern" => checks.pattern = reader.text().filter(|text| !text.is_empty()),
+        "enum" => checks.r#enum = reader.list().iter().map(owned).collect(),
+        "minimum" => checks.minimum = reader.number(),
+        "maximum" => checks.maximum = reader.number(),
+        "exclusiveMinimum" => checks.exclusive_minimum = reader.flag(),
+        "exclusiveMaximum" => checks.exclusive_maximum = reader.flag(),
+        "multipleOf" => checks.multiple_of = reader.number(),
+        "minLength" => checks.min_length = reader.integer(),
+        "maxLength" => checks.max_length = reader.integer(),
+        "minItems" => checks.min_items = reader.integer(),
+        "maxItems" => checks.max_items = reader.integer(),
+        "uniqueItems" => checks.unique_items = reader.flag(),
+        "minProperties" => checks.min_properties = reader.integer(),
+        "maxProperties" => checks.max_properties = reader.integer(),
+        "required" => checks.required = reader.texts(),
+        "x-kubernetes-int-or-string" => extensions.int_or_string = reader.flag(),
+        "x-kubernetes-embedded-resource" => extensions.embedded_resource = reader.flag(),
+        "x-kubernetes-preserve-unknown-fields" => extensions.preserve_unknown_fields = Some(reader.flag()),
+        "x-kubernetes-list-type" => extensions.list_type = reader.text().map(|name| ListType::from_name(&name)),
+        "x-kubernetes-list-map-keys" => extensions.list_map_keys = reader.texts(),
+        "x-kubernetes-map-type" => extensions.map_type = reader.text(),
+        "x-kubernetes-validations" => extensions.validations = Some(owned(reader.value)),
+        "id" | "$schema" | "$ref" => {
+            if reader.text().is_some_and(|text| !text.is_empty()) {
+                schema.unsupported.push(reader.keyword.into());
+            }
+        }
+        "patternProperties" | "dependencies" | "definitions" => {
+            if reader.value.as_object().is_none_or(|entries| !entries.is_empty()) {
+                schema.unsupported.push(reader.keyword.into());
+            }
+        }
+        "additionalItems" => schema.unsupported.push("additionalItems".into()),
+        unknown => {
+            let mut problem = Problem::ours(
+                &rules::UNKNOWN_KEYWORD,
+                reader.path,
+                key_span,
+                format!("{unknown:?} is no keyword of a schema; Kubernetes drops it silently"),
+            );
+            problem.mend = closest(unknown).map(|keyword| format!("write {keyword}, if that is what is meant"));
+            reader.problems.push(problem);
+        }
+    }
+}
+
+fn properties(reader: &mut Reader<'_, '_>) -> Properties {
+    let Some(entries) = reader.object() else {
+        return Properties::default();
+    };
+    let path = reader.path;
+    entries
+        .iter()
+        .map(|entry| Property {
+            name: entry.key.into(),
+            schema: schema(&entry.value, &Path::Key(path, entry.key), reader.problems),
+        })
+        .collect()
+}
+
+fn additional(reader: &mut Reader<'_, '_>) -> Option<Additional> {
+    match reader.value.as_scalar().and_then(|value| value.as_bool()) {
+        Some(allowed) => Some(Additional::Allowed(allowed)),
+        None => Some(Additional::Schema(Box::new(reader.schema()))),
+    }
+}
+
+fn owned(source: &Spanned<'_>) -> Owned {
+    let arena = Arena::new();
+    Owned::from(source.to_value(&arena))
+}
+
+/// The keyword that an unknown one was probably meant to be: one or two letters off.
+fn closest(unknown: &str) -> Option<&'static str> {
+    // Longer words than any keyword are no typo, and would make the comparison expensive.
+    if unknown.len() > 64 {
+        return None;
+    }
+    let distances = KEYWORDS.iter().map(|keyword| (distance(unknown, keyword), *keyword));
+    distances.min().filter(|(distance, _)| *distance <= 2).map(|(_, keyword)| keyword)
+}
+
+/// How many letters must be added, removed, changed or swapped with their neighbour to get from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = match (i, j) {
+                (0, _) => j,
+                (_, 0) => i,
+                _ => {
+                    let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let mut least = changed.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                    if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                        least = least.min(rows[i - 2][j - 2] + 1);
+                    }
+                    least
+                }
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typos_are_recognised() {
+        assert_eq!(closest("defualt"), Some("default"));
+        assert_eq!(closest("minlength"), Some("minLength"));
+        assert_eq!(closest("x-kubernetes-preserve-unknown-field"), Some("x-kubernetes-preserve-unknown-fields"));
+        assert_eq!(closest("colour"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! What is wrong with a schema: a rule that is broken, where, and how to mend it.
+
+use wheelwright_document::{FieldPath, Path, Span};
+use wheelwright_findings::Rule;
+
+use crate::ErrorType;
+
+/// A rule that a schema breaks.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The error that Kubernetes answers with; none for what only we find.
+    pub kind: Option<ErrorType>,
+    /// The keyword, as Kubernetes writes it: `properties[spec].items.type`.
+    pub path: FieldPath,
+    /// Where it was written.
+    pub span: Span,
+    /// Other places that have to do with it.
+    pub related: Vec<(Span, String)>,
+    /// What is wrong here.
+    pub message: String,
+    /// What to write instead.
+    pub mend: Option<String>,
+    /// Kubernetes forgives it in an update of a definition that had a problem of the same sort before.
+    pub ratchets: bool,
+}
+
+impl Problem {
+    pub(crate) fn new(
+        rule: &'static Rule,
+        kind: ErrorType,
+        path: &Path<'_>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { kind: Some(kind), ..Self::ours(rule, path, span, message) }
+    }
+
+    /// A problem that Kubernetes does not report.
+    pub(crate) fn ours(rule: &'static Rule, path: &Path<'_>, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            kind: None,
+            path: path.to_field_path(),
+            span,
+            related: Vec::new(),
+            message: message.into(),
+            mend: None,
+            ratchets: false,
+        }
+    }
+
+    pub(crate) fn mend(mut self, mend: impl Into<String>) -> Self {
+        self.mend = Some(mend.into());
+        self
+    }
+
+    pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.related.push((span, label.into()));
+        self
+    }
+}

@@ -1,0 +1,267 @@
+//! The compiled form of a schema: flat nodes that one walk over a document needs, and nothing else.
+
+use std::collections::HashMap;
+
+use wheelwright_document::Owned;
+
+use crate::validate::Checks;
+
+/// A compiled schema. Compile once, use from any number of threads.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) root: NodeId,
+}
+
+/// The position of a node in [`Program::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+impl NodeId {
+    /// What no schema describes and pruning empties: objects lose every field, lists and scalars stay.
+    pub(crate) const UNSPECIFIED: Self = Self(0);
+    /// What no schema describes and nobody touches.
+    pub(crate) const UNTOUCHED: Self = Self(1);
+}
+
+/// A node, with what the walk asks first in front.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) types: Types,
+    pub(crate) nullable: bool,
+    /// Fields that nothing describes stay.
+    pub(crate) keeps_unknown: bool,
+    /// The walk returns the value as it is.
+    pub(crate) untouched: bool,
+    /// apiVersion, kind and metadata are implied: they are never pruned, and metadata is coerced.
+    pub(crate) meta: Meta,
+    pub(crate) fields: Fields,
+    /// The node of other fields than the declared ones.
+    pub(crate) additional: Option<NodeId>,
+    /// `additionalProperties: false`, which refuses other fields although pruning keeps them.
+    pub(crate) refuses_additional: bool,
+    pub(crate) items: Option<NodeId>,
+    pub(crate) default: Option<CompiledDefault>,
+    pub(crate) checks: Option<Box<Checks>>,
+    pub(crate) junctors: Option<Box<Junctors>>,
+    pub(crate) list: Option<Box<ListRule>>,
+}
+
+/// What apiVersion, kind and metadata mean at a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Meta {
+    /// Nothing special.
+    #[default]
+    None,
+    /// The root of a resource: metadata is coerced; the API server validates it elsewhere.
+    Root,
+    /// An embedded resource: metadata is coerced and validated.
+    Embedded,
+}
+
+/// The types a value may have, as a set; empty means any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Types(u8);
+
+impl Types {
+    pub(crate) const OBJECT: Self = Self(1);
+    pub(crate) const ARRAY: Self = Self(2);
+    pub(crate) const STRING: Self = Self(4);
+    pub(crate) const INTEGER: Self = Self(8);
+    pub(crate) const NUMBER: Self = Self(16);
+    pub(crate) const BOOLEAN: Self = Self(32);
+    /// A type that no value has.
+    pub(crate) const UNKNOWN: Self = Self(64);
+    pub(crate) const INT_OR_STRING: Self = Self(Self::INTEGER.0 | Self::STRING.0);
+
+    pub(crate) fn is_any(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn includes(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Self::OBJECT => "an object",
+            Self::ARRAY => "a list",
+            Self::STRING => "a string",
+            Self::INTEGER => "an integer",
+            Self::NUMBER => "a number",
+            Self::BOOLEAN => "a boolean",
+            Self::INT_OR_STRING => "an integer or a string",
+            _ => "a type that no value has",
+        }
+    }
+}
+
+/// A default value.
+#[derive(Debug)]
+pub(crate) struct CompiledDefault {
+    pub(crate) value: Owned,
+    /// It is filled, and passes every check of its own node, so that documents that get it need no second look.
+    pub(crate) ready: bool,
+}
+
+/// `allOf`, `anyOf`, `oneOf` and `not`.
+#[derive(Debug, Default)]
+pub(crate) struct Junctors {
+    pub(crate) all_of: Box<[NodeId]>,
+    pub(crate) any_of: Box<[NodeId]>,
+    pub(crate) one_of: Box<[NodeId]>,
+    pub(crate) not: Option<NodeId>,
+    /// The junctors only repeat that the value is an integer or a string, which its type has said already: they need a
+    /// look only when the value is neither.
+    pub(crate) only_int_or_string: bool,
+}
+
+/// What makes the items of a list unique.
+#[derive(Debug)]
+pub(crate) enum ListRule {
+    /// The whole item.
+    Set,
+    /// These fields of it.
+    Map(Box<[Box<str>]>),
+}
+
+/// The declared fields of an object.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    pub(crate) list: Box<[Field]>,
+    lookup: Lookup,
+    /// Fields with a default, and required ones; bit `n` stands for field `n`.
+    pub(crate) defaulted: Box<[u64]>,
+    pub(crate) required: Box<[u64]>,
+    /// Required fields that are not declared.
+    pub(crate) required_undeclared: Box<[Box<str>]>,
+}
+
+/// A declared field.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Box<str>,
+    pub(crate) node: NodeId,
+}
+
+/// How a field is found by its name.
+#[derive(Debug, Default)]
+enum Lookup {
+    #[default]
+    Empty,
+    /// Open addressing over a hash that looks at both ends of a name; a slot holds a position or [`VACANT`].
+    Table { slots: Box<[u16]>, mask: u32 },
+    /// For names that collide on purpose, or are very many.
+    Map(HashMap<Box<str>, u32>),
+}
+
+const VACANT: u16 = u16::MAX;
+/// A longer run of collisions than any honest set of names has; what would need more gets a [`Lookup::Map`].
+const LONGEST_RUN: u32 = 12;
+
+impl Fields {
+    pub(crate) fn new(list: Vec<Field>, required: &[Box<str>], has_default: impl Fn(NodeId) -> bool) -> Self {
+        let lookup = Lookup::new(&list);
+        let words = list.len().div_ceil(64);
+        let mut fields = Self {
+            defaulted: vec![0; words].into(),
+            required: vec![0; words].into(),
+            list: list.into(),
+            lookup,
+            required_undeclared: Box::default(),
+        };
+        for (position, field) in fields.list.iter().enumerate() {
+            if has_default(field.node) {
+                fields.defaulted[position / 64] |= 1 << (position % 64);
+            }
+        }
+        let mut undeclared: Vec<Box<str>> = Vec::new();
+        for name in required {
+            match fields.position(name) {
+                Some(position) => fields.required[position / 64] |= 1 << (position % 64),
+                None => undeclared.push(name.clone()),
+            }
+        }
+        undeclared.sort_unstable();
+        undeclared.dedup();
+        fields.required_undeclared = undeclared.into();
+        fields
+    }
+
+    /// The position of a declared field.
+    #[inline]
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        match &self.lookup {
+            Lookup::Empty => None,
+            Lookup::Table { slots, mask } => {
+                let start = hash(name.as_bytes());
+                for step in 0..LONGEST_RUN {
+                    let position = slots[((start + step) & mask) as usize];
+                    if position == VACANT {
+                        return None;
+                    }
+                    if *self.list[position as usize].name == *name {
+                        return Some(position as usize);
+                    }
+                }
+                None
+            }
+            Lookup::Map(map) => map.get(name).map(|position| *position as usize),
+        }
+    }
+
+    /// The node of a declared field.
+    #[inline]
+    pub(crate) fn get(&self, name: &str) -> Option<NodeId> {
+        self.position(name).map(|position| self.list[position].node)
+    }
+}
+
+impl Lookup {
+    fn new(list: &[Field]) -> Self {
+        if list.is_empty() {
+            return Self::Empty;
+        }
+        Self::table(list).unwrap_or_else(|| {
+            let positions = list.iter().enumerate().map(|(position, field)| (field.name.clone(), position as u32));
+            Self::Map(positions.collect())
+        })
+    }
+
+    fn table(list: &[Field]) -> Option<Self> {
+        if list.len() >= usize::from(VACANT) / 4 {
+            return None;
+        }
+        let size = (list.len() * 3).next_power_of_two().max(4);
+        let mut slots = vec![VACANT; size].into_boxed_slice();
+        for (position, field) in list.iter().enumerate() {
+            let start = hash(field.name.as_bytes());
+            let mut run = (0..LONGEST_RUN).map(|step| (start + step) as usize & (size - 1));
+            let slot = run.find(|slot| slots[*slot] == VACANT)?;
+            slots[slot] = position as u16;
+        }
+        Some(Self::Table { slots, mask: size as u32 - 1 })
+    }
+}
+
+/// Mixes the first and the last eight bytes and the length: two loads and one multiplication for any name.
+#[inline(always)]
+fn hash(name: &[u8]) -> u32 {
+    let length = name.len();
+    let (first, last) = if let (Some(first), Some(last)) = (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+        (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+    } else if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+        (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
+    } else if length > 0 {
+        (u64::from(name[0]), u64::from(name[length - 1]) << 8 | u64::from(name[length / 2]))
+    } else {
+        (0, 0)
+    };
+    ((first ^ last.rotate_left(23) ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u32
+}
+
+impl Program {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+}

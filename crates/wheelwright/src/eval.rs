@@ -1,0 +1,158 @@
+//! `schema eval`: JSON lines in and out, for scripts and conformance. What it answers is what Kubernetes answers.
+
+use wheelwright_document::{Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode_json_spanned, encode_into};
+use wheelwright_schema::{
+    Problem, Program, Root, Schema, Stages, ValidationError, check, is_convertible, lower_definition, lower_schema,
+};
+
+/// Evaluates one line and appends the answer, without a line end. A line that cannot be evaluated is answered with
+/// `{"id", "error"}`.
+pub fn eval_line(line: &[u8], out: &mut Vec<u8>) {
+    let arena = Arena::new();
+    // A line holds a schema and two documents, so it may be longer than either.
+    let limits = Decode { max_bytes: 64 << 20, ..Decode::default() };
+    match decode_json_spanned(line, &arena, &limits) {
+        Ok(request) => {
+            let id = request.get("id").map_or(Value::Null, |id| id.to_value(&arena));
+            match Evaluation::of(&request, &arena) {
+                Ok(evaluation) => evaluation.write(id, &arena, out),
+                Err(error) => write_error(id, &error, out),
+            }
+        }
+        Err(error) => write_error(Value::Null, &error.to_string(), out),
+    }
+}
+
+fn write_error(id: Value<'_>, error: &str, out: &mut Vec<u8>) {
+    let entries = [Entry { key: "id", value: id }, Entry { key: "error", value: Value::string(error) }];
+    encode_into(Value::Object(&entries), out);
+}
+
+/// What is said of a schema and a document.
+struct Evaluation {
+    schema: Schema,
+    root: Root,
+    object: Option<Vec<u8>>,
+    drop_invalid_metadata: bool,
+}
+
+type Pairs = Vec<(&'static str, String)>;
+
+impl Evaluation {
+    fn of(request: &Spanned<'_>, arena: &Arena) -> Result<Self, String> {
+        let flag = |key| request.get(key).and_then(Spanned::as_scalar).and_then(|value| value.as_bool());
+        let root = if flag("root").unwrap_or_default() { Root::Resource } else { Root::Value };
+        let object = request.get("object").map(|object| {
+            let mut bytes = Vec::new();
+            encode_into(object.to_value(arena), &mut bytes);
+            bytes
+        });
+        Ok(Self {
+            schema: schema_of(request)?,
+            root,
+            object,
+            drop_invalid_metadata: flag("dropInvalidMetadata").unwrap_or_default(),
+        })
+    }
+
+    fn write(&self, id: Value<'_>, arena: &Arena, out: &mut Vec<u8>) {
+        let mut entries = vec![Entry { key: "id", value: id }];
+        if !is_convertible(&self.schema) {
+            let errors = vec![("NewStructural", String::new())];
+            entries.push(Entry { key: "structural_errors", value: pairs(&errors, arena) });
+            return encode_into(Value::Object(&entries), out);
+        }
+        let structural = problem_pairs(check::check_structural(&self.schema));
+        let defaults = problem_pairs(check::check_defaults(&self.schema, self.root));
+        entries.push(Entry { key: "structural_errors", value: pairs(&structural, arena) });
+        entries.push(Entry { key: "default_errors", value: pairs(&defaults, arena) });
+        let program = Program::compile(&self.schema, self.root);
+        let scratch = Arena::new();
+        self.write_object(&program, entries, &scratch, out);
+    }
+
+    fn write_object<'a>(
+        &'a self,
+        program: &'a Program,
+        mut entries: Vec<Entry<'a>>,
+        arena: &'a Arena,
+        out: &mut Vec<u8>,
+    ) {
+        let limits = Decode { max_bytes: usize::MAX, ..Decode::default() };
+        let object = self.object.as_deref().and_then(|bytes| limits.decode(bytes, arena).ok());
+        if let Some(object) = object {
+            // Pruning alone never refuses a document.
+            if let Ok(pruned) = program.run(object.value, arena, Stages::PRUNE) {
+                let mut unknown: Vec<&str> = pruned.unknown.iter().map(FieldPath::as_str).collect();
+                unknown.sort_unstable();
+                let unknown = unknown.iter().map(|path| Value::string(arena.text(path)));
+                entries.push(Entry { key: "pruned", value: pruned.value });
+                entries.push(Entry { key: "unknown", value: Value::Array(arena.slice_from(unknown)) });
+            }
+            let stages = match self.drop_invalid_metadata {
+                true => Stages::ADMIT.dropping_invalid_metadata(),
+                false => Stages::ADMIT,
+            };
+            match program.run(object.value, arena, stages) {
+                Ok(admitted) => {
+                    entries.push(Entry { key: "defaulted", value: admitted.value });
+                    entries.push(Entry { key: "errors", value: pairs(&error_pairs(&admitted.errors), arena) });
+                }
+                Err(error) => {
+                    entries.push(Entry { key: "errors", value: Value::Array(&[]) });
+                    let text = arena.text(&error.to_string());
+                    entries.push(Entry { key: "coerce_error", value: Value::string(text) });
+                }
+            }
+        }
+        encode_into(Value::Object(&entries), out);
+    }
+}
+
+fn schema_of(request: &Spanned<'_>) -> Result<Schema, String> {
+    if let Some(schema) = request.get("schema") {
+        let lowered = lower_schema(schema);
+        refuse_malformed(&lowered.problems)?;
+        return Ok(lowered.item);
+    }
+    let definition = request.get("crd").ok_or("neither schema nor crd is given")?;
+    let lowered = lower_definition(definition).map_err(|problem| problem.message)?;
+    refuse_malformed(&lowered.problems)?;
+    let version = request.get("version").and_then(Spanned::as_str).ok_or("crd needs a version")?;
+    let found = lowered.item.versions.into_iter().find(|candidate| *candidate.name.text == *version);
+    let found = found.ok_or_else(|| format!("the definition has no version {version:?}"))?;
+    found.schema.ok_or_else(|| format!("the version {version:?} has no schema"))
+}
+
+fn refuse_malformed(problems: &[Problem]) -> Result<(), String> {
+    match problems.iter().find(|problem| problem.kind.is_some()) {
+        Some(problem) => {
+            let Span { line, column, .. } = problem.span;
+            Err(format!("{}: {} at line {line}, column {column}", problem.path, problem.message))
+        }
+        None => Ok(()),
+    }
+}
+
+fn problem_pairs(problems: Vec<Problem>) -> Pairs {
+    let pairs = problems.into_iter().filter_map(|problem| Some((problem.kind?.name(), problem.path.to_string())));
+    sorted(pairs.collect())
+}
+
+fn error_pairs(errors: &[ValidationError]) -> Pairs {
+    sorted(errors.iter().map(|error| (error.kind().name(), error.kubernetes_path().to_string())).collect())
+}
+
+/// Errors are a set: Kubernetes reports them in no particular order.
+fn sorted(mut pairs: Pairs) -> Pairs {
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+fn pairs<'a>(pairs: &Pairs, arena: &'a Arena) -> Value<'a> {
+    let items = pairs.iter().map(|(kind, path)| {
+        Value::Array(arena.slice(&[Value::string(arena.text(kind)), Value::string(arena.text(path))]))
+    });
+    Value::Array(arena.slice_from(items))
+}
