@@ -298,7 +298,7 @@ impl<'a> Decoder<'a> {
             Some(b'"') => {
                 let text = &self.text[start..self.at];
                 self.at += 1;
-                Ok(Text::plain(text))
+                Ok(Text::known(text, true))
             }
             Some(b'\\') => self.escaped(start),
             Some(_) => self.expected("no control character in a string"),

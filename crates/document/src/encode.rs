@@ -32,6 +32,7 @@ pub fn encode_into(value: Value<'_>, out: &mut Vec<u8>) {
         Value::Object(entries) => {
             out.push(b'{');
             for (position, entry) in entries.iter().enumerate() {
+                out.reserve(entry.key.len() + 4);
                 if position > 0 {
                     out.push(b',');
                 }
@@ -77,12 +78,18 @@ fn write_escaped(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a string can stand between quotes as it is.
+/// Whether a string can stand between quotes as it is. Words may overlap: a byte that is looked at twice does no harm.
 #[inline]
 pub(crate) fn is_plain(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks::<8>();
-    words.iter().all(|word| special_bytes(u64::from_le_bytes(*word)) == 0)
-        && rest.iter().all(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
+    let is_plain_word = |word: [u8; 8]| special_bytes(u64::from_le_bytes(word)) == 0;
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let (words, _) = bytes.as_chunks::<8>();
+        is_plain_word(*last) && words.iter().all(|word| is_plain_word(*word))
+    } else if let (Some([a, b, c, d]), Some([w, x, y, z])) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        is_plain_word([*a, *b, *c, *d, *w, *x, *y, *z])
+    } else {
+        bytes.iter().all(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
+    }
 }
 
 /// Looks at eight bytes at once: the high bit of every byte that ends a plain string (a quote, a backslash, a control

@@ -33,8 +33,7 @@ impl Owned {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(text) => Value::Number(Number::scanned(text)),
-            Self::String(text) if text.plain => Value::String(Text::plain(&text.text)),
-            Self::String(text) => Value::string(&text.text),
+            Self::String(text) => Value::String(Text::known(&text.text, text.plain)),
             Self::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| item.share(arena)))),
             Self::Object(entries) => Value::Object(
                 arena.slice_from(entries.iter().map(|(key, value)| Entry { key, value: value.share(arena) })),

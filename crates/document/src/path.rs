@@ -1,6 +1,6 @@
 //! Where in a document or schema something is.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A path that lives on the stack of a walk and costs nothing until it is written.
 ///
@@ -20,55 +20,51 @@ pub enum Path<'p> {
 impl Path<'_> {
     /// The path as text of its own.
     pub fn to_field_path(&self) -> FieldPath {
-        FieldPath(self.to_string())
+        self.written(false)
     }
 
     /// The path with the keys of maps written like fields, `.key` instead of `[key]`: the two parts of Kubernetes that
     /// report paths do not agree on this.
     pub fn to_dotted_field_path(&self) -> FieldPath {
-        FieldPath(Dotted(self).to_string())
+        self.written(true)
     }
 
-    fn write(&self, f: &mut fmt::Formatter<'_>, dotted: bool) -> fmt::Result {
-        // A linked path is written from its far end, so its steps are gathered first.
-        let mut steps = Vec::new();
-        let mut step = self;
-        loop {
-            match step {
-                Path::Root => break,
-                Path::Child(parent, _) | Path::Index(parent, _) | Path::Key(parent, _) => {
-                    steps.push(step);
-                    step = parent;
+    fn written(&self, dotted: bool) -> FieldPath {
+        // Most paths fit, and are written without growing the text.
+        let mut text = String::with_capacity(64);
+        self.append(&mut text, dotted);
+        if text.is_empty() { FieldPath::root() } else { FieldPath(text) }
+    }
+
+    /// Writes what is above first. Documents nest only so deep, and so does this.
+    fn append(&self, text: &mut String, dotted: bool) {
+        match self {
+            Path::Root => {}
+            Path::Key(parent, key) if !dotted => {
+                parent.append(text, dotted);
+                text.push('[');
+                text.push_str(key);
+                text.push(']');
+            }
+            Path::Child(parent, name) | Path::Key(parent, name) => {
+                parent.append(text, dotted);
+                if !text.is_empty() {
+                    text.push('.');
                 }
+                text.push_str(name);
+            }
+            Path::Index(parent, index) => {
+                parent.append(text, dotted);
+                // Writing to a string cannot fail.
+                let _ = write!(text, "[{index}]");
             }
         }
-        if steps.is_empty() {
-            return f.write_str(FieldPath::ROOT);
-        }
-        for (position, step) in steps.iter().rev().enumerate() {
-            match step {
-                Path::Root => {}
-                Path::Key(_, key) if !dotted => write!(f, "[{key}]")?,
-                Path::Child(_, name) | Path::Key(_, name) if position == 0 => f.write_str(name)?,
-                Path::Child(_, name) | Path::Key(_, name) => write!(f, ".{name}")?,
-                Path::Index(_, index) => write!(f, "[{index}]")?,
-            }
-        }
-        Ok(())
     }
 }
 
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, false)
-    }
-}
-
-struct Dotted<'p>(&'p Path<'p>);
-
-impl fmt::Display for Dotted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write(f, true)
+        f.write_str(&self.to_field_path().0)
     }
 }
 

@@ -149,11 +149,11 @@ impl<'a> Text<'a> {
         Self { text, plain: is_plain(text.as_bytes()) }
     }
 
-    /// A text that the caller has seen to need no escapes.
+    /// A text that the caller has looked at already.
     #[inline]
-    pub(crate) fn plain(text: &'a str) -> Self {
-        debug_assert!(is_plain(text.as_bytes()));
-        Self { text, plain: true }
+    pub(crate) fn known(text: &'a str, plain: bool) -> Self {
+        debug_assert_eq!(is_plain(text.as_bytes()), plain);
+        Self { text, plain }
     }
 
     /// The string itself.

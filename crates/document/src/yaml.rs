@@ -62,6 +62,9 @@ pub fn decode_yaml<'a>(bytes: &'a [u8], arena: &'a Arena, limits: &Decode) -> Re
     Ok(builder.documents)
 }
 
+/// A longer text counts as several values: repeated by aliases it is as large as they are once it is encoded.
+const TEXT_OF_ONE_NODE: usize = 8;
+
 /// Whether YAML allows the character outside of escapes.
 fn is_allowed(character: char) -> bool {
     match character {
@@ -77,7 +80,7 @@ struct Builder<'a, 'l> {
     limits: &'l Decode,
     places: Places<'a>,
     node_limit: usize,
-    /// How many values there are so far, each counted as often as aliases repeat it.
+    /// How many values there are so far, each counted as often as aliases repeat it, and long texts as several.
     nodes: usize,
     /// What the current document has finished, by the parser's number for the anchor.
     anchors: HashMap<usize, Built<'a>>,
@@ -89,7 +92,7 @@ struct Builder<'a, 'l> {
 #[derive(Clone, Copy)]
 struct Built<'a> {
     value: Spanned<'a>,
-    /// How many values it consists of, itself included and aliases expanded.
+    /// How many values it consists of, itself included, aliases expanded and long texts counted as several.
     nodes: usize,
     /// How deep it nests, aliases expanded.
     height: u32,
@@ -178,14 +181,15 @@ impl<'a> Builder<'a, '_> {
             return Ok(());
         }
         let tag = tag.map(tag_name);
-        self.count(1, place)?;
+        let nodes = 1 + text.len() / TEXT_OF_ONE_NODE;
+        self.count(nodes, place)?;
         let is_merge = text == "<<" && style == ScalarStyle::Plain && matches!(tag.as_deref(), None | Some("!!merge"));
         if is_merge && let Some(mapping) = self.mapping_that_awaits_key() {
             mapping.add_merge_key();
             return Ok(());
         }
         let value = self.value(text, style, tag, place)?;
-        let built = Built { value: Spanned { span: place, node: Node::Scalar(value) }, nodes: 1, height: 0 };
+        let built = Built { value: Spanned { span: place, node: Node::Scalar(value) }, nodes, height: 0 };
         self.finish(built, anchor)
     }
 

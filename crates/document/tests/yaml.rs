@@ -224,6 +224,12 @@ fn alias_bombs_end_fast() {
     let merges = "- {<<: *x}\n".repeat(20_000);
     let bomb = format!("- &x {{{fields}}}\n{merges}");
     assert!(matches!(ends_fast(bomb), Err(YamlErrorKind::TooManyNodes { .. })));
+
+    // Few values, but hundreds of gigabytes as soon as they are encoded.
+    let bomb = format!("- &x {}\n{}", "long ".repeat(300_000), "- *x\n".repeat(300_000));
+    assert!(matches!(ends_fast(bomb), Err(YamlErrorKind::TooManyNodes { .. })));
+    let modest = format!("- &x {}\n{}", "long ".repeat(100), "- *x\n".repeat(100));
+    assert_eq!(ends_fast(modest), Ok(()));
 }
 
 #[test]

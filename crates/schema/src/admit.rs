@@ -6,8 +6,8 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     ValidationError,
-    error::Source,
-    program::{Field, Meta, Node, NodeId, Program},
+    error::{ErrorLog, LOG_LIMIT, Source},
+    program::{FieldSet, Fields, Meta, Node, NodeId, Program},
     validate::{
         MetadataError, Tally, check_field_count, check_junctors, check_required_undeclared, check_shallow,
         check_unique, coerce_metadata, coerce_metadata_dropping, lack_required, refuse_additional, validate_metadata,
@@ -40,8 +40,6 @@ impl Stages {
     pub const DEFAULT: Self = Self { validate: false, ..Self::ADMIT };
     /// Validation alone.
     pub const VALIDATE: Self = Self { prune: false, default: false, ..Self::ADMIT };
-    /// What finds metadata of the wrong type, and nothing else that counts.
-    pub(crate) const COERCE: Self = Self { prune: false, ..Self::DEFAULT };
     /// How a default value itself is completed: neither pruned nor freed of nulls.
     pub(crate) const FILL: Self = Self { prune: false, fill_only: true, ..Self::ADMIT };
 
@@ -61,6 +59,8 @@ pub struct Admitted<'a> {
     pub unknown: Vec<FieldPath>,
     /// What is wrong with it.
     pub errors: Vec<ValidationError>,
+    /// There is more of either than was written down: several megabytes of text.
+    pub truncated: bool,
 }
 
 /// Metadata, apiVersion or kind of the wrong type; Kubernetes refuses to decode such a document.
@@ -110,10 +110,13 @@ impl Program {
         stages: Stages,
     ) -> Result<Admitted<'a>, CoercionError> {
         let mut walk = Walk::new(self, arena, stages);
-        let value = walk.value(self.root, document, &Path::Root);
+        let value = walk.from(self.root, document);
         match walk.coercion {
             Some(error) => Err(error),
-            None => Ok(Admitted { value, unknown: walk.unknown, errors: walk.errors }),
+            None => {
+                let truncated = walk.errors.truncated || walk.unknown_bytes > LOG_LIMIT;
+                Ok(Admitted { value, unknown: walk.unknown, errors: walk.errors.errors, truncated })
+            }
         }
     }
 }
@@ -127,7 +130,8 @@ pub(crate) struct Walk<'a> {
     entries: Vec<Entry<'a>>,
     items: Vec<Value<'a>>,
     unknown: Vec<FieldPath>,
-    errors: Vec<ValidationError>,
+    unknown_bytes: usize,
+    errors: ErrorLog,
     coercion: Option<CoercionError>,
 }
 
@@ -140,31 +144,29 @@ impl<'a> Walk<'a> {
             entries: Vec::with_capacity(64),
             items: Vec::with_capacity(32),
             unknown: Vec::new(),
-            errors: Vec::new(),
+            unknown_bytes: 0,
+            errors: ErrorLog::default(),
             coercion: None,
         }
     }
 
     /// Walks a value that belongs to some node, as if it were a whole document.
     pub(crate) fn from(&mut self, id: NodeId, value: Value<'a>) -> Value<'a> {
-        self.value(id, value, &Path::Root)
+        self.value(self.program.node(id), value, &Path::Root)
     }
 
     pub(crate) fn is_clean(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.errors.is_empty()
     }
 
     /// Unknown fields, errors, and what kept the document from being decoded.
     pub(crate) fn finish(self) -> (Vec<FieldPath>, Vec<ValidationError>, Option<CoercionError>) {
-        (self.unknown, self.errors, self.coercion)
+        (self.unknown, self.errors.errors, self.coercion)
     }
 
-    fn value(&mut self, id: NodeId, value: Value<'a>, path: &Path<'_>) -> Value<'a> {
-        let node = self.program.node(id);
-        if node.untouched {
-            return value;
-        }
+    fn value(&mut self, node: &'a Node, value: Value<'a>, path: &Path<'_>) -> Value<'a> {
         let result = match value {
+            _ if node.untouched => return value,
             Value::Object(entries) => Value::Object(self.object(node, entries, path)),
             Value::Array(items) => Value::Array(self.list(node, items, path)),
             scalar => scalar,
@@ -189,19 +191,20 @@ impl<'a> Walk<'a> {
 
     fn list(&mut self, node: &'a Node, items: &'a [Value<'a>], path: &Path<'_>) -> &'a [Value<'a>] {
         let Some(item_node) = node.items else { return items };
+        let item_node = self.program.node(item_node);
         let mark = self.items.len();
         let mut changed = false;
         for (index, item) in items.iter().enumerate() {
             let path = Path::Index(path, index);
             let default = match item {
-                Value::Null if self.stages.default => self.default_for_null(item_node, &path),
+                Value::Null if self.stages.default && !item_node.nullable => self.default_of(item_node, &path),
                 _ => None,
             };
             let result = match default {
                 Some(default) => default,
                 None => self.value(item_node, *item, &path),
             };
-            changed |= default.is_some() || !is_same(result, *item);
+            changed |= !is_same(result, *item);
             self.items.push(result);
         }
         let result = if changed { self.arena.slice(&self.items[mark..]) } else { items };
@@ -214,110 +217,97 @@ impl<'a> Walk<'a> {
         result
     }
 
-    /// The default of a node that replaces null there, if null is not allowed.
-    fn default_for_null(&mut self, id: NodeId, path: &Path<'_>) -> Option<Value<'a>> {
-        let node = self.program.node(id);
-        if node.nullable || node.default.is_none() { None } else { self.default_of(id, path) }
-    }
-
     /// The default of a node, complete and, if it needs that, checked.
-    fn default_of(&mut self, id: NodeId, path: &Path<'_>) -> Option<Value<'a>> {
-        let default = self.program.node(id).default.as_ref()?;
+    #[inline]
+    fn default_of(&mut self, node: &'a Node, path: &Path<'_>) -> Option<Value<'a>> {
+        let default = node.default.as_ref()?;
         let value = default.value.share(self.arena);
-        Some(if default.ready { value } else { self.complete(id, value, path) })
+        Some(if default.ready { value } else { self.complete(node, value, path) })
     }
 
     /// Defaults are neither pruned nor freed of nulls nor coerced.
     #[cold]
-    fn complete(&mut self, id: NodeId, default: Value<'a>, path: &Path<'_>) -> Value<'a> {
+    fn complete(&mut self, node: &'a Node, default: Value<'a>, path: &Path<'_>) -> Value<'a> {
         let validate = self.stages.validate;
         let stages = std::mem::replace(&mut self.stages, Stages { validate, ..Stages::FILL });
-        let value = self.value(id, default, path);
+        let value = self.value(node, default, path);
         self.stages = stages;
         value
     }
 
     fn object(&mut self, node: &'a Node, entries: &'a [Entry<'a>], path: &Path<'_>) -> &'a [Entry<'a>] {
         let mark = self.entries.len();
-        let words = node.fields.defaulted.len();
-        let mut few = [0u64; 4];
-        let mut many = Vec::new();
-        let seen = match few.get_mut(..words) {
-            Some(few) => few,
-            None => {
-                many.resize(words, 0);
-                &mut many[..]
-            }
-        };
+        let mut seen = FieldSet::new(node.fields.list.len());
         let mut changed = false;
         for entry in entries {
             let position = node.fields.position(entry.key);
-            let child = match (position, node.additional) {
-                (Some(position), _) => node.fields.list[position].node,
-                (None, Some(additional)) => additional,
+            let (child, path) = match (position, node.additional) {
+                (Some(position), _) => (node.fields.list[position].node, Path::Child(path, entry.key)),
+                (None, Some(additional)) => (additional, Path::Key(path, entry.key)),
                 (None, None) => {
-                    let implied = node.meta != Meta::None && is_implied(entry.key);
-                    if !implied && !node.keeps_unknown && self.stages.prune {
-                        self.unknown.push(Path::Child(path, entry.key).to_dotted_field_path());
+                    let path = Path::Child(path, entry.key);
+                    if self.stages.prune && !node.keeps(entry.key) {
+                        self.report_unknown(&path);
                         changed = true;
                         continue;
                     }
-                    NodeId::UNTOUCHED
+                    (NodeId::UNTOUCHED, path)
                 }
             };
-            let path = match (position, node.additional) {
-                (None, Some(_)) => Path::Key(path, entry.key),
-                _ => Path::Child(path, entry.key),
-            };
-            let value = match self.resolve(node, child, entry, &path) {
-                Some(value) => value,
-                None => {
-                    changed = true;
-                    continue;
-                }
+            let Some(value) = self.field(node, self.program.node(child), entry, &path) else {
+                changed = true;
+                continue;
             };
             if let Some(position) = position {
-                seen[position / 64] |= 1 << (position % 64);
+                seen.insert(position);
             }
             changed |= !is_same(value, entry.value);
             self.entries.push(Entry { key: entry.key, value });
         }
         if self.stages.default {
-            changed |= self.add_defaults(&node.fields.list, &node.fields.defaulted, seen, path);
+            changed |= self.add_defaults(&node.fields, &seen, path);
+            seen.add(&node.fields.defaulted);
         }
         let result = if changed { self.arena.slice(&self.entries[mark..]) } else { entries };
         self.entries.truncate(mark);
         if self.stages.validate {
-            self.check_fields(node, result, seen, path);
+            self.check_fields(node, result, &seen, path);
         }
         result
     }
 
+    #[cold]
+    fn report_unknown(&mut self, path: &Path<'_>) {
+        if self.unknown_bytes <= LOG_LIMIT {
+            let path = path.to_dotted_field_path();
+            self.unknown_bytes += path.as_str().len();
+            self.unknown.push(path);
+        }
+    }
+
     /// What becomes of a field that stays: null gives way to a default or goes, metadata is coerced, the rest is walked.
     #[inline]
-    fn resolve(&mut self, node: &'a Node, child: NodeId, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+    fn field(&mut self, node: &'a Node, child: &'a Node, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
         let mut value = entry.value;
         if self.stages.default {
             if node.meta != Meta::None && is_implied(entry.key) && !self.stages.fill_only {
                 value = self.implied(node.meta, child, entry, path)?;
             }
-            if value.is_null() && !self.program.node(child).nullable {
-                if let Some(default) = self.default_of(child, path) {
-                    return Some(default);
-                }
-                if !self.stages.fill_only {
-                    return None;
+            if value.is_null() && !child.nullable {
+                let default = self.default_of(child, path);
+                if default.is_some() || !self.stages.fill_only {
+                    return default;
                 }
             }
         }
         Some(self.value(child, value, path))
     }
 
-    /// apiVersion, kind and metadata before they are walked; `None` if null makes the field go away.
+    /// apiVersion, kind and metadata before they are walked; `None` if a wrong type makes the field go away.
     #[cold]
-    fn implied(&mut self, meta: Meta, child: NodeId, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+    fn implied(&mut self, meta: Meta, child: &Node, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
         let value = entry.value;
-        if value.is_null() && meta == Meta::Embedded && !self.program.node(child).nullable {
+        if value.is_null() && meta == Meta::Embedded && !child.nullable {
             // Declared, so the ordinary rule for nulls has the first word.
             return Some(value);
         }
@@ -351,38 +341,29 @@ impl<'a> Walk<'a> {
 
     /// Adds the fields that are absent and have a default; says whether there were any.
     #[inline]
-    fn add_defaults(&mut self, fields: &'a [Field], defaulted: &[u64], seen: &mut [u64], path: &Path<'_>) -> bool {
-        let mut added = false;
-        for (word, (defaulted, seen)) in defaulted.iter().zip(seen).enumerate() {
-            let mut absent = defaulted & !*seen;
-            *seen |= absent;
-            added |= absent != 0;
-            while absent != 0 {
-                let field = &fields[word * 64 + absent.trailing_zeros() as usize];
-                absent &= absent - 1;
-                if let Some(value) = self.default_of(field.node, &Path::Child(path, &field.name)) {
-                    self.entries.push(Entry { key: &field.name, value });
-                }
+    fn add_defaults(&mut self, fields: &'a Fields, seen: &FieldSet, path: &Path<'_>) -> bool {
+        let before = self.entries.len();
+        fields.defaulted.each_missing(seen, |position| {
+            let field = &fields.list[position];
+            let node = self.program.node(field.node);
+            if let Some(value) = self.default_of(node, &Path::Child(path, &field.name)) {
+                self.entries.push(Entry { key: &field.name, value });
             }
-        }
-        added
+        });
+        self.entries.len() > before
     }
 
     #[inline]
-    fn check_fields(&mut self, node: &'a Node, entries: &'a [Entry<'a>], seen: &[u64], path: &Path<'_>) {
+    fn check_fields(&mut self, node: &'a Node, entries: &'a [Entry<'a>], seen: &FieldSet, path: &Path<'_>) {
         let mut tally = Tally::into(&mut self.errors);
         check_field_count(node, entries.len(), path, &mut tally);
-        for (word, (required, seen)) in node.fields.required.iter().zip(seen).enumerate() {
-            let mut absent = required & !seen;
-            while absent != 0 {
-                let field = &node.fields.list[word * 64 + absent.trailing_zeros() as usize];
-                absent &= absent - 1;
-                lack_required(&field.name, path, &mut tally);
-            }
+        let fields = &node.fields;
+        fields.required.each_missing(seen, |position| lack_required(&fields.list[position].name, path, &mut tally));
+        if !fields.required_undeclared.is_empty() {
+            check_required_undeclared(node, entries, path, &mut tally);
         }
-        check_required_undeclared(node, entries, path, &mut tally);
         if node.refuses_additional {
-            let strangers = entries.iter().filter(|entry| node.fields.position(entry.key).is_none());
+            let strangers = entries.iter().filter(|entry| fields.position(entry.key).is_none());
             strangers.for_each(|entry| refuse_additional(entry.key, path, &mut tally));
         }
         if node.meta == Meta::Embedded {
@@ -399,6 +380,13 @@ impl<'a> Walk<'a> {
         if let Some(metadata) = object.get("metadata") {
             validate_metadata(metadata, &Path::Child(path, "metadata"), &mut report);
         }
+    }
+}
+
+impl Node {
+    /// Whether a field that nothing describes stays all the same.
+    fn keeps(&self, key: &str) -> bool {
+        self.keeps_unknown || self.meta != Meta::None && is_implied(key)
     }
 }
 

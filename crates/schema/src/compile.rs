@@ -1,5 +1,7 @@
 //! A schema to a program.
 
+use std::{collections::HashMap, sync::Arc};
+
 use wheelwright_document::{Arena, Owned};
 
 use crate::{
@@ -7,7 +9,7 @@ use crate::{
     admit::{Stages, Walk},
     model::{Additional, ListType, Type},
     program::{CompiledDefault, Field, Fields, Junctors, ListRule, Meta, Node, NodeId, Program, Types},
-    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Pattern, Range},
+    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Pattern, PatternError, Range},
 };
 
 /// What a schema describes.
@@ -37,7 +39,7 @@ impl Program {
         nodes[NodeId::UNSPECIFIED.0 as usize] =
             Node { nullable: true, items: Some(NodeId::UNSPECIFIED), ..Node::default() };
         nodes[NodeId::UNTOUCHED.0 as usize] = Node { nullable: true, untouched: true, ..Node::default() };
-        let mut compiler = Compiler { nodes, purpose };
+        let mut compiler = Compiler { nodes, purpose, patterns: HashMap::new() };
         let meta = (root == Root::Resource).then_some(Meta::Root);
         let root = compiler.node(schema, Context { meta, ..Context::STRUCTURE });
         Self { nodes: compiler.nodes, root }
@@ -68,9 +70,11 @@ impl Program {
     }
 }
 
-struct Compiler {
+struct Compiler<'s> {
     nodes: Vec<Node>,
     purpose: Purpose,
+    /// Real schemas repeat a few patterns all over, and compiling them is most of the work.
+    patterns: HashMap<&'s str, Arc<Result<Pattern, PatternError>>>,
 }
 
 /// Kubernetes makes its validators for documents and for default values in different places, and they differ.
@@ -98,8 +102,8 @@ impl Context {
     const METADATA: Self = Self { prunes: false, preserved: false, meta: None };
 }
 
-impl Compiler {
-    fn node(&mut self, schema: &Schema, context: Context) -> NodeId {
+impl<'s> Compiler<'s> {
+    fn node(&mut self, schema: &'s Schema, context: Context) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node::default());
         let preserves = schema.preserves_unknown_fields() || context.preserved;
@@ -141,7 +145,7 @@ impl Compiler {
             refuses_additional: matches!(schema.additional_properties, Some(Additional::Allowed(false))),
             items: Some(items),
             default: schema.default.clone().map(|value| CompiledDefault { value, ready: false }),
-            checks: checks_of(schema, types, self.purpose).map(Box::new),
+            checks: self.checks(schema, types).map(Box::new),
             junctors: None,
             list: match schema.extensions.list_type {
                 Some(ListType::Set) => Some(Box::new(ListRule::Set)),
@@ -154,7 +158,7 @@ impl Compiler {
         id
     }
 
-    fn junctors(&mut self, schema: &Schema) -> Option<Junctors> {
+    fn junctors(&mut self, schema: &'s Schema) -> Option<Junctors> {
         let junctors = Junctors {
             all_of: schema.all_of.iter().map(|branch| self.node(branch, Context::STRUCTURE)).collect(),
             any_of: schema.any_of.iter().map(|branch| self.node(branch, Context::STRUCTURE)).collect(),
@@ -170,6 +174,48 @@ impl Compiler {
             || !junctors.one_of.is_empty()
             || junctors.not.is_some();
         any.then_some(junctors)
+    }
+
+    fn checks(&mut self, schema: &'s Schema, types: Types) -> Option<Checks> {
+        let written = &schema.checks;
+        let name = written.format.as_deref().unwrap_or_default();
+        let format = match types {
+            Types::STRING | Types::INT_OR_STRING => Format::for_string(name),
+            types if types.is_any() => Format::for_string(name),
+            _ => None,
+        };
+        let range = match (types, name) {
+            (Types::INTEGER, "int32") => Range::Int32,
+            (Types::INTEGER, _) => Range::Int64,
+            (Types::NUMBER, "float") => Range::Float32,
+            _ => Range::Any,
+        };
+        let number = NumberChecks {
+            range,
+            minimum: written.minimum.map(|value| Bound::new(value, written.exclusive_minimum, range)),
+            maximum: written.maximum.map(|value| Bound::new(value, written.exclusive_maximum, range)),
+            multiple_of: written.multiple_of.map(|value| Bound::new(value, false, range)),
+        };
+        let checks = Checks {
+            format,
+            has_format: format.is_some() || self.purpose == Purpose::Defaults && !name.is_empty(),
+            pattern: written.pattern.as_deref().map(|pattern| self.pattern(pattern)),
+            min_length: written.min_length,
+            max_length: written.max_length,
+            number: number.matter().then_some(number),
+            r#enum: (!written.r#enum.is_empty()).then(|| Enumeration::new(&written.r#enum)),
+            min_items: written.min_items,
+            max_items: written.max_items,
+            unique_items: written.unique_items,
+            min_properties: written.min_properties,
+            max_properties: written.max_properties,
+        };
+        checks.matter().then_some(checks)
+    }
+
+    fn pattern(&mut self, pattern: &'s str) -> Arc<Result<Pattern, PatternError>> {
+        let compiled = self.patterns.entry(pattern).or_insert_with(|| Arc::new(Pattern::compile(pattern)));
+        Arc::clone(compiled)
     }
 }
 
@@ -187,41 +233,4 @@ fn types_of(schema: &Schema, purpose: Purpose) -> Types {
         Some(Type::Boolean) => Types::BOOLEAN,
         Some(Type::Unknown(_)) => Types::UNKNOWN,
     }
-}
-
-fn checks_of(schema: &Schema, types: Types, purpose: Purpose) -> Option<Checks> {
-    let written = &schema.checks;
-    let name = written.format.as_deref().unwrap_or_default();
-    let format = match types {
-        Types::STRING | Types::INT_OR_STRING => Format::for_string(name),
-        types if types.is_any() => Format::for_string(name),
-        _ => None,
-    };
-    let range = match (types, name) {
-        (Types::INTEGER, "int32") => Range::Int32,
-        (Types::INTEGER, _) => Range::Int64,
-        (Types::NUMBER, "float") => Range::Float32,
-        _ => Range::Any,
-    };
-    let number = NumberChecks {
-        range,
-        minimum: written.minimum.map(|value| Bound::new(value, written.exclusive_minimum, range)),
-        maximum: written.maximum.map(|value| Bound::new(value, written.exclusive_maximum, range)),
-        multiple_of: written.multiple_of.map(|value| Bound::new(value, false, range)),
-    };
-    let checks = Checks {
-        format,
-        has_format: format.is_some() || purpose == Purpose::Defaults && !name.is_empty(),
-        pattern: written.pattern.as_deref().filter(|pattern| !pattern.is_empty()).map(Pattern::compile),
-        min_length: written.min_length,
-        max_length: written.max_length,
-        number: number.matter().then_some(number),
-        r#enum: (!written.r#enum.is_empty()).then(|| Enumeration::new(&written.r#enum)),
-        min_items: written.min_items,
-        max_items: written.max_items,
-        unique_items: written.unique_items,
-        min_properties: written.min_properties,
-        max_properties: written.max_properties,
-    };
-    checks.matter().then_some(checks)
 }

@@ -101,3 +101,28 @@ impl fmt::Display for ValidationError {
 }
 
 impl Error for ValidationError {}
+
+/// The errors of a document, up to a limit: a path can be as long as the document, and so can the list of errors, but
+/// their product must not be written down.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorLog {
+    pub(crate) errors: Vec<ValidationError>,
+    bytes: usize,
+    /// There were more.
+    pub(crate) truncated: bool,
+}
+
+/// How much text about one document is written down, in bytes. Errors and unknown fields count apart.
+pub(crate) const LOG_LIMIT: usize = 4 << 20;
+
+impl ErrorLog {
+    pub(crate) fn push(&mut self, error: impl FnOnce() -> ValidationError) {
+        if self.bytes > LOG_LIMIT {
+            self.truncated = true;
+            return;
+        }
+        let error = error();
+        self.bytes += error.path.as_str().len() + error.message.len();
+        self.errors.push(error);
+    }
+}

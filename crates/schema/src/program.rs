@@ -22,6 +22,11 @@ impl NodeId {
     pub(crate) const UNSPECIFIED: Self = Self(0);
     /// What no schema describes and nobody touches.
     pub(crate) const UNTOUCHED: Self = Self(1);
+
+    /// Whether a schema stands behind the node.
+    pub(crate) fn is_specified(self) -> bool {
+        self != Self::UNSPECIFIED && self != Self::UNTOUCHED
+    }
 }
 
 /// A node, with what the walk asks first in front.
@@ -130,9 +135,9 @@ pub(crate) enum ListRule {
 pub(crate) struct Fields {
     pub(crate) list: Box<[Field]>,
     lookup: Lookup,
-    /// Fields with a default, and required ones; bit `n` stands for field `n`.
-    pub(crate) defaulted: Box<[u64]>,
-    pub(crate) required: Box<[u64]>,
+    /// Fields with a default, and required ones.
+    pub(crate) defaulted: FieldSet,
+    pub(crate) required: FieldSet,
     /// Required fields that are not declared.
     pub(crate) required_undeclared: Box<[Box<str>]>,
 }
@@ -142,6 +147,59 @@ pub(crate) struct Fields {
 pub(crate) struct Field {
     pub(crate) name: Box<str>,
     pub(crate) node: NodeId,
+}
+
+/// A set of declared fields. Few objects have more than 64, so the first word is at hand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldSet {
+    first: u64,
+    rest: Vec<u64>,
+}
+
+impl FieldSet {
+    /// An empty set of `count` fields at most.
+    #[inline]
+    pub(crate) fn new(count: usize) -> Self {
+        let rest = if count > 64 { vec![0; count.div_ceil(64) - 1] } else { Vec::new() };
+        Self { first: 0, rest }
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, position: usize) {
+        if position < 64 {
+            self.first |= 1 << position;
+        } else {
+            self.rest[position / 64 - 1] |= 1 << (position % 64);
+        }
+    }
+
+    /// Calls `visit` for every field of this set that is not in the other, which has the same size.
+    #[inline]
+    pub(crate) fn each_missing(&self, other: &Self, mut visit: impl FnMut(usize)) {
+        let mut missing = self.first & !other.first;
+        while missing != 0 {
+            visit(missing.trailing_zeros() as usize);
+            missing &= missing - 1;
+        }
+        for (word, (mine, theirs)) in self.rest.iter().zip(&other.rest).enumerate() {
+            let mut missing = mine & !theirs;
+            while missing != 0 {
+                visit((word + 1) * 64 + missing.trailing_zeros() as usize);
+                missing &= missing - 1;
+            }
+        }
+    }
+
+    /// Adds the fields of another set of the same size.
+    #[inline]
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.first |= other.first;
+        self.rest.iter_mut().zip(&other.rest).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == 0 && self.rest.iter().all(|word| *word == 0)
+    }
 }
 
 /// How a field is found by its name.
@@ -162,23 +220,22 @@ const LONGEST_RUN: u32 = 12;
 impl Fields {
     pub(crate) fn new(list: Vec<Field>, required: &[Box<str>], has_default: impl Fn(NodeId) -> bool) -> Self {
         let lookup = Lookup::new(&list);
-        let words = list.len().div_ceil(64);
         let mut fields = Self {
-            defaulted: vec![0; words].into(),
-            required: vec![0; words].into(),
+            defaulted: FieldSet::new(list.len()),
+            required: FieldSet::new(list.len()),
             list: list.into(),
             lookup,
             required_undeclared: Box::default(),
         };
         for (position, field) in fields.list.iter().enumerate() {
             if has_default(field.node) {
-                fields.defaulted[position / 64] |= 1 << (position % 64);
+                fields.defaulted.insert(position);
             }
         }
         let mut undeclared: Vec<Box<str>> = Vec::new();
         for name in required {
             match fields.position(name) {
-                Some(position) => fields.required[position / 64] |= 1 << (position % 64),
+                Some(position) => fields.required.insert(position),
                 None => undeclared.push(name.clone()),
             }
         }
@@ -261,6 +318,7 @@ fn hash(name: &[u8]) -> u32 {
 }
 
 impl Program {
+    #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }

@@ -27,7 +27,8 @@ pub enum YamlErrorKind {
         /// The limit in force.
         limit: u32,
     },
-    /// Aliases repeat so much that the document would have more values than its size justifies.
+    /// Aliases repeat so much that the document would have more values than its size justifies; long texts count as
+    /// several.
     TooManyNodes {
         /// The limit in force.
         limit: usize,
@@ -104,7 +105,7 @@ impl fmt::Display for YamlError {
             }
             YamlErrorKind::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}")?,
             YamlErrorKind::TooManyNodes { limit } => {
-                write!(f, "aliases expand to more than {limit} values; write out what they repeat, or repeat less")?;
+                write!(f, "aliases expand to more than {limit} values, or to as much text; repeat less")?;
             }
             YamlErrorKind::InvalidUtf8 => {
                 write!(f, "not UTF-8: the byte at offset {} does not belong there", self.span.start)?;

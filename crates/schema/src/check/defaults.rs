@@ -9,17 +9,25 @@ use crate::{
     error::Source,
     model::Additional,
     program::{Meta, NodeId},
-    validate::{coerce_metadata, validate_metadata, validate_type_meta},
+    validate::{coerce_metadata, validate_metadata},
 };
 
 /// Checks every default of a schema, with Kubernetes' error types and paths, and closes two gaps that Kubernetes leaves:
 /// defaults under `additionalProperties`, and uniqueness in default lists.
 pub fn check_defaults(schema: &Schema, root: Root) -> Vec<Problem> {
-    let program = Program::compile_for_defaults(schema, root);
+    // The reference takes the root for an embedded resource here: a default of the root itself must be a whole one.
+    let mut resource = None;
+    let schema = match root {
+        Root::Value => schema,
+        Root::Resource => {
+            let resource = resource.insert(schema.clone());
+            resource.extensions.embedded_resource = true;
+            resource
+        }
+    };
+    let program = Program::compile_for_defaults(schema, Root::Value);
     let mut checker = Checker { program: &program, problems: Vec::new() };
-    let root_node = program.node(program.root);
-    let place = Place { unchecked: false, inside: (root_node.meta == Meta::Root).then_some(Inside::Resource) };
-    checker.node(schema, program.root, &Path::Root, place);
+    checker.node(schema, program.root, &Path::Root, Place { unchecked: false, preserved: false, inside: None });
     checker.problems
 }
 
@@ -32,6 +40,8 @@ struct Checker<'p> {
 struct Place<'p> {
     /// Kubernetes does not look here.
     unchecked: bool,
+    /// A list around this preserves unknown fields. The reference, which looks at a default on its own, does not see it.
+    preserved: bool,
     inside: Option<Inside<'p>>,
 }
 
@@ -58,21 +68,22 @@ impl<'p> Checker<'p> {
         }
         if let (Some(items), Some(item_node)) = (&schema.items, node.items) {
             let inside = place.inside.as_ref().filter(|inside| inside.is_metadata()).map(Inside::Item);
-            self.node(items, item_node, &Path::Child(path, "items"), Place { inside, ..place });
+            let preserved = place.preserved || schema.preserves_unknown_fields();
+            self.node(items, item_node, &Path::Child(path, "items"), Place { inside, preserved, ..place });
         }
         let properties = Path::Child(path, "properties");
         for (property, field) in schema.properties.iter().zip(&node.fields.list) {
-            let implied = matches!(&*property.name, "apiVersion" | "kind" | "metadata");
+            let implied = is_implied(&property.name);
             let inside = place
                 .inside
                 .as_ref()
                 .filter(|inside| inside.is_metadata() || implied)
                 .map(|inside| Inside::Field(inside, &property.name));
             let path = Path::Key(&properties, &property.name);
-            self.node(&property.schema, field.node, &path, Place { inside, ..place });
+            self.node(&property.schema, field.node, &path, Place { inside, preserved: false, ..place });
         }
         if let (Some(Additional::Schema(below)), Some(below_node)) = (&schema.additional_properties, node.additional) {
-            let place = Place { unchecked: true, inside: None };
+            let place = Place { unchecked: true, preserved: false, inside: None };
             self.node(below, below_node, &Path::Child(path, "additionalProperties"), place);
         }
     }
@@ -89,8 +100,9 @@ impl<'p> Checker<'p> {
         let metadata_error = match place.inside {
             Some(inside) if inside.is_metadata() => inside.metadata_error(value, arena),
             _ => {
-                if !self.run(id, value, arena, Stages::PRUNE).unknown.is_empty() {
-                    self.unknown_fields(schema, id, value, arena, path, place);
+                let unknown = self.run(id, value, arena, Stages::PRUNE).unknown;
+                if !unknown.is_empty() || place.preserved && has_strangers(Some(schema), value) {
+                    self.unknown_fields(schema, &unknown, path, place);
                 }
                 None
             }
@@ -99,14 +111,58 @@ impl<'p> Checker<'p> {
             let rule = &rules::DEFAULT_METADATA_INVALID;
             return self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place);
         }
-        let coerced = self.run(id, value, arena, Stages::COERCE);
-        if let Some(error) = coerced.coercion {
-            let path = error.path().under(&path.to_field_path());
-            let message = error.message().to_owned();
-            let rule = &rules::DEFAULT_METADATA_INVALID;
-            return self.report(rule, ErrorType::Invalid, schema, path, message, place);
+        match self.coerce(id, value, arena, path) {
+            Ok(coerced) => self.violations(schema, id, coerced, arena, path, place),
+            Err((path, message)) => {
+                let rule = &rules::DEFAULT_METADATA_INVALID;
+                self.report(rule, ErrorType::Invalid, schema, path, message, place);
+            }
         }
-        self.violations(schema, id, value, arena, path, place);
+    }
+
+    /// The metadata of embedded resources as Kubernetes reads it, or the first that it cannot read. Unlike in documents,
+    /// nulls are not removed before.
+    fn coerce<'a>(
+        &self,
+        id: NodeId,
+        value: Value<'a>,
+        arena: &'a Arena,
+        path: &Path<'_>,
+    ) -> Result<Value<'a>, (FieldPath, String)> {
+        let node = self.program.node(id);
+        match value {
+            Value::Array(items) => {
+                let Some(item) = node.items else { return Ok(value) };
+                let coerced = items.iter().enumerate();
+                let coerced = coerced.map(|(index, value)| self.coerce(item, *value, arena, &Path::Index(path, index)));
+                Ok(Value::Array(arena.slice(&coerced.collect::<Result<Vec<_>, _>>()?)))
+            }
+            Value::Object(entries) => {
+                let mut coerced = Vec::with_capacity(entries.len());
+                for Entry { key, value } in entries.iter().copied() {
+                    let (child, path) = match (node.fields.get(key), node.additional) {
+                        (None, Some(additional)) => (Some(additional), &Path::Key(path, key)),
+                        (declared, _) => (declared, &Path::Child(path, key)),
+                    };
+                    let value = match key {
+                        "metadata" if node.meta != Meta::None => {
+                            coerce_metadata(value, arena).map_err(|error| (path.to_field_path(), error.to_string()))?
+                        }
+                        "apiVersion" | "kind" if node.meta != Meta::None && value.as_str().is_none() => {
+                            let message = format!("expected a string, found {}", value.kind_name());
+                            return Err((path.to_field_path(), message));
+                        }
+                        _ => match child {
+                            Some(child) => self.coerce(child, value, arena, path)?,
+                            None => value,
+                        },
+                    };
+                    coerced.push(Entry { key, value });
+                }
+                Ok(Value::Object(arena.slice(&coerced)))
+            }
+            scalar => Ok(scalar),
+        }
     }
 
     fn run<'a>(&self, id: NodeId, value: Value<'a>, arena: &'a Arena, stages: Stages) -> Walked
@@ -115,22 +171,16 @@ impl<'p> Checker<'p> {
     {
         let mut walk = Walk::new(self.program, arena, stages);
         walk.from(id, value);
-        let (unknown, errors, coercion) = walk.finish();
-        Walked { unknown, errors, coercion }
+        let (unknown, errors, _) = walk.finish();
+        Walked { unknown, errors }
     }
 
-    fn unknown_fields(
-        &mut self,
-        schema: &Schema,
-        id: NodeId,
-        value: Value<'_>,
-        arena: &Arena,
-        path: &Path<'_>,
-        place: Place<'_>,
-    ) {
-        let unknown = self.run(id, value, arena, Stages::PRUNE).unknown;
+    fn unknown_fields(&mut self, schema: &Schema, unknown: &[FieldPath], path: &Path<'_>, place: Place<'_>) {
         let names: Vec<&str> = unknown.iter().map(FieldPath::as_str).collect();
-        let message = format!("the default has fields that the schema does not know: {}", names.join(", "));
+        let message = match &names[..] {
+            [] => "the default has fields that its own schema does not know, only the list around it keeps".to_owned(),
+            names => format!("the default has fields that the schema does not know: {}", names.join(", ")),
+        };
         let before = self.problems.len();
         let rule = &rules::DEFAULT_HAS_UNKNOWN_FIELDS;
         self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place);
@@ -153,7 +203,8 @@ impl<'p> Checker<'p> {
         for error in errors {
             let path = match error.source {
                 Source::SchemaAtRoot => base.clone(),
-                _ => error.path.under(&base),
+                Source::Schema => error.path.under(&base),
+                Source::List | Source::Metadata => under(path, &error.path),
             };
             let message = describe(&error);
             match error.source {
@@ -196,7 +247,38 @@ impl<'p> Checker<'p> {
 struct Walked {
     unknown: Vec<FieldPath>,
     errors: Vec<ValidationError>,
-    coercion: Option<crate::CoercionError>,
+}
+
+/// Whether a value has unknown fields that nothing but a list around its schema preserves.
+fn has_strangers(schema: Option<&Schema>, value: Value<'_>) -> bool {
+    match (schema, value) {
+        (Some(schema), _) if schema.preserves_unknown_fields() => false,
+        (None, Value::Object(entries)) => !entries.is_empty(),
+        (Some(schema), Value::Object(entries)) => {
+            let embedded = schema.extensions.embedded_resource;
+            let known = |key| schema.property(key).is_some() || embedded && is_implied(key);
+            schema.additional_properties.is_none() && entries.iter().any(|entry| !known(entry.key))
+        }
+        (_, Value::Array(items)) => {
+            let below = schema.and_then(|schema| schema.items.as_deref());
+            items.iter().any(|item| has_strangers(below, *item))
+        }
+        _ => false,
+    }
+}
+
+fn is_implied(key: &str) -> bool {
+    matches!(key, "apiVersion" | "kind" | "metadata")
+}
+
+/// The path of a part of a default, without the dot that [`FieldPath::under`] puts before a position.
+fn under(default: &Path<'_>, part: &FieldPath) -> FieldPath {
+    match default {
+        Path::Child(parent, name) if part.as_str().starts_with('[') => {
+            Path::Child(parent, &format!("{name}{part}")).to_field_path()
+        }
+        default => part.under(&default.to_field_path()),
+    }
 }
 
 fn describe(error: &ValidationError) -> String {
@@ -225,17 +307,13 @@ impl Inside<'_> {
                 Inside::Item(parent) => surround(*parent, Value::Array(arena.slice(&[value])), arena),
             }
         }
-        let (name, value) = surround(self, default, arena);
+        // A default of apiVersion or kind is not tried out: the resource that Kubernetes makes up has its own.
+        let ("metadata", value) = surround(self, default, arena) else { return None };
         let mut messages = Vec::new();
         let mut report = |_, path: FieldPath, message: String| messages.push(format!("{path} {message}"));
-        let valid = Some(Value::string("Validation"));
-        match name {
-            "metadata" => match coerce_metadata(value, arena) {
-                Err(error) => return Some(error.to_string()),
-                Ok(metadata) => validate_metadata(metadata, &Path::Child(&Path::Root, "metadata"), &mut report),
-            },
-            "apiVersion" => validate_type_meta(Some(value), valid, &Path::Root, &mut report),
-            _ => validate_type_meta(Some(Value::string("validation/v1")), Some(value), &Path::Root, &mut report),
+        match coerce_metadata(value, arena) {
+            Err(error) => return Some(error.to_string()),
+            Ok(metadata) => validate_metadata(metadata, &Path::Child(&Path::Root, "metadata"), &mut report),
         }
         (!messages.is_empty()).then(|| format!("the default makes metadata invalid: {}", messages.join("; ")))
     }

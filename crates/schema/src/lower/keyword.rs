@@ -74,13 +74,24 @@ impl<'a> Reader<'_, 'a> {
         texts.collect()
     }
 
-    pub(super) fn schema(&mut self) -> Schema {
-        super::schema(self.value, self.path, self.problems)
+    pub(super) fn schema(&mut self) -> Box<Schema> {
+        let mut schema = empty();
+        super::fill(&mut schema, self.value, self.path, self.problems);
+        schema
     }
 
     pub(super) fn schemas(&mut self) -> Vec<Schema> {
         let items = self.list();
-        let schemas = items.iter().enumerate();
-        schemas.map(|(index, item)| super::schema(item, &Path::Index(self.path, index), self.problems)).collect()
+        let mut schemas: Vec<Schema> = items.iter().map(|_| Schema::default()).collect();
+        for (index, (schema, item)) in schemas.iter_mut().zip(items).enumerate() {
+            super::fill(schema, item, &Path::Index(self.path, index), self.problems);
+        }
+        schemas
     }
+}
+
+/// On its own, so that what passes over the stack on its way to the heap is gone before anything below is read.
+#[inline(never)]
+fn empty() -> Box<Schema> {
+    Box::default()
 }

@@ -94,6 +94,14 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 }
 
 pub(crate) fn schema(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<Problem>) -> Schema {
+    let mut lowered = Schema::default();
+    fill(&mut lowered, source, path, problems);
+    lowered
+}
+
+/// Reads a schema to where it will stay: schemas are large, and on the stack those of all levels would add up.
+fn fill(lowered: &mut Schema, source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<Problem>) {
+    lowered.span = source.span;
     let Some(entries) = source.as_object() else {
         problems.push(Problem::new(
             &rules::MALFORMED_SCHEMA,
@@ -102,9 +110,8 @@ pub(crate) fn schema(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<P
             source.span,
             format!("expected a schema, which is an object, found {}", source.kind_name()),
         ));
-        return Schema { span: source.span, ..Schema::default() };
+        return;
     };
-    let mut lowered = Schema { span: source.span, ..Schema::default() };
     for entry in entries {
         if entry.value.as_scalar().is_some_and(|value| value.is_null()) {
             // As good as absent to the reference.
@@ -113,9 +120,8 @@ pub(crate) fn schema(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<P
         lowered.keywords.push((entry.key.into(), entry.key_span));
         let place = Path::Child(path, entry.key);
         let mut reader = Reader { keyword: entry.key, value: &entry.value, path: &place, problems };
-        read_keyword(&mut lowered, &mut reader, entry.key_span);
+        read_keyword(lowered, &mut reader, entry.key_span);
     }
-    lowered
 }
 
 fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: wheelwright_document::Span) {
@@ -134,12 +140,12 @@ fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: whee
         "items" => match reader.value.as_array() {
             // One schema per position: not supported, and reported by the check.
             Some(_) => schema.unsupported.push("items".into()),
-            None => schema.items = Some(Box::new(reader.schema())),
+            None => schema.items = Some(reader.schema()),
         },
         "allOf" => schema.all_of = reader.schemas(),
         "anyOf" => schema.any_of = reader.schemas(),
         "oneOf" => schema.one_of = reader.schemas(),
-        "not" => schema.not = Some(Box::new(reader.schema())),
+        "not" => schema.not = Some(reader.schema()),
         "format" => checks.format = reader.text().filter(|text| !text.is_empty()),
         "pattern" => checks.pattern = reader.text().filter(|text| !text.is_empty()),
         "enum" => checks.r#enum = reader.list().iter().map(owned).collect(),
@@ -191,20 +197,18 @@ fn properties(reader: &mut Reader<'_, '_>) -> Properties {
     let Some(entries) = reader.object() else {
         return Properties::default();
     };
-    let path = reader.path;
-    entries
-        .iter()
-        .map(|entry| Property {
-            name: entry.key.into(),
-            schema: schema(&entry.value, &Path::Key(path, entry.key), reader.problems),
-        })
-        .collect()
+    let empty = entries.iter().map(|entry| Property { name: entry.key.into(), schema: Schema::default() });
+    let mut properties: Vec<Property> = empty.collect();
+    for (property, entry) in properties.iter_mut().zip(entries) {
+        fill(&mut property.schema, &entry.value, &Path::Key(reader.path, entry.key), reader.problems);
+    }
+    properties.into_iter().collect()
 }
 
 fn additional(reader: &mut Reader<'_, '_>) -> Option<Additional> {
     match reader.value.as_scalar().and_then(|value| value.as_bool()) {
         Some(allowed) => Some(Additional::Allowed(allowed)),
-        None => Some(Additional::Schema(Box::new(reader.schema()))),
+        None => Some(Additional::Schema(reader.schema())),
     }
 }
 

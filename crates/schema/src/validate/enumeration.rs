@@ -10,7 +10,10 @@ use super::GoNumber;
 #[derive(Debug)]
 pub(crate) struct Enumeration {
     strings: Strings,
-    others: Box<[Owned]>,
+    /// Everything but strings, by [`go_key`].
+    others: HashSet<Vec<u8>>,
+    /// The first few, for a message.
+    shown: String,
 }
 
 /// A handful is compared one by one; many are hashed.
@@ -25,22 +28,32 @@ const FEW: usize = 16;
 impl Enumeration {
     pub(crate) fn new(values: &[Owned]) -> Self {
         let arena = Arena::new();
-        let texts = values.iter().filter_map(|value| value.share(&arena).as_str().map(Box::from));
+        let shared: Vec<Value<'_>> = values.iter().map(|value| value.share(&arena)).collect();
+        let texts = shared.iter().filter_map(|value| value.as_str().map(Box::from));
         let strings = if values.len() <= FEW { Strings::Few(texts.collect()) } else { Strings::Many(texts.collect()) };
-        let others = values.iter().filter(|value| !matches!(value, Owned::String(_))).cloned().collect();
-        Self { strings, others }
+        let others = shared.iter().filter(|value| value.as_str().is_none()).map(|value| go_key(*value)).collect();
+        Self { strings, others, shown: describe(&shared) }
     }
 
     /// `null` is never among them, even where it is listed: so has the reference.
+    ///
+    /// The reference converts a value to the type of the allowed one before it compares, as Go does: the integer 1 to
+    /// the float 1, the float 1.5 to the integer 1, and 97 to the string "a".
     pub(crate) fn contains(&self, value: Value<'_>) -> bool {
         match value {
             Value::Null => false,
             Value::String(text) => self.has_string(text.as_str()),
-            value => {
-                let arena = Arena::new();
-                self.others.iter().any(|allowed| converts_to(value, allowed.share(&arena)))
-                    || as_character(value).is_some_and(|character| self.has_string(character.encode_utf8(&mut [0; 4])))
-            }
+            Value::Number(number) => match GoNumber::from(number) {
+                number @ GoNumber::Integer(integer) => {
+                    self.has_number(number)
+                        || self.has_number(GoNumber::Float(integer as f64))
+                        || self.has_string(character(integer).encode_utf8(&mut [0; 4]))
+                }
+                number @ GoNumber::Float(float) => {
+                    self.has_number(number) || self.has_number(GoNumber::Integer(float as i64))
+                }
+            },
+            value => !self.others.is_empty() && self.others.contains(&go_key(value)),
         }
     }
 
@@ -51,59 +64,71 @@ impl Enumeration {
         }
     }
 
-    pub(crate) fn describe(&self) -> String {
-        const SHOWN: usize = 20;
-        let arena = Arena::new();
-        let mut strings: Vec<String> = match &self.strings {
-            Strings::Few(strings) => strings.iter().map(|text| format!("{text:?}")).collect(),
-            Strings::Many(strings) => {
-                let mut sorted: Vec<_> = strings.iter().map(|text| format!("{text:?}")).collect();
-                sorted.sort_unstable();
-                sorted
+    fn has_number(&self, number: GoNumber) -> bool {
+        let mut key = Vec::new();
+        write_number(number, &mut key);
+        self.others.contains(&key)
+    }
+
+    pub(crate) fn describe(&self) -> &str {
+        &self.shown
+    }
+}
+
+fn describe(values: &[Value<'_>]) -> String {
+    const SHOWN: usize = 20;
+    let written = values.iter().take(SHOWN).map(|value| encode(*value));
+    let texts: Vec<String> = written.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+    let list = texts.join(", ");
+    if values.len() > SHOWN { format!("{list} and {} more", values.len() - SHOWN) } else { list }
+}
+
+/// Go makes of an integer the string of that character.
+fn character(code: i64) -> char {
+    u32::try_from(code).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// Bytes that are the same for two values if and only if Go's deep equality holds, which tells the integer 1 from the
+/// float 1.0 and does not look at the order of keys.
+fn go_key(value: Value<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    write_key(value, &mut key);
+    key
+}
+
+fn write_key(value: Value<'_>, key: &mut Vec<u8>) {
+    match value {
+        Value::Number(number) => write_number(GoNumber::from(number), key),
+        Value::Array(items) => {
+            key.push(b'[');
+            items.iter().for_each(|item| write_key(*item, key));
+            key.push(b']');
+        }
+        Value::Object(entries) => {
+            let mut sorted: Vec<_> = entries.iter().collect();
+            sorted.sort_unstable_by_key(|entry| entry.key);
+            key.push(b'{');
+            for entry in sorted {
+                write_key(Value::string(entry.key), key);
+                write_key(entry.value, key);
             }
-        };
-        let others = self.others.iter().map(|value| encode(value.share(&arena)));
-        strings.extend(others.map(|text| String::from_utf8_lossy(&text).into_owned()));
-        let more = strings.len().saturating_sub(SHOWN);
-        strings.truncate(SHOWN);
-        let shown = strings.join(", ");
-        if more > 0 { format!("{shown} and {more} more") } else { shown }
-    }
-}
-
-/// The reference converts a value to the type of the allowed one before it compares, as Go does: 1.5 becomes 1.
-fn converts_to(value: Value<'_>, allowed: Value<'_>) -> bool {
-    match (value, allowed) {
-        (Value::Number(value), Value::Number(allowed)) => match (GoNumber::from(value), GoNumber::from(allowed)) {
-            (GoNumber::Float(value), GoNumber::Integer(allowed)) => value as i64 == allowed,
-            (value, GoNumber::Float(allowed)) => value.as_f64() == allowed,
-            (value, allowed) => value == allowed,
-        },
-        (value, allowed) => same_in_go(value, allowed),
-    }
-}
-
-/// Go converts an integer to the string of that character, so 97 passes for `"a"`.
-fn as_character(value: Value<'_>) -> Option<char> {
-    match GoNumber::from(value.as_number()?) {
-        GoNumber::Integer(code) => {
-            Some(u32::try_from(code).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER))
+            key.push(b'}');
         }
-        GoNumber::Float(_) => None,
+        scalar => key.extend(encode(scalar)),
     }
 }
 
-/// Deep equality in Go, which tells the integer 1 from the float 1.0.
-fn same_in_go(a: Value<'_>, b: Value<'_>) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => GoNumber::from(a) == GoNumber::from(b),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_in_go(*a, *b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .all(|entry| Value::Object(b).get(entry.key).is_some_and(|other| same_in_go(entry.value, other)))
+fn write_number(number: GoNumber, key: &mut Vec<u8>) {
+    match number {
+        GoNumber::Integer(integer) => {
+            key.push(b'i');
+            key.extend(integer.to_le_bytes());
         }
-        (a, b) => a == b,
+        // Adding zero makes one of the two zeros.
+        GoNumber::Float(float) => {
+            key.push(b'f');
+            key.extend((float + 0.0).to_bits().to_le_bytes());
+        }
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) mod names;
 mod number;
 mod pattern;
 
+use std::sync::Arc;
+
 use wheelwright_document::{Entry, FieldPath, Path, Value};
 
 pub(crate) use enumeration::Enumeration;
@@ -23,8 +25,8 @@ pub(crate) use pattern::{Pattern, PatternError};
 
 use crate::{
     ErrorType, ValidationError,
-    error::Source,
-    program::{Node, NodeId, Program, Types},
+    error::{ErrorLog, Source},
+    program::{FieldSet, Node, NodeId, Program, Types},
 };
 
 /// The checks of a node besides its type.
@@ -35,7 +37,7 @@ pub(crate) struct Checks {
     /// There is a `format` that counts, enforced or not: it changes what the type check lets pass.
     pub(crate) has_format: bool,
     /// `Err` never matches, which is what Kubernetes makes of a pattern that does not compile.
-    pub(crate) pattern: Option<Result<Pattern, PatternError>>,
+    pub(crate) pattern: Option<Arc<Result<Pattern, PatternError>>>,
     pub(crate) min_length: Option<i64>,
     pub(crate) max_length: Option<i64>,
     pub(crate) number: Option<NumberChecks>,
@@ -50,7 +52,7 @@ pub(crate) struct Checks {
 /// Counts what fails, and writes it down if somebody wants to read it.
 pub(crate) struct Tally<'s> {
     pub(crate) failures: usize,
-    sink: Option<&'s mut Vec<ValidationError>>,
+    sink: Option<&'s mut ErrorLog>,
 }
 
 impl<'s> Tally<'s> {
@@ -58,7 +60,7 @@ impl<'s> Tally<'s> {
         Self { failures: 0, sink: None }
     }
 
-    pub(crate) fn into(sink: &'s mut Vec<ValidationError>) -> Self {
+    pub(crate) fn into(sink: &'s mut ErrorLog) -> Self {
         Self { failures: 0, sink: Some(sink) }
     }
 
@@ -86,34 +88,36 @@ impl<'s> Tally<'s> {
         message: impl FnOnce() -> String,
     ) {
         self.failures += 1;
-        if let Some(sink) = &mut self.sink {
-            sink.push(ValidationError { kind, path: path(), message: message(), source });
+        if let Some(log) = &mut self.sink {
+            log.push(|| ValidationError { kind, path: path(), message: message(), source });
         }
     }
 }
 
-/// Whether the type of a value is one that the node wants; `null` is the caller's affair.
+/// Whether the type of a value is one that the node wants.
 #[inline]
 pub(crate) fn type_fits(node: &Node, value: Value<'_>) -> bool {
+    let wanted = match value {
+        Value::Null => return node.types.is_any() || node.nullable,
+        Value::Object(_) => Types::OBJECT,
+        Value::Array(_) => Types::ARRAY,
+        Value::String(_) => Types::STRING,
+        Value::Bool(_) => Types::BOOLEAN,
+        Value::Number(_) => Types::NUMBER,
+    };
+    node.types.includes(wanted) || fits_all_the_same(node, value)
+}
+
+/// What passes although it is not of the type: whole numbers for integers, anything where there is no type, and what
+/// the reference lets through by accident.
+fn fits_all_the_same(node: &Node, value: Value<'_>) -> bool {
     let types = node.types;
+    let numeric = types.includes(Types::NUMBER) || types.includes(Types::INTEGER);
     match value {
-        Value::Object(_) if types.includes(Types::OBJECT) => true,
-        Value::String(_) if types.includes(Types::STRING) => true,
-        Value::Bool(_) if types.includes(Types::BOOLEAN) => true,
-        Value::Number(_) if types.includes(Types::NUMBER) => true,
         Value::Number(number) if types.includes(Types::INTEGER) => GoNumber::from(number).is_integer(),
-        Value::Array(_) if types.includes(Types::ARRAY) => true,
-        // With a format, the reference lets lists and strings pass for one another and looks no further.
-        _ => match (types.is_any(), has_format(node)) {
-            (true, false) => true,
-            (true, true) => matches!(value, Value::String(_) | Value::Array(_)),
-            (false, true) => {
-                matches!(value, Value::String(_) | Value::Array(_))
-                    && !types.includes(Types::NUMBER)
-                    && !types.includes(Types::INTEGER)
-            }
-            (false, false) => false,
-        },
+        // With a format, lists and strings pass for one another, and nothing else passes for no type.
+        Value::String(_) | Value::Array(_) if has_format(node) && !numeric => true,
+        _ => types.is_any() && !has_format(node),
     }
 }
 
@@ -129,11 +133,7 @@ fn enforces_format(node: &Node) -> bool {
 /// formats, enums and the number of items. The number of fields comes with [`check_field_count`].
 #[inline]
 pub(crate) fn check_shallow(node: &Node, value: Value<'_>, path: &Path<'_>, tally: &mut Tally<'_>) {
-    let fits = match value {
-        Value::Null => node.types.is_any() || node.nullable,
-        value => type_fits(node, value),
-    };
-    if !fits {
+    if !type_fits(node, value) {
         tally.fail(ErrorType::TypeInvalid, path, || {
             format!("expected {}, found {}", node.types.describe(), found(value))
         });
@@ -193,7 +193,7 @@ impl Checks {
                 return tally.fail(ErrorType::Invalid, path, || format!("must have at least {least} characters"));
             }
         }
-        match &self.pattern {
+        match self.pattern.as_deref() {
             Some(Ok(pattern)) if !pattern.is_match(text) => {
                 tally.fail(ErrorType::Invalid, path, || format!("must match the pattern {}", pattern.as_str()));
             }
@@ -257,10 +257,13 @@ pub(crate) fn evaluate(
     path: &Path<'_>,
     tally: &mut Tally<'_>,
 ) -> usize {
+    if !id.is_specified() {
+        return 0;
+    }
     let node = program.node(id);
     check_shallow(node, value, path, tally);
     if value.is_null() {
-        return usize::from(node.types.is_any() || node.nullable);
+        return usize::from(type_fits(node, value));
     }
     // One for the node, one for its enum, two for its junctors, whether they fit or not.
     let mut matches = 4;
@@ -327,16 +330,10 @@ pub(crate) fn lack_required(name: &str, path: &Path<'_>, tally: &mut Tally<'_>) 
 
 fn check_required(node: &Node, entries: &[Entry<'_>], path: &Path<'_>, tally: &mut Tally<'_>) {
     let fields = &node.fields;
-    if fields.required.iter().any(|word| *word != 0) {
-        let mut seen = vec![0u64; fields.required.len()];
-        for position in entries.iter().filter_map(|entry| fields.position(entry.key)) {
-            seen[position / 64] |= 1 << (position % 64);
-        }
-        for (position, field) in fields.list.iter().enumerate() {
-            if fields.required[position / 64] & !seen[position / 64] & (1 << (position % 64)) != 0 {
-                lack_required(&field.name, path, tally);
-            }
-        }
+    if !fields.required.is_empty() {
+        let mut seen = FieldSet::new(fields.list.len());
+        entries.iter().filter_map(|entry| fields.position(entry.key)).for_each(|position| seen.insert(position));
+        fields.required.each_missing(&seen, |position| lack_required(&fields.list[position].name, path, tally));
     }
     check_required_undeclared(node, entries, path, tally);
 }
