@@ -226,11 +226,6 @@ rules! {
         why: "only one of the values is kept, and which one depends on who reads the document",
         mend: "remove one of them",
     }
-    NULL_DROPPED: "WW103" "null-dropped" Note {
-        summary: "a null is removed, or replaced with a default",
-        why: "a field that is not nullable cannot be null; Kubernetes treats it as absent",
-        mend: "remove the field, or write `nullable: true` in the schema if null means something",
-    }
 }
 
 #[cfg(test)]

@@ -335,8 +335,10 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn refuse(&mut self, path: &Path<'_>, error: &MetadataError) {
-        let path = path.to_field_path();
-        self.coercion.get_or_insert_with(|| CoercionError { path, message: error.to_string() });
+        self.coercion.get_or_insert_with(|| CoercionError {
+            path: error.field().map_or_else(|| path.to_field_path(), |field| Path::Child(path, field).to_field_path()),
+            message: error.message(),
+        });
     }
 
     /// Adds the fields that are absent and have a default; says whether there were any.

@@ -1,11 +1,40 @@
 //! Every version of your API, one stored truth, nothing lost.
 //!
-//! This crate is the facade of the libraries and the `wheelwright` command; every command is a function here.
+//! This crate is the facade of the libraries and the `wheelwright` command. Every command is a function of
+//! [`command`], from [`Input`]s to a [`Console`]; files, streams and the process are left to the binary.
+//!
+//! ```
+//! use wheelwright::{Console, Exit, Input, Schemas, command};
+//!
+//! let schema = Input::named("schema.yaml", "type: object\nproperties: {replicas: {type: integer, default: 3}}\n");
+//! let document = Input::named("document.json", "{}");
+//! let (mut data, mut conversation) = (Vec::new(), Vec::new());
+//! let mut console = Console::plain(&mut data, &mut conversation);
+//! let schemas = Schemas::read([Ok(schema)], None, &mut console)?.expect("the schema can be read");
+//! let exit = command::default([Ok(document)], &schemas, &Default::default(), &mut console)?;
+//! assert_eq!(exit, Exit::Clean);
+//! assert_eq!(data, b"{\n  \"replicas\": 3\n}\n");
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub use wheelwright_document as document;
 pub use wheelwright_findings as findings;
 pub use wheelwright_schema as schema;
 
+pub mod command;
+mod console;
+mod declared;
 mod eval;
+mod exit;
+mod input;
+mod place;
+mod pretty;
+mod report;
+mod schemas;
 
+pub use console::Console;
 pub use eval::eval_line;
+pub use exit::Exit;
+pub use input::{Form, Input, MAX_BYTES, Origin, Unreadable};
+pub use report::Format;
+pub use schemas::{Choice, Schemas};

@@ -1,9 +1,6 @@
 //! Findings for people: pictures of the source with reasons and remedies.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    io,
-};
+use std::{collections::HashSet, io};
 
 use annotate_snippets::{
     AnnotationKind, Element, Level as Heading, Message, Origin, Renderer, Snippet, normalize_untrusted_str,
@@ -20,7 +17,7 @@ const LONGEST_TEXT: usize = 1000;
 const LOCATION: &str = "\u{1}";
 
 /// Writes each finding with a picture of where it is, why it matters and how to mend it, in the order of
-/// [`Findings::sorted`], and a line that sums them up. What is said of a rule in general is said once.
+/// [`Findings::sorted`]. What is said of a rule in general is said once.
 pub fn render_text(findings: &Findings, sources: &Sources, colour: bool, out: &mut dyn io::Write) -> io::Result<()> {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let mut explained = HashSet::new();
@@ -28,7 +25,7 @@ pub fn render_text(findings: &Findings, sources: &Sources, colour: bool, out: &m
         let first_of_rule = explained.insert(finding.rule.id);
         writeln!(out, "{}\n", draw(finding, first_of_rule, sources, &renderer))?;
     }
-    writeln!(out, "{}", summary(findings, sources))
+    Ok(())
 }
 
 fn draw(finding: &Finding, first_of_rule: bool, sources: &Sources, renderer: &Renderer) -> String {
@@ -145,26 +142,6 @@ fn footer(finding: &Finding, first_of_rule: bool) -> Vec<Message<'static>> {
         lines.push(line("help", &format!("wheelwright explain {}", rule.id)));
     }
     lines
-}
-
-/// `2 errors, 1 warning in 1 file`, or `clean: 3 files` if there is nothing to say.
-fn summary(findings: &Findings, sources: &Sources) -> String {
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    if findings.is_empty() {
-        return format!("clean: {}", plural(sources.len(), "file"));
-    }
-    let counts: Vec<_> = [Level::Error, Level::Warning, Level::Note]
-        .into_iter()
-        .map(|level| (findings.count(level), level))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, level)| plural(count, level.as_str()))
-        .collect();
-    let places = findings.iter().filter_map(|finding| finding.place.as_ref());
-    let files: BTreeSet<_> = places.map(|place| &place.file).collect();
-    match files.len() {
-        0 => counts.join(", "),
-        count => format!("{} in {}", counts.join(", "), plural(count, "file")),
-    }
 }
 
 /// The text as it may be shown: without anything a terminal would obey, and not too long.

@@ -14,7 +14,6 @@ pub(crate) fn coerce_metadata<'a>(metadata: Value<'a>, arena: &'a Arena) -> Resu
         Value::Object(entries) => coerce_object_meta(entries, arena, Err),
         _ => Err(MetadataError::new("an object", metadata)),
     }
-    .map_err(|error| error.within("metadata"))
 }
 
 /// The same for stored documents, which must stay readable: fields of wrong types are dropped, and metadata that is
@@ -49,9 +48,24 @@ impl MetadataError {
     }
 }
 
+impl MetadataError {
+    /// The field in the metadata that is wrong, or nothing if it is the metadata itself.
+    pub(crate) fn field(&self) -> Option<&str> {
+        Some(&*self.field).filter(|field| !field.is_empty())
+    }
+
+    /// What is wrong with it.
+    pub(crate) fn message(&self) -> String {
+        format!("expected {}, found {}", self.expected, self.found)
+    }
+}
+
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: expected {}, found {}", self.field, self.expected, self.found)
+        match self.field() {
+            Some(field) => write!(f, "metadata.{field}: {}", self.message()),
+            None => write!(f, "metadata: {}", self.message()),
+        }
     }
 }
 

@@ -1,0 +1,194 @@
+//! What can be written on the command line. The comments here are what `--help` shows.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 clean, 1 findings, 2 usage or environment.
+What a script would read goes to standard output, everything else to standard error.";
+
+/// Every version of your API, one stored truth, nothing lost.
+///
+/// Treats documents and schemas exactly as Kubernetes does.
+#[derive(Parser)]
+#[command(name = "wheelwright", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// Whether findings are coloured; auto colours them on terminals, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, alias = "colour")]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Find what is wrong with CustomResourceDefinitions and schemas.
+    ///
+    /// Findings go to standard output, a summary to standard error. The exit code is 1 if any of them is an error.
+    #[command(after_help = "\
+Examples:
+  wheelwright check crd.yaml
+  wheelwright check config/crds --level error
+  wheelwright check crd.yaml --previous crd-v1.yaml   # what an update would be refused for
+  wheelwright check . --format json | jq .message")]
+    Check(Check),
+    /// Write documents as Kubernetes would store them: pruned, and with their defaults filled in.
+    ///
+    /// YAML comes out as YAML and JSON as JSON. Unknown fields are warned about.
+    #[command(after_help = "\
+Examples:
+  wheelwright default --schema crd.yaml webapp.yaml
+  kubectl get webapp shop -o json | wheelwright default --schema crd.yaml
+  wheelwright default --schema schema.yaml --root webapp.json --compact")]
+    Default(Transform),
+    /// Write documents without the fields that their schemas do not know.
+    ///
+    /// YAML comes out as YAML and JSON as JSON. Unknown fields are warned about.
+    #[command(after_help = "\
+Examples:
+  wheelwright prune --schema crd.yaml webapp.yaml
+  wheelwright prune --schema crd.yaml --strict webapp.yaml   # exit code 1 if anything was pruned
+  wheelwright prune --schema crd.yaml --kind WebApp --version v1 - < spec.json")]
+    Prune(Transform),
+    /// Say what Kubernetes would say to documents, and where they are wrong.
+    ///
+    /// Findings go to standard error as text, or to standard output as JSON lines.
+    #[command(after_help = "\
+Examples:
+  wheelwright validate --schema crd.yaml webapp.yaml
+  wheelwright validate --schema crd.yaml --strict manifests/*.yaml
+  wheelwright validate --schema crd.yaml --format json webapp.yaml | jq .message")]
+    Validate(Validate),
+    /// Evaluate schemas for scripts and conformance.
+    #[command(subcommand)]
+    Schema(Schema),
+    /// Explain a rule: what it means, why it matters and how to mend it.
+    ///
+    /// Without a rule, all of them are listed.
+    #[command(after_help = "\
+Examples:
+  wheelwright explain WW005
+  wheelwright explain type-required
+  wheelwright explain | grep default")]
+    Explain {
+        /// The id or name of a rule.
+        rule: Option<String>,
+    },
+    /// Write a script that teaches a shell this command.
+    #[command(after_help = "\
+Examples:
+  wheelwright completions bash > ~/.local/share/bash-completion/completions/wheelwright
+  wheelwright completions fish > ~/.config/fish/completions/wheelwright.fish")]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Schema {
+    /// Answer JSON lines with JSON lines: what Kubernetes makes of a schema and an object.
+    ///
+    /// A line has `id`, `schema` (an openAPIV3Schema) or `crd` and `version`, `root` (whether the schema describes a
+    /// whole resource) and `object`. The answer has `id`, `structural_errors`, `default_errors`, `pruned`, `unknown`,
+    /// `defaulted` and `errors`; a line that cannot be read is answered with `id` and `error`. Empty lines are passed
+    /// over.
+    #[command(after_help = "\
+Examples:
+  wheelwright schema eval cases.jsonl
+  echo '{\"id\": 1, \"schema\": {\"type\": \"object\"}, \"object\": {\"a\": 1}}' | wheelwright schema eval")]
+    Eval {
+        /// Files to read, `-` for standard input, which is also read if there are none.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct Check {
+    /// Files, or folders to look through for *.yaml, *.yml and *.json; `-` for standard input.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// A previous version of the same definitions; what Kubernetes forgives in an update of it is only noted.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) previous: Vec<PathBuf>,
+    /// The least level to show.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) level: Level,
+    /// How to write findings.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// A schema without a definition describes a whole resource, with apiVersion, kind and metadata.
+    #[arg(long)]
+    pub(crate) root: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Documents {
+    /// Documents in YAML or JSON, `-` for standard input, which is also read if there are none.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// A file with CustomResourceDefinitions, or an openAPIV3Schema alone, in YAML or JSON; may be repeated.
+    #[arg(long, visible_alias = "catalog", value_name = "FILE", required = true)]
+    pub(crate) schema: Vec<PathBuf>,
+    /// The version to use instead of the one in the document's apiVersion.
+    #[arg(long, visible_alias = "from", value_name = "VERSION")]
+    pub(crate) version: Option<String>,
+    /// The kind to use instead of the document's own.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Documents are whole resources, with apiVersion, kind and metadata; the default with a definition.
+    #[arg(long, conflicts_with = "value")]
+    pub(crate) root: bool,
+    /// Documents are plain values; the default with a schema that stands alone.
+    #[arg(long)]
+    pub(crate) value: bool,
+    /// Unknown fields are errors.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Transform {
+    #[command(flatten)]
+    pub(crate) documents: Documents,
+    /// Write JSON on one line.
+    #[arg(long)]
+    pub(crate) compact: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub(crate) documents: Documents,
+    /// How to write findings: text to standard error, JSON lines to standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// Pictures of the source, for people.
+    #[default]
+    Text,
+    /// A JSON object a line, for programs.
+    Json,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Level {
+    #[default]
+    Note,
+    Warning,
+    Error,
+}

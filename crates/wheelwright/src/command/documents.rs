@@ -1,0 +1,170 @@
+//! What `default`, `prune` and `validate` have in common: documents, each held against its schema.
+
+use std::io;
+
+use wheelwright_document::{Arena, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
+use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_schema::{Program, Stages};
+
+use crate::{
+    Choice, Console, Exit, Form, Format, Input, Schemas, Unreadable, place::Places, pretty::write_pretty,
+    report::Report,
+};
+
+/// How documents are treated and written.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentOptions {
+    /// What to hold documents against.
+    pub choice: Choice,
+    /// Unknown fields are errors.
+    pub strict: bool,
+    /// JSON is written on one line.
+    pub compact: bool,
+}
+
+/// Takes every document through some stages and writes it in the form it came in; findings are conversation.
+pub(super) fn transform(
+    inputs: impl IntoIterator<Item = Result<Input, Unreadable>>,
+    schemas: &Schemas,
+    stages: Stages,
+    options: &DocumentOptions,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let mut report = Report::default();
+    let mut writer = Writer { compact: options.compact, last: None };
+    let mut exit = Exit::Clean;
+    for input in inputs {
+        let outcome =
+            each_document(input, schemas, options, stages, console, &mut |form, value, console| match value {
+                Some(value) => writer.write(form, value, console.data),
+                None => Ok(()),
+            })?;
+        exit = exit.max(outcome.exit);
+        if let Some(input) = outcome.input {
+            report.add(&input, outcome.findings);
+        }
+    }
+    console.data.flush()?;
+    report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
+    Ok(exit.max(report.exit()))
+}
+
+/// What is said of an input.
+pub(super) struct Outcome {
+    /// The input, if it could be read.
+    pub(super) input: Option<Input>,
+    pub(super) findings: Vec<Finding>,
+    /// Worse than clean if something kept a document from being looked at.
+    pub(super) exit: Exit,
+}
+
+/// Who takes what came out of a document; nothing did if it cannot be treated at all.
+pub(super) type Taker<'t> = dyn FnMut(Form, Option<Value<'_>>, &mut Console<'_>) -> io::Result<()> + 't;
+
+/// Takes every document of an input through some stages.
+pub(super) fn each_document(
+    input: Result<Input, Unreadable>,
+    schemas: &Schemas,
+    options: &DocumentOptions,
+    stages: Stages,
+    console: &mut Console<'_>,
+    take: &mut Taker<'_>,
+) -> io::Result<Outcome> {
+    let input = match input {
+        Ok(input) => input,
+        Err(unreadable) => {
+            console.complain(unreadable)?;
+            return Ok(Outcome { input: None, findings: Vec::new(), exit: Exit::Usage });
+        }
+    };
+    let mut findings = Vec::new();
+    let mut exit = Exit::Clean;
+    let arena = Arena::for_input(input.bytes.len());
+    match input.documents(&arena) {
+        Err(finding) => findings.push(*finding),
+        Ok((_, documents)) if documents.is_empty() => {
+            console.complain(format_args!("{}: holds no document", input.name))?;
+            exit = Exit::Usage;
+        }
+        Ok((form, documents)) => {
+            for document in &documents {
+                match schemas.program(document, &options.choice) {
+                    Ok(program) => {
+                        let scratch = Arena::new();
+                        let (value, found) = treat(&input, document, program, stages, &scratch);
+                        take(form, value, console)?;
+                        findings.extend(found);
+                    }
+                    Err(error) => {
+                        let Span { line, column, .. } = error.span;
+                        console.complain(format_args!("{}:{line}:{column}: {}", input.name, error.message))?;
+                        exit = Exit::Usage;
+                    }
+                }
+            }
+        }
+    }
+    if options.strict {
+        for finding in findings.iter_mut().filter(|finding| std::ptr::eq(finding.rule, &rules::UNKNOWN_FIELD)) {
+            finding.level = Level::Error;
+        }
+    }
+    Ok(Outcome { input: Some(input), findings, exit })
+}
+
+fn treat<'a>(
+    input: &Input,
+    document: &Spanned<'a>,
+    program: &'a Program,
+    stages: Stages,
+    arena: &'a Arena,
+) -> (Option<Value<'a>>, Vec<Finding>) {
+    let mut places = Places::new(document);
+    let mut invalid = |path: &FieldPath, message: &str| {
+        let span = places.of_value(path);
+        let names_field = path.is_root() || message.starts_with(path.as_str());
+        let message = if names_field { message.to_owned() } else { format!("{path}: {message}") };
+        Finding::new(&rules::INVALID_VALUE, message, path.clone()).at(input.place(span))
+    };
+    match program.run(document.to_value(arena), arena, stages) {
+        Err(error) => (None, vec![invalid(error.path(), error.message())]),
+        Ok(admitted) => {
+            let errors = admitted.errors.iter();
+            let mut findings: Vec<_> = errors
+                .map(|error| invalid(error.path(), error.message()).with_error_type(error.kind().name()))
+                .collect();
+            findings.extend(admitted.unknown.into_iter().map(|path| {
+                let place = input.place(places.of_name(&path));
+                Finding::new(&rules::UNKNOWN_FIELD, format!("unknown field {:?}", path.as_str()), path).at(place)
+            }));
+            (Some(admitted.value), findings)
+        }
+    }
+}
+
+/// Writes documents in the form they came in.
+struct Writer {
+    compact: bool,
+    /// The form of the last document that was written.
+    last: Option<Form>,
+}
+
+impl Writer {
+    fn write(&mut self, form: Form, value: Value<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut text = Vec::new();
+        // JSON documents follow each other without a separator, as programs expect them.
+        if self.last.is_some_and(|last| last == Form::Yaml || form == Form::Yaml) {
+            text.extend_from_slice(b"---\n");
+        }
+        self.last = Some(form);
+        match form {
+            Form::Yaml => text.extend_from_slice(write_yaml(value).as_bytes()),
+            Form::Json if self.compact => encode_into(value, &mut text),
+            Form::Json => write_pretty(value, &mut text),
+        }
+        if text.last() != Some(&b'\n') {
+            text.push(b'\n');
+        }
+        out.write_all(&text)
+    }
+}

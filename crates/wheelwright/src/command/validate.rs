@@ -1,0 +1,69 @@
+//! `validate`: what Kubernetes would say to documents.
+
+use std::io;
+
+use wheelwright_findings::Level;
+use wheelwright_schema::Stages;
+
+use super::documents::{DocumentOptions, each_document};
+use crate::{
+    Console, Exit, Format, Input, Schemas, Unreadable,
+    report::{Report, plural, tally},
+};
+
+/// How documents are validated and what is said of them.
+#[derive(Clone, Debug, Default)]
+pub struct ValidateOptions {
+    /// How documents are treated.
+    pub documents: DocumentOptions,
+    /// How findings are written: text is conversation, JSON is data.
+    pub format: Format,
+}
+
+/// Takes every document through a write, and reports what is wrong with it where it was written. A line an input says
+/// whether it is valid.
+///
+/// # Errors
+/// The console cannot be written to.
+pub fn validate(
+    documents: impl IntoIterator<Item = Result<Input, Unreadable>>,
+    schemas: &Schemas,
+    options: &ValidateOptions,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let mut report = Report::default();
+    let mut verdicts = Vec::new();
+    let mut exit = Exit::Clean;
+    for input in documents {
+        let mut count = 0;
+        let outcome = each_document(input, schemas, &options.documents, Stages::ADMIT, console, &mut |_, _, _| {
+            count += 1;
+            Ok(())
+        })?;
+        exit = exit.max(outcome.exit);
+        let Some(input) = outcome.input else { continue };
+        let is_valid = outcome.findings.iter().all(|finding| finding.level < Level::Error);
+        let found = tally(outcome.findings.iter());
+        verdicts.extend(match (is_valid, outcome.exit) {
+            (false, _) => Some(format!("invalid: {}: {found}", input.name)),
+            (true, Exit::Clean) if outcome.findings.is_empty() && count == 1 => Some(format!("valid: {}", input.name)),
+            (true, Exit::Clean) if outcome.findings.is_empty() => {
+                Some(format!("valid: {}: {}", input.name, plural(count, "document")))
+            }
+            (true, Exit::Clean) => Some(format!("valid: {}: {found}", input.name)),
+            // Something in it was not looked at, which has been said.
+            (true, _) => None,
+        });
+        report.add(&input, outcome.findings);
+    }
+    match options.format {
+        Format::Text => {
+            report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
+        }
+        Format::Json => report.write(Format::Json, Level::Note, false, console.data)?,
+    }
+    for verdict in verdicts {
+        console.say(verdict)?;
+    }
+    Ok(exit.max(report.exit()))
+}

@@ -1,0 +1,97 @@
+//! Files, folders and standard input, read one after the other as they are asked for.
+
+use std::{
+    ffi::OsStr,
+    fs, io,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use wheelwright::{Input, MAX_BYTES, Origin, Unreadable};
+
+/// What a name stands for that is no file.
+const STANDARD_INPUT: &str = "-";
+
+/// Reads files; `-` is standard input, which is also read if there are none.
+pub(crate) fn files(paths: Vec<PathBuf>) -> impl Iterator<Item = Result<Input, Unreadable>> {
+    or_standard_input(paths).into_iter().map(|path| read(&path, Origin::Named))
+}
+
+/// The paths, or standard input if there are none.
+pub(crate) fn or_standard_input(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    if paths.is_empty() { vec![STANDARD_INPUT.into()] } else { paths }
+}
+
+/// Reads files, and those in folders, at any depth and in the order of their names, that may hold definitions. Hidden
+/// folders are left alone, and so are folders behind links, which may lead in circles.
+pub(crate) fn files_and_folders(paths: Vec<PathBuf>) -> impl Iterator<Item = Result<Input, Unreadable>> {
+    // What comes next is at the end.
+    let mut ahead: Vec<_> = paths.into_iter().rev().map(|path| (path, Origin::Named)).collect();
+    std::iter::from_fn(move || {
+        loop {
+            let (path, origin) = ahead.pop()?;
+            if !path.is_dir() {
+                return Some(read(&path, origin));
+            }
+            match children(&path) {
+                Ok(children) => ahead.extend(children.into_iter().rev().map(|child| (child, Origin::Found))),
+                Err(error) => return Some(Err(Unreadable { name: display(&path), error })),
+            }
+        }
+    })
+}
+
+/// Opens a file or standard input as a stream.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn io::Read>, Unreadable> {
+    if is_standard_input(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    let is_folder = || io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
+    let opened = if path.is_dir() { Err(is_folder()) } else { fs::File::open(path) };
+    match opened {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(Unreadable { name: display(path), error }),
+    }
+}
+
+/// What to call a file in messages.
+pub(crate) fn display(path: &Path) -> String {
+    if is_standard_input(path) {
+        return "standard input".to_owned();
+    }
+    let path = path.strip_prefix(".").ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(path);
+    path.display().to_string()
+}
+
+fn read(path: &Path, origin: Origin) -> Result<Input, Unreadable> {
+    let mut bytes = Vec::new();
+    // One byte more than is looked at, so that decoding says what is wrong.
+    match open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes) {
+        Ok(_) => Ok(Input { name: display(path), bytes, origin }),
+        Err(error) => Err(Unreadable { name: display(path), error }),
+    }
+}
+
+fn children(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut children = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        let path = entry.path();
+        let is_wanted = if path.is_dir() { !entry.file_type()?.is_symlink() } else { may_hold_definitions(&path) };
+        if !is_hidden && is_wanted {
+            children.push(path);
+        }
+    }
+    children.sort_unstable();
+    Ok(children)
+}
+
+fn may_hold_definitions(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    ["yaml", "yml", "json"].iter().any(|wanted| extension.eq_ignore_ascii_case(wanted))
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}

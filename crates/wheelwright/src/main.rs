@@ -1,0 +1,135 @@
+//! The `wheelwright` command: arguments to functions of the library, and nothing else.
+
+mod arguments;
+mod files;
+
+use std::{
+    env,
+    io::{self, BufWriter, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use arguments::{Arguments, Color, Command, Documents};
+use clap::{CommandFactory, Parser};
+use wheelwright::{
+    Choice, Console, Exit, Format, Schemas,
+    command::{self, CheckOptions, DocumentOptions, ValidateOptions},
+    findings::Level,
+    schema::Root,
+};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            // Help and version are data; nothing can be done if there is nobody to read them.
+            let _ = message.print();
+            return if message.use_stderr() { Exit::Usage } else { Exit::Clean }.into();
+        }
+    };
+    let (stdout, mut stderr) = (io::stdout(), io::stderr());
+    let colour = |is_terminal| match arguments.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => is_terminal && wants_colour(),
+    };
+    let (colour_data, colour_conversation) = (colour(stdout.is_terminal()), colour(stderr.is_terminal()));
+    let mut data = BufWriter::new(stdout.lock());
+    let mut console = Console { data: &mut data, conversation: &mut stderr, colour_data, colour_conversation };
+    // Whoever reads no further has seen enough; what a command has found out counts all the same.
+    let ended = run(arguments.command, &mut console);
+    let exit = if is_broken_pipe(&ended) { Ok(Exit::Clean) } else { ended };
+    let flushed = console.data.flush();
+    match if is_broken_pipe(&flushed) { exit } else { flushed.and(exit) } {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            let _ = writeln!(console.conversation, "error: {error}");
+            Exit::Usage.into()
+        }
+    }
+}
+
+fn is_broken_pipe<T>(result: &io::Result<T>) -> bool {
+    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Whether the environment agrees to colours: <https://no-color.org>.
+fn wants_colour() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
+    match command {
+        Command::Check(arguments) => {
+            let options = CheckOptions {
+                format: format(arguments.format),
+                level: level(arguments.level),
+                root: if arguments.root { Root::Resource } else { Root::Value },
+            };
+            let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path]));
+            command::check(files::files_and_folders(arguments.paths), previous, &options, console)
+        }
+        Command::Default(arguments) => {
+            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let options = DocumentOptions { compact: arguments.compact, ..options };
+            command::default(files::files(arguments.documents.documents), &schemas, &options, console)
+        }
+        Command::Prune(arguments) => {
+            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let options = DocumentOptions { compact: arguments.compact, ..options };
+            command::prune(files::files(arguments.documents.documents), &schemas, &options, console)
+        }
+        Command::Validate(arguments) => {
+            let Some((schemas, documents)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let options = ValidateOptions { documents, format: format(arguments.format) };
+            command::validate(files::files(arguments.documents.documents), &schemas, &options, console)
+        }
+        Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
+        Command::Explain { rule } => command::explain(rule.as_deref(), console),
+        Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
+    }
+}
+
+/// The schemas to hold documents against; none if they cannot be read, which has been said by then.
+fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Option<(Schemas, DocumentOptions)>> {
+    let root = match (arguments.root, arguments.value) {
+        (true, _) => Some(Root::Resource),
+        (_, true) => Some(Root::Value),
+        _ => None,
+    };
+    let schemas = Schemas::read(files::files(arguments.schema.clone()), root, console)?;
+    let choice = Choice { kind: arguments.kind.clone(), version: arguments.version.clone() };
+    let options = DocumentOptions { choice, strict: arguments.strict, compact: false };
+    Ok(schemas.map(|schemas| (schemas, options)))
+}
+
+fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {
+    let mut exit = Exit::Clean;
+    for path in files::or_standard_input(paths) {
+        match files::open(&path) {
+            Ok(lines) => command::schema_eval(lines, console.data)?,
+            Err(unreadable) => {
+                writeln!(console.conversation, "error: {unreadable}")?;
+                exit = Exit::Usage;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn format(format: arguments::Format) -> Format {
+    match format {
+        arguments::Format::Text => Format::Text,
+        arguments::Format::Json => Format::Json,
+    }
+}
+
+fn level(level: arguments::Level) -> Level {
+    match level {
+        arguments::Level::Note => Level::Note,
+        arguments::Level::Warning => Level::Warning,
+        arguments::Level::Error => Level::Error,
+    }
+}

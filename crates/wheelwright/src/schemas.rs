@@ -1,0 +1,210 @@
+//! The schemas that documents are held against, and which of them a document asks for.
+
+use std::{cell::OnceCell, fmt, io};
+
+use wheelwright_document::{Arena, Span, Spanned};
+use wheelwright_findings::Level;
+use wheelwright_schema::{Program, Root, Schema};
+
+use crate::{
+    Console, Input, Unreadable,
+    declared::{self, Declared},
+    report::{Format, Report, plural},
+};
+
+/// Schemas by group, version and kind, and at most one that stands alone.
+#[derive(Debug)]
+pub struct Schemas {
+    kinds: Vec<Compiled<Names>>,
+    alone: Vec<Compiled<()>>,
+}
+
+/// What to hold a document against if it does not say, or whatever it says.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The kind, instead of the document's own.
+    pub kind: Option<String>,
+    /// The version, instead of the one in the document's own apiVersion.
+    pub version: Option<String>,
+}
+
+/// Why there is no schema for a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NoSchema {
+    pub(crate) message: String,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug)]
+struct Names {
+    group: Box<str>,
+    version: Box<str>,
+    kind: Box<str>,
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} {}", self.group, self.version, self.kind)
+    }
+}
+
+/// A schema that is compiled when it is first asked for.
+#[derive(Debug)]
+struct Compiled<N> {
+    names: N,
+    schema: Schema,
+    root: Root,
+    program: OnceCell<Program>,
+}
+
+impl<N> Compiled<N> {
+    fn new(names: N, schema: Schema, root: Root) -> Self {
+        Self { names, schema, root, program: OnceCell::new() }
+    }
+
+    fn program(&self) -> &Program {
+        self.program.get_or_init(|| Program::compile(&self.schema, self.root))
+    }
+}
+
+impl Schemas {
+    /// Reads definitions and schemas. Definitions describe whole resources and schemas that stand alone any value, unless
+    /// `root` says otherwise. What Kubernetes would refuse is warned about and used all the same.
+    ///
+    /// Gives `None` if something could not be read, which has been said on the console by then.
+    ///
+    /// # Errors
+    /// The console cannot be written to.
+    pub fn read(
+        inputs: impl IntoIterator<Item = Result<Input, Unreadable>>,
+        root: Option<Root>,
+        console: &mut Console<'_>,
+    ) -> io::Result<Option<Self>> {
+        let mut schemas = Self { kinds: Vec::new(), alone: Vec::new() };
+        let mut report = Report::default();
+        let mut all_read = true;
+        for input in inputs {
+            match input {
+                Ok(input) => all_read &= schemas.read_one(&input, root, &mut report, console)?,
+                Err(unreadable) => {
+                    console.complain(unreadable)?;
+                    all_read = false;
+                }
+            }
+        }
+        report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
+        if schemas.alone.len() > 1 {
+            console.complain("only one schema can stand alone; write the others as CustomResourceDefinitions")?;
+            all_read = false;
+        }
+        Ok(all_read.then_some(schemas))
+    }
+
+    fn read_one(
+        &mut self,
+        input: &Input,
+        root: Option<Root>,
+        report: &mut Report,
+        console: &mut Console<'_>,
+    ) -> io::Result<bool> {
+        let arena = Arena::new();
+        let documents = match input.documents(&arena) {
+            Ok((_, documents)) => documents,
+            Err(finding) => {
+                report.add(input, vec![*finding]);
+                return Ok(false);
+            }
+        };
+        let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
+        if readings.is_empty() {
+            let name = &input.name;
+            console.complain(format_args!("{name}: holds neither a CustomResourceDefinition nor a schema"))?;
+            return Ok(false);
+        }
+        let root_alone = root.unwrap_or(Root::Value);
+        let problems = readings.iter().flat_map(|reading| declared::problems(reading, root_alone));
+        let errors = problems.filter(|problem| problem.rule.level == Level::Error).count();
+        if errors > 0 {
+            let (name, errors) = (&input.name, plural(errors, "error"));
+            console.say(format_args!("warning: {name} has {errors}; see wheelwright check {name}"))?;
+        }
+        for reading in readings {
+            match reading {
+                Ok(lowered) => self.add(lowered.item, root),
+                Err(problem) => {
+                    let Span { line, column, .. } = problem.span;
+                    console.complain(format_args!("{}:{line}:{column}: {}", input.name, problem.message))?;
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn add(&mut self, declared: Declared, root: Option<Root>) {
+        match declared {
+            Declared::Schema(schema) => {
+                self.alone.push(Compiled::new((), *schema, root.unwrap_or(Root::Value)));
+            }
+            Declared::Definition(definition) => {
+                for version in definition.versions {
+                    let names = Names {
+                        group: definition.group.text.clone(),
+                        version: version.name.text,
+                        kind: definition.kind.text.clone(),
+                    };
+                    if let Some(schema) = version.schema {
+                        self.kinds.push(Compiled::new(names, schema, root.unwrap_or(Root::Resource)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The program for a document: by its apiVersion and kind, or by what was chosen instead.
+    pub(crate) fn program(&self, document: &Spanned<'_>, choice: &Choice) -> Result<&Program, NoSchema> {
+        let text = |key| document.get(key).and_then(Spanned::as_str);
+        let api_version = text("apiVersion");
+        if let [alone] = &self.alone[..]
+            && (self.kinds.is_empty() || (api_version.is_none() && choice.version.is_none()))
+        {
+            return Ok(alone.program());
+        }
+        let refuse = |key: &str, message: String| {
+            let span = document.get(key).map_or(document.span, |value| value.span);
+            Err(NoSchema { message: format!("{message}; there is {}", self.what_is_there()), span })
+        };
+        let Some(kind) = choice.kind.as_deref().or(text("kind")) else {
+            return refuse("kind", "the document has no kind and --kind is not given".to_owned());
+        };
+        let (group, own_version) = match api_version {
+            Some(text) => (Some(text.split_once('/').map_or("", |(group, _)| group)), text.rsplit('/').next()),
+            None => (None, None),
+        };
+        let Some(version) = choice.version.as_deref().or(own_version) else {
+            return refuse("apiVersion", "the document has no apiVersion and --version is not given".to_owned());
+        };
+        let fits = |names: &Names| {
+            *names.kind == *kind && *names.version == *version && group.is_none_or(|group| *names.group == *group)
+        };
+        let fitting: Vec<_> = self.kinds.iter().filter(|compiled| fits(&compiled.names)).collect();
+        match &fitting[..] {
+            [compiled] => Ok(compiled.program()),
+            [] => {
+                let group = group.map(|group| format!("{group}/")).unwrap_or_default();
+                refuse("apiVersion", format!("no schema for {group}{version} {kind}"))
+            }
+            _ => refuse("apiVersion", format!("more than one schema for {version} {kind}")),
+        }
+    }
+    fn what_is_there(&self) -> String {
+        const MOST: usize = 10;
+        let mut names: Vec<_> = self.kinds.iter().take(MOST).map(|compiled| compiled.names.to_string()).collect();
+        match self.kinds.len().saturating_sub(MOST) {
+            0 if names.is_empty() => names.push("none that has a kind".to_owned()),
+            0 => {}
+            more => names.push(format!("{more} more")),
+        }
+        names.join(", ")
+    }
+}

@@ -1,0 +1,73 @@
+//! The invariants of ARCHITECTURE.md that are about the code itself.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Crates that do no IO.
+const PURE: [&str; 3] = ["document", "findings", "schema"];
+/// What IO would need. Addresses are in `std::net` too, and pure.
+const IO: [&str; 10] = [
+    "std::fs",
+    "std::env",
+    "std::process",
+    "std::thread",
+    "std::time",
+    "io::stdin",
+    "io::stdout",
+    "TcpStream",
+    "UdpSocket",
+    "ToSocketAddrs",
+];
+
+#[test]
+fn pure_crates_do_no_io() {
+    for name in PURE {
+        for file in sources(&crates().join(name).join("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            for word in IO {
+                assert!(!text.contains(word), "{} uses {word}, but {name} is pure", file.display());
+            }
+        }
+    }
+}
+
+/// Each crate with those above it in the code map, which are all that it may depend on.
+#[test]
+fn dependencies_point_up_the_code_map() {
+    let order = ["document", "findings", "schema", "wheelwright"];
+    for (position, name) in order.iter().enumerate() {
+        let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
+        for below in &order[position + 1..] {
+            assert!(!dependencies.contains(&format!("wheelwright-{below}")), "{name} depends on {below}");
+        }
+    }
+}
+
+#[test]
+fn every_test_that_an_invariant_names_exists() {
+    let root = crates().parent().unwrap().to_owned();
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let table = text.split("## Invariants").nth(1).unwrap().split("## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
+    let mut named = 0;
+    for row in rows {
+        let last = row.rsplit('|').nth(1).unwrap();
+        for path in last.split('`').skip(1).step_by(2) {
+            assert!(root.join(path).exists(), "ARCHITECTURE.md names {path}");
+            named += 1;
+        }
+    }
+    assert!(named >= 9, "only {named} tests are named");
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates are in a folder").to_owned()
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("crates have sources").map(|entry| entry.expect("readable").path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}

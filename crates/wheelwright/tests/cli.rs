@@ -1,0 +1,70 @@
+//! What people and scripts see: every command, with its output and exit code, and every example in the documentation.
+//!
+//! `TRYCMD=overwrite cargo test --package wheelwright --test cli` writes down what the commands say now.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+#[test]
+fn commands_say_what_they_should() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Examples are written for someone who stands at the root of the repository.
+    std::env::set_current_dir(repository).unwrap();
+    trycmd::TestCases::new()
+        .env("NO_COLOR", "")
+        .env("COLUMNS", "100")
+        .case("crates/wheelwright/tests/cli/*.trycmd")
+        .case("crates/wheelwright/tests/cli/*.toml")
+        .case("docs/cli.md")
+        .case("README.md");
+}
+
+/// The tour is run above; this is what a newcomer types before it, without the build.
+#[test]
+fn the_first_command_of_the_readme_works() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(repository.join("README.md")).unwrap();
+    let line = readme.lines().find(|line| line.starts_with("$ cargo run -- ")).expect("the README says how to start");
+    let commands: Vec<&str> = line.trim_start_matches("$ ").split(" && ").collect();
+    assert_eq!(commands.len(), 2);
+    for command in commands {
+        let arguments = command.strip_prefix("cargo run -- ").unwrap().split(' ');
+        let output = wheelwright().current_dir(&repository).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn nobody_reading_on_is_no_error_and_hides_none() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/bad-crd.yaml");
+    let mut child = wheelwright().arg("check").arg(path).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "checked 1 definition in 1 file: 4 errors, 1 warning, 1 note\n");
+}
+
+#[test]
+fn a_script_can_wait_for_every_answer_of_schema_eval() {
+    let mut child = wheelwright().args(["schema", "eval"]).spawn().unwrap();
+    let mut questions = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for id in 0..3 {
+        writeln!(questions, r#"{{"id": {id}, "schema": {{"type": "object"}}}}"#).unwrap();
+        let answer = answers.next().unwrap().unwrap();
+        assert_eq!(answer, format!(r#"{{"id":{id},"structural_errors":[],"default_errors":[]}}"#));
+    }
+    drop(questions);
+    assert!(answers.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+fn wheelwright() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
