@@ -69,7 +69,7 @@ fn run(sample: &Sample, rounds: usize) -> Report {
                 let arena = Arena::for_input(input.len());
                 let document = decode(black_box(input), &arena).expect("the input is JSON");
                 let admitted = sample.program.admit(document, &arena).expect("metadata is well-formed");
-                let mut out = Vec::with_capacity(input.len() * 2);
+                let mut out = Vec::with_capacity(input.len() * 4);
                 encode_into(admitted.value, &mut out);
                 black_box((out.len(), admitted.errors.len()));
             }),
@@ -79,7 +79,7 @@ fn run(sample: &Sample, rounds: usize) -> Report {
             }),
             Candidate::new("  admit (all stages in one walk)", stage(Stages::ADMIT)),
             Candidate::new("  encode", || {
-                let mut out = Vec::with_capacity(input.len() * 2);
+                let mut out = Vec::with_capacity(input.len() * 4);
                 encode_into(black_box(admitted), &mut out);
                 black_box(out.len());
             }),

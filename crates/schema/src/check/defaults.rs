@@ -141,7 +141,9 @@ impl<'p> Checker<'p> {
                 let mut coerced = Vec::with_capacity(entries.len());
                 for Entry { key, value } in entries.iter().copied() {
                     let (child, path) = match (node.fields.get(key), node.additional) {
-                        (None, Some(additional)) => (Some(additional), &Path::Key(path, key)),
+                        (None, Some(additional)) if node.meta == Meta::None || !is_implied(key) => {
+                            (Some(additional), &Path::Key(path, key))
+                        }
                         (declared, _) => (declared, &Path::Child(path, key)),
                     };
                     let value = match key {

@@ -16,12 +16,12 @@ pub(crate) fn check_junctors(
     path: &Path<'_>,
     tally: &mut Tally<'_>,
 ) -> usize {
-    let mut matches = 0;
-    matches += check_any_of(program, &junctors.any_of, value, path, tally);
-    matches += check_one_of(program, &junctors.one_of, value, path, tally);
-    matches += check_all_of(program, &junctors.all_of, value, path, tally);
+    let candidate = Candidate { program, value, path };
+    let matches = candidate.any_of(&junctors.any_of, tally)
+        + candidate.one_of(&junctors.one_of, tally)
+        + candidate.all_of(&junctors.all_of, tally);
     if let Some(branch) = junctors.not
-        && Trial::of(program, branch, value, path).fits()
+        && candidate.try_out(branch).fits()
     {
         tally.fail_at_root(path, || "must not satisfy what stands under not".to_owned());
     }
@@ -36,6 +36,13 @@ impl Junctors {
     }
 }
 
+/// A value that alternatives are tried on.
+struct Candidate<'c> {
+    program: &'c Program,
+    value: Value<'c>,
+    path: &'c Path<'c>,
+}
+
 /// An alternative, tried quietly.
 struct Trial {
     branch: NodeId,
@@ -44,95 +51,79 @@ struct Trial {
 }
 
 impl Trial {
-    fn of(program: &Program, branch: NodeId, value: Value<'_>, path: &Path<'_>) -> Self {
-        let mut tally = Tally::quiet();
-        let matches = evaluate(program, branch, value, path, &mut tally);
-        Self { branch, matches, failures: tally.failures }
-    }
-
     fn fits(&self) -> bool {
         self.failures == 0
     }
 }
 
-/// The first of those that fit best, which is the one whose errors are reported.
-fn best(trials: impl IntoIterator<Item = Trial>) -> Option<Trial> {
-    trials.into_iter().reduce(|best, trial| if trial.matches > best.matches { trial } else { best })
-}
+impl Candidate<'_> {
+    fn try_out(&self, branch: NodeId) -> Trial {
+        let mut tally = Tally::quiet();
+        let matches = self.evaluate(branch, &mut tally);
+        Trial { branch, matches, failures: tally.failures }
+    }
 
-fn check_any_of(
-    program: &Program,
-    branches: &[NodeId],
-    value: Value<'_>,
-    path: &Path<'_>,
-    tally: &mut Tally<'_>,
-) -> usize {
-    if branches.is_empty() {
-        return 0;
+    fn evaluate(&self, branch: NodeId, tally: &mut Tally<'_>) -> usize {
+        evaluate(self.program, branch, self.value, self.path, tally)
     }
-    let mut failed = Vec::new();
-    for branch in branches {
-        let trial = Trial::of(program, *branch, value, path);
-        if trial.fits() {
-            return trial.matches;
-        }
-        failed.push(trial);
-    }
-    tally.fail_at_root(path, || "must satisfy at least one of the alternatives under anyOf".to_owned());
-    report(program, best(failed), value, path, tally)
-}
 
-fn check_one_of(
-    program: &Program,
-    branches: &[NodeId],
-    value: Value<'_>,
-    path: &Path<'_>,
-    tally: &mut Tally<'_>,
-) -> usize {
-    if branches.is_empty() {
-        return 0;
-    }
-    let trials = branches.iter().map(|branch| Trial::of(program, *branch, value, path));
-    let (fitting, failed): (Vec<Trial>, Vec<Trial>) = trials.partition(Trial::fits);
-    match &fitting[..] {
-        [one] => one.matches,
-        [] => {
-            tally.fail_at_root(path, || "must satisfy one of the alternatives under oneOf".to_owned());
-            report(program, best(failed), value, path, tally)
+    fn any_of(&self, branches: &[NodeId], tally: &mut Tally<'_>) -> usize {
+        if branches.is_empty() {
+            return 0;
         }
-        several => {
-            let count = several.len();
-            tally.fail_at_root(path, || {
-                format!("must satisfy exactly one of the alternatives under oneOf, satisfies {count}")
-            });
-            0
+        let mut failed = Vec::new();
+        for branch in branches {
+            let trial = self.try_out(*branch);
+            if trial.fits() {
+                return trial.matches;
+            }
+            failed.push(trial);
+        }
+        tally.fail_at_root(self.path, || "must satisfy at least one of the alternatives under anyOf".to_owned());
+        self.report_best(failed, tally)
+    }
+
+    fn one_of(&self, branches: &[NodeId], tally: &mut Tally<'_>) -> usize {
+        if branches.is_empty() {
+            return 0;
+        }
+        let trials = branches.iter().map(|branch| self.try_out(*branch));
+        let (fitting, failed): (Vec<Trial>, Vec<Trial>) = trials.partition(Trial::fits);
+        match &fitting[..] {
+            [one] => one.matches,
+            [] => {
+                tally.fail_at_root(self.path, || "must satisfy one of the alternatives under oneOf".to_owned());
+                self.report_best(failed, tally)
+            }
+            several => {
+                let count = several.len();
+                tally.fail_at_root(self.path, || {
+                    format!("must satisfy exactly one of the alternatives under oneOf, satisfies {count}")
+                });
+                0
+            }
         }
     }
-}
 
-fn check_all_of(
-    program: &Program,
-    branches: &[NodeId],
-    value: Value<'_>,
-    path: &Path<'_>,
-    tally: &mut Tally<'_>,
-) -> usize {
-    let before = tally.failures;
-    let matches = branches.iter().map(|branch| evaluate(program, *branch, value, path, tally)).sum();
-    if tally.failures > before {
-        tally.fail_at_root(path, || "must satisfy everything under allOf".to_owned());
-    }
-    matches
-}
-
-/// Tells what is wrong with the alternative that fits best, if somebody listens.
-fn report(program: &Program, best: Option<Trial>, value: Value<'_>, path: &Path<'_>, tally: &mut Tally<'_>) -> usize {
-    match best {
-        Some(best) if tally.is_quiet() => {
-            tally.failures += best.failures;
-            best.matches
+    fn all_of(&self, branches: &[NodeId], tally: &mut Tally<'_>) -> usize {
+        let before = tally.failures;
+        let matches = branches.iter().map(|branch| self.evaluate(*branch, tally)).sum();
+        if tally.failures > before {
+            tally.fail_at_root(self.path, || "must satisfy everything under allOf".to_owned());
         }
-        Some(best) => evaluate(program, best.branch, value, path, tally),
-        None => 0,
+        matches
+    }
+
+    /// Tells what is wrong with the first of the alternatives that fit best, if somebody listens.
+    fn report_best(&self, failed: Vec<Trial>, tally: &mut Tally<'_>) -> usize {
+        let best = failed.into_iter().reduce(|best, trial| if trial.matches > best.matches { trial } else { best });
+        match best {
+            Some(best) if tally.is_quiet() => {
+                tally.failures += best.failures;
+                best.matches
+            }
+            Some(best) => self.evaluate(best.branch, tally),
+            None => 0,
+        }
     }
 }
