@@ -285,31 +285,49 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What becomes of a field that stays: null gives way to a default or goes, metadata is coerced, the rest is walked.
+    /// What becomes of a field that stays.
     #[inline]
     fn field(&mut self, node: &'a Node, child: &'a Node, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
-        let mut value = entry.value;
-        if self.stages.default {
-            if node.meta != Meta::None && is_implied(entry.key) && !self.stages.fill_only {
-                value = self.implied(node.meta, child, entry, path)?;
-            }
-            if value.is_null() && !child.nullable {
-                let default = self.default_of(child, path);
-                if default.is_some() || !self.stages.fill_only {
-                    return default;
-                }
+        if node.meta != Meta::None && is_implied(entry.key) {
+            return self.implied_field(node.meta, child, entry, path);
+        }
+        self.ordinary_field(child, entry.value, path)
+    }
+
+    /// Null gives way to a default or goes; the rest is walked.
+    #[inline]
+    fn ordinary_field(&mut self, child: &'a Node, value: Value<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+        if self.stages.default && value.is_null() && !child.nullable {
+            let default = self.default_of(child, path);
+            if default.is_some() || !self.stages.fill_only {
+                return default;
             }
         }
         Some(self.value(child, value, path))
     }
 
-    /// apiVersion, kind and metadata before they are walked; `None` if a wrong type makes the field go away.
+    /// apiVersion, kind and metadata are coerced, and never pruned, not even where `additionalProperties` describes them.
     #[cold]
-    fn implied(&mut self, meta: Meta, child: &Node, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
-        let value = entry.value;
-        if value.is_null() && meta == Meta::Embedded && !child.nullable {
-            // Declared, so the ordinary rule for nulls has the first word.
-            return Some(value);
+    fn implied_field(&mut self, meta: Meta, child: &'a Node, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+        let coerced = match self.stages.default && !self.stages.fill_only {
+            true => self.coerced(meta, child, entry, path)?,
+            false => entry.value,
+        };
+        let prune = std::mem::replace(&mut self.stages.prune, false);
+        let value = self.ordinary_field(child, coerced, path);
+        self.stages.prune = prune;
+        value
+    }
+
+    /// apiVersion, kind or metadata as it is read; `None` if a wrong type makes it go away.
+    fn coerced(&mut self, meta: Meta, child: &'a Node, entry: &Entry<'a>, path: &Path<'_>) -> Option<Value<'a>> {
+        let mut value = entry.value;
+        if meta == Meta::Embedded {
+            // Nulls are dropped before metadata is read, and replaced by a default after that.
+            if value.is_null() && !child.nullable && child.default.is_none() {
+                return Some(value);
+            }
+            value = self.free_of_nulls(child, value);
         }
         if entry.key == "metadata" {
             let coerced = match self.stages.drop_invalid_metadata {
@@ -331,6 +349,28 @@ impl<'a> Walk<'a> {
             });
         }
         Some(value)
+    }
+
+    /// Drops the nulls that no schema allows and no default replaces.
+    fn free_of_nulls(&self, node: &'a Node, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::Object(entries) => {
+                let mut kept = Vec::with_capacity(entries.len());
+                for Entry { key, value } in entries.iter().copied() {
+                    let child = node.fields.get(key).or(node.additional).unwrap_or(NodeId::UNTOUCHED);
+                    let child = self.program.node(child);
+                    if !value.is_null() || child.nullable || child.default.is_some() {
+                        kept.push(Entry { key, value: self.free_of_nulls(child, value) });
+                    }
+                }
+                Value::Object(self.arena.slice(&kept))
+            }
+            Value::Array(items) => {
+                let item = self.program.node(node.items.unwrap_or(NodeId::UNTOUCHED));
+                Value::Array(self.arena.slice_from(items.iter().map(|value| self.free_of_nulls(item, *value))))
+            }
+            scalar => scalar,
+        }
     }
 
     #[cold]
@@ -368,7 +408,7 @@ impl<'a> Walk<'a> {
             let strangers = entries.iter().filter(|entry| fields.position(entry.key).is_none());
             strangers.for_each(|entry| refuse_additional(entry.key, path, &mut tally));
         }
-        if node.meta == Meta::Embedded {
+        if matches!(node.meta, Meta::Embedded | Meta::EmbeddedRoot) {
             self.check_embedded(entries, path);
         }
     }

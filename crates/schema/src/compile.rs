@@ -40,8 +40,7 @@ impl Program {
             Node { nullable: true, items: Some(NodeId::UNSPECIFIED), ..Node::default() };
         nodes[NodeId::UNTOUCHED.0 as usize] = Node { nullable: true, untouched: true, ..Node::default() };
         let mut compiler = Compiler { nodes, purpose, patterns: HashMap::new() };
-        let meta = (root == Root::Resource).then_some(Meta::Root);
-        let root = compiler.node(schema, Context { meta, ..Context::STRUCTURE });
+        let root = compiler.node(schema, Context { at_root: root == Root::Resource, ..Context::STRUCTURE });
         Self { nodes: compiler.nodes, root }
     }
 
@@ -93,13 +92,13 @@ struct Context {
     prunes: bool,
     /// A list above preserves unknown fields, which carries into its items.
     preserved: bool,
-    /// What apiVersion, kind and metadata mean at the root; elsewhere the node says so itself.
-    meta: Option<Meta>,
+    /// The node is the root of a resource.
+    at_root: bool,
 }
 
 impl Context {
-    const STRUCTURE: Self = Self { prunes: true, preserved: false, meta: None };
-    const METADATA: Self = Self { prunes: false, preserved: false, meta: None };
+    const STRUCTURE: Self = Self { prunes: true, preserved: false, at_root: false };
+    const METADATA: Self = Self { prunes: false, preserved: false, at_root: false };
 }
 
 impl<'s> Compiler<'s> {
@@ -107,10 +106,12 @@ impl<'s> Compiler<'s> {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node::default());
         let preserves = schema.preserves_unknown_fields() || context.preserved;
-        let meta = context.meta.unwrap_or(match schema.extensions.embedded_resource {
-            true => Meta::Embedded,
-            false => Meta::None,
-        });
+        let meta = match (context.at_root, schema.extensions.embedded_resource) {
+            (true, true) => Meta::EmbeddedRoot,
+            (true, false) => Meta::Root,
+            (false, true) => Meta::Embedded,
+            (false, false) => Meta::None,
+        };
         let below = Context { prunes: context.prunes, ..Context::STRUCTURE };
         let fields = schema
             .properties
@@ -181,7 +182,7 @@ impl<'s> Compiler<'s> {
         let name = written.format.as_deref().unwrap_or_default();
         let format = match types {
             Types::STRING | Types::INT_OR_STRING => Format::for_string(name),
-            types if types.is_any() => Format::for_string(name),
+            types if types.is_any() || self.purpose == Purpose::Defaults => Format::for_string(name),
             _ => None,
         };
         let range = match (types, name) {

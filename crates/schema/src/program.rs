@@ -62,6 +62,8 @@ pub(crate) enum Meta {
     Root,
     /// An embedded resource: metadata is coerced and validated.
     Embedded,
+    /// The root of a resource that calls itself embedded: read like the one, validated like the other.
+    EmbeddedRoot,
 }
 
 /// The types a value may have, as a set; empty means any.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use wheelwright_document::{Arena, Owned, Value, encode};
 
-use super::GoNumber;
+use super::{GoNumber, number::truncate};
 
 /// The values that are allowed.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Enumeration {
                         || self.has_string(character(integer).encode_utf8(&mut [0; 4]))
                 }
                 number @ GoNumber::Float(float) => {
-                    self.has_number(number) || self.has_number(GoNumber::Integer(float as i64))
+                    self.has_number(number) || self.has_number(GoNumber::Integer(truncate(float)))
                 }
             },
             value => !self.others.is_empty() && self.others.contains(&go_key(value)),

@@ -63,7 +63,7 @@ pub(crate) struct NumberChecks {
 }
 
 /// Go's conversion to an integer as amd64 does it: what does not fit becomes the least one.
-fn truncate(value: f64) -> i64 {
+pub(super) fn truncate(value: f64) -> i64 {
     if value.abs() < i64::MAX as f64 { value as i64 } else { i64::MIN }
 }
 

@@ -37,20 +37,11 @@ fn fitting(schema: &Value) -> BoxedStrategy<Value> {
 }
 
 fn object(schema: &Value) -> BoxedStrategy<Value> {
-    let required: Vec<&str> = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let named = schema["properties"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, field)| {
-            let probability = if required.contains(&name.as_str()) { 0.9 } else { 0.6 };
-            prop::option::weighted(probability, (Just(name.clone()), document_for(field))).boxed()
-        });
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let named = schema["properties"].as_object().into_iter().flatten().map(|(name, field)| {
+        let probability = if required.contains(&name.as_str()) { 0.9 } else { 0.6 };
+        prop::option::weighted(probability, (Just(name.clone()), document_for(field))).boxed()
+    });
     let mut fields: Vec<BoxedStrategy<Option<(String, Value)>>> = named.collect();
     let others = match &schema["additionalProperties"] {
         Value::Null => prop::option::weighted(0.15, (other_name(), anything())).boxed(),
@@ -60,10 +51,7 @@ fn object(schema: &Value) -> BoxedStrategy<Value> {
     if schema["x-kubernetes-embedded-resource"] == true {
         fields.extend(resource_fields());
     }
-    fields
-        .prop_map(|fields| fields.into_iter().flatten().collect::<Map<_, _>>())
-        .prop_map(Value::Object)
-        .boxed()
+    fields.prop_map(|fields| fields.into_iter().flatten().collect::<Map<_, _>>()).prop_map(Value::Object).boxed()
 }
 
 fn other_name() -> impl Strategy<Value = String> {
@@ -76,14 +64,8 @@ fn other_name() -> impl Strategy<Value = String> {
 /// The fields that every resource has, right and wrong.
 fn resource_fields() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
     let values = [
-        (
-            "apiVersion",
-            vec![json!("v1"), json!("g/v1"), json!("a/b/c"), json!(""), json!(1)],
-        ),
-        (
-            "kind",
-            vec![json!("Pod"), json!("1pod"), json!("not a kind"), json!(""), json!(null)],
-        ),
+        ("apiVersion", vec![json!("v1"), json!("g/v1"), json!("a/b/c"), json!(""), json!(1)]),
+        ("kind", vec![json!("Pod"), json!("1pod"), json!("not a kind"), json!(""), json!(null)]),
         (
             "metadata",
             vec![
@@ -123,24 +105,11 @@ fn array(schema: &Value) -> BoxedStrategy<Value> {
 
 /// Numbers at the bounds of the schema and around them.
 fn number_near(schema: &Value) -> BoxedStrategy<Value> {
-    let bounds = ["minimum", "maximum"]
-        .into_iter()
-        .filter_map(|bound| schema[bound].as_f64());
+    let bounds = ["minimum", "maximum"].into_iter().filter_map(|bound| schema[bound].as_f64());
     let around: Vec<Value> = bounds
-        .flat_map(|bound| {
-            [
-                json!(bound),
-                json!(bound as i64),
-                json!(bound as i64 + 1),
-                json!(bound - 1.0),
-            ]
-        })
+        .flat_map(|bound| [json!(bound), json!(bound as i64), json!(bound as i64 + 1), json!(bound - 1.0)])
         .collect();
-    if around.is_empty() {
-        number().boxed()
-    } else {
-        prop_oneof![1 => number(), 1 => select(around)].boxed()
-    }
+    if around.is_empty() { number().boxed() } else { prop_oneof![1 => number(), 1 => select(around)].boxed() }
 }
 
 /// Numbers where something changes: zero, integers and floats of equal value, the ends of types, the code of `a`.

@@ -6,11 +6,34 @@
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Map, Value, json};
 
 mod document;
+mod flawed;
+mod shrink;
 
-pub(crate) use document::document_for;
+use document::document_for;
+use flawed::flawed;
+
+/// Tries a law on a case; if it does not hold, the test fails with the smallest case that breaks it.
+pub(crate) fn hold(case: Case, law: impl Fn(&Case) -> Result<(), TestCaseError>) -> Result<(), TestCaseError> {
+    let Err(failure) = law(&case) else { return Ok(()) };
+    let (smallest, failure) = shrink::shrink(case, |case| law(case).err(), failure);
+    Err(TestCaseError::fail(format!("{smallest:?}: {failure}")))
+}
+
+/// How property tests run here: `PROPTEST_CASES` sets the number of cases, and seeds are kept beside the test.
+pub(crate) fn config(cases: u32) -> ProptestConfig {
+    let wanted = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: wanted.unwrap_or(cases),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        // Cases are shrunk by `hold`.
+        max_shrink_iters: 0,
+        ..ProptestConfig::default()
+    }
+}
 
 /// Property names, in schemas and documents alike.
 const NAMES: [&str; 5] = ["a", "b", "c", "key", "é"];
@@ -21,9 +44,36 @@ const DEEPEST: usize = 4;
 /// A keyword with its value, or its absence.
 type Keyword = BoxedStrategy<Option<(&'static str, Value)>>;
 
-/// A structural schema of an object.
-pub(crate) fn schema() -> impl Strategy<Value = Value> {
-    object(DEEPEST)
+/// A schema, what it describes, and documents for it.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) schema: Value,
+    /// The schema is that of a whole resource.
+    pub(crate) root: bool,
+    pub(crate) documents: Vec<Value>,
+}
+
+/// In the form of JSON, which can be copied elsewhere.
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { schema, root, documents } = self;
+        write!(f, "{}", json!({"schema": schema, "root": root, "documents": documents}))
+    }
+}
+
+/// A structural schema with documents, or, one time in three, one with flaws.
+pub(crate) fn case() -> impl Strategy<Value = Case> {
+    let schema = prop_oneof![2 => object(DEEPEST), 1 => object(DEEPEST).prop_flat_map(flawed)];
+    (schema, any::<bool>(), implied_fields()).prop_flat_map(|(mut schema, root, implied)| {
+        let mut described = schema.clone();
+        if root {
+            add_fields(&mut schema, implied);
+            described = schema.clone();
+            described["x-kubernetes-embedded-resource"] = json!(true);
+        }
+        let documents = prop::collection::vec(document_for(&described), 1..=3);
+        (Just(schema), Just(root), documents).prop_map(|(schema, root, documents)| Case { schema, root, documents })
+    })
 }
 
 fn node(depth: usize) -> BoxedStrategy<Value> {
@@ -38,9 +88,7 @@ fn node(depth: usize) -> BoxedStrategy<Value> {
     let compounds: [(usize, Make); 5] = [(8, object), (4, map), (6, array), (2, untyped), (2, embedded_resource)];
     let compounds = if depth == 0 { &[][..] } else { &compounds };
     let weighted = scalars.iter().chain(compounds);
-    let makers = weighted
-        .flat_map(|&(weight, make)| std::iter::repeat_n(make, weight))
-        .collect::<Vec<_>>();
+    let makers = weighted.flat_map(|&(weight, make)| std::iter::repeat_n(make, weight)).collect::<Vec<_>>();
     // Only what was chosen is built: strategies for all kinds at every depth would be far too many.
     select(makers).prop_flat_map(move |make| decorated(make(depth))).boxed()
 }
@@ -85,11 +133,7 @@ fn number(kind: &'static str) -> BoxedStrategy<Value> {
     let mut said = bounds();
     said.extend([
         always("type", json!(kind)),
-        sometimes(
-            "multipleOf",
-            0.15,
-            select(vec![json!(1), json!(2), json!(5), json!(2.5)]),
-        ),
+        sometimes("multipleOf", 0.15, select(vec![json!(1), json!(2), json!(5), json!(2.5)])),
         sometimes("format", 0.25, one_of(formats)),
         sometimes("enum", 0.15, enumeration(document::number().boxed())),
     ]);
@@ -98,16 +142,7 @@ fn number(kind: &'static str) -> BoxedStrategy<Value> {
 
 /// Bounds, some of which no integer can meet.
 fn bounds() -> Vec<Keyword> {
-    let bound = || {
-        select(vec![
-            json!(-1),
-            json!(0),
-            json!(1),
-            json!(1.5),
-            json!(2),
-            json!(2_147_483_648_u64),
-        ])
-    };
+    let bound = || select(vec![json!(-1), json!(0), json!(1), json!(1.5), json!(2), json!(2_147_483_648_u64)]);
     vec![
         sometimes("minimum", 0.2, bound()),
         sometimes("maximum", 0.2, bound()),
@@ -119,11 +154,8 @@ fn bounds() -> Vec<Keyword> {
 /// The three spellings of integer-or-string.
 fn integer_or_string() -> BoxedStrategy<Value> {
     let types = json!([{"type": "integer"}, {"type": "string"}]);
-    let spelling = select(vec![
-        json!({}),
-        json!({"anyOf": types}),
-        json!({"allOf": [{"anyOf": types}, {"pattern": "^[a-z]+$"}]}),
-    ]);
+    let spelling =
+        select(vec![json!({}), json!({"anyOf": types}), json!({"allOf": [{"anyOf": types}, {"pattern": "^[a-z]+$"}]})]);
     let more = keywords(vec![
         always("x-kubernetes-int-or-string", json!(true)),
         sometimes("maximum", 0.2, Just(json!(1.5))),
@@ -131,9 +163,7 @@ fn integer_or_string() -> BoxedStrategy<Value> {
         sometimes("format", 0.1, one_of(&STRING_FORMATS)),
         sometimes("enum", 0.2, enumeration(document::scalar().boxed())),
     ]);
-    (spelling, more)
-        .prop_map(|(spelling, more)| merged(vec![spelling, more]))
-        .boxed()
+    (spelling, more).prop_map(|(spelling, more)| merged(vec![spelling, more])).boxed()
 }
 
 fn object(depth: usize) -> BoxedStrategy<Value> {
@@ -153,15 +183,8 @@ fn properties(depth: usize) -> BoxedStrategy<Value> {
         .prop_flat_map(move |names| {
             let fields: Vec<_> = names.into_iter().map(|name| (Just(name), node(depth - 1))).collect();
             fields.prop_map(|fields| {
-                let fields: Map<_, _> = fields
-                    .into_iter()
-                    .map(|(name, field)| (name.to_owned(), field))
-                    .collect();
-                if fields.is_empty() {
-                    json!({})
-                } else {
-                    json!({"properties": fields})
-                }
+                let fields: Map<_, _> = fields.into_iter().map(|(name, field)| (name.to_owned(), field)).collect();
+                if fields.is_empty() { json!({}) } else { json!({"properties": fields}) }
             })
         })
         .boxed()
@@ -185,9 +208,7 @@ fn map(depth: usize) -> BoxedStrategy<Value> {
         values.prop_map(|values| Some(("additionalProperties", values))).boxed(),
         sometimes("x-kubernetes-map-type", 0.2, one_of(&["granular", "atomic"])),
     ]);
-    (map, sizes(), keeps_unknown(0.1))
-        .prop_map(|(map, sizes, keeps)| merged(vec![map, sizes, keeps]))
-        .boxed()
+    (map, sizes(), keeps_unknown(0.1)).prop_map(|(map, sizes, keeps)| merged(vec![map, sizes, keeps])).boxed()
 }
 
 fn array(depth: usize) -> BoxedStrategy<Value> {
@@ -200,11 +221,7 @@ fn array(depth: usize) -> BoxedStrategy<Value> {
         sometimes("minItems", 0.15, small_count()),
         sometimes("maxItems", 0.15, small_count()),
     ]);
-    (
-        prop_oneof![3 => list, 1 => keyed_list(depth)],
-        sizes,
-        keeps_unknown(0.15),
-    )
+    (prop_oneof![3 => list, 1 => keyed_list(depth)], sizes, keeps_unknown(0.15))
         .prop_map(|(list, sizes, keeps)| merged(vec![list, sizes, keeps]))
         .boxed()
 }
@@ -236,31 +253,14 @@ fn untyped(depth: usize) -> BoxedStrategy<Value> {
         sometimes("enum", 0.2, enumeration(document::scalar().boxed())),
         sometimes("items", 0.2, node(depth - 1)),
     ]);
-    (more, properties(depth))
-        .prop_map(|(more, fields)| merged(vec![more, fields]))
-        .boxed()
+    (more, properties(depth)).prop_map(|(more, fields)| merged(vec![more, fields])).boxed()
 }
 
 fn embedded_resource(depth: usize) -> BoxedStrategy<Value> {
-    let metadata = json!({"type": "object", "properties": {
-        "name": {"type": "string", "maxLength": 3},
-        "labels": {"type": "object", "additionalProperties": {"type": "string"}, "default": {"a": "b"}},
-    }});
-    let implied = select(vec![
-        json!({}),
-        json!({"apiVersion": {"type": "string", "default": "v1"}}),
-        json!({"kind": {"type": "string"}, "metadata": {"type": "object"}}),
-        json!({"metadata": metadata}),
-    ]);
-    (properties(depth), implied, any::<bool>())
+    (properties(depth), implied_fields(), any::<bool>())
         .prop_map(|(fields, implied, keeps)| {
-            let mut resource = merged(vec![
-                json!({"type": "object", "x-kubernetes-embedded-resource": true}),
-                fields,
-            ]);
-            for (name, field) in implied.as_object().into_iter().flatten() {
-                resource["properties"][name] = field.clone();
-            }
+            let mut resource = merged(vec![json!({"type": "object", "x-kubernetes-embedded-resource": true}), fields]);
+            add_fields(&mut resource, implied);
             if keeps || resource.get("properties").is_none() {
                 resource["x-kubernetes-preserve-unknown-fields"] = json!(true);
             }
@@ -269,11 +269,28 @@ fn embedded_resource(depth: usize) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-fn sizes() -> BoxedStrategy<Value> {
-    keywords(vec![
-        sometimes("minProperties", 0.1, small_count()),
-        sometimes("maxProperties", 0.1, small_count()),
+/// What a schema may say of `apiVersion`, `kind` and `metadata`.
+fn implied_fields() -> impl Strategy<Value = Value> {
+    let metadata = json!({"type": "object", "properties": {
+        "name": {"type": "string", "maxLength": 3},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}, "default": {"a": "b"}},
+    }});
+    select(vec![
+        json!({}),
+        json!({"apiVersion": {"type": "string", "default": "v1"}}),
+        json!({"kind": {"type": "string"}, "metadata": {"type": "object"}}),
+        json!({"metadata": metadata}),
     ])
+}
+
+fn add_fields(schema: &mut Value, fields: Value) {
+    for (name, field) in fields.as_object().into_iter().flatten() {
+        schema["properties"][name] = field.clone();
+    }
+}
+
+fn sizes() -> BoxedStrategy<Value> {
+    keywords(vec![sometimes("minProperties", 0.1, small_count()), sometimes("maxProperties", 0.1, small_count())])
 }
 
 fn keeps_unknown(probability: f64) -> BoxedStrategy<Value> {
@@ -290,19 +307,14 @@ fn some_of(names: &[String]) -> BoxedStrategy<Value> {
     if names.is_empty() {
         return Just(json!(["absent"])).boxed();
     }
-    subsequence(names.to_vec(), 1..=names.len())
-        .prop_map(|names| json!(names))
-        .boxed()
+    subsequence(names.to_vec(), 1..=names.len()).prop_map(|names| json!(names)).boxed()
 }
 
 fn junctors(names: &[String]) -> BoxedStrategy<Value> {
     let names = names.to_vec();
     subsequence(vec!["anyOf", "oneOf", "allOf", "not", "", ""], 0..=2)
         .prop_flat_map(move |keywords| {
-            keywords
-                .into_iter()
-                .map(|keyword| junctor(keyword, &names, 2))
-                .collect::<Vec<_>>()
+            keywords.into_iter().map(|keyword| junctor(keyword, &names, 2)).collect::<Vec<_>>()
         })
         .prop_map(merged)
         .boxed()
@@ -313,9 +325,7 @@ fn junctor(keyword: &'static str, names: &[String], depth: usize) -> BoxedStrate
     match keyword {
         "" => Just(json!({})).boxed(),
         "not" => branch.prop_map(|branch| json!({"not": branch})).boxed(),
-        _ => prop::collection::vec(branch, 1..=3)
-            .prop_map(move |branches| json!({ keyword: branches }))
-            .boxed(),
+        _ => prop::collection::vec(branch, 1..=3).prop_map(move |branches| json!({ keyword: branches })).boxed(),
     }
 }
 
@@ -334,9 +344,7 @@ fn branch(names: &[String], depth: usize) -> BoxedStrategy<Value> {
     let names = names.to_vec();
     let nested = select(vec!["", "", "", "not", "anyOf", "oneOf", "allOf"])
         .prop_flat_map(move |keyword| junctor(keyword, &names, depth - 1));
-    (flat, nested)
-        .prop_map(|(flat, nested)| merged(vec![flat, nested]))
-        .boxed()
+    (flat, nested).prop_map(|(flat, nested)| merged(vec![flat, nested])).boxed()
 }
 
 fn restricted_fields(names: &[String]) -> BoxedStrategy<Value> {
@@ -350,16 +358,10 @@ fn restricted_fields(names: &[String]) -> BoxedStrategy<Value> {
         sometimes("minLength", 0.2, small_count()),
         sometimes("format", 0.1, one_of(&STRING_FORMATS)),
         sometimes("required", 0.1, one_of(&NAMES).prop_map(|name| json!([name]))),
-        sometimes(
-            "not",
-            0.2,
-            enumeration(document::scalar().boxed()).prop_map(|values| json!({"enum": values})),
-        ),
+        sometimes("not", 0.2, enumeration(document::scalar().boxed()).prop_map(|values| json!({"enum": values}))),
     ]);
     let field = keywords(said);
-    prop::collection::btree_map(select(names.to_vec()), field, 1..=2)
-        .prop_map(|fields| json!(fields))
-        .boxed()
+    prop::collection::btree_map(select(names.to_vec()), field, 1..=2).prop_map(|fields| json!(fields)).boxed()
 }
 
 fn small_count() -> BoxedStrategy<Value> {
@@ -384,27 +386,16 @@ fn sometimes(keyword: &'static str, probability: f64, value: impl Strategy<Value
 
 fn keywords(said: Vec<Keyword>) -> BoxedStrategy<Value> {
     let assemble = |said: Vec<Option<(&str, Value)>>| {
-        said.into_iter()
-            .flatten()
-            .map(|(keyword, value)| (keyword.to_owned(), value))
-            .collect()
+        said.into_iter().flatten().map(|(keyword, value)| (keyword.to_owned(), value)).collect()
     };
     said.prop_map(move |said| Value::Object(assemble(said))).boxed()
 }
 
 fn names_of(schema: &Value) -> Vec<String> {
-    schema["properties"]
-        .as_object()
-        .into_iter()
-        .flat_map(|fields| fields.keys().cloned())
-        .collect()
+    schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect()
 }
 
 /// All keywords of several schemas in one.
 fn merged(parts: Vec<Value>) -> Value {
-    parts
-        .into_iter()
-        .filter_map(|part| part.as_object().cloned())
-        .flatten()
-        .collect()
+    parts.into_iter().filter_map(|part| part.as_object().cloned()).flatten().collect()
 }

@@ -42,9 +42,7 @@ pub(crate) fn default(value: &mut Value, schema: Option<&Value>) {
             }
         }
         Value::Array(items) => {
-            items
-                .iter_mut()
-                .for_each(|item| replace_null(item, subschema(schema, "items")));
+            items.iter_mut().for_each(|item| replace_null(item, subschema(schema, "items")));
         }
         _ => {}
     }

@@ -18,19 +18,8 @@ pub(crate) fn errors(environment: Environment, schema: &Value, root: bool) -> Er
     if root {
         schema["x-kubernetes-embedded-resource"] = json!(true);
     }
-    let mut check = Check {
-        environment,
-        errors: Errors::new(),
-    };
-    check.schema(
-        &schema,
-        &Path::root(),
-        &Resource {
-            schema: &schema,
-            steps: Vec::new(),
-        },
-        false,
-    );
+    let mut check = Check { environment, errors: Errors::new() };
+    check.schema(&schema, &Path::root(), &Resource { schema: &schema, steps: Vec::new() }, false);
     check.errors
 }
 
@@ -77,15 +66,8 @@ struct Check {
 impl Check {
     fn schema(&mut self, schema: &Value, path: &Path, resource: &Resource<'_>, in_metadata: bool) {
         let embedded = is_embedded_resource(schema);
-        let own = Resource {
-            schema,
-            steps: Vec::new(),
-        };
-        let (resource, in_metadata) = if embedded {
-            (&own, false)
-        } else {
-            (resource, in_metadata)
-        };
+        let own = Resource { schema, steps: Vec::new() };
+        let (resource, in_metadata) = if embedded { (&own, false) } else { (resource, in_metadata) };
 
         if let Some(value) = default_of(schema) {
             let path = path.child("default");

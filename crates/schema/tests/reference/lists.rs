@@ -6,12 +6,10 @@ use serde_json::{Map, Value};
 
 use super::{Errors, GoNumber, Path, error, list, property, subschema, text};
 
-/// The duplicates in `object`. A root that is not an object has none.
+/// The duplicates in `object`. Kubernetes knows no roots that are not objects; for us they are values like others.
 pub(crate) fn validate(schema: &Value, object: &Value) -> Errors {
     let mut errors = Errors::new();
-    if object.is_object() {
-        walk(&Path::root(), schema, object, &mut errors);
-    }
+    walk(&Path::root(), schema, object, &mut errors);
     errors
 }
 
@@ -49,10 +47,7 @@ fn map_keys(path: &Path, schema: &Value, items: &[Value], errors: &mut Errors) {
         errors.insert(error("Invalid", &path.index(index)));
         return;
     }
-    let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys").iter().filter_map(Value::as_str).collect();
     let identities = items.iter().map(|item| match keys[..] {
         [key] => item.get(key).map_or(Identity::Unspecified, Identity::of_value),
         _ => {
@@ -119,9 +114,8 @@ fn go_json(value: &Value) -> String {
             format!("[{}]", items.iter().map(go_json).collect::<Vec<_>>().join(","))
         }
         Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(name, field)| format!("{}:{}", Value::String(name.clone()), go_json(field)));
+            let fields =
+                fields.iter().map(|(name, field)| format!("{}:{}", Value::String(name.clone()), go_json(field)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
         }
         other => other.to_string(),

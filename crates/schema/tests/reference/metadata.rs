@@ -120,14 +120,8 @@ fn metadata_errors(path: &Path, metadata: &Value) -> Errors {
         require(is_path_segment(&text(metadata, name)), path.child(name));
     }
     let namespace = text(metadata, "namespace");
-    require(
-        namespace.is_empty() || is_dns_label(&namespace, true),
-        path.child("namespace"),
-    );
-    require(
-        metadata["generation"].as_i64().unwrap_or(0) >= 0,
-        path.child("generation"),
-    );
+    require(namespace.is_empty() || is_dns_label(&namespace, true), path.child("namespace"));
+    require(metadata["generation"].as_i64().unwrap_or(0) >= 0, path.child("generation"));
     for (name, value) in strings("labels") {
         let value = value.as_str().unwrap_or_default();
         require(is_qualified_name(name) && is_label_value(value), path.child("labels"));
@@ -154,9 +148,7 @@ fn metadata_errors(path: &Path, metadata: &Value) -> Errors {
     }
     require(controllers < 2, owners);
     let finalizers: Vec<&str> = texts("finalizers").filter_map(Value::as_str).collect();
-    let both = ["orphan", "foregroundDeletion"]
-        .iter()
-        .all(|name| finalizers.contains(name));
+    let both = ["orphan", "foregroundDeletion"].iter().all(|name| finalizers.contains(name));
     let named = finalizers.iter().all(|name| is_qualified_name(name));
     require(named && !both, path.child("finalizers"));
     for (index, entry) in texts("managedFields").enumerate() {

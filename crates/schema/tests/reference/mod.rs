@@ -58,18 +58,12 @@ pub(crate) fn evaluate(environment: Environment, schema: &Value, root: bool, obj
     let coerced = coerce(&mut defaulted, schema, root);
     let mut errors = Errors::new();
     if coerced.is_ok() {
-        default::default(&mut defaulted, Some(&prune::prune_defaults(schema)));
+        default::default(&mut defaulted, Some(&prune::prune_defaults(schema, root)));
         errors = validate::document(environment, schema, &defaulted);
         errors.extend(metadata::validate(&Path::root(), &defaulted, Some(schema), false));
         errors.extend(lists::validate(schema, &defaulted));
     }
-    Outcome {
-        pruned,
-        unknown,
-        defaulted,
-        errors,
-        coerce_error: coerced.err(),
-    }
+    Outcome { pruned, unknown, defaulted, errors, coerce_error: coerced.err() }
 }
 
 /// The ways in which `schema` is not structural.
@@ -162,10 +156,7 @@ fn deep_equal(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(l, r)| deep_equal(l, r))
         }
         (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(name, l)| right.get(name).is_some_and(|r| deep_equal(l, r)))
+            left.len() == right.len() && left.iter().all(|(name, l)| right.get(name).is_some_and(|r| deep_equal(l, r)))
         }
         _ => left == right,
     }

@@ -90,9 +90,5 @@ pub(crate) fn is_integral(float: f64) -> bool {
 /// Go's conversion to `int64` on amd64: what does not fit becomes the smallest integer.
 pub(crate) fn truncate(float: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&float) {
-        float as i64
-    } else {
-        i64::MIN
-    }
+    if (-LIMIT..LIMIT).contains(&float) { float as i64 } else { i64::MIN }
 }

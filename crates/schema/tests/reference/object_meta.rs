@@ -46,11 +46,7 @@ fn read(value: &Value, shape: &Value) -> Result<Option<Value>, String> {
         (Value::Array(shape), Value::Array(items)) => {
             let mut read_items = Vec::new();
             for item in items {
-                let empty = if shape[0].is_object() {
-                    read(&json!({}), &shape[0])?
-                } else {
-                    Some(json!(""))
-                };
+                let empty = if shape[0].is_object() { read(&json!({}), &shape[0])? } else { Some(json!("")) };
                 read_items.push(read(item, &shape[0])?.or(empty).unwrap_or_else(|| json!({})));
             }
             Some(read_items).filter(|items| !items.is_empty()).map(Value::Array)

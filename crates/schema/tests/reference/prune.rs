@@ -20,26 +20,27 @@ pub(crate) fn prune(
 }
 
 /// The schema with the unknown fields of its defaults removed, as Kubernetes does before it applies any. Each default
-/// is pruned in its place in an otherwise empty resource, so that what its ancestors keep is kept.
-pub(crate) fn prune_defaults(schema: &Value) -> Value {
-    prune_defaults_below(schema, schema, &[])
+/// is pruned in its place in an otherwise empty document, so that what its ancestors keep is kept. Kubernetes takes that
+/// document for a resource always; for us a schema may be of any value, whose `metadata` is a field like others.
+pub(crate) fn prune_defaults(schema: &Value, resource: bool) -> Value {
+    prune_defaults_below(schema, resource, schema, &[])
 }
 
 /// `steps` lead from the root to `schema`: the names of fields, and `None` for a list item.
-fn prune_defaults_below(root: &Value, schema: &Value, steps: &[Option<&str>]) -> Value {
+fn prune_defaults_below(root: &Value, resource: bool, schema: &Value, steps: &[Option<&str>]) -> Value {
     let mut result = schema.clone();
     if let Some(value) = default_of(schema) {
-        let mut resource = steps.iter().rev().fold(value.clone(), |value, step| match step {
+        let mut document = steps.iter().rev().fold(value.clone(), |value, step| match step {
             Some(name) => json!({ *name: value }),
             None => json!([value]),
         });
-        prune(&mut resource, Some(root), true, "", &mut BTreeSet::new());
-        result["default"] = steps.iter().fold(resource, |mut value, step| match step {
+        prune(&mut document, Some(root), resource, "", &mut BTreeSet::new());
+        result["default"] = steps.iter().fold(document, |mut value, step| match step {
             Some(name) => value[*name].take(),
             None => value[0].take(),
         });
     }
-    let below = |child, step| prune_defaults_below(root, child, &[steps, &[step]].concat());
+    let below = |child, step| prune_defaults_below(root, resource, child, &[steps, &[step]].concat());
     for (name, child) in properties(schema) {
         result["properties"][name] = below(child, Some(name));
     }
@@ -62,11 +63,7 @@ fn walk(
     let resource = resource || schema.is_some_and(is_embedded_resource);
     match value {
         Value::Object(fields) => fields.retain(|name, field| {
-            let path = if path.is_empty() {
-                name.clone()
-            } else {
-                format!("{path}.{name}")
-            };
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             let implied = matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
             if resource && implied {
                 return true;

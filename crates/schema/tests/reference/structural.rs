@@ -8,25 +8,15 @@ use super::{
 };
 
 /// Keywords that keep a schema from being read at all.
-const UNSUPPORTED: [&str; 7] = [
-    "id",
-    "$schema",
-    "$ref",
-    "patternProperties",
-    "dependencies",
-    "additionalItems",
-    "definitions",
-];
+const UNSUPPORTED: [&str; 7] =
+    ["id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"];
 
 /// The errors of `schema`. One that cannot be read has the single error `NewStructural`.
 pub(crate) fn errors(environment: Environment, schema: &Value) -> Errors {
     if !is_readable(schema) {
         return Errors::from([("NewStructural".to_owned(), String::new())]);
     }
-    let mut check = Check {
-        environment,
-        errors: Errors::new(),
-    };
+    let mut check = Check { environment, errors: Errors::new() };
     check.schema(schema, true, &Path::root());
     check.completeness(schema, schema, &Path::root());
     check.errors
@@ -34,20 +24,13 @@ pub(crate) fn errors(environment: Environment, schema: &Value) -> Errors {
 
 /// Whether Kubernetes can read the schema as structural at all.
 pub(crate) fn is_readable(schema: &Value) -> bool {
-    let junctors = ["allOf", "anyOf", "oneOf"]
-        .into_iter()
-        .flat_map(|name| list(schema, name));
-    let children = ["items", "additionalProperties", "not"]
-        .into_iter()
-        .filter_map(|keyword| subschema(schema, keyword));
+    let junctors = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|name| list(schema, name));
+    let children =
+        ["items", "additionalProperties", "not"].into_iter().filter_map(|keyword| subschema(schema, keyword));
     schema["x-kubernetes-preserve-unknown-fields"] != false
         && !schema["items"].is_array()
         && !UNSUPPORTED.iter().any(|keyword| is_said(schema, keyword))
-        && properties(schema)
-            .map(|(_, child)| child)
-            .chain(junctors)
-            .chain(children)
-            .all(is_readable)
+        && properties(schema).map(|(_, child)| child).chain(junctors).chain(children).all(is_readable)
 }
 
 /// Whether a keyword has a value that is not its zero value.
@@ -133,7 +116,7 @@ impl Check {
             let says_more = metadata.as_object().into_iter().flatten().any(|(keyword, _)| {
                 !matches!(keyword.as_str(), "type" | "default" | "properties") && is_said(metadata, keyword)
             });
-            if !names_only || says_more {
+            if !names_only || says_more || has_additional_properties(metadata) {
                 self.report("Forbidden", &path.child("properties").key("metadata"));
             }
         }
@@ -200,9 +183,7 @@ impl Check {
     /// Every field that a junctor of the root speaks of must be specified outside it as well. Junctors further down
     /// are not looked at.
     fn completeness(&mut self, said: &Value, schema: &Value, path: &Path) {
-        let branches = ["allOf", "anyOf", "oneOf"]
-            .into_iter()
-            .flat_map(|name| list(said, name));
+        let branches = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|name| list(said, name));
         for branch in branches.chain(subschema(said, "not")) {
             self.branch_completeness(branch, schema, path);
         }

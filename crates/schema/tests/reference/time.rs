@@ -4,10 +4,7 @@
 /// be read, the inner one that it is Go's zero time, which is never written.
 pub(crate) fn in_utc(text: &str) -> Option<Option<String>> {
     let (date_time, zone) = text.split_at_checked(19)?;
-    let shape: String = date_time
-        .chars()
-        .map(|c| if c.is_ascii_digit() { '0' } else { c })
-        .collect();
+    let shape: String = date_time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     if shape != "0000-00-00T00:00:00" {
         return None;
     }
@@ -81,8 +78,5 @@ fn write(instant: i64) -> String {
         month += 1;
     }
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!(
-        "{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z",
-        days + 1
-    )
+    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z", days + 1)
 }

@@ -8,19 +8,13 @@ use super::{Environment, Errors, GoNumber, Path, deep_equal, flag, list, propert
 
 /// The errors of a document.
 pub(crate) fn document(environment: Environment, schema: &Value, object: &Value) -> Errors {
-    let validator = Validator {
-        environment,
-        for_default: false,
-    };
+    let validator = Validator { environment, for_default: false };
     validator.check(schema, "", object).located(&Path::root())
 }
 
 /// The errors of a default value, whose own place is `path`.
 pub(crate) fn default_value(environment: Environment, schema: &Value, value: &Value, path: &Path) -> Errors {
-    let validator = Validator {
-        environment,
-        for_default: true,
-    };
+    let validator = Validator { environment, for_default: true };
     validator.check(schema, "", value).located(path)
 }
 
@@ -51,11 +45,7 @@ impl Validator {
             Value::String(text) => {
                 apply(self.check_text(schema, path, text));
                 if let Some(accepted) = (self.environment.format_accepts)(format, text) {
-                    apply(if accepted {
-                        Verdict::default()
-                    } else {
-                        Verdict::failed("TypeInvalid", path)
-                    });
+                    apply(if accepted { Verdict::default() } else { Verdict::failed("TypeInvalid", path) });
                 }
             }
             Value::Number(number) => {
@@ -84,10 +74,7 @@ impl Validator {
         if flag(schema, "x-kubernetes-int-or-string") && !self.for_default {
             return vec!["integer", "string"];
         }
-        Some(text(schema, "type"))
-            .into_iter()
-            .filter(|name| !name.is_empty())
-            .collect()
+        Some(text(schema, "type")).into_iter().filter(|name| !name.is_empty()).collect()
     }
 
     /// The format that counts. Documents are validated without the formats that Kubernetes does not support for
@@ -135,12 +122,7 @@ impl Validator {
                     verdict.complain();
                     // Among equals the first one speaks, and `max_by_key` takes the last.
                     invalid.reverse();
-                    verdict.merge(
-                        invalid
-                            .into_iter()
-                            .max_by_key(|branch| branch.matches)
-                            .unwrap_or_default(),
-                    );
+                    verdict.merge(invalid.into_iter().max_by_key(|branch| branch.matches).unwrap_or_default());
                 }
                 1 => verdict.merge(valid.remove(0)),
                 _ => verdict.complain(),
@@ -215,11 +197,7 @@ impl Validator {
         }
         for (name, schema) in properties(schema) {
             if let Some(field) = fields.get(name) {
-                let path = if path.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{path}.{name}")
-                };
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 verdict.merge(self.check(schema, &path, field));
             }
         }
@@ -248,11 +226,7 @@ fn check_type(schema: &Value, types: &[&str], format: &str, path: &str, value: &
     // A format takes strings from the type's hands, and lists with them, of which it is never asked.
     let left_to_format =
         !format.is_empty() && (value.is_string() || value.is_array()) && !(allows("integer") || allows("number"));
-    if fits || left_to_format {
-        Verdict::passed()
-    } else {
-        Verdict::failed("TypeInvalid", path)
-    }
+    if fits || left_to_format { Verdict::passed() } else { Verdict::failed("TypeInvalid", path) }
 }
 
 /// Go's conversion decides: the value is made to be of the type of the allowed one.

@@ -21,10 +21,7 @@ enum Problem {
 
 impl Verdict {
     pub(crate) fn passed() -> Self {
-        Self {
-            matches: 1,
-            ..Self::default()
-        }
+        Self { matches: 1, ..Self::default() }
     }
 
     pub(crate) fn failed(kind: &'static str, path: &str) -> Self {

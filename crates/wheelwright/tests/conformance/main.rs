@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "what a test runner of its own has to say")]
 
 mod case;
+mod definition;
 mod deliberate;
 
 use std::{
@@ -19,8 +20,9 @@ use case::{Case, Mismatch};
 fn main() -> ExitCode {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/own");
     let mut cases = Vec::new();
-    for file in files_in(&own) {
-        cases.extend(Case::read(&file, None));
+    let mut files = files_in(&own);
+    for file in &files {
+        cases.extend(Case::read(file, None));
     }
     let ours = cases.len();
     match recorded() {
@@ -29,14 +31,27 @@ fn main() -> ExitCode {
             for name in ["schemas.jsonl", "crds.jsonl", "probes.jsonl"] {
                 cases.extend(Case::read(&folder.join(name), Some(&definitions)));
             }
+            files.push(folder.join("probes.jsonl"));
             println!("conformance: {} cases, {ours} of our own and {} recorded", cases.len(), cases.len() - ours);
         }
         None => println!("conformance: SKIPPED the recorded cases; {ours} cases of our own"),
     }
-    report(&cases)
+    let definitions = report_definitions(&files);
+    if report(&cases) && definitions { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn report(cases: &[Case]) -> ExitCode {
+fn report_definitions(files: &[PathBuf]) -> bool {
+    let (mut count, mut different) = (0, Vec::new());
+    for (checked, found) in files.iter().map(|file| definition::check(file)) {
+        count += checked;
+        different.extend(found);
+    }
+    different.iter().for_each(|difference| println!("{difference}"));
+    println!("conformance: {count} verdicts on definitions, {} of them different", different.len());
+    different.is_empty()
+}
+
+fn report(cases: &[Case]) -> bool {
     let mut failed = 0;
     let mut different = 0;
     for case in cases {
@@ -51,7 +66,7 @@ fn report(cases: &[Case]) -> ExitCode {
     }
     println!("conformance: {different} cases differ deliberately");
     println!("test result: {}. {} passed; {failed} failed", verdict(failed), cases.len() - failed);
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    failed == 0
 }
 
 fn verdict(failed: usize) -> &'static str {

@@ -33,7 +33,7 @@ pub(crate) fn all() -> Vec<Sample> {
                 .collect()
         }
         None => {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/data");
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/pipeline/data");
             let schema = read(&folder.join("fleet.schema.json"));
             let item = read(&folder.join("member.json"));
             let sizes = [("small", 1), ("medium", 12), ("large", 240)];
