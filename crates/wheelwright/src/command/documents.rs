@@ -137,6 +137,11 @@ fn treat<'a>(
                 let place = input.place(places.of_name(&path));
                 Finding::new(&rules::UNKNOWN_FIELD, format!("unknown field {:?}", path.as_str()), path).at(place)
             }));
+            if admitted.truncated {
+                let message = "more is wrong with this document than can be written down: mend what is shown first";
+                let rule = if admitted.errors.is_empty() { &rules::UNKNOWN_FIELD } else { &rules::INVALID_VALUE };
+                findings.push(Finding::new(rule, message, FieldPath::root()).at(input.place(document.span)));
+            }
             (Some(admitted.value), findings)
         }
     }
