@@ -34,6 +34,7 @@ pub enum DuplicateKeys {
 
 /// What came out of decoding.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Decoded<'a> {
     /// The document.
     pub value: Value<'a>,

@@ -5,7 +5,7 @@ use std::{error::Error, fmt};
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
-    ValidationError,
+    ErrorType, ValidationError,
     error::{ErrorLog, LOG_LIMIT, Source},
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
     validate::{
@@ -52,6 +52,7 @@ impl Stages {
 
 /// What came out of a walk.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Admitted<'a> {
     /// The document.
     pub value: Value<'a>,
@@ -133,7 +134,14 @@ pub(crate) struct Walk<'a> {
     unknown_bytes: usize,
     errors: ErrorLog,
     coercion: Option<CoercionError>,
+    /// How many values defaults may still add. Defaults can nest, so a small schema could ask for any number.
+    default_budget: usize,
+    defaults_refused: bool,
 }
+
+/// How many values the defaults of a schema may add to a document, besides some for every object in it.
+const DEFAULT_BUDGET: usize = 1 << 20;
+const DEFAULT_BUDGET_PER_OBJECT: usize = 32;
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(program: &'a Program, arena: &'a Arena, stages: Stages) -> Self {
@@ -147,7 +155,23 @@ impl<'a> Walk<'a> {
             unknown_bytes: 0,
             errors: ErrorLog::default(),
             coercion: None,
+            default_budget: DEFAULT_BUDGET,
+            defaults_refused: false,
         }
+    }
+
+    pub(crate) fn with_default_budget(mut self, values: usize) -> Self {
+        self.default_budget = values;
+        self
+    }
+
+    pub(crate) fn default_budget(&self) -> usize {
+        self.default_budget
+    }
+
+    /// Whether the budget sufficed.
+    pub(crate) fn added_all_defaults(&self) -> bool {
+        !self.defaults_refused
     }
 
     /// Walks a value that belongs to some node, as if it were a whole document.
@@ -221,8 +245,23 @@ impl<'a> Walk<'a> {
     #[inline]
     fn default_of(&mut self, node: &'a Node, path: &Path<'_>) -> Option<Value<'a>> {
         let default = node.default.as_ref()?;
+        if default.size > self.default_budget {
+            self.refuse_default(path);
+            return None;
+        }
+        self.default_budget -= default.size;
         let value = default.value.share(self.arena);
         Some(if default.ready { value } else { self.complete(node, value, path) })
+    }
+
+    /// A document that its defaults make this large is refused, and gets no more of them.
+    #[cold]
+    fn refuse_default(&mut self, path: &Path<'_>) {
+        self.default_budget = 0;
+        if !std::mem::replace(&mut self.defaults_refused, true) {
+            let message = || "the defaults of the schema would make the document too large".to_owned();
+            Tally::into(&mut self.errors).fail(ErrorType::TooMany, path, message);
+        }
     }
 
     /// Defaults are neither pruned nor freed of nulls nor coerced.
@@ -265,6 +304,9 @@ impl<'a> Walk<'a> {
             self.entries.push(Entry { key: entry.key, value });
         }
         if self.stages.default {
+            if !self.stages.fill_only && !self.defaults_refused {
+                self.default_budget = self.default_budget.saturating_add(DEFAULT_BUDGET_PER_OBJECT);
+            }
             changed |= self.add_defaults(&node.fields, &seen, path);
             seen.add(&node.fields.defaulted);
         }

@@ -1,7 +1,5 @@
 //! A schema to a program.
 
-use std::{collections::HashMap, sync::Arc};
-
 use wheelwright_document::{Arena, Owned};
 
 use crate::{
@@ -9,7 +7,7 @@ use crate::{
     admit::{Stages, Walk},
     model::{Additional, ListType, Type},
     program::{CompiledDefault, Field, Fields, Junctors, ListRule, Meta, Node, NodeId, Program, Types},
-    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Pattern, PatternError, Range},
+    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Patterns, Range},
 };
 
 /// What a schema describes.
@@ -39,7 +37,7 @@ impl Program {
         nodes[NodeId::UNSPECIFIED.0 as usize] =
             Node { nullable: true, items: Some(NodeId::UNSPECIFIED), ..Node::default() };
         nodes[NodeId::UNTOUCHED.0 as usize] = Node { nullable: true, untouched: true, ..Node::default() };
-        let mut compiler = Compiler { nodes, purpose, patterns: HashMap::new() };
+        let mut compiler = Compiler { nodes, purpose, patterns: Patterns::default() };
         let root = compiler.node(schema, Context { at_root: root == Root::Resource, ..Context::STRUCTURE });
         Self { nodes: compiler.nodes, root }
     }
@@ -47,24 +45,21 @@ impl Program {
     /// Frees every default of unknown fields, fills it with the defaults below it and checks it, once and for all.
     /// Nodes come before the nodes below them, so going backwards meets the inner defaults first.
     fn fill_defaults(&mut self) {
-        // Nested defaults are stored once per level; past this much they are filled when they are used instead.
-        const BUDGET: usize = 1 << 20;
-        let mut spent = 0;
+        // Nested defaults are stored once per level; what would be more than this is filled when it is used instead.
+        let mut budget = 1 << 16;
         for position in (0..self.nodes.len()).rev() {
-            let Some(default) = &self.nodes[position].default else {
-                continue;
-            };
-            if spent > BUDGET {
-                break;
-            }
+            let Some(default) = &self.nodes[position].default else { continue };
             let arena = Arena::new();
             let id = NodeId(position as u32);
             let pruned = Walk::new(self, &arena, Stages::PRUNE).from(id, default.value.share(&arena));
-            let mut walk = Walk::new(self, &arena, Stages::FILL);
+            let mut walk = Walk::new(self, &arena, Stages::FILL).with_default_budget(budget);
             let filled = walk.from(id, pruned);
-            let ready = walk.is_clean();
-            spent += arena.allocated_bytes();
-            self.nodes[position].default = Some(CompiledDefault { value: Owned::from(filled), ready });
+            let (ready, left) = (walk.is_clean(), walk.default_budget());
+            budget = left;
+            let complete = walk.added_all_defaults();
+            let default = CompiledDefault::new(Owned::from(if complete { filled } else { pruned }), ready && complete);
+            budget = budget.saturating_sub(default.size);
+            self.nodes[position].default = Some(default);
         }
     }
 }
@@ -72,8 +67,7 @@ impl Program {
 struct Compiler<'s> {
     nodes: Vec<Node>,
     purpose: Purpose,
-    /// Real schemas repeat a few patterns all over, and compiling them is most of the work.
-    patterns: HashMap<&'s str, Arc<Result<Pattern, PatternError>>>,
+    patterns: Patterns<'s>,
 }
 
 /// Kubernetes makes its validators for documents and for default values in different places, and they differ.
@@ -145,7 +139,7 @@ impl<'s> Compiler<'s> {
             additional,
             refuses_additional: matches!(schema.additional_properties, Some(Additional::Allowed(false))),
             items: Some(items),
-            default: schema.default.clone().map(|value| CompiledDefault { value, ready: false }),
+            default: schema.default.clone().map(|value| CompiledDefault::new(value, false)),
             checks: self.checks(schema, types).map(Box::new),
             junctors: None,
             list: match schema.extensions.list_type {
@@ -200,7 +194,7 @@ impl<'s> Compiler<'s> {
         let checks = Checks {
             format,
             has_format: format.is_some() || self.purpose == Purpose::Defaults && !name.is_empty(),
-            pattern: written.pattern.as_deref().map(|pattern| self.pattern(pattern)),
+            pattern: written.pattern.as_deref().map(|pattern| self.patterns.get(pattern)),
             min_length: written.min_length,
             max_length: written.max_length,
             number: number.matter().then_some(number),
@@ -212,11 +206,6 @@ impl<'s> Compiler<'s> {
             max_properties: written.max_properties,
         };
         checks.matter().then_some(checks)
-    }
-
-    fn pattern(&mut self, pattern: &'s str) -> Arc<Result<Pattern, PatternError>> {
-        let compiled = self.patterns.entry(pattern).or_insert_with(|| Arc::new(Pattern::compile(pattern)));
-        Arc::clone(compiled)
     }
 }
 

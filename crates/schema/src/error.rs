@@ -6,6 +6,7 @@ use wheelwright_document::FieldPath;
 
 /// The sort of an error, as Kubernetes' API names it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum ErrorType {
     /// A field must be there and is not.
     Required,

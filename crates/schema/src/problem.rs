@@ -7,6 +7,7 @@ use crate::ErrorType;
 
 /// A rule that a schema breaks.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Problem {
     /// The rule.
     pub rule: &'static Rule,

@@ -107,8 +107,24 @@ impl Types {
 #[derive(Debug)]
 pub(crate) struct CompiledDefault {
     pub(crate) value: Owned,
+    /// How many values it holds.
+    pub(crate) size: usize,
     /// It is filled, and passes every check of its own node, so that documents that get it need no second look.
     pub(crate) ready: bool,
+}
+
+impl CompiledDefault {
+    pub(crate) fn new(value: Owned, ready: bool) -> Self {
+        Self { size: size_of(&value), value, ready }
+    }
+}
+
+fn size_of(value: &Owned) -> usize {
+    match value {
+        Owned::Array(items) => 1 + items.iter().map(size_of).sum::<usize>(),
+        Owned::Object(entries) => 1 + entries.iter().map(|(_, value)| size_of(value)).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// `allOf`, `anyOf`, `oneOf` and `not`.

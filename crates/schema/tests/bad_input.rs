@@ -173,6 +173,30 @@ fn enumeration_of_very_many_numbers_for_very_many_values() {
     assert_eq!(outcome.count(ErrorType::NotSupported), 1_000);
 }
 
+/// Every level multiplies the one below: a few hundred bytes of schema ask for a hundred million values.
+#[test]
+fn defaults_that_multiply_are_refused() {
+    let empty = list((0..100).map(|_| "{}".to_owned()));
+    let schema = (0..4).fold(r#"{"type":"string","default":"x"}"#.to_owned(), |below, _| {
+        let item = format!(r#"{{"type":"object","properties":{{"f":{below}}}}}"#);
+        format!(r#"{{"type":"array","default":{empty},"items":{item}}}"#)
+    });
+    let outcome = admit(&format!(r#"{{"type":"object","properties":{{"f":{schema}}}}}"#), "{}");
+    assert_eq!(outcome.count(ErrorType::TooMany), 1);
+}
+
+/// Each of these would take tenths of a second and megabytes to compile.
+#[test]
+fn patterns_that_are_large_together_are_refused() {
+    let properties: Vec<String> =
+        (0..200).map(|n| format!(r#""f{n}":{{"type":"string","pattern":"\\pL{{{}}}"}}"#, 200 + n)).collect();
+    let schema = format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","));
+    let refused = check::check_structural(&lower(schema.as_bytes())).len();
+    assert!((150..200).contains(&refused), "{refused}");
+    let outcome = admit(&schema, r#"{"f0":"a","f199":"a"}"#);
+    assert_eq!(outcome.count(ErrorType::Invalid), 2);
+}
+
 /// Twenty thousand paths of a megabyte each would be twenty gigabytes.
 #[test]
 fn very_many_long_paths_are_not_all_written_down() {

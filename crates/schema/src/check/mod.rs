@@ -3,6 +3,7 @@
 mod defaults;
 mod definition;
 mod keywords;
+mod patterns;
 mod ratchet;
 mod reachable;
 mod structural;

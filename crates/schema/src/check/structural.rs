@@ -3,11 +3,11 @@
 use wheelwright_document::Path;
 use wheelwright_findings::rules;
 
+use super::patterns::check_patterns;
 use crate::{
     ErrorType::{Forbidden, Invalid, Required},
     Problem, Schema,
     model::{Properties, Type},
-    validate::Pattern,
 };
 
 /// Checks that a schema is structural, with Kubernetes' error types and paths.
@@ -15,6 +15,7 @@ pub fn check_structural(schema: &Schema) -> Vec<Problem> {
     let mut problems = Vec::new();
     check_node(schema, Level::Root, &Path::Root, &mut problems);
     check_declared(schema, schema, &Path::Root, &mut problems);
+    problems.extend(check_patterns(schema));
     problems
 }
 
@@ -261,17 +262,6 @@ fn check_value_validation(
     }
     if let Some(not) = &schema.not {
         check_branch(not, false, &Path::Child(path, "not"), problems);
-    }
-    if let Some(pattern) = &schema.checks.pattern
-        && let Err(error) = Pattern::compile(pattern)
-    {
-        problems.push(Problem::new(
-            &rules::INVALID_PATTERN,
-            Invalid,
-            &Path::Child(path, "pattern"),
-            schema.place_of("pattern"),
-            format!("not a regular expression that Go accepts: {error}"),
-        ));
     }
 }
 

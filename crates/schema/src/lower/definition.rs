@@ -8,6 +8,7 @@ use crate::{ErrorType, Problem, Schema};
 
 /// A kind with its versions, as a CustomResourceDefinition declares it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Definition {
     /// Where the definition was written.
     pub span: Span,
@@ -38,6 +39,7 @@ pub struct Named {
 
 /// One version of a kind.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DefinitionVersion {
     /// `name`.
     pub name: Named,

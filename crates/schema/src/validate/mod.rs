@@ -21,7 +21,7 @@ pub(crate) use metadata::{
     MetadataError, coerce_metadata, coerce_metadata_dropping, validate_metadata, validate_type_meta,
 };
 pub(crate) use number::{Bound, GoNumber, NumberChecks, Range};
-pub(crate) use pattern::{Pattern, PatternError};
+pub(crate) use pattern::{Budget as PatternBudget, Pattern, PatternError, Patterns};
 
 use crate::{
     ErrorType, ValidationError,

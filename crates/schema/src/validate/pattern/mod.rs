@@ -3,14 +3,12 @@
 //! A pattern is translated in one pass. What both languages write alike but mean differently is spelled out, what only
 //! Rust knows is escaped or refused, and groups capture nothing, since only whether a text matches is ever asked.
 
+mod size;
 mod translate;
 
-use std::{error::Error, fmt};
+use std::{collections::HashMap, error::Error, fmt, sync::Arc};
 
 use regex::{Regex, RegexBuilder};
-
-/// Enough for a name of 253 letters of any script, little enough that hostile patterns fail fast.
-const MOST_COMPILED_BYTES: usize = 16 << 20;
 
 /// A compiled pattern; it matches anywhere in a text unless it is anchored.
 #[derive(Debug)]
@@ -20,19 +18,6 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles a pattern of Go's `regexp`.
-    pub(crate) fn compile(go: &str) -> Result<Self, PatternError> {
-        let error = |message| PatternError { pattern: go.into(), message };
-        let rust = translate::translate(go).map_err(error)?;
-        let regex = RegexBuilder::new(&rust).size_limit(MOST_COMPILED_BYTES).build().map_err(|cause| match cause {
-            regex::Error::CompiledTooBig(_) => {
-                error("it needs too much memory; repeat less, or smaller things".to_owned())
-            }
-            _ => error("it nests too deeply; use fewer groups within groups".to_owned()),
-        })?;
-        Ok(Self { go: go.into(), regex })
-    }
-
     /// Whether the pattern matches somewhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
@@ -41,6 +26,66 @@ impl Pattern {
     /// The pattern as it was written.
     pub(crate) fn as_str(&self) -> &str {
         &self.go
+    }
+}
+
+/// How much all the patterns of one schema may take together; hostile ones fail fast.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: 2_000_000 }
+    }
+}
+
+impl Budget {
+    /// Enough for a name of 253 letters of any script.
+    const LARGEST: usize = 1_000_000;
+
+    /// Translates a pattern of Go's `regexp`, if it is one and not too large.
+    fn translate(&mut self, go: &str) -> Result<String, PatternError> {
+        let error = |message: &str| PatternError { pattern: go.into(), message: message.to_owned() };
+        let rust = translate::translate(go).map_err(|message| error(&message))?;
+        let size = size::of(&rust).ok_or_else(|| error("it nests too deeply; use fewer groups within groups"))?;
+        if size > Self::LARGEST {
+            return Err(error("it needs too much memory; repeat less, or smaller things"));
+        }
+        if size > self.left {
+            return Err(error("the patterns of this schema need too much memory together; repeat less"));
+        }
+        self.left -= size;
+        Ok(rust)
+    }
+
+    /// Whether a pattern can be used, without compiling it.
+    pub(crate) fn check(&mut self, go: &str) -> Result<(), PatternError> {
+        self.translate(go).map(drop)
+    }
+
+    fn compile(&mut self, go: &str) -> Result<Pattern, PatternError> {
+        let rust = self.translate(go)?;
+        let regex = RegexBuilder::new(&rust).size_limit(64 << 20).build();
+        let regex = regex.map_err(|cause| PatternError { pattern: go.into(), message: cause.to_string() })?;
+        Ok(Pattern { go: go.into(), regex })
+    }
+}
+
+/// The patterns of one schema, each compiled once: real schemas repeat a few all over, and compiling them is most of
+/// the work.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns<'s> {
+    compiled: HashMap<&'s str, Arc<Result<Pattern, PatternError>>>,
+    budget: Budget,
+}
+
+impl<'s> Patterns<'s> {
+    /// The compiled form of a pattern of Go's `regexp`.
+    pub(crate) fn get(&mut self, go: &'s str) -> Arc<Result<Pattern, PatternError>> {
+        let compiled = self.compiled.entry(go).or_insert_with(|| Arc::new(self.budget.compile(go)));
+        Arc::clone(compiled)
     }
 }
 
@@ -64,11 +109,11 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, text: &str) -> bool {
-        Pattern::compile(pattern).unwrap().is_match(text)
+        Budget::default().compile(pattern).unwrap().is_match(text)
     }
 
     fn check(pattern: &str, good: &[&str], bad: &[&str]) {
-        let pattern = Pattern::compile(pattern).unwrap();
+        let pattern = Budget::default().compile(pattern).unwrap();
         for text in good {
             assert!(pattern.is_match(text), "{} should match {text:?}", pattern.as_str());
         }
@@ -78,7 +123,7 @@ mod tests {
     }
 
     fn refusal(pattern: &str) -> String {
-        Pattern::compile(pattern).map(|_| pattern.to_owned()).unwrap_err().to_string()
+        Budget::default().compile(pattern).map(|_| pattern.to_owned()).unwrap_err().to_string()
     }
 
     #[test]
@@ -167,7 +212,7 @@ mod tests {
         check(r"^a+\Q\E?$", &["", "aa"], &["b"]);
         check("^a{0}$", &[""], &["a"]);
         for many in ["a{1000}", "(a{10}){100}", "(?:a{30}b{30}){33}", "((a{1000}){0}){1000}", "(a{500}|b)*"] {
-            assert!(Pattern::compile(many).is_ok(), "{many}");
+            assert!(Budget::default().compile(many).is_ok(), "{many}");
         }
         for many in
             ["a{1001}", "a{1,1001}", "(a{10}){101}", "(a{500,}|b){3}", "a{2,1}", "a{99999999999}", "((a{10}){10}){11}"]
@@ -252,7 +297,7 @@ mod tests {
         let long = "(a{1000}|b)".repeat(100_000);
         let brackets = format!("[{}", "[:".repeat(100_000));
         for hostile in [&deep, &classes, &folded, &long, &brackets] {
-            assert!(Pattern::compile(hostile).is_err());
+            assert!(Budget::default().compile(hostile).is_err());
         }
         assert!(matches(r"^[\p{L}\p{N} ]{1,253}$", "é"));
         assert!(matches("^.{0,1000}$", "é"));
