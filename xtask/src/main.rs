@@ -67,13 +67,22 @@ fn ensure_component(name: &str) -> Result<(), String> {
         .map_err(|_| format!("cargo {subcommand} is needed: rustup component add {name}"))
 }
 
+/// What cargo-fuzz sets on a stable toolchain: coverage for the fuzzer, and the checks that release builds leave out.
+const FUZZ_FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Coverflow-checks -Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
+
 /// The fuzz targets are a workspace of their own, so that nobody pays for libFuzzer who does not fuzz.
 fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
     let folder = root().join("fuzz");
+    let known = fuzz_targets(&folder)?;
     let targets = match target {
-        Some(target) => vec![target.to_owned()],
-        None => fuzz_targets(&folder)?,
+        Some(target) if known.iter().any(|name| name == target) => vec![target.to_owned()],
+        Some(target) => return Err(format!("no fuzz target {target}; there are {}", known.join(", "))),
+        None => known,
     };
+    // With a target named, the flags are for that alone: build scripts are not fuzzed, and could not be linked.
+    let platform = output(Command::new("rustc").args(["--print", "host-tuple"]))?;
     for target in targets {
         let corpus = folder.join("corpus").join(&target);
         let artifacts = folder.join("artifacts").join(&target);
@@ -82,17 +91,12 @@ fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
         }
         run(Command::new("cargo")
             .current_dir(&folder)
-            // What cargo-fuzz sets on stable: coverage for the fuzzer, checks that release builds leave out.
-            .env(
-                "RUSTFLAGS",
-                "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
-                 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
-                 -Cllvm-args=-sanitizer-coverage-pc-table -Cdebug-assertions -Coverflow-checks --cfg fuzzing",
-            )
-            .args(["run", "--release", "--quiet", "--bin", &target, "--"])
+            .env("RUSTFLAGS", FUZZ_FLAGS)
+            .args(["run", "--release", "--quiet", "--target", platform.trim(), "--bin", &target, "--"])
             .arg(&corpus)
             .arg(folder.join("seeds").join(&target))
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(format!("-dict={}", folder.join("dictionary.txt").display()))
             .arg(format!("-max_total_time={seconds}"))
             .args(["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]))?;
     }
@@ -109,6 +113,12 @@ fn fuzz_targets(folder: &Path) -> Result<Vec<String>, String> {
 
 fn cargo<const N: usize>(arguments: [&str; N]) -> Result<(), String> {
     run(Command::new("cargo").current_dir(root()).args(arguments))
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    String::from_utf8(output.stdout).map_err(|error| format!("{program}: {error}"))
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
