@@ -172,6 +172,12 @@ rules! {
         mend: "set `metadata.name` to the plural name, a dot and the group; keep names lower-case, the \
             kind in CamelCase",
     }
+    PATTERN_TOO_LARGE: "WW024" "pattern-too-large" Error {
+        summary: "a pattern, or all of a schema together, would take too much memory",
+        why: "a schema from outside must not cost more than it is worth; Kubernetes accepts the pattern, we cannot check it",
+        mend: "repeat less, use smaller classes, or limit the length with maxLength instead of a counted repetition",
+    }
+
     INVALID_DEFAULT: "WW030" "invalid-default" Error {
         summary: "a default is not valid where it stands",
         why: "a default is checked as written, before nested defaults fill it; Kubernetes refuses one \

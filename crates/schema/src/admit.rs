@@ -5,12 +5,13 @@ use std::{error::Error, fmt};
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
-    ErrorType, ValidationError,
+    ValidationError,
     error::{ErrorLog, LOG_LIMIT, Source},
+    model::is_implied,
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
     validate::{
-        MetadataError, Tally, check_field_count, check_junctors, check_required_undeclared, check_shallow,
-        check_unique, coerce_metadata, coerce_metadata_dropping, lack_required, refuse_additional, validate_metadata,
+        MetadataError, Tally, check_field_count, check_junctors, check_required_declared, check_required_undeclared,
+        check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping, refuse_additional, validate_metadata,
         validate_type_meta,
     },
 };
@@ -60,19 +61,35 @@ pub struct Admitted<'a> {
     pub unknown: Vec<FieldPath>,
     /// What is wrong with it.
     pub errors: Vec<ValidationError>,
-    /// There is more of either than was written down: several megabytes of text.
+    /// Not everything was written down: there are several megabytes of text.
     pub truncated: bool,
 }
 
-/// Metadata, apiVersion or kind of the wrong type; Kubernetes refuses to decode such a document.
+/// A document that cannot be taken through a walk at all.
 #[derive(Clone, Debug)]
-pub struct CoercionError {
+pub struct AdmitError {
+    kind: AdmitErrorKind,
     path: FieldPath,
     message: String,
 }
 
-impl CoercionError {
-    /// The field that has the wrong type.
+/// Why not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum AdmitErrorKind {
+    /// Metadata, apiVersion or kind have the wrong type; Kubernetes refuses to decode such a document.
+    Coercion,
+    /// The defaults of the schema would make the document too large.
+    TooLarge,
+}
+
+impl AdmitError {
+    /// Why the document is refused.
+    pub fn kind(&self) -> AdmitErrorKind {
+        self.kind
+    }
+
+    /// The field that has the wrong type, or the first whose default is too much.
     pub fn path(&self) -> &FieldPath {
         &self.path
     }
@@ -83,39 +100,40 @@ impl CoercionError {
     }
 }
 
-impl fmt::Display for CoercionError {
+impl fmt::Display for AdmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.message)
     }
 }
 
-impl Error for CoercionError {}
+impl Error for AdmitError {}
 
 impl Program {
     /// Takes a document through the stages of a write: pruned, free of nulls, defaulted and validated.
     ///
     /// # Errors
-    /// Metadata, apiVersion or kind have the wrong type.
-    pub fn admit<'a>(&'a self, document: Value<'a>, arena: &'a Arena) -> Result<Admitted<'a>, CoercionError> {
+    /// Metadata, apiVersion or kind have the wrong type, or defaults make the document too large.
+    pub fn admit<'a>(&'a self, document: Value<'a>, arena: &'a Arena) -> Result<Admitted<'a>, AdmitError> {
         self.run(document, arena, Stages::ADMIT)
     }
 
     /// Takes a document through some stages.
     ///
     /// # Errors
-    /// Metadata, apiVersion or kind have the wrong type, where the stages look at them.
+    /// Metadata, apiVersion or kind have the wrong type, or defaults make the document too large, where the stages look
+    /// at either.
     pub fn run<'a>(
         &'a self,
         document: Value<'a>,
         arena: &'a Arena,
         stages: Stages,
-    ) -> Result<Admitted<'a>, CoercionError> {
+    ) -> Result<Admitted<'a>, AdmitError> {
         let mut walk = Walk::new(self, arena, stages);
         let value = walk.from(self.root, document);
-        match walk.coercion {
+        match walk.refusal {
             Some(error) => Err(error),
             None => {
-                let truncated = walk.errors.truncated || walk.unknown_bytes > LOG_LIMIT;
+                let truncated = walk.errors.is_full() || walk.unknown_left_out;
                 Ok(Admitted { value, unknown: walk.unknown, errors: walk.errors.errors, truncated })
             }
         }
@@ -132,11 +150,11 @@ pub(crate) struct Walk<'a> {
     items: Vec<Value<'a>>,
     unknown: Vec<FieldPath>,
     unknown_bytes: usize,
+    unknown_left_out: bool,
     errors: ErrorLog,
-    coercion: Option<CoercionError>,
+    refusal: Option<AdmitError>,
     /// How many values defaults may still add. Defaults can nest, so a small schema could ask for any number.
     default_budget: usize,
-    defaults_refused: bool,
 }
 
 /// How many values the defaults of a schema may add to a document, besides some for every object in it.
@@ -153,10 +171,10 @@ impl<'a> Walk<'a> {
             items: Vec::with_capacity(32),
             unknown: Vec::new(),
             unknown_bytes: 0,
+            unknown_left_out: false,
             errors: ErrorLog::default(),
-            coercion: None,
+            refusal: None,
             default_budget: DEFAULT_BUDGET,
-            defaults_refused: false,
         }
     }
 
@@ -171,7 +189,7 @@ impl<'a> Walk<'a> {
 
     /// Whether the budget sufficed.
     pub(crate) fn added_all_defaults(&self) -> bool {
-        !self.defaults_refused
+        self.refusal.is_none()
     }
 
     /// Walks a value that belongs to some node, as if it were a whole document.
@@ -183,9 +201,9 @@ impl<'a> Walk<'a> {
         self.errors.errors.is_empty()
     }
 
-    /// Unknown fields, errors, and what kept the document from being decoded.
-    pub(crate) fn finish(self) -> (Vec<FieldPath>, Vec<ValidationError>, Option<CoercionError>) {
-        (self.unknown, self.errors.errors, self.coercion)
+    /// Unknown fields and errors.
+    pub(crate) fn finish(self) -> (Vec<FieldPath>, Vec<ValidationError>) {
+        (self.unknown, self.errors.errors)
     }
 
     fn value(&mut self, node: &'a Node, value: Value<'a>, path: &Path<'_>) -> Value<'a> {
@@ -195,10 +213,16 @@ impl<'a> Walk<'a> {
             Value::Array(items) => Value::Array(self.list(node, items, path)),
             scalar => scalar,
         };
-        if self.stages.validate {
+        if self.validates() {
             self.check(node, result, path);
         }
         result
+    }
+
+    /// Whether values are checked, and what is found is still written down.
+    #[inline]
+    fn validates(&self) -> bool {
+        self.stages.validate && !self.errors.is_full()
     }
 
     #[inline]
@@ -233,7 +257,7 @@ impl<'a> Walk<'a> {
         }
         let result = if changed { self.arena.slice(&self.items[mark..]) } else { items };
         self.items.truncate(mark);
-        if self.stages.validate
+        if self.validates()
             && let Some(rule) = &node.list
         {
             check_unique(rule, result, path, &mut Tally::into(&mut self.errors));
@@ -258,10 +282,11 @@ impl<'a> Walk<'a> {
     #[cold]
     fn refuse_default(&mut self, path: &Path<'_>) {
         self.default_budget = 0;
-        if !std::mem::replace(&mut self.defaults_refused, true) {
-            let message = || "the defaults of the schema would make the document too large".to_owned();
-            Tally::into(&mut self.errors).fail(ErrorType::TooMany, path, message);
-        }
+        self.refusal.get_or_insert_with(|| AdmitError {
+            kind: AdmitErrorKind::TooLarge,
+            path: path.to_dotted_field_path(),
+            message: "the defaults of the schema would make the document too large".to_owned(),
+        });
     }
 
     /// Defaults are neither pruned nor freed of nulls nor coerced.
@@ -304,7 +329,7 @@ impl<'a> Walk<'a> {
             self.entries.push(Entry { key: entry.key, value });
         }
         if self.stages.default {
-            if !self.stages.fill_only && !self.defaults_refused {
+            if !self.stages.fill_only && self.refusal.is_none() {
                 self.default_budget = self.default_budget.saturating_add(DEFAULT_BUDGET_PER_OBJECT);
             }
             changed |= self.add_defaults(&node.fields, &seen, path);
@@ -312,7 +337,7 @@ impl<'a> Walk<'a> {
         }
         let result = if changed { self.arena.slice(&self.entries[mark..]) } else { entries };
         self.entries.truncate(mark);
-        if self.stages.validate {
+        if self.validates() {
             self.check_fields(node, result, &seen, path);
         }
         result
@@ -320,11 +345,13 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn report_unknown(&mut self, path: &Path<'_>) {
-        if self.unknown_bytes <= LOG_LIMIT {
-            let path = path.to_dotted_field_path();
-            self.unknown_bytes += path.as_str().len();
-            self.unknown.push(path);
+        if self.unknown_bytes > LOG_LIMIT {
+            self.unknown_left_out = true;
+            return;
         }
+        let path = path.to_dotted_field_path();
+        self.unknown_bytes += path.as_str().len();
+        self.unknown.push(path);
     }
 
     /// What becomes of a field that stays.
@@ -385,7 +412,8 @@ impl<'a> Walk<'a> {
             if self.stages.drop_invalid_metadata {
                 return None;
             }
-            self.coercion.get_or_insert_with(|| CoercionError {
+            self.refusal.get_or_insert_with(|| AdmitError {
+                kind: AdmitErrorKind::Coercion,
                 path: path.to_field_path(),
                 message: format!("expected a string, found {}", value.kind_name()),
             });
@@ -417,7 +445,8 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn refuse(&mut self, path: &Path<'_>, error: &MetadataError) {
-        self.coercion.get_or_insert_with(|| CoercionError {
+        self.refusal.get_or_insert_with(|| AdmitError {
+            kind: AdmitErrorKind::Coercion,
             path: error.field().map_or_else(|| path.to_field_path(), |field| Path::Child(path, field).to_field_path()),
             message: error.message(),
         });
@@ -442,7 +471,7 @@ impl<'a> Walk<'a> {
         let mut tally = Tally::into(&mut self.errors);
         check_field_count(node, entries.len(), path, &mut tally);
         let fields = &node.fields;
-        fields.required.each_missing(seen, |position| lack_required(&fields.list[position].name, path, &mut tally));
+        check_required_declared(node, seen, path, &mut tally);
         if !fields.required_undeclared.is_empty() {
             check_required_undeclared(node, entries, path, &mut tally);
         }
@@ -472,10 +501,6 @@ impl Node {
     fn keeps(&self, key: &str) -> bool {
         self.keeps_unknown || self.meta != Meta::None && is_implied(key)
     }
-}
-
-fn is_implied(key: &str) -> bool {
-    matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
 /// Whether the walk returned what it was given; of scalars it replaces none but null.

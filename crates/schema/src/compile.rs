@@ -5,9 +5,10 @@ use wheelwright_document::{Arena, Owned};
 use crate::{
     Schema,
     admit::{Stages, Walk},
-    model::{Additional, ListType, Type},
+    model::{Additional, ListType, Type, is_implied},
+    patterns::Patterns,
     program::{CompiledDefault, Field, Fields, Junctors, ListRule, Meta, Node, NodeId, Program, Types},
-    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Patterns, Range},
+    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Range},
 };
 
 /// What a schema describes.
@@ -37,7 +38,7 @@ impl Program {
         nodes[NodeId::UNSPECIFIED.0 as usize] =
             Node { nullable: true, items: Some(NodeId::UNSPECIFIED), ..Node::default() };
         nodes[NodeId::UNTOUCHED.0 as usize] = Node { nullable: true, untouched: true, ..Node::default() };
-        let mut compiler = Compiler { nodes, purpose, patterns: Patterns::default() };
+        let mut compiler = Compiler { nodes, purpose, patterns: Patterns::of(schema) };
         let root = compiler.node(schema, Context { at_root: root == Root::Resource, ..Context::STRUCTURE });
         Self { nodes: compiler.nodes, root }
     }
@@ -55,8 +56,9 @@ impl Program {
             let mut walk = Walk::new(self, &arena, Stages::FILL).with_default_budget(budget);
             let filled = walk.from(id, pruned);
             let (ready, left) = (walk.is_clean(), walk.default_budget());
-            budget = left;
             let complete = walk.added_all_defaults();
+            // One that does not fit must not starve the others, but it has cost as much as fitted.
+            budget = if complete { left } else { budget / 2 };
             let default = CompiledDefault::new(Owned::from(if complete { filled } else { pruned }), ready && complete);
             budget = budget.saturating_sub(default.size);
             self.nodes[position].default = Some(default);
@@ -101,6 +103,8 @@ impl<'s> Compiler<'s> {
         self.nodes.push(Node::default());
         let preserves = schema.preserves_unknown_fields() || context.preserved;
         let meta = match (context.at_root, schema.extensions.embedded_resource) {
+            // A default of the root must be a whole resource.
+            (true, _) if self.purpose == Purpose::Defaults => Meta::Embedded,
             (true, true) => Meta::EmbeddedRoot,
             (true, false) => Meta::Root,
             (false, true) => Meta::Embedded,
@@ -111,7 +115,7 @@ impl<'s> Compiler<'s> {
             .properties
             .iter()
             .map(|property| {
-                let implied = meta != Meta::None && matches!(&*property.name, "apiVersion" | "kind" | "metadata");
+                let implied = meta != Meta::None && is_implied(&property.name);
                 let context = if implied { Context::METADATA } else { below };
                 Field { name: property.name.clone(), node: self.node(&property.schema, context) }
             })

@@ -109,21 +109,23 @@ impl Error for ValidationError {}
 pub(crate) struct ErrorLog {
     pub(crate) errors: Vec<ValidationError>,
     bytes: usize,
-    /// There were more.
-    pub(crate) truncated: bool,
 }
 
 /// How much text about one document is written down, in bytes. Errors and unknown fields count apart.
 pub(crate) const LOG_LIMIT: usize = 4 << 20;
 
 impl ErrorLog {
+    /// Whether nothing more is written down; there is no point in looking on.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes > LOG_LIMIT
+    }
+
     pub(crate) fn push(&mut self, error: impl FnOnce() -> ValidationError) {
-        if self.bytes > LOG_LIMIT {
-            self.truncated = true;
-            return;
+        if !self.is_full() {
+            let error = error();
+            self.bytes += error.path.as_str().len() + error.message.len();
+            self.errors.push(error);
         }
-        let error = error();
-        self.bytes += error.path.as_str().len() + error.message.len();
-        self.errors.push(error);
     }
 }

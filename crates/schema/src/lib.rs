@@ -26,11 +26,12 @@ mod compile;
 mod error;
 mod lower;
 pub mod model;
+mod patterns;
 mod problem;
 mod program;
 mod validate;
 
-pub use admit::{Admitted, CoercionError, Stages};
+pub use admit::{AdmitError, AdmitErrorKind, Admitted, Stages};
 pub use compile::Root;
 pub use error::{ErrorType, ValidationError};
 pub use lower::{

@@ -5,6 +5,7 @@ use wheelwright_document::{Owned, Span};
 /// One node of a schema. Nodes inside `allOf`, `anyOf`, `oneOf` and `not` are of the same type; the structural check
 /// says what they may not contain.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Schema {
     /// Where the node was written.
     pub span: Span,
@@ -59,11 +60,17 @@ pub struct Properties {
 
 /// A field that a schema declares.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Property {
     /// Its name.
     pub name: Box<str>,
     /// Its schema.
     pub schema: Schema,
+}
+
+/// Whether a field is one of those that every resource has, whatever its schema says.
+pub(crate) fn is_implied(name: &str) -> bool {
+    matches!(name, "apiVersion" | "kind" | "metadata")
 }
 
 /// `additionalProperties`.
@@ -96,6 +103,7 @@ pub enum Type {
 
 /// The `x-kubernetes-…` extensions.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Extensions {
     /// `x-kubernetes-int-or-string`.
     pub int_or_string: bool,
@@ -128,6 +136,7 @@ pub enum ListType {
 
 /// What a value must satisfy besides its type.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Checks {
     /// `format`.
     pub format: Option<Box<str>>,
@@ -172,6 +181,14 @@ impl Schema {
     /// Where a keyword was written, or the node if it does not have it.
     pub fn place_of(&self, keyword: &str) -> Span {
         self.keywords.iter().find(|(name, _)| **name == *keyword).map_or(self.span, |(_, span)| *span)
+    }
+
+    /// The schemas right below this one, in the order of their sorts.
+    pub(crate) fn below(&self) -> impl Iterator<Item = &Schema> {
+        let fields = self.properties.iter().map(|property| &property.schema);
+        let branches = [&self.all_of, &self.any_of, &self.one_of].into_iter().flatten();
+        let single = [self.items.as_deref(), self.additional_schema(), self.not.as_deref()];
+        fields.chain(single.into_iter().flatten()).chain(branches)
     }
 
     /// Whether a keyword was written.

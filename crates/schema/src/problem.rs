@@ -1,9 +1,9 @@
 //! What is wrong with a schema: a rule that is broken, where, and how to mend it.
 
 use wheelwright_document::{FieldPath, Path, Span};
-use wheelwright_findings::Rule;
+use wheelwright_findings::{Rule, rules};
 
-use crate::ErrorType;
+use crate::{ErrorType, error::LOG_LIMIT};
 
 /// A rule that a schema breaks.
 #[derive(Clone, Debug)]
@@ -60,5 +60,44 @@ impl Problem {
     pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, label.into()));
         self
+    }
+}
+
+/// Problems, as many as somebody can read: the path of one can be as long as the schema, so whoever looks for more asks
+/// first whether there is room.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    list: Vec<Problem>,
+    bytes: usize,
+}
+
+impl Problems {
+    /// Whether enough is written down; there is no point in looking on.
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes > LOG_LIMIT
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Writes a problem down and gives it back for details.
+    pub(crate) fn push(&mut self, problem: Problem) -> &mut Problem {
+        self.bytes +=
+            problem.path.as_str().len() + problem.message.len() + problem.mend.as_ref().map_or(0, String::len);
+        let position = self.list.len();
+        self.list.push(problem);
+        &mut self.list[position]
+    }
+
+    /// What was found, and that there is more if there may be.
+    pub(crate) fn into_list(self) -> Vec<Problem> {
+        let is_full = self.is_full();
+        let mut list = self.list;
+        if is_full {
+            let message = "more is wrong with this schema than can be written down: mend what is shown first";
+            list.push(Problem::ours(&rules::MALFORMED_SCHEMA, &Path::Root, Span::default(), message));
+        }
+        list
     }
 }

@@ -208,6 +208,13 @@ impl FieldSet {
         }
     }
 
+    /// How many fields of this set are not in the other, which has the same size.
+    #[inline]
+    pub(crate) fn count_missing(&self, other: &Self) -> usize {
+        let rest = self.rest.iter().zip(&other.rest).map(|(mine, theirs)| (mine & !theirs).count_ones());
+        (self.first & !other.first).count_ones() as usize + rest.sum::<u32>() as usize
+    }
+
     /// Adds the fields of another set of the same size.
     #[inline]
     pub(crate) fn add(&mut self, other: &Self) {

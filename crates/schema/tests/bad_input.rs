@@ -7,7 +7,7 @@ use std::{fmt::Write, thread};
 
 use support::lower;
 use wheelwright_document::{Arena, Decode, Value, decode_json_spanned};
-use wheelwright_schema::{ErrorType, Problem, Program, Root, check, lower_schema};
+use wheelwright_schema::{AdmitErrorKind, ErrorType, Problem, Program, Root, check, lower_schema};
 
 /// What admitting a document has come to: its size as JSON, unknown fields, and errors of each type.
 struct Outcome {
@@ -181,8 +181,11 @@ fn defaults_that_multiply_are_refused() {
         let item = format!(r#"{{"type":"object","properties":{{"f":{below}}}}}"#);
         format!(r#"{{"type":"array","default":{empty},"items":{item}}}"#)
     });
-    let outcome = admit(&format!(r#"{{"type":"object","properties":{{"f":{schema}}}}}"#), "{}");
-    assert_eq!(outcome.count(ErrorType::TooMany), 1);
+    let schema = lower(format!(r#"{{"type":"object","properties":{{"f":{schema}}}}}"#).as_bytes());
+    check::check_schema(&schema, Root::Value);
+    let (program, arena) = (Program::compile(&schema, Root::Value), Arena::new());
+    let error = program.admit(Value::Object(&[]), &arena).expect_err("a hundred million values are too many");
+    assert_eq!(error.kind(), AdmitErrorKind::TooLarge);
 }
 
 /// Each of these would take tenths of a second and megabytes to compile.
@@ -195,6 +198,35 @@ fn patterns_that_are_large_together_are_refused() {
     assert!((150..200).contains(&refused), "{refused}");
     let outcome = admit(&schema, r#"{"f0":"a","f199":"a"}"#);
     assert_eq!(outcome.count(ErrorType::Invalid), 2);
+}
+
+/// Two thousand million missing fields need not be counted one by one.
+#[test]
+fn very_many_required_fields_are_missing_very_often() {
+    let names = list((0..20_000).map(|n| format!(r#""r{n}""#)));
+    let item = format!(r#"{{"type":"object","required":{names},"not":{{"required":{names}}}}}"#);
+    let schema = format!(r#"{{"type":"object","properties":{{"l":{{"type":"array","items":{item}}}}}}}"#);
+    let items = list((0..100_000).map(|_| "{}".to_owned()));
+    let outcome = admit(&schema, &format!(r#"{{"l":{items}}}"#));
+    assert!(outcome.truncated);
+}
+
+/// The same for a schema: forty thousand unknown keywords below a name of a megabyte, and as many wrong defaults.
+#[test]
+fn very_many_problems_with_long_paths_are_not_all_written_down() {
+    let name = "n".repeat(1 << 20);
+    let unknown: Vec<String> = (0..40_000).map(|n| format!(r#""k{n}":1"#)).collect();
+    let wrong: Vec<String> = (0..40_000).map(|n| format!(r#""p{n}":{{"type":"string","default":1}}"#)).collect();
+    let (unknown, wrong) = (unknown.join(","), wrong.join(","));
+    let below = format!(r#"{{"type":"object","properties":{{{wrong}}},{unknown}}}"#);
+    let schema = format!(r#"{{"type":"object","properties":{{"{name}":{below}}}}}"#);
+    let arena = Arena::new();
+    let limits = Decode { max_bytes: usize::MAX, ..Decode::default() };
+    let source = decode_json_spanned(schema.as_bytes(), &arena, &limits).expect("the schema is JSON");
+    let lowered = lower_schema(&source);
+    assert!((1..20).contains(&lowered.problems.len()), "{}", lowered.problems.len());
+    let problems = check::check_schema(&lowered.item, Root::Value);
+    assert!((1..20).contains(&problems.len()), "{}", problems.len());
 }
 
 /// Twenty thousand paths of a megabyte each would be twenty gigabytes.

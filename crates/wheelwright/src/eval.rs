@@ -1,8 +1,10 @@
 //! `schema eval`: JSON lines in and out, for scripts and conformance. What it answers is what Kubernetes answers.
 
 use wheelwright_document::{Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode_json_spanned, encode_into};
+use wheelwright_findings::rules;
 use wheelwright_schema::{
-    Problem, Program, Root, Schema, Stages, ValidationError, check, is_convertible, lower_definition, lower_schema,
+    AdmitErrorKind, Problem, Program, Root, Schema, Stages, ValidationError, check, is_convertible, lower_definition,
+    lower_schema,
 };
 
 /// Evaluates one line and appends the answer, without a line end. A line that cannot be evaluated is answered with
@@ -97,11 +99,14 @@ impl Evaluation {
                 Ok(admitted) => {
                     entries.push(Entry { key: "defaulted", value: admitted.value });
                     entries.push(Entry { key: "errors", value: pairs(&error_pairs(&admitted.errors), arena) });
+                    if admitted.truncated {
+                        entries.push(Entry { key: "truncated", value: Value::Bool(true) });
+                    }
                 }
                 Err(error) => {
                     entries.push(Entry { key: "errors", value: Value::Array(&[]) });
-                    let text = arena.text(&error.to_string());
-                    entries.push(Entry { key: "coerce_error", value: Value::string(text) });
+                    let key = if error.kind() == AdmitErrorKind::Coercion { "coerce_error" } else { "error" };
+                    entries.push(Entry { key, value: Value::string(arena.text(&error.to_string())) });
                 }
             }
         }
@@ -125,7 +130,7 @@ fn schema_of(request: &Spanned<'_>) -> Result<Schema, String> {
 }
 
 fn refuse_malformed(problems: &[Problem]) -> Result<(), String> {
-    match problems.iter().find(|problem| problem.kind.is_some()) {
+    match problems.iter().find(|problem| std::ptr::eq(problem.rule, &rules::MALFORMED_SCHEMA)) {
         Some(problem) => {
             let Span { line, column, .. } = problem.span;
             Err(format!("{}: {} at line {line}, column {column}", problem.path, problem.message))

@@ -7,7 +7,8 @@ use crate::{
     ErrorType, Problem, Program, Root, Schema, ValidationError,
     admit::{Stages, Walk},
     error::Source,
-    model::Additional,
+    model::{Additional, is_implied},
+    problem::Problems,
     program::{Meta, NodeId},
     validate::{coerce_metadata, validate_metadata},
 };
@@ -15,25 +16,19 @@ use crate::{
 /// Checks every default of a schema, with Kubernetes' error types and paths, and closes two gaps that Kubernetes leaves:
 /// defaults under `additionalProperties`, and uniqueness in default lists.
 pub fn check_defaults(schema: &Schema, root: Root) -> Vec<Problem> {
-    // The reference takes the root for an embedded resource here: a default of the root itself must be a whole one.
-    let mut resource = None;
-    let schema = match root {
-        Root::Value => schema,
-        Root::Resource => {
-            let resource = resource.insert(schema.clone());
-            resource.extensions.embedded_resource = true;
-            resource
-        }
-    };
-    let program = Program::compile_for_defaults(schema, Root::Value);
-    let mut checker = Checker { program: &program, problems: Vec::new() };
+    check(schema, &Program::compile_for_defaults(schema, root))
+}
+
+/// The same with the program at hand.
+pub(super) fn check(schema: &Schema, program: &Program) -> Vec<Problem> {
+    let mut checker = Checker { program, problems: Problems::default() };
     checker.node(schema, program.root, &Path::Root, Place { unchecked: false, preserved: false, inside: None });
-    checker.problems
+    checker.problems.into_list()
 }
 
 struct Checker<'p> {
     program: &'p Program,
-    problems: Vec<Problem>,
+    problems: Problems,
 }
 
 #[derive(Clone, Copy)]
@@ -57,6 +52,9 @@ enum Inside<'p> {
 
 impl<'p> Checker<'p> {
     fn node(&mut self, schema: &Schema, id: NodeId, path: &Path<'_>, place: Place<'_>) {
+        if self.problems.is_full() {
+            return;
+        }
         let node = self.program.node(id);
         let place = match node.meta {
             Meta::Embedded => Place { inside: Some(Inside::Resource), ..place },
@@ -109,7 +107,8 @@ impl<'p> Checker<'p> {
         };
         if let Some(message) = metadata_error {
             let rule = &rules::DEFAULT_METADATA_INVALID;
-            return self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place);
+            self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place);
+            return;
         }
         match self.coerce(id, value, arena, path) {
             Ok(coerced) => self.violations(schema, id, coerced, arena, path, place),
@@ -173,7 +172,7 @@ impl<'p> Checker<'p> {
     {
         let mut walk = Walk::new(self.program, arena, stages);
         walk.from(id, value);
-        let (unknown, errors, _) = walk.finish();
+        let (unknown, errors) = walk.finish();
         Walked { unknown, errors }
     }
 
@@ -183,10 +182,8 @@ impl<'p> Checker<'p> {
             [] => "the default has fields that its own schema does not know, only the list around it keeps".to_owned(),
             names => format!("the default has fields that the schema does not know: {}", names.join(", ")),
         };
-        let before = self.problems.len();
         let rule = &rules::DEFAULT_HAS_UNKNOWN_FIELDS;
-        self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place);
-        self.problems[before].ratchets = true;
+        self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place).ratchets = true;
     }
 
     fn violations(
@@ -203,6 +200,9 @@ impl<'p> Checker<'p> {
         // Kubernetes looks at the values only where the metadata is right.
         let metadata_is_wrong = errors.iter().any(|error| error.source == Source::Metadata);
         for error in errors {
+            if self.problems.is_full() {
+                return;
+            }
             let path = match error.source {
                 Source::SchemaAtRoot => base.clone(),
                 Source::Schema => error.path.under(&base),
@@ -233,7 +233,7 @@ impl<'p> Checker<'p> {
         path: FieldPath,
         message: String,
         place: Place<'_>,
-    ) {
+    ) -> &mut Problem {
         let span = schema.place_of("default");
         let unchecked = place.unchecked && !std::ptr::eq(rule, &rules::DEFAULT_NOT_UNIQUE);
         let mut problem = match place.unchecked {
@@ -241,7 +241,7 @@ impl<'p> Checker<'p> {
             false => Problem::new(rule, kind, &Path::Root, span, message),
         };
         problem.path = path;
-        self.problems.push(problem);
+        self.problems.push(problem)
     }
 }
 
@@ -267,10 +267,6 @@ fn has_strangers(schema: Option<&Schema>, value: Value<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-fn is_implied(key: &str) -> bool {
-    matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
 /// The path of a part of a default, without the dot that [`FieldPath::under`] puts before a position.

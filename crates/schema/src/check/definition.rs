@@ -11,14 +11,16 @@ use crate::{
     ErrorType::{self, Invalid, NotSupported, Required},
     Problem, Root, Schema,
     lower::Named,
+    problem::Problems,
     validate::names,
 };
 
 /// Checks a definition and the schema of every version in it.
 pub fn check_definition(definition: &Definition) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    check_names(definition, &mut problems);
-    check_versions(definition, &mut problems);
+    let mut own = Problems::default();
+    check_names(definition, &mut own);
+    check_versions(definition, &mut own);
+    let mut problems = own.into_list();
     let spec = Path::Child(&Path::Root, "spec");
     let versions = Path::Child(&spec, "versions");
     for (index, version) in definition.versions.iter().enumerate() {
@@ -45,7 +47,7 @@ fn problem(rule: &'static Rule, kind: ErrorType, path: &[&str], span: Span, mess
     extend(rule, kind, &Path::Root, path, span, message.into())
 }
 
-fn check_names(definition: &Definition, problems: &mut Vec<Problem>) {
+fn check_names(definition: &Definition, problems: &mut Problems) {
     let rule = &rules::DEFINITION_NAMES;
     let needed: [(&Named, &[&str]); 4] = [
         (&definition.group, &["spec", "group"]),
@@ -89,12 +91,15 @@ fn check_names(definition: &Definition, problems: &mut Vec<Problem>) {
     }
 }
 
-fn check_versions(definition: &Definition, problems: &mut Vec<Problem>) {
+fn check_versions(definition: &Definition, problems: &mut Problems) {
     let rule = &rules::DEFINITION_VERSIONS;
     let spec = Path::Child(&Path::Root, "spec");
     let versions = Path::Child(&spec, "versions");
     let mut seen = HashSet::new();
     for (index, version) in definition.versions.iter().enumerate() {
+        if problems.is_full() {
+            return;
+        }
         let path = Path::Index(&versions, index);
         let name = &version.name;
         if !names::is_dns1035_label(&name.text) {

@@ -8,17 +8,18 @@ use wheelwright_findings::rules;
 use crate::{
     ErrorType::{self, Forbidden, Invalid, NotSupported, Required},
     Problem, Root, Schema,
-    model::{Additional, ListType, Type},
+    model::{Additional, ListType, Type, is_implied},
+    problem::Problems,
 };
 
 /// Checks every keyword of a schema, with Kubernetes' error types and paths.
 pub fn check_keywords(schema: &Schema, root: Root) -> Vec<Problem> {
-    let mut checker = Checker { problems: Vec::new() };
+    let mut checker = Checker { problems: Problems::default() };
     checker.node(schema, &Path::Root, Place { at_root: root == Root::Resource, in_root_metadata: false });
     if schema.nullable {
         checker.problem(&rules::ROOT_NOT_OBJECT, Forbidden, schema, &Path::Root, "nullable", "the root cannot be null");
     }
-    checker.problems
+    checker.problems.into_list()
 }
 
 /// Where in a resource a node is.
@@ -29,11 +30,14 @@ struct Place {
 }
 
 struct Checker {
-    problems: Vec<Problem>,
+    problems: Problems,
 }
 
 impl Checker {
     fn node(&mut self, schema: &Schema, path: &Path<'_>, place: Place) {
+        if self.problems.is_full() {
+            return;
+        }
         self.unsupported(schema, path);
         self.structure(schema, path, place);
         self.list_type(schema, path);
@@ -45,7 +49,7 @@ impl Checker {
         let inside = Place { at_root: false, ..place };
         let properties = Path::Child(path, "properties");
         for property in &schema.properties {
-            let implied = matches!(&*property.name, "apiVersion" | "kind" | "metadata");
+            let implied = is_implied(&property.name);
             let place = Place { in_root_metadata: place.in_root_metadata || place.at_root && implied, ..inside };
             self.node(&property.schema, &Path::Key(&properties, &property.name), place);
         }
@@ -76,9 +80,7 @@ impl Checker {
         message: impl Into<String>,
     ) -> &mut Problem {
         let problem = Problem::new(rule, kind, &Path::Child(path, keyword), schema.place_of(keyword), message);
-        let position = self.problems.len();
-        self.problems.push(problem);
-        &mut self.problems[position]
+        self.problems.push(problem)
     }
 
     fn unsupported(&mut self, schema: &Schema, path: &Path<'_>) {
@@ -200,6 +202,9 @@ impl Checker {
         }
         let mut seen = HashSet::new();
         for key in &schema.extensions.list_map_keys {
+            if self.problems.is_full() {
+                return;
+            }
             match items.property(key) {
                 Some(field) if matches!(field.r#type, Some(Type::Array | Type::Object)) => {
                     let properties = Path::Child(&items_path, "properties");
@@ -257,7 +262,7 @@ impl Checker {
         let required: HashSet<&str> = items.checks.required.iter().map(|name| &**name).collect();
         let properties = Path::Child(path, "properties");
         for key in &schema.extensions.list_map_keys {
-            let Some(field) = items.property(key) else { continue };
+            let Some(field) = items.property(key).filter(|_| !self.problems.is_full()) else { continue };
             let field_path = Path::Key(&properties, key);
             if !required.contains(&**key) && field.default.is_none() {
                 let message = format!("{key} is a key of the list and must be required or have a default");

@@ -15,13 +15,14 @@ pub use ratchet::{Ratcheted, ratchet};
 pub use reachable::check_reachable_defaults;
 pub use structural::check_structural;
 
-use crate::{Problem, Root, Schema};
+use crate::{Problem, Program, Root, Schema};
 
 /// Everything that is wrong with a schema on its own: Kubernetes' rules and ours.
 pub fn check_schema(schema: &Schema, root: Root) -> Vec<Problem> {
     let mut problems = check_structural(schema);
     problems.extend(check_keywords(schema, root));
-    problems.extend(check_defaults(schema, root));
-    problems.extend(check_reachable_defaults(schema));
+    let program = Program::compile_for_defaults(schema, root);
+    problems.extend(defaults::check(schema, &program));
+    problems.extend(reachable::check(schema, &program));
     problems
 }

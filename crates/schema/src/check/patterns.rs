@@ -1,43 +1,33 @@
-//! Whether every pattern is a regular expression that Go accepts.
-
-use std::collections::HashMap;
+//! Whether every pattern is a regular expression that Go accepts, and that we can use.
 
 use wheelwright_document::Path;
 use wheelwright_findings::rules;
 
-use crate::{
-    ErrorType::Invalid,
-    Problem, Schema,
-    validate::{PatternBudget, PatternError},
-};
+use crate::{ErrorType::Invalid, Problem, Schema, patterns::Patterns, problem::Problems};
 
-/// Checks every pattern of a schema once, also those in junctors.
+/// Checks every pattern of a schema, also those in junctors.
 pub(super) fn check_patterns(schema: &Schema) -> Vec<Problem> {
-    let mut checker = Checker::default();
+    let mut checker = Checker { patterns: Patterns::of(schema), problems: Problems::default() };
     checker.node(schema, &Path::Root);
-    checker.problems
+    checker.problems.into_list()
 }
 
-#[derive(Default)]
 struct Checker<'s> {
-    verdicts: HashMap<&'s str, Result<(), PatternError>>,
-    budget: PatternBudget,
-    problems: Vec<Problem>,
+    patterns: Patterns<'s>,
+    problems: Problems,
 }
 
-impl<'s> Checker<'s> {
-    fn node(&mut self, schema: &'s Schema, path: &Path<'_>) {
-        if let Some(pattern) = &schema.checks.pattern {
-            let budget = &mut self.budget;
-            if let Err(error) = self.verdicts.entry(pattern).or_insert_with(|| budget.check(pattern)) {
-                self.problems.push(Problem::new(
-                    &rules::INVALID_PATTERN,
-                    Invalid,
-                    &Path::Child(path, "pattern"),
-                    schema.place_of("pattern"),
-                    format!("not a regular expression that Go accepts: {error}"),
-                ));
-            }
+impl Checker<'_> {
+    fn node(&mut self, schema: &Schema, path: &Path<'_>) {
+        if self.problems.is_full() {
+            return;
+        }
+        if let Some(error) = schema.checks.pattern.as_ref().and_then(|pattern| self.patterns.error(pattern)) {
+            let (path, span) = (Path::Child(path, "pattern"), schema.place_of("pattern"));
+            self.problems.push(match error.is_too_large() {
+                true => Problem::ours(&rules::PATTERN_TOO_LARGE, &path, span, error.to_string()),
+                false => Problem::new(&rules::INVALID_PATTERN, Invalid, &path, span, error.to_string()),
+            });
         }
         let properties = Path::Child(path, "properties");
         for property in &schema.properties {

@@ -1,5 +1,7 @@
 //! Ratcheting: an update is not refused for what the stored definition got wrong already.
 
+use std::collections::HashSet;
+
 use crate::Problem;
 
 /// The problems of a new schema, told apart by what an update does with them.
@@ -14,8 +16,9 @@ pub struct Ratcheted {
 /// Tells which problems of a schema would make Kubernetes refuse it as an update of one that had the `previous` ones.
 /// Only some rules ratchet; an invalid default, for one, is refused every time.
 pub fn ratchet(problems: Vec<Problem>, previous: &[Problem]) -> Ratcheted {
-    let had_before =
-        |problem: &Problem| previous.iter().any(|before| before.ratchets && std::ptr::eq(before.rule, problem.rule));
-    let (forgiven, refused) = problems.into_iter().partition(|problem| problem.ratchets && had_before(problem));
+    let had_before: HashSet<&str> =
+        previous.iter().filter(|before| before.ratchets).map(|before| before.rule.id).collect();
+    let is_forgiven = |problem: &Problem| problem.ratchets && had_before.contains(problem.rule.id);
+    let (forgiven, refused) = problems.into_iter().partition(is_forgiven);
     Ratcheted { refused, forgiven }
 }

@@ -1,5 +1,7 @@
 //! Defaults that do not apply because their parent is absent: the most frequent surprise with defaulting.
 
+use std::collections::HashSet;
+
 use wheelwright_document::{Arena, Path, Value};
 use wheelwright_findings::rules;
 
@@ -7,21 +9,26 @@ use crate::{
     Problem, Program, Root, Schema,
     admit::{Stages, Walk},
     model::Type,
+    problem::Problems,
     program::NodeId,
 };
 
 /// Notes every optional object that has defaults below it and no default itself, where `default: {}` would be right.
 /// Kubernetes does not create an object for the sake of the defaults in it.
 pub fn check_reachable_defaults(schema: &Schema) -> Vec<Problem> {
-    let program = Program::compile_for_defaults(schema, Root::Value);
-    let mut finder = Finder { program: &program, problems: Vec::new() };
+    check(schema, &Program::compile_for_defaults(schema, Root::Value))
+}
+
+/// The same with the program at hand.
+pub(super) fn check(schema: &Schema, program: &Program) -> Vec<Problem> {
+    let mut finder = Finder { program, problems: Problems::default() };
     finder.fields(schema, program.root, &Path::Root);
-    finder.problems
+    finder.problems.into_list()
 }
 
 struct Finder<'p> {
     program: &'p Program,
-    problems: Vec<Problem>,
+    problems: Problems,
 }
 
 impl Finder<'_> {
@@ -29,9 +36,13 @@ impl Finder<'_> {
     fn fields(&mut self, schema: &Schema, id: NodeId, path: &Path<'_>) {
         let node = self.program.node(id);
         let properties = Path::Child(path, "properties");
+        let required: HashSet<&str> = schema.checks.required.iter().map(|name| &**name).collect();
         for (property, field) in schema.properties.iter().zip(&node.fields.list) {
+            if self.problems.is_full() {
+                return;
+            }
             let path = Path::Key(&properties, &property.name);
-            let required = schema.checks.required.contains(&property.name);
+            let required = required.contains(&*property.name);
             let below = &property.schema;
             if required || below.default.is_some() || !self.stops_defaults(below, field.node) {
                 self.value(below, field.node, &path);

@@ -8,13 +8,15 @@ use crate::{
     ErrorType::{Forbidden, Invalid, Required},
     Problem, Schema,
     model::{Properties, Type},
+    problem::Problems,
 };
 
 /// Checks that a schema is structural, with Kubernetes' error types and paths.
 pub fn check_structural(schema: &Schema) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     check_node(schema, Level::Root, &Path::Root, &mut problems);
     check_declared(schema, schema, &Path::Root, &mut problems);
+    let mut problems = problems.into_list();
     problems.extend(check_patterns(schema));
     problems
 }
@@ -26,7 +28,10 @@ enum Level {
     Field,
 }
 
-fn check_node(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_node(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Problems) {
+    if problems.is_full() {
+        return;
+    }
     if schema.r#type == Some(Type::Array) && schema.items.is_none() {
         problems.push(
             Problem::new(
@@ -65,7 +70,7 @@ fn check_node(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Vec
     check_implied_fields(schema, level, path, problems);
 }
 
-fn check_extensions(schema: &Schema, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_extensions(schema: &Schema, path: &Path<'_>, problems: &mut Problems) {
     let extensions = &schema.extensions;
     let conflicts = [
         ("x-kubernetes-preserve-unknown-fields", schema.preserves_unknown_fields()),
@@ -87,7 +92,7 @@ fn check_extensions(schema: &Schema, path: &Path<'_>, problems: &mut Vec<Problem
     }
 }
 
-fn check_type(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_type(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Problems) {
     let type_path = Path::Child(path, "type");
     let embedded = schema.extensions.embedded_resource;
     let is_object = schema.r#type == Some(Type::Object);
@@ -155,7 +160,7 @@ fn check_type(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Vec
 }
 
 /// apiVersion, kind and metadata are implied at the root and in embedded resources, so little may be said of them.
-fn check_implied_fields(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_implied_fields(schema: &Schema, level: Level, path: &Path<'_>, problems: &mut Problems) {
     let implied = level == Level::Root || schema.extensions.embedded_resource;
     let properties = Path::Child(path, "properties");
     for name in ["kind", "apiVersion"] {
@@ -236,7 +241,7 @@ fn says_more_than_names(metadata: &Schema) -> bool {
 }
 
 /// Junctors may validate but not describe; the two spellings of int-or-string are the one exception.
-fn check_branches(schema: &Schema, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_branches(schema: &Schema, path: &Path<'_>, problems: &mut Problems) {
     let skip_any_of = schema.is_int_or_string_any_of();
     let skip_in_first_all_of = schema.all_of.first().is_some_and(Schema::is_int_or_string_any_of);
     check_value_validation(schema, skip_any_of, skip_in_first_all_of, path, problems);
@@ -247,7 +252,7 @@ fn check_value_validation(
     skip_any_of: bool,
     skip_in_first_all_of: bool,
     path: &Path<'_>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let junctors = [("anyOf", &schema.any_of), ("allOf", &schema.all_of), ("oneOf", &schema.one_of)];
     for (name, branches) in junctors {
@@ -265,7 +270,10 @@ fn check_value_validation(
     }
 }
 
-fn check_branch(branch: &Schema, skip_any_of: bool, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_branch(branch: &Schema, skip_any_of: bool, path: &Path<'_>, problems: &mut Problems) {
+    if problems.is_full() {
+        return;
+    }
     check_value_validation(branch, skip_any_of, false, path, problems);
     if let Some(items) = &branch.items {
         check_branch(items, false, &Path::Child(path, "items"), problems);
@@ -316,16 +324,20 @@ fn check_branch(branch: &Schema, skip_any_of: bool, path: &Path<'_>, problems: &
 
 /// Everything that a junctor speaks of must be declared outside of it. Only the root's junctors are looked at from the
 /// root; the reference does the same.
-fn check_declared(branch: &Schema, structure: &Schema, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_declared(branch: &Schema, structure: &Schema, path: &Path<'_>, problems: &mut Problems) {
     let branches = [&branch.all_of, &branch.any_of, &branch.one_of].into_iter().flatten();
     for below in branches.chain(branch.not.as_deref()) {
         check_branch_declared(below, Some(structure), path, problems);
     }
 }
 
-fn check_branch_declared(branch: &Schema, structure: Option<&Schema>, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn check_branch_declared(branch: &Schema, structure: Option<&Schema>, path: &Path<'_>, problems: &mut Problems) {
+    if problems.is_full() {
+        return;
+    }
     let Some(structure) = structure else {
-        return problems.push(undeclared(branch, path));
+        problems.push(undeclared(branch, path));
+        return;
     };
     check_declared(branch, structure, path, problems);
     if let Some(items) = &branch.items {

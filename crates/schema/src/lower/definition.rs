@@ -4,7 +4,7 @@ use wheelwright_document::{Path, Span, Spanned};
 use wheelwright_findings::rules;
 
 use super::Lowered;
-use crate::{ErrorType, Problem, Schema};
+use crate::{ErrorType, Problem, Schema, problem::Problems};
 
 /// A kind with its versions, as a CustomResourceDefinition declares it.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub fn lower_definition(document: &Spanned<'_>) -> Result<Lowered<Definition>, B
         );
         return Err(Box::new(problem.mend("convert it to apiVersion: apiextensions.k8s.io/v1")));
     }
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     let at = |path: &[&str]| path.iter().try_fold(document, |node, key| node.get(key));
     let named = |path: &[&str]| named(at(path), document.span);
     let spec = Path::Child(&Path::Root, "spec");
@@ -105,10 +105,10 @@ pub fn lower_definition(document: &Spanned<'_>) -> Result<Lowered<Definition>, B
             .collect(),
         versions_span: versions.map_or(document.span, |versions| versions.span),
     };
-    Ok(Lowered { item: definition, problems })
+    Ok(Lowered { item: definition, problems: problems.into_list() })
 }
 
-fn version(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<Problem>) -> DefinitionVersion {
+fn version(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Problems) -> DefinitionVersion {
     let flag = |key| source.get(key).and_then(Spanned::as_scalar).and_then(|value| value.as_bool()) == Some(true);
     let schema = source.get("schema").and_then(|schema| schema.get("openAPIV3Schema"));
     let schema_path = Path::Child(path, "schema");

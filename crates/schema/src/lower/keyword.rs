@@ -3,14 +3,14 @@
 use wheelwright_document::{Path, Spanned, SpannedEntry};
 use wheelwright_findings::rules;
 
-use crate::{ErrorType, Problem, Schema};
+use crate::{ErrorType, Problem, Schema, problem::Problems};
 
 /// A keyword with its value and its path.
 pub(super) struct Reader<'r, 'a> {
     pub(super) keyword: &'a str,
     pub(super) value: &'r Spanned<'a>,
     pub(super) path: &'r Path<'r>,
-    pub(super) problems: &'r mut Vec<Problem>,
+    pub(super) problems: &'r mut Problems,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -19,13 +19,11 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn malformed_value(&mut self, value: &Spanned<'_>, expected: &str) {
-        self.problems.push(Problem::new(
-            &rules::MALFORMED_SCHEMA,
-            ErrorType::TypeInvalid,
-            self.path,
-            value.span,
-            format!("{} must be {expected}, found {}", self.keyword, value.kind_name()),
-        ));
+        if !self.problems.is_full() {
+            let message = format!("{} must be {expected}, found {}", self.keyword, value.kind_name());
+            let rule = &rules::MALFORMED_SCHEMA;
+            self.problems.push(Problem::new(rule, ErrorType::TypeInvalid, self.path, value.span, message));
+        }
     }
 
     fn expect<T>(&mut self, found: Option<T>, expected: &str) -> Option<T> {

@@ -3,7 +3,7 @@
 mod definition;
 mod keyword;
 
-use wheelwright_document::{Arena, Owned, Path, Spanned};
+use wheelwright_document::{Arena, Owned, Path, Span, Spanned};
 use wheelwright_findings::rules;
 
 pub use definition::{Definition, DefinitionVersion, Named, is_definition, lower_definition};
@@ -12,6 +12,7 @@ use keyword::Reader;
 use crate::{
     ErrorType, Problem, Schema,
     model::{Additional, ListType, Properties, Property, Type},
+    problem::Problems,
 };
 
 /// A schema and what is wrong with how it was written.
@@ -25,19 +26,16 @@ pub struct Lowered<T> {
 
 /// Reads an `openAPIV3Schema`. Keywords of the wrong sort are reported and left out; the rest is read all the same.
 pub fn lower_schema(source: &Spanned<'_>) -> Lowered<Schema> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     let item = schema(source, &Path::Root, &mut problems);
-    Lowered { item, problems }
+    Lowered { item, problems: problems.into_list() }
 }
 
 /// Whether Kubernetes can make a structural schema of this at all: it has none of the keywords that are refused
 /// outright, at any depth.
 pub fn is_convertible(schema: &Schema) -> bool {
     let here = schema.unsupported.is_empty() && schema.extensions.preserve_unknown_fields != Some(false);
-    let properties = schema.properties.iter().map(|property| &property.schema);
-    let branches = [&schema.all_of, &schema.any_of, &schema.one_of].into_iter().flatten();
-    let single = [schema.items.as_deref(), schema.not.as_deref(), schema.additional_schema()];
-    here && properties.chain(branches).chain(single.into_iter().flatten()).all(is_convertible)
+    here && schema.below().all(is_convertible)
 }
 
 /// Every keyword that Kubernetes' `JSONSchemaProps` has; it drops others silently.
@@ -93,23 +91,21 @@ pub(crate) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-pub(crate) fn schema(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<Problem>) -> Schema {
+pub(crate) fn schema(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Problems) -> Schema {
     let mut lowered = Schema::default();
     fill(&mut lowered, source, path, problems);
     lowered
 }
 
 /// Reads a schema to where it will stay: schemas are large, and on the stack those of all levels would add up.
-fn fill(lowered: &mut Schema, source: &Spanned<'_>, path: &Path<'_>, problems: &mut Vec<Problem>) {
+fn fill(lowered: &mut Schema, source: &Spanned<'_>, path: &Path<'_>, problems: &mut Problems) {
     lowered.span = source.span;
     let Some(entries) = source.as_object() else {
-        problems.push(Problem::new(
-            &rules::MALFORMED_SCHEMA,
-            ErrorType::TypeInvalid,
-            path,
-            source.span,
-            format!("expected a schema, which is an object, found {}", source.kind_name()),
-        ));
+        if !problems.is_full() {
+            let message = format!("expected a schema, which is an object, found {}", source.kind_name());
+            let rule = &rules::MALFORMED_SCHEMA;
+            problems.push(Problem::new(rule, ErrorType::TypeInvalid, path, source.span, message));
+        }
         return;
     };
     for entry in entries {
@@ -124,7 +120,7 @@ fn fill(lowered: &mut Schema, source: &Spanned<'_>, path: &Path<'_>, problems: &
     }
 }
 
-fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: wheelwright_document::Span) {
+fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: Span) {
     let checks = &mut schema.checks;
     let extensions = &mut schema.extensions;
     match reader.keyword {
@@ -180,17 +176,21 @@ fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: whee
             }
         }
         "additionalItems" => schema.unsupported.push("additionalItems".into()),
-        unknown => {
-            let mut problem = Problem::ours(
-                &rules::UNKNOWN_KEYWORD,
-                reader.path,
-                key_span,
-                format!("{unknown:?} is no keyword of a schema; Kubernetes drops it silently"),
-            );
-            problem.mend = closest(unknown).map(|keyword| format!("write {keyword}, if that is what is meant"));
-            reader.problems.push(problem);
-        }
+        unknown => report_unknown(unknown, reader, key_span),
     }
+}
+
+fn report_unknown(keyword: &str, reader: &mut Reader<'_, '_>, key_span: Span) {
+    if reader.problems.is_full() {
+        return;
+    }
+    let message = format!("{keyword:?} is no keyword of a schema; Kubernetes drops it silently");
+    let mut problem = Problem::ours(&rules::UNKNOWN_KEYWORD, reader.path, key_span, message);
+    // So many typos are none, and looking for what was meant is slow.
+    if reader.problems.len() < 100 {
+        problem.mend = closest(keyword).map(|keyword| format!("write {keyword}, if that is what is meant"));
+    }
+    reader.problems.push(problem);
 }
 
 fn properties(reader: &mut Reader<'_, '_>) -> Properties {
@@ -223,7 +223,8 @@ fn closest(unknown: &str) -> Option<&'static str> {
     if unknown.len() > 64 {
         return None;
     }
-    let distances = KEYWORDS.iter().map(|keyword| (distance(unknown, keyword), *keyword));
+    let alike = KEYWORDS.iter().filter(|keyword| keyword.len().abs_diff(unknown.len()) <= 2);
+    let distances = alike.map(|keyword| (distance(unknown, keyword), *keyword));
     distances.min().filter(|(distance, _)| *distance <= 2).map(|(_, keyword)| keyword)
 }
 

@@ -21,7 +21,7 @@ pub(crate) use metadata::{
     MetadataError, coerce_metadata, coerce_metadata_dropping, validate_metadata, validate_type_meta,
 };
 pub(crate) use number::{Bound, GoNumber, NumberChecks, Range};
-pub(crate) use pattern::{Budget as PatternBudget, Pattern, PatternError, Patterns};
+pub(crate) use pattern::{Pattern, PatternError, Translated};
 
 use crate::{
     ErrorType, ValidationError,
@@ -66,6 +66,11 @@ impl<'s> Tally<'s> {
 
     pub(crate) fn is_quiet(&self) -> bool {
         self.sink.is_none()
+    }
+
+    /// Whether anybody reads what fails; otherwise it is enough to count.
+    fn is_heard(&self) -> bool {
+        self.sink.as_ref().is_some_and(|log| !log.is_full())
     }
 
     #[cold]
@@ -324,7 +329,7 @@ pub(crate) fn refuse_additional(key: &str, path: &Path<'_>, tally: &mut Tally<'_
 }
 
 #[cold]
-pub(crate) fn lack_required(name: &str, path: &Path<'_>, tally: &mut Tally<'_>) {
+fn lack_required(name: &str, path: &Path<'_>, tally: &mut Tally<'_>) {
     tally.fail(ErrorType::Required, &Path::Child(path, name), || "is required".to_owned());
 }
 
@@ -333,9 +338,21 @@ fn check_required(node: &Node, entries: &[Entry<'_>], path: &Path<'_>, tally: &m
     if !fields.required.is_empty() {
         let mut seen = FieldSet::new(fields.list.len());
         entries.iter().filter_map(|entry| fields.position(entry.key)).for_each(|position| seen.insert(position));
-        fields.required.each_missing(&seen, |position| lack_required(&fields.list[position].name, path, tally));
+        check_required_declared(node, &seen, path, tally);
     }
     check_required_undeclared(node, entries, path, tally);
+}
+
+/// Required fields that the schema declares; those that are there are `seen`.
+#[inline]
+pub(crate) fn check_required_declared(node: &Node, seen: &FieldSet, path: &Path<'_>, tally: &mut Tally<'_>) {
+    let fields = &node.fields;
+    let missing = fields.required.count_missing(seen);
+    if missing > 0 && tally.is_heard() {
+        fields.required.each_missing(seen, |position| lack_required(&fields.list[position].name, path, tally));
+    } else {
+        tally.failures += missing;
+    }
 }
 
 /// Required fields that the schema does not declare have no bit and are looked for by name.
@@ -345,12 +362,17 @@ pub(crate) fn check_required_undeclared(node: &Node, entries: &[Entry<'_>], path
         return;
     }
     // Both sides can be long; the names are sorted.
-    let mut missing = vec![true; required.len()];
-    for entry in entries {
-        if let Ok(at) = required.binary_search_by(|name| (**name).cmp(entry.key)) {
-            missing[at] = false;
-        }
+    let place = |entry: &Entry<'_>| required.binary_search_by(|name| (**name).cmp(entry.key)).ok();
+    let found: Vec<usize> = entries.iter().filter_map(place).collect();
+    if found.len() == required.len() {
+        return;
     }
+    if !tally.is_heard() {
+        tally.failures += required.len() - found.len();
+        return;
+    }
+    let mut missing = vec![true; required.len()];
+    found.iter().for_each(|place| missing[*place] = false);
     for (name, _) in required.iter().zip(missing).filter(|(_, missing)| *missing) {
         lack_required(name, path, tally);
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use wheelwright_document::{Arena, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
 use wheelwright_findings::{Finding, Level, rules};
-use wheelwright_schema::{Program, Stages};
+use wheelwright_schema::{AdmitErrorKind, Program, Stages};
 
 use crate::{
     Choice, Console, Exit, Form, Format, Input, Schemas, Unreadable, place::Places, pretty::write_pretty,
@@ -127,7 +127,13 @@ fn treat<'a>(
         Finding::new(&rules::INVALID_VALUE, message, path.clone()).at(input.place(span))
     };
     match program.run(document.to_value(arena), arena, stages) {
-        Err(error) => (None, vec![invalid(error.path(), error.message())]),
+        Err(error) => {
+            let mut finding = invalid(error.path(), error.message());
+            if error.kind() == AdmitErrorKind::TooLarge {
+                finding.rule = &rules::UNREADABLE;
+            }
+            (None, vec![finding])
+        }
         Ok(admitted) => {
             let errors = admitted.errors.iter();
             let mut findings: Vec<_> = errors

@@ -6,7 +6,7 @@
 mod size;
 mod translate;
 
-use std::{collections::HashMap, error::Error, fmt, sync::Arc};
+use std::{error::Error, fmt};
 
 use regex::{Regex, RegexBuilder};
 
@@ -29,63 +29,38 @@ impl Pattern {
     }
 }
 
-/// How much all the patterns of one schema may take together; hostile ones fail fast.
+/// A pattern in Rust's syntax, with how large its program gets.
 #[derive(Debug)]
-pub(crate) struct Budget {
-    left: usize,
+pub(crate) struct Translated {
+    rust: String,
+    size: usize,
 }
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { left: 2_000_000 }
-    }
-}
-
-impl Budget {
+impl Translated {
     /// Enough for a name of 253 letters of any script.
     const LARGEST: usize = 1_000_000;
 
-    /// Translates a pattern of Go's `regexp`, if it is one and not too large.
-    fn translate(&mut self, go: &str) -> Result<String, PatternError> {
-        let error = |message: &str| PatternError { pattern: go.into(), message: message.to_owned() };
-        let rust = translate::translate(go).map_err(|message| error(&message))?;
-        let size = size::of(&rust).ok_or_else(|| error("it nests too deeply; use fewer groups within groups"))?;
+    /// Translates a pattern of Go's `regexp`.
+    pub(crate) fn from_go(go: &str) -> Result<Self, PatternError> {
+        let invalid = |message| PatternError { pattern: go.into(), message, too_large: false };
+        let rust = translate::translate(go).map_err(invalid)?;
+        let nested = || invalid("it nests too deeply; use fewer groups within groups".to_owned());
+        let size = size::of(&rust).ok_or_else(nested)?;
         if size > Self::LARGEST {
-            return Err(error("it needs too much memory; repeat less, or smaller things"));
+            return Err(PatternError::too_large(go, "it needs too much memory; repeat less, or smaller things"));
         }
-        if size > self.left {
-            return Err(error("the patterns of this schema need too much memory together; repeat less"));
-        }
-        self.left -= size;
-        Ok(rust)
+        Ok(Self { rust, size })
     }
 
-    /// Whether a pattern can be used, without compiling it.
-    pub(crate) fn check(&mut self, go: &str) -> Result<(), PatternError> {
-        self.translate(go).map(drop)
+    /// About how many states its program has.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
-    fn compile(&mut self, go: &str) -> Result<Pattern, PatternError> {
-        let rust = self.translate(go)?;
-        let regex = RegexBuilder::new(&rust).size_limit(64 << 20).build();
-        let regex = regex.map_err(|cause| PatternError { pattern: go.into(), message: cause.to_string() })?;
+    pub(crate) fn compile(&self, go: &str) -> Result<Pattern, PatternError> {
+        let regex = RegexBuilder::new(&self.rust).size_limit(64 << 20).build();
+        let regex = regex.map_err(|cause| PatternError::too_large(go, &cause.to_string()))?;
         Ok(Pattern { go: go.into(), regex })
-    }
-}
-
-/// The patterns of one schema, each compiled once: real schemas repeat a few all over, and compiling them is most of
-/// the work.
-#[derive(Debug, Default)]
-pub(crate) struct Patterns<'s> {
-    compiled: HashMap<&'s str, Arc<Result<Pattern, PatternError>>>,
-    budget: Budget,
-}
-
-impl<'s> Patterns<'s> {
-    /// The compiled form of a pattern of Go's `regexp`.
-    pub(crate) fn get(&mut self, go: &'s str) -> Arc<Result<Pattern, PatternError>> {
-        let compiled = self.compiled.entry(go).or_insert_with(|| Arc::new(self.budget.compile(go)));
-        Arc::clone(compiled)
     }
 }
 
@@ -94,6 +69,18 @@ impl<'s> Patterns<'s> {
 pub(crate) struct PatternError {
     pattern: Box<str>,
     message: String,
+    too_large: bool,
+}
+
+impl PatternError {
+    pub(crate) fn too_large(go: &str, message: &str) -> Self {
+        Self { pattern: go.into(), message: message.to_owned(), too_large: true }
+    }
+
+    /// Whether Go would accept the pattern, only we do not.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.too_large
+    }
 }
 
 impl fmt::Display for PatternError {
@@ -108,12 +95,16 @@ impl Error for PatternError {}
 mod tests {
     use super::*;
 
+    fn compile(go: &str) -> Result<Pattern, PatternError> {
+        Translated::from_go(go)?.compile(go)
+    }
+
     fn matches(pattern: &str, text: &str) -> bool {
-        Budget::default().compile(pattern).unwrap().is_match(text)
+        compile(pattern).unwrap().is_match(text)
     }
 
     fn check(pattern: &str, good: &[&str], bad: &[&str]) {
-        let pattern = Budget::default().compile(pattern).unwrap();
+        let pattern = compile(pattern).unwrap();
         for text in good {
             assert!(pattern.is_match(text), "{} should match {text:?}", pattern.as_str());
         }
@@ -123,7 +114,7 @@ mod tests {
     }
 
     fn refusal(pattern: &str) -> String {
-        Budget::default().compile(pattern).map(|_| pattern.to_owned()).unwrap_err().to_string()
+        compile(pattern).map(|_| pattern.to_owned()).unwrap_err().to_string()
     }
 
     #[test]
@@ -212,7 +203,7 @@ mod tests {
         check(r"^a+\Q\E?$", &["", "aa"], &["b"]);
         check("^a{0}$", &[""], &["a"]);
         for many in ["a{1000}", "(a{10}){100}", "(?:a{30}b{30}){33}", "((a{1000}){0}){1000}", "(a{500}|b)*"] {
-            assert!(Budget::default().compile(many).is_ok(), "{many}");
+            assert!(compile(many).is_ok(), "{many}");
         }
         for many in
             ["a{1001}", "a{1,1001}", "(a{10}){101}", "(a{500,}|b){3}", "a{2,1}", "a{99999999999}", "((a{10}){10}){11}"]
@@ -297,7 +288,7 @@ mod tests {
         let long = "(a{1000}|b)".repeat(100_000);
         let brackets = format!("[{}", "[:".repeat(100_000));
         for hostile in [&deep, &classes, &folded, &long, &brackets] {
-            assert!(Budget::default().compile(hostile).is_err());
+            assert!(compile(hostile).is_err());
         }
         assert!(matches(r"^[\p{L}\p{N} ]{1,253}$", "é"));
         assert!(matches("^.{0,1000}$", "é"));
