@@ -11,8 +11,8 @@ use crate::{
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
     validate::{
         MetadataError, Tally, check_field_count, check_junctors, check_required_declared, check_required_undeclared,
-        check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping, refuse_additional, validate_metadata,
-        validate_type_meta,
+        check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping, is_object_meta_field,
+        refuse_additional, validate_metadata, validate_type_meta,
     },
 };
 
@@ -59,6 +59,8 @@ pub struct Admitted<'a> {
     pub value: Value<'a>,
     /// Fields that the schema does not know, in the order of the document.
     pub unknown: Vec<FieldPath>,
+    /// Fields of metadata that do not exist and were dropped when it was read; Kubernetes calls them unknown, too.
+    pub unknown_metadata: Vec<FieldPath>,
     /// What is wrong with it.
     pub errors: Vec<ValidationError>,
     /// Not everything was written down: there are several megabytes of text.
@@ -134,7 +136,13 @@ impl Program {
             Some(error) => Err(error),
             None => {
                 let truncated = walk.errors.is_full() || walk.unknown_left_out;
-                Ok(Admitted { value, unknown: walk.unknown, errors: walk.errors.errors, truncated })
+                Ok(Admitted {
+                    value,
+                    unknown: walk.unknown,
+                    unknown_metadata: walk.unknown_metadata,
+                    errors: walk.errors.errors,
+                    truncated,
+                })
             }
         }
     }
@@ -149,6 +157,7 @@ pub(crate) struct Walk<'a> {
     entries: Vec<Entry<'a>>,
     items: Vec<Value<'a>>,
     unknown: Vec<FieldPath>,
+    unknown_metadata: Vec<FieldPath>,
     unknown_bytes: usize,
     unknown_left_out: bool,
     errors: ErrorLog,
@@ -170,6 +179,7 @@ impl<'a> Walk<'a> {
             entries: Vec::with_capacity(64),
             items: Vec::with_capacity(32),
             unknown: Vec::new(),
+            unknown_metadata: Vec::new(),
             unknown_bytes: 0,
             unknown_left_out: false,
             errors: ErrorLog::default(),
@@ -345,13 +355,20 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn report_unknown(&mut self, path: &Path<'_>) {
+        if let Some(path) = self.room_for_unknown(path) {
+            self.unknown.push(path);
+        }
+    }
+
+    /// The path of an unknown field, if it can still be written down.
+    fn room_for_unknown(&mut self, path: &Path<'_>) -> Option<FieldPath> {
         if self.unknown_bytes > LOG_LIMIT {
             self.unknown_left_out = true;
-            return;
+            return None;
         }
         let path = path.to_dotted_field_path();
         self.unknown_bytes += path.as_str().len();
-        self.unknown.push(path);
+        Some(path)
     }
 
     /// What becomes of a field that stays.
@@ -399,6 +416,7 @@ impl<'a> Walk<'a> {
             value = self.free_of_nulls(child, value);
         }
         if entry.key == "metadata" {
+            self.report_unknown_metadata(value, path);
             let coerced = match self.stages.drop_invalid_metadata {
                 true => Ok(coerce_metadata_dropping(value, self.arena)),
                 false => coerce_metadata(value, self.arena),
@@ -419,6 +437,16 @@ impl<'a> Walk<'a> {
             });
         }
         Some(value)
+    }
+
+    fn report_unknown_metadata(&mut self, metadata: Value<'a>, path: &Path<'_>) {
+        let strangers =
+            metadata.as_object().unwrap_or_default().iter().filter(|entry| !is_object_meta_field(entry.key));
+        for entry in strangers {
+            if let Some(path) = self.room_for_unknown(&Path::Child(path, entry.key)) {
+                self.unknown_metadata.push(path);
+            }
+        }
     }
 
     /// Drops the nulls that no schema allows and no default replaces.

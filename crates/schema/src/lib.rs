@@ -40,3 +40,4 @@ pub use lower::{
 pub use model::Schema;
 pub use problem::Problem;
 pub use program::Program;
+pub use validate::validate_resource_metadata;

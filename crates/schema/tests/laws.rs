@@ -85,6 +85,20 @@ proptest! {
         })?;
     }
 
+    /// However a number is written, and whether or not a schema describes it.
+    #[test]
+    fn numbers_keep_their_text(number in number(), type_name in prop::sample::select(vec!["number", "integer", ""])) {
+        let schema = match type_name {
+            "" => json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+            name => json!({"type": "object", "properties": {"n": {"type": name, "minimum": -5, "enum": [1, 2.5]}}}),
+        };
+        let program = compile(&schema.to_string(), false);
+        let (arena, text) = (Arena::new(), format!(r#"{{"n":{number},"l":[{number}]}}"#));
+        let document = decode(text.as_bytes(), &arena).expect("a document");
+        let admitted = program.admit(document, &arena).expect("there is no metadata").value;
+        prop_assert_eq!(format!("{:?}", admitted.get("n").expect("it is known")), number);
+    }
+
     #[test]
     fn one_walk_does_what_three_do(case in case()) {
         hold(case, |case| each_document(case, |program, document, arena| {
@@ -103,6 +117,11 @@ proptest! {
             Ok(())
         }))?;
     }
+}
+
+/// JSON's numbers in all their spellings: signs, zeros, fractions, exponents, and far more digits than a double has.
+fn number() -> impl Strategy<Value = String> {
+    "-?(0|[1-9][0-9]{0,3}|[1-9][0-9]{17,40})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?"
 }
 
 #[test]

@@ -62,6 +62,7 @@ impl Evaluation {
         if !is_convertible(&self.schema) {
             let errors = vec![("NewStructural", String::new())];
             entries.push(Entry { key: "structural_errors", value: pairs(&errors, arena) });
+            entries.push(Entry { key: "default_errors", value: Value::Array(&[]) });
             return encode_into(Value::Object(&entries), out);
         }
         let structural = problem_pairs(check::check_structural(&self.schema));

@@ -57,26 +57,31 @@ fn check_names(definition: &Definition, problems: &mut Problems) {
     ];
     for (named, path) in needed {
         if named.text.is_empty() {
-            problems.push(problem(rule, Required, path, named.span, format!("{} is required", path.join("."))));
+            let field = path.join(".");
+            let message = format!("{field} is required");
+            problems.push(problem(rule, Required, path, named.span, message).mend(format!("add {field}")));
         }
     }
     if !matches!(&*definition.scope.text, "" | "Cluster" | "Namespaced") {
         let span = definition.scope.span;
         let message = format!("{:?} is not one of Cluster, Namespaced", definition.scope.text);
-        problems.push(problem(rule, NotSupported, &["spec", "scope"], span, message));
+        problems.push(problem(rule, NotSupported, &["spec", "scope"], span, message).mend("write scope: Namespaced"));
     }
     if !definition.group.text.is_empty() && !names::is_dns1123_subdomain(&definition.group.text) {
         let message = format!("{:?} is not a domain name in lower case", definition.group.text);
-        problems.push(problem(rule, Invalid, &["spec", "group"], definition.group.span, message));
+        let mend = "write a domain that you own, for instance group: apps.example.com";
+        problems.push(problem(rule, Invalid, &["spec", "group"], definition.group.span, message).mend(mend));
     } else if !definition.group.text.is_empty() && !definition.group.text.contains('.') {
         let message = "the group should be a domain with at least one dot";
-        problems.push(problem(rule, Invalid, &["spec", "group"], definition.group.span, message));
+        let mend = "write a domain that you own, for instance group: apps.example.com";
+        problems.push(problem(rule, Invalid, &["spec", "group"], definition.group.span, message).mend(mend));
     }
     for (named, path) in &needed[1..3] {
         if !named.text.is_empty() && !names::is_dns1035_label(&named.text.to_lowercase()) {
             let message =
                 format!("{:?} may only have letters, digits and dashes, and starts with a letter", named.text);
-            problems.push(problem(rule, Invalid, path, named.span, message));
+            problems
+                .push(problem(rule, Invalid, path, named.span, message).mend("write it with letters and digits only"));
         }
     }
     let expected = format!("{}.{}", definition.plural.text, definition.group.text);

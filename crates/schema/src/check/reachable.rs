@@ -13,8 +13,8 @@ use crate::{
     program::NodeId,
 };
 
-/// Notes every optional object that has defaults below it and no default itself, where `default: {}` would be right.
-/// Kubernetes does not create an object for the sake of the defaults in it.
+/// Notes every optional object that has no default but fields with defaults, where `default: {}` would be valid and so
+/// let them apply. Kubernetes does not create an object for the sake of the defaults in it.
 pub fn check_reachable_defaults(schema: &Schema) -> Vec<Problem> {
     check(schema, &Program::compile_for_defaults(schema, Root::Value))
 }
@@ -41,26 +41,32 @@ impl Finder<'_> {
             if self.problems.is_full() {
                 return;
             }
-            let path = Path::Key(&properties, &property.name);
-            let required = required.contains(&*property.name);
-            let below = &property.schema;
-            if required || below.default.is_some() || !self.stops_defaults(below, field.node) {
-                self.value(below, field.node, &path);
+            // Controllers write the status, and nobody wants it there before.
+            if matches!(path, Path::Root) && *property.name == *"status" {
                 continue;
             }
-            let count = count_defaults(below);
-            let fields = if count == 1 { "default does".to_owned() } else { format!("{count} defaults do") };
-            self.problems.push(
-                Problem::ours(
-                    &rules::UNREACHABLE_DEFAULT,
-                    &path,
-                    below.span,
-                    format!("{fields} not apply below {} where it is absent, since it has none itself", property.name),
-                )
-                .mend(format!("add default: {{}} to {}", property.name)),
-            );
-            // What is below is reported when this has been mended.
+            let path = Path::Key(&properties, &property.name);
+            let may_be_absent = !required.contains(&*property.name) && property.schema.default.is_none();
+            if may_be_absent && self.would_be_valid_empty(&property.schema, field.node) {
+                self.note(&property.name, &property.schema, &path);
+            }
+            self.value(&property.schema, field.node, &path);
         }
+    }
+
+    fn note(&mut self, name: &str, schema: &Schema, path: &Path<'_>) {
+        const SHOWN: usize = 3;
+        let defaulted = schema.properties.iter().filter(|field| field.schema.default.is_some());
+        let names: Vec<&str> = defaulted.map(|field| &*field.name).collect();
+        let defaults = match &names[..] {
+            [] => return,
+            [one] => format!("the default of {one} does"),
+            few if few.len() <= SHOWN => format!("the defaults of {} do", few.join(", ")),
+            many => format!("the defaults of {} and {} more do", many[..SHOWN].join(", "), many.len() - SHOWN),
+        };
+        let message = format!("{defaults} not apply where {name} is absent, since {name} has no default itself");
+        let problem = Problem::ours(&rules::UNREACHABLE_DEFAULT, path, schema.span, message);
+        self.problems.push(problem.mend(format!("if {name} should always be there, add default: {{}} to it")));
     }
 
     fn value(&mut self, schema: &Schema, id: NodeId, path: &Path<'_>) {
@@ -74,10 +80,9 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a field is an object whose absence keeps defaults from applying although `{}` would be valid there. A
-    /// nullable object may be left out on purpose.
-    fn stops_defaults(&self, schema: &Schema, id: NodeId) -> bool {
-        if schema.r#type != Some(Type::Object) || schema.nullable || count_defaults(schema) == 0 {
+    /// Whether `default: {}` could be written. A nullable object may be left out on purpose.
+    fn would_be_valid_empty(&self, schema: &Schema, id: NodeId) -> bool {
+        if schema.r#type != Some(Type::Object) || schema.nullable {
             return false;
         }
         let arena = Arena::new();
@@ -85,10 +90,4 @@ impl Finder<'_> {
         walk.from(id, Value::Object(&[]));
         walk.is_clean()
     }
-}
-
-/// How many defaults would apply if the object were there: those of its fields, and of objects in turn.
-fn count_defaults(schema: &Schema) -> usize {
-    let fields = schema.properties.iter().map(|property| &property.schema);
-    fields.map(|field| if field.default.is_some() { 1 } else { count_defaults(field) }).sum()
 }

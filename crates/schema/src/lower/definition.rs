@@ -86,10 +86,25 @@ pub fn lower_definition(document: &Spanned<'_>) -> Result<Lowered<Definition>, B
     }
     let mut problems = Problems::default();
     let at = |path: &[&str]| path.iter().try_fold(document, |node, key| node.get(key));
+    let texts: [&[&str]; 5] = [
+        &["metadata", "name"],
+        &["spec", "group"],
+        &["spec", "names", "kind"],
+        &["spec", "names", "plural"],
+        &["spec", "scope"],
+    ];
+    for steps in texts {
+        if let Some(value) = at(steps).filter(|value| value.as_str().is_none()) {
+            problems.push(wrong_type(value, &Path::Child(&Path::Root, &steps.join(".")), "a string"));
+        }
+    }
     let named = |path: &[&str]| named(at(path), document.span);
     let spec = Path::Child(&Path::Root, "spec");
     let versions = at(&["spec", "versions"]);
     let versions_path = Path::Child(&spec, "versions");
+    if let Some(value) = versions.filter(|value| value.as_array().is_none()) {
+        problems.push(wrong_type(value, &versions_path, "a list"));
+    }
     let items = versions.and_then(Spanned::as_array).unwrap_or_default();
     let definition = Definition {
         span: document.span,
@@ -109,17 +124,30 @@ pub fn lower_definition(document: &Spanned<'_>) -> Result<Lowered<Definition>, B
 }
 
 fn version(source: &Spanned<'_>, path: &Path<'_>, problems: &mut Problems) -> DefinitionVersion {
-    let flag = |key| source.get(key).and_then(Spanned::as_scalar).and_then(|value| value.as_bool()) == Some(true);
+    let mut flag = |key| {
+        let Some(value) = source.get(key) else { return false };
+        let flag = value.as_scalar().and_then(|value| value.as_bool());
+        if flag.is_none() {
+            problems.push(wrong_type(value, &Path::Child(path, key), "true or false"));
+        }
+        flag == Some(true)
+    };
+    let (served, storage, deprecated) = (flag("served"), flag("storage"), flag("deprecated"));
     let schema = source.get("schema").and_then(|schema| schema.get("openAPIV3Schema"));
     let schema_path = Path::Child(path, "schema");
     DefinitionVersion {
         name: named(source.get("name"), source.span),
-        served: flag("served"),
-        storage: flag("storage"),
-        deprecated: flag("deprecated"),
+        served,
+        storage,
+        deprecated,
         status_subresource: source.get("subresources").and_then(|subresources| subresources.get("status")).is_some(),
         schema: schema.map(|schema| super::schema(schema, &Path::Child(&schema_path, "openAPIV3Schema"), problems)),
     }
+}
+
+fn wrong_type(value: &Spanned<'_>, path: &Path<'_>, expected: &str) -> Problem {
+    let message = format!("{path} must be {expected}, found {}", value.kind_name());
+    Problem::new(&rules::MALFORMED_SCHEMA, ErrorType::TypeInvalid, path, value.span, message)
 }
 
 fn named(value: Option<&Spanned<'_>>, otherwise: Span) -> Named {

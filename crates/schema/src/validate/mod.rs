@@ -17,8 +17,10 @@ pub(crate) use enumeration::Enumeration;
 pub(crate) use format::Format;
 pub(crate) use junctor::check_junctors;
 pub(crate) use list::check_unique;
+pub use metadata::validate_resource_metadata;
 pub(crate) use metadata::{
-    MetadataError, coerce_metadata, coerce_metadata_dropping, validate_metadata, validate_type_meta,
+    MetadataError, coerce_metadata, coerce_metadata_dropping, is_object_meta_field, validate_metadata,
+    validate_type_meta,
 };
 pub(crate) use number::{Bound, GoNumber, NumberChecks, Range};
 pub(crate) use pattern::{Pattern, PatternError, Translated};

@@ -27,6 +27,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// Metadata of the wrong type; compared by presence, since the wording is ours to choose.
+const REFUSAL: &str = "coerce_error";
 /// Compared as sets; the others as documents, with numbers by value.
 const SETS: [&str; 4] = ["structural_errors", "default_errors", "unknown", "errors"];
 const DOCUMENTS: [&str; 2] = ["pruned", "defaulted"];
@@ -61,7 +63,7 @@ impl Case {
                 entries.extend(&common);
                 entries.extend(case.get("object").map(|value| Entry { key: "object", value }));
                 let mut expected: Vec<Entry<'_>> = Vec::new();
-                for key in SETS.into_iter().chain(DOCUMENTS) {
+                for key in SETS.into_iter().chain(DOCUMENTS).chain([REFUSAL]) {
                     let value = case.get(key).or_else(|| record.get(key));
                     expected.extend(value.map(|value| Entry { key, value }));
                 }
@@ -91,12 +93,16 @@ impl Case {
             let same = match found.get(field) {
                 Some(found) if SETS.contains(&field) => set(found) == set(wanted),
                 Some(found) => found.equivalent(wanted),
-                None => wanted.as_array().is_some_and(<[_]>::is_empty),
+                None => false,
             };
             if !same {
                 let found = found.get(field).map_or_else(|| format!("nothing in {}", text(found)), text);
                 mismatches.push(Mismatch { field, expected: text(wanted), found });
             }
+        }
+        if looked && found.get(REFUSAL).is_some() != expected.get(REFUSAL).is_some() {
+            let (expected, found) = (expected.get(REFUSAL), found.get(REFUSAL));
+            mismatches.push(Mismatch { field: REFUSAL, expected: format!("{expected:?}"), found: format!("{found:?}") });
         }
         mismatches
     }

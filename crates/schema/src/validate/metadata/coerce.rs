@@ -102,6 +102,11 @@ enum Shape {
     Anything,
 }
 
+/// Whether `ObjectMeta` has a field; others are dropped.
+pub(crate) fn is_object_meta_field(name: &str) -> bool {
+    object_meta_field(name).is_some()
+}
+
 fn object_meta_field(name: &str) -> Option<Shape> {
     Some(match name {
         "name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => Shape::Text,

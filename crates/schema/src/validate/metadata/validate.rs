@@ -7,12 +7,12 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use super::{
     super::names::{
-        group_and_version, is_dns1035_label, is_dns1123_label, is_label_value, is_path_segment_name,
-        is_path_segment_prefix, is_qualified_name,
+        group_and_version, is_dns1035_label, is_dns1123_label, is_dns1123_subdomain, is_label_value,
+        is_path_segment_name, is_path_segment_prefix, is_qualified_name,
     },
     coerce_metadata,
 };
-use crate::error::ErrorType;
+use crate::error::{ErrorType, Source, ValidationError};
 
 /// All annotations of an object together, keys and values.
 const MOST_ANNOTATION_BYTES: usize = 256 << 10;
@@ -33,6 +33,32 @@ pub(crate) fn validate_metadata(metadata: Value<'_>, path: &Path<'_>, report: &m
         validate_field(entry, &Path::Child(path, entry.key), report);
     }
 }
+
+/// Checks the metadata of a whole resource, which the API server does apart from its schema: it must have a name, or one
+/// to be generated, and the name must be a DNS subdomain, as for all custom resources.
+pub fn validate_resource_metadata(resource: Value<'_>) -> Vec<ValidationError> {
+    let mut errors = Vec::new();
+    let mut report =
+        |kind, path, message| errors.push(ValidationError { kind, path, message, source: Source::Metadata });
+    let path = Path::Child(&Path::Root, "metadata");
+    let metadata = resource.get("metadata").unwrap_or(Value::Object(&[]));
+    let text = |key| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (name, prefix) = (text("name"), text("generateName"));
+    let name_path = Path::Child(&path, "name").to_field_path();
+    if name.is_empty() && prefix.is_empty() {
+        report(ErrorType::Required, name_path, "name or generateName is required".to_owned());
+    } else if !name.is_empty() && !is_dns1123_subdomain(name) {
+        report(ErrorType::Invalid, name_path, NAME_DEMAND.to_owned());
+    }
+    // What is generated goes on after the prefix, so it may end in a dash.
+    if !prefix.is_empty() && !is_dns1123_subdomain(&format!("{}a", prefix.trim_end_matches('-'))) {
+        report(ErrorType::Invalid, Path::Child(&path, "generateName").to_field_path(), NAME_DEMAND.to_owned());
+    }
+    validate_metadata(metadata, &path, &mut report);
+    errors
+}
+
+const NAME_DEMAND: &str = "must be lower-case letters, digits, `-` and `.`, and start and end with a letter or digit";
 
 /// Checks the `apiVersion` and `kind` of a resource; `path` is where the resource is.
 pub(crate) fn validate_type_meta(
