@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     time::Instant,
@@ -45,26 +45,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// One build of the tree: the lints look at it, the tests run it. Doc tests come with `cargo test`.
+/// One profile for all of it and no release build, so that it stays quick. Doc tests come with `cargo test`, and one test
+/// that fails does not keep the others from running.
 fn test() -> Result<(), String> {
     ensure_component("rustfmt")?;
     ensure_component("clippy")?;
     cargo(["fmt", "--all", "--check"])?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
-    cargo(["test", "--workspace", "--quiet"])
+    cargo(["test", "--workspace", "--no-fail-fast", "--quiet"])
 }
 
-/// Debian's own toolchain has these as packages; rustup has them as components.
+/// rustup has these as components, Debian's own toolchain as packages.
 fn ensure_component(name: &str) -> Result<(), String> {
-    let subcommand = if name == "rustfmt" { "fmt" } else { name };
-    let present =
-        Command::new("cargo").args([subcommand, "--version"]).output().is_ok_and(|output| output.status.success());
-    if present {
+    let (subcommand, package) = if name == "rustfmt" { ("fmt", "rustfmt") } else { (name, "rust-clippy") };
+    let Err(cause) = output(Command::new(cargo_program()).args([subcommand, "--version"])) else {
         return Ok(());
-    }
+    };
     run(Command::new("rustup").args(["component", "add", name]))
-        .or_else(|_| run(Command::new("apt-get").args(["install", "--yes", name])))
-        .map_err(|_| format!("cargo {subcommand} is needed: rustup component add {name}"))
+        .or_else(|_| run(Command::new("apt-get").args(["install", "--yes", package])))
+        .map_err(|error| {
+            let mend = format!("rustup component add {name}, or apt-get install {package}");
+            format!("cargo {subcommand} is needed: {mend}\n{cause}\n{error}")
+        })
 }
 
 /// What cargo-fuzz sets on a stable toolchain: coverage for the fuzzer, and the checks that release builds leave out.
@@ -81,6 +83,11 @@ fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
         Some(target) => return Err(format!("no fuzz target {target}; there are {}", known.join(", "))),
         None => known,
     };
+    // libFuzzer is built from its source.
+    let is_there = |program: &str| output(Command::new(program).arg("--version")).is_ok();
+    if env::var_os("CXX").is_none() && !["c++", "g++", "clang++"].into_iter().any(is_there) {
+        return Err("fuzzing needs a C++ compiler: install g++ or clang, or name one in CXX".to_owned());
+    }
     // With a target named, the flags are for that alone: build scripts are not fuzzed, and could not be linked.
     let platform = output(Command::new("rustc").args(["--print", "host-tuple"]))?;
     for target in targets {
@@ -89,7 +96,7 @@ fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
         for folder in [&corpus, &artifacts] {
             std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
-        run(Command::new("cargo")
+        run(Command::new(cargo_program())
             .current_dir(&folder)
             .env("RUSTFLAGS", FUZZ_FLAGS)
             .args(["run", "--release", "--quiet", "--target", platform.trim(), "--bin", &target, "--"])
@@ -112,12 +119,20 @@ fn fuzz_targets(folder: &Path) -> Result<Vec<String>, String> {
 }
 
 fn cargo<const N: usize>(arguments: [&str; N]) -> Result<(), String> {
-    run(Command::new("cargo").current_dir(root()).args(arguments))
+    run(Command::new(cargo_program()).current_dir(root()).args(arguments))
+}
+
+/// The cargo that runs this, which need not be the first in the path.
+fn cargo_program() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 fn output(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{program}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()));
+    }
     String::from_utf8(output.stdout).map_err(|error| format!("{program}: {error}"))
 }
 

@@ -1,8 +1,13 @@
 //! Bytes to values, within limits.
 
-use std::{borrow::Cow, error::Error, fmt};
+mod error;
 
-use crate::{Arena, Entry, FieldPath, Number, Path, Text, Value, encode::special_bytes, number};
+pub use error::{DecodeError, DecodeErrorKind};
+
+pub(crate) use error::shortened;
+use error::{Step, written};
+
+use crate::{Arena, Entry, FieldPath, Number, Text, Value, encode::special_bytes, number};
 
 /// Decodes JSON with the usual limits; a key that occurs twice is an error.
 ///
@@ -17,7 +22,8 @@ pub fn decode<'a>(bytes: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, Decode
 pub struct Decode {
     /// The largest document, in bytes. 3 MiB, as Kubernetes has it, unless set.
     pub max_bytes: usize,
-    /// How deep lists and objects may nest. 512 unless set; every walk over a document relies on it.
+    /// How deep lists and objects may nest: 512 unless set, and at most 512; more is cut to that, because every walk
+    /// over a document recurses and counts on its stack being large enough for it.
     pub max_depth: u32,
     /// What a key means that occurs twice in one object.
     pub duplicate_keys: DuplicateKeys,
@@ -43,9 +49,11 @@ pub struct Decoded<'a> {
     pub duplicates: Vec<FieldPath>,
 }
 
+const MAX_DEPTH: u32 = 512;
+
 impl Default for Decode {
     fn default() -> Self {
-        Self { max_bytes: 3 << 20, max_depth: 512, duplicate_keys: DuplicateKeys::Refuse }
+        Self { max_bytes: 3 << 20, max_depth: MAX_DEPTH, duplicate_keys: DuplicateKeys::Refuse }
     }
 }
 
@@ -60,9 +68,9 @@ impl Decode {
             return Err(*DecodeError::at(kind, 0));
         }
         let text = std::str::from_utf8(bytes)
-            .map_err(|error| *DecodeError::at(DecodeErrorKind::InvalidUtf8, error.valid_up_to()))?;
+            .map_err(|error| DecodeError::at(DecodeErrorKind::InvalidUtf8, error.valid_up_to()).located(bytes))?;
         let mut decoder = Decoder {
-            options: *self,
+            options: self.clamped(),
             text,
             bytes,
             at: 0,
@@ -72,147 +80,15 @@ impl Decode {
             entries: Vec::with_capacity(64),
             duplicates: Vec::new(),
         };
-        let value = decoder.document().map_err(|error| (*error).located(bytes))?;
+        let value = decoder.document().map_err(|error| error.located(bytes))?;
         let duplicates = decoder.duplicates.iter().map(|steps| written(steps)).collect();
         Ok(Decoded { value, duplicates })
     }
-}
 
-/// A document that could not be decoded.
-#[derive(Clone, Debug)]
-pub struct DecodeError {
-    kind: DecodeErrorKind,
-    offset: usize,
-    line: usize,
-    column: usize,
-    /// From the place of the error outwards.
-    steps: Vec<Step>,
-}
-
-/// What is wrong with the bytes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum DecodeErrorKind {
-    /// Longer than [`Decode::max_bytes`].
-    TooLarge {
-        /// The limit in force.
-        limit: usize,
-        /// The length of the document.
-        actual: usize,
-    },
-    /// Nested deeper than [`Decode::max_depth`].
-    TooDeep {
-        /// The limit in force.
-        limit: u32,
-    },
-    /// Not UTF-8.
-    InvalidUtf8,
-    /// The same key twice in one object.
-    DuplicateKey {
-        /// The key.
-        key: String,
-    },
-    /// Not JSON.
-    Syntax {
-        /// What would have been right here.
-        expected: &'static str,
-    },
-}
-
-impl DecodeError {
-    #[cold]
-    fn at(kind: DecodeErrorKind, offset: usize) -> Box<Self> {
-        Box::new(Self { kind, offset, line: 1, column: 1, steps: Vec::new() })
+    /// The options that are in force.
+    pub(crate) fn clamped(self) -> Self {
+        Self { max_depth: self.max_depth.min(MAX_DEPTH), ..self }
     }
-
-    #[cold]
-    fn inside(mut self: Box<Self>, step: Step) -> Box<Self> {
-        self.steps.push(step);
-        self
-    }
-
-    fn located(mut self, bytes: &[u8]) -> Self {
-        let before = &bytes[..self.offset.min(bytes.len())];
-        self.line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        self.column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-        self
-    }
-
-    /// What is wrong.
-    pub fn kind(&self) -> &DecodeErrorKind {
-        &self.kind
-    }
-
-    /// Where, in bytes from the start.
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// The line of the offset, from 1.
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// The byte of the offset in its line, from 1.
-    pub fn column(&self) -> usize {
-        self.column
-    }
-
-    /// The value that was being decoded.
-    pub fn path(&self) -> FieldPath {
-        written(&self.steps)
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            DecodeErrorKind::TooLarge { limit, actual } => {
-                return write!(f, "the document has {actual} bytes, more than the limit of {limit}");
-            }
-            DecodeErrorKind::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}")?,
-            DecodeErrorKind::InvalidUtf8 => {
-                return write!(f, "not UTF-8: the byte at offset {} does not belong there", self.offset);
-            }
-            DecodeErrorKind::DuplicateKey { key } => write!(f, "the key {key:?} occurs twice")?,
-            DecodeErrorKind::Syntax { expected } => write!(f, "expected {expected}")?,
-        }
-        write!(f, " at line {}, column {}", self.line, self.column)?;
-        let path = self.path();
-        if path.is_root() { Ok(()) } else { write!(f, ", in {}", shortened(path.as_str())) }
-    }
-}
-
-impl Error for DecodeError {}
-
-/// A path may be as long as the document; a message should not be.
-pub(crate) fn shortened(path: &str) -> Cow<'_, str> {
-    const ENDS: usize = 60;
-    if path.len() <= 3 * ENDS {
-        return path.into();
-    }
-    let (head, tail) = (path.floor_char_boundary(ENDS), path.ceil_char_boundary(path.len() - ENDS));
-    format!("{}…{}", &path[..head], &path[tail..]).into()
-}
-
-/// One step of a path. Errors and duplicates collect theirs on the way out of the recursion, so that decoding a
-/// document without either pays nothing for paths.
-#[derive(Clone, Debug)]
-enum Step {
-    Key(String),
-    Index(usize),
-}
-
-fn written(steps: &[Step]) -> FieldPath {
-    // Linked paths borrow from the step before; building one needs recursion or, as here, a continuation.
-    fn extend(path: &Path<'_>, steps: &[Step]) -> FieldPath {
-        match steps.split_last() {
-            None => path.to_field_path(),
-            Some((Step::Key(key), rest)) => extend(&Path::Child(path, key), rest),
-            Some((Step::Index(index), rest)) => extend(&Path::Index(path, *index), rest),
-        }
-    }
-    extend(&Path::Root, steps)
 }
 
 struct Decoder<'a> {

@@ -1,6 +1,6 @@
 //! JSON files to documents that know where each part of them was written.
 
-use crate::{Arena, Decode, DecodeError, DuplicateKeys, Node, Span, Spanned, SpannedEntry, Value};
+use crate::{Arena, Decode, DecodeError, DuplicateKeys, Span, Spanned, SpannedEntry, SpannedNode, Value};
 
 /// Decodes one JSON document; a key that occurs twice is an error, whatever `limits` says. Places of strings and keys
 /// include their quotes.
@@ -37,7 +37,7 @@ impl<'a> Scanner<'a> {
                 let mut span = self.pass(1);
                 let items = self.arena.slice_from(items.iter().map(|item| self.value(*item)));
                 self.close(&mut span);
-                Spanned { span, node: Node::Array(items) }
+                Spanned { span, node: SpannedNode::Array(items) }
             }
             Value::Object(entries) => {
                 let mut span = self.pass(1);
@@ -47,13 +47,13 @@ impl<'a> Scanner<'a> {
                     SpannedEntry { key: entry.key, key_span, value: self.value(entry.value) }
                 }));
                 self.close(&mut span);
-                Spanned { span, node: Node::Object(entries) }
+                Spanned { span, node: SpannedNode::Object(entries) }
             }
         }
     }
 
     fn scalar(&mut self, value: Value<'a>, length: usize) -> Spanned<'a> {
-        Spanned { span: self.pass(length), node: Node::Scalar(value) }
+        Spanned { span: self.pass(length), node: SpannedNode::Scalar(value) }
     }
 
     fn close(&mut self, span: &mut Span) {

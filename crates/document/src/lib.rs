@@ -39,7 +39,7 @@ pub use number::Number;
 pub use owned::{Owned, OwnedText};
 pub use patch::{JsonPatch, PatchError, PatchErrorKind, merge_patch};
 pub use path::{FieldPath, Path};
-pub use spanned::{Node, Span, Spanned, SpannedEntry};
+pub use spanned::{Span, Spanned, SpannedEntry, SpannedNode};
 pub use value::{Entry, Text, Value};
 pub use yaml::{YamlError, YamlErrorKind, decode_yaml};
 pub use yaml_write::write_yaml;

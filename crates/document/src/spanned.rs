@@ -21,12 +21,12 @@ pub struct Spanned<'a> {
     /// Where.
     pub span: Span,
     /// What.
-    pub node: Node<'a>,
+    pub node: SpannedNode<'a>,
 }
 
 /// A value whose parts know where they were written.
 #[derive(Clone, Copy, Debug)]
-pub enum Node<'a> {
+pub enum SpannedNode<'a> {
     /// Null, a boolean, a number or a string.
     Scalar(Value<'a>),
     /// A list.
@@ -60,7 +60,7 @@ impl<'a> Spanned<'a> {
     /// The entries, if this is an object.
     pub fn as_object(&self) -> Option<&'a [SpannedEntry<'a>]> {
         match self.node {
-            Node::Object(entries) => Some(entries),
+            SpannedNode::Object(entries) => Some(entries),
             _ => None,
         }
     }
@@ -68,7 +68,7 @@ impl<'a> Spanned<'a> {
     /// The items, if this is a list.
     pub fn as_array(&self) -> Option<&'a [Spanned<'a>]> {
         match self.node {
-            Node::Array(items) => Some(items),
+            SpannedNode::Array(items) => Some(items),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Spanned<'a> {
     /// The scalar, if this is one.
     pub fn as_scalar(&self) -> Option<Value<'a>> {
         match self.node {
-            Node::Scalar(value) => Some(value),
+            SpannedNode::Scalar(value) => Some(value),
             _ => None,
         }
     }
@@ -89,18 +89,18 @@ impl<'a> Spanned<'a> {
     /// What sort of value this is, in JSON's words.
     pub fn kind_name(&self) -> &'static str {
         match self.node {
-            Node::Scalar(value) => value.kind_name(),
-            Node::Array(_) => "array",
-            Node::Object(_) => "object",
+            SpannedNode::Scalar(value) => value.kind_name(),
+            SpannedNode::Array(_) => "array",
+            SpannedNode::Object(_) => "object",
         }
     }
 
     /// The value alone.
     pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
         match self.node {
-            Node::Scalar(value) => value,
-            Node::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| item.to_value(arena)))),
-            Node::Object(entries) => {
+            SpannedNode::Scalar(value) => value,
+            SpannedNode::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| item.to_value(arena)))),
+            SpannedNode::Object(entries) => {
                 Value::Object(arena.slice_from(
                     entries.iter().map(|entry| Entry { key: entry.key, value: entry.value.to_value(arena) }),
                 ))

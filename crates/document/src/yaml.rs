@@ -11,7 +11,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
 pub use error::{YamlError, YamlErrorKind};
 
-use crate::{Arena, Decode, Node, Number, Span, Spanned, Value};
+use crate::{Arena, Decode, Number, Span, Spanned, SpannedNode, Value};
 use mapping::Mapping;
 use places::{Places, end_of};
 use scalar::{Resolved, resolve};
@@ -45,9 +45,9 @@ pub fn decode_yaml<'a>(bytes: &'a [u8], arena: &'a Arena, limits: &Decode) -> Re
     let mut builder = Builder {
         text,
         arena,
-        limits,
+        limits: limits.clamped(),
         places: Places::new(text),
-        node_limit: bytes.len().saturating_mul(4).saturating_add(10_000),
+        node_limit: bytes.len().saturating_add(FREE_NODES),
         nodes: 0,
         anchors: HashMap::new(),
         open: Vec::new(),
@@ -62,6 +62,9 @@ pub fn decode_yaml<'a>(bytes: &'a [u8], arena: &'a Arena, limits: &Decode) -> Re
     Ok(builder.documents)
 }
 
+/// No document has more values than bytes before aliases and merges repeat them; so many repeated ones are harmless.
+const FREE_NODES: usize = 100_000;
+
 /// A longer text counts as several values: repeated by aliases it is as large as they are once it is encoded.
 const TEXT_OF_ONE_NODE: usize = 8;
 
@@ -74,10 +77,10 @@ fn is_allowed(character: char) -> bool {
     }
 }
 
-struct Builder<'a, 'l> {
+struct Builder<'a> {
     text: &'a str,
     arena: &'a Arena,
-    limits: &'l Decode,
+    limits: Decode,
     places: Places<'a>,
     node_limit: usize,
     /// How many values there are so far, each counted as often as aliases repeat it, and long texts as several.
@@ -119,7 +122,7 @@ fn refuse<T>(kind: YamlErrorKind, span: Span) -> Building<T> {
     Err(YamlError::new(kind, span))
 }
 
-impl<'a> Builder<'a, '_> {
+impl<'a> Builder<'a> {
     fn event(&mut self, event: Event<'a>, span: saphyr_parser::Span) -> Building<()> {
         match event {
             Event::Nothing | Event::StreamStart | Event::DocumentEnd => Ok(()),
@@ -189,7 +192,7 @@ impl<'a> Builder<'a, '_> {
             return Ok(());
         }
         let value = self.value(text, style, tag, place)?;
-        let built = Built { value: Spanned { span: place, node: Node::Scalar(value) }, nodes, height: 0 };
+        let built = Built { value: Spanned { span: place, node: SpannedNode::Scalar(value) }, nodes, height: 0 };
         self.finish(built, anchor)
     }
 
@@ -270,8 +273,8 @@ impl<'a> Builder<'a, '_> {
             open.span.end = end;
         }
         let node = match open.content {
-            Content::List(items) => Node::Array(self.arena.slice(&items)),
-            Content::Mapping(mapping) => Node::Object(mapping.finish(self.limits.duplicate_keys, self.arena)?),
+            Content::List(items) => SpannedNode::Array(self.arena.slice(&items)),
+            Content::Mapping(mapping) => SpannedNode::Object(mapping.finish(self.limits.duplicate_keys, self.arena)?),
         };
         let value = Spanned { span: open.span, node };
         self.finish(Built { value, nodes: self.nodes - open.nodes_before, height: open.height }, open.anchor)

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use wheelwright_document::{
-    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, JsonPatch, Value, canonical, decode, encode,
-    merge_patch,
+    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, Entry, JsonPatch, Value, YamlErrorKind, canonical,
+    decode, decode_yaml, encode, merge_patch,
 };
 
 const KEEP_LAST: Decode = Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast };
@@ -79,7 +79,8 @@ fn invalid_utf8_is_refused_with_its_offset() {
     ] {
         let error = refused(bytes);
         assert_eq!((error.kind(), error.offset()), (&DecodeErrorKind::InvalidUtf8, offset));
-        assert!(error.to_string().contains(&format!("offset {offset}")));
+        assert_eq!(error.to_string(), format!("not UTF-8 at line 1, column {}", offset + 1));
+        assert_eq!(error.kind().to_string(), "not UTF-8");
     }
 }
 
@@ -94,6 +95,13 @@ fn nesting_beyond_the_limit_is_refused_without_harm() {
                 let message = error.to_string();
                 assert!(message.starts_with("nested deeper than the limit of 512 at line 1") && message.len() < 300);
             }
+        }
+        let boundless = Decode { max_depth: u32::MAX, ..LARGE };
+        for text in ["[".repeat(513), "[".repeat(100_000)] {
+            let error = boundless.decode(text.as_bytes(), &Arena::new()).unwrap_err();
+            assert_eq!(*error.kind(), DecodeErrorKind::TooDeep { limit: 512 });
+            let error = decode_yaml("- ".repeat(600).as_bytes(), &Arena::new(), &boundless).unwrap_err();
+            assert_eq!(*error.kind(), YamlErrorKind::TooDeep { limit: 512 });
         }
         let path = refused("[".repeat(513).as_bytes()).path();
         assert_eq!(path.as_str(), "[0]".repeat(512));
@@ -115,11 +123,12 @@ fn every_walk_survives_the_deepest_document_on_a_small_stack() {
             assert_eq!(format!("{value:?}"), text);
 
             let pointer = if open == "[" { "/0".repeat(511) } else { "/a".repeat(511) };
-            let patch = format!(
-                r#"[{{"op":"replace","path":"{pointer}","value":1}},{{"op":"test","path":"","value":{text}}}]"#
-            );
-            let patch = Decode { max_depth: 600, ..LARGE }.decode(patch.as_bytes(), &arena).unwrap().value;
-            let error = JsonPatch::parse(patch).unwrap().apply(value, &arena).unwrap_err();
+            let operation = |op, path, value| {
+                let members = [("op", Value::string(op)), ("path", Value::string(path)), ("value", value)];
+                Value::Object(arena.slice_from(members.map(|(key, value)| Entry { key, value })))
+            };
+            let patch = [operation("replace", &pointer, Value::Null), operation("test", "", same)];
+            let error = JsonPatch::parse(Value::Array(&patch)).unwrap().apply(value, &arena).unwrap_err();
             assert_eq!(error.operation(), Some(1));
         }
     });

@@ -4,7 +4,9 @@
 
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
-use wheelwright_document::{Arena, Decode, JsonPatch, PatchError, PatchErrorKind, Value, decode, encode, merge_patch};
+use wheelwright_document::{
+    Arena, Decode, Entry, JsonPatch, PatchError, PatchErrorKind, Value, decode, encode, merge_patch,
+};
 
 fn read<'a>(text: &str, arena: &'a Arena) -> Value<'a> {
     let options = Decode { max_bytes: usize::MAX, ..Decode::default() };
@@ -261,11 +263,27 @@ fn nesting_beyond_the_limit_is_refused() {
         let patch = |depth: usize| format!(r#"[{{"op":"{operation}","path":"/a","value":{}}}]"#, nested(depth));
         assert!(patched(&target, &patch(510)).is_ok());
         let arena = Arena::new();
-        let options = Decode { max_depth: 600, ..Decode::default() };
-        let text = patch(512);
-        let patch = JsonPatch::parse(options.decode(text.as_bytes(), &arena).unwrap().value).unwrap();
-        assert!(patch.apply(read(&target, &arena), &arena).is_err());
+        let value = Value::Array(arena.slice(&[Value::Array(arena.slice(&[read(&nested(510), &arena)]))]));
+        let apply = |path: &str| {
+            let members =
+                [("op", Value::string(operation)), ("path", Value::string(arena.text(path))), ("value", value)];
+            let operation = Value::Object(arena.slice_from(members.map(|(key, value)| Entry { key, value })));
+            let patch = JsonPatch::parse(Value::Array(arena.slice(&[operation]))).unwrap();
+            patch.apply(read(&target, &arena), &arena).unwrap_err().kind()
+        };
+        assert_eq!(apply("/a"), PatchErrorKind::LimitExceeded);
+        // What is not there says more.
+        assert_eq!(apply("/x/y"), PatchErrorKind::NotFound);
     }
+}
+
+#[test]
+fn testing_a_long_number_over_and_over_is_refused() {
+    let target = format!(r#"{{"a":1.{}}}"#, "0".repeat(3_000_000));
+    let tests = [r#"{"op":"test","path":"/a","value":1}"#, r#"{"op":"test","path":"","value":{"a":1.0}}"#];
+    assert!(patched(&target, &repeated(&tests, 1)).is_ok());
+    let error = patched(&target, &repeated(&tests, 5_000)).unwrap_err();
+    assert_eq!(error.kind(), PatchErrorKind::LimitExceeded, "{error}");
 }
 
 #[test]

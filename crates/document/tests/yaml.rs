@@ -150,6 +150,7 @@ fn errors_say_what_and_where() {
     let first = Span { start: 10, end: 11, line: 2, column: 5 };
     assert_eq!(error.kind(), &YamlErrorKind::DuplicateKey { key: "c".to_owned(), first });
     assert_eq!(error.span(), Span { start: 16, end: 17, line: 2, column: 11 });
+    assert_eq!(error.kind().to_string(), "the key \"c\" of line 2, column 5 occurs again");
 }
 
 #[test]
@@ -224,6 +225,13 @@ fn alias_bombs_end_fast() {
     let merges = "- {<<: *x}\n".repeat(20_000);
     let bomb = format!("- &x {{{fields}}}\n{merges}");
     assert!(matches!(ends_fast(bomb), Err(YamlErrorKind::TooManyNodes { .. })));
+
+    // Twenty times the entries of a large mapping, though no value is repeated as such.
+    let fields: String = (0..100_000).map(|field| format!("a{field}: b\n  ")).collect();
+    let merges: String = (0..20).map(|merge| format!("m{merge}: {{<<: *x}}\n")).collect();
+    let error = refusal(&format!("x: &x\n  {fields}\n{merges}"), &Decode::default());
+    assert!(error.to_string().starts_with("aliases and merges expand this document to more than 1"), "{error}");
+    assert!(matches!(error.kind(), YamlErrorKind::TooManyNodes { limit } if *limit < 1_500_000), "{error}");
 
     // Few values, but hundreds of gigabytes as soon as they are encoded.
     let bomb = format!("- &x {}\n{}", "long ".repeat(300_000), "- *x\n".repeat(300_000));

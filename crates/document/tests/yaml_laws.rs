@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use wheelwright_document::{
-    Arena, Decode, DuplicateKeys, Entry, Node, Number, Span, Spanned, Value, decode, decode_json_spanned, decode_yaml,
-    encode, write_yaml,
+    Arena, Decode, DuplicateKeys, Entry, Number, Span, Spanned, SpannedNode, Value, decode, decode_json_spanned,
+    decode_yaml, encode, write_yaml,
 };
 
 #[test]
@@ -32,14 +32,14 @@ fn check_places(source: &str, document: &Spanned<'_>) {
         assert!(span.start >= document.span.start && span.end <= document.span.end, "{span:?} in {source}");
     };
     match document.node {
-        Node::Scalar(value) => check_scalar(source, document.span, value),
-        Node::Array(items) => {
+        SpannedNode::Scalar(value) => check_scalar(source, document.span, value),
+        SpannedNode::Array(items) => {
             for item in items {
                 inside(item.span);
                 check_places(source, item);
             }
         }
-        Node::Object(entries) => {
+        SpannedNode::Object(entries) => {
             for entry in entries {
                 inside(entry.key_span);
                 inside(entry.value.span);

@@ -54,7 +54,7 @@ impl<'a> JsonPatch<'a> {
     ///
     /// # Errors
     /// The first operation that fails, or that would go beyond a limit: nesting ([`Decode::max_depth`]), the size of
-    /// all that is copied together ([`Decode::max_bytes`]), and the number of items that are shifted in lists.
+    /// all that is copied together ([`Decode::max_bytes`]), and the amount of what is shifted in lists and compared.
     pub fn apply(&self, target: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, PatchError> {
         let limits = Decode::default();
         let mut document = Document {
@@ -123,8 +123,9 @@ impl fmt::Display for PatchError {
 
 impl Error for PatchError {}
 
-/// How many items a patch may shift in lists, or look at in values that it moves: about a second's work, where ten
-/// thousand operations at the front of the largest list would take minutes.
+/// How many items a patch may shift in lists, and how many values and bytes of text it may look at in what it moves and
+/// tests: about a second's work, where ten thousand operations at the front of the largest list, or tests of the longest
+/// number, would take minutes.
 const MAX_WORK: usize = 1 << 27;
 
 #[derive(Clone, Debug)]
@@ -200,7 +201,7 @@ struct Document<'a> {
     max_depth: usize,
     /// How many bytes may still be copied within the document, which is what makes it larger than it and the patch.
     copy_budget: usize,
-    /// How many items may still be shifted or looked at beyond those of the patch.
+    /// How many items may still be shifted, and values and bytes of text looked at.
     work_budget: usize,
 }
 
@@ -212,8 +213,10 @@ impl<'a> Document<'a> {
             Action::Remove => self.remove(path).map(drop),
             Action::Replace(value) => {
                 let node = Node::Shared(*value);
-                self.check_depth(path, &node)?;
-                *self.find(path)? = node;
+                let fits = self.check_depth(path, &node);
+                let place = self.find(path)?;
+                fits?;
+                *place = node;
                 Ok(())
             }
             Action::Move { from } if path.is_inside(from) => {
@@ -236,7 +239,10 @@ impl<'a> Document<'a> {
                 self.add(path, Node::Shared(value))
             }
             Action::Test(expected) => {
-                if self.find(path)?.equivalent(*expected) {
+                let mut seen = 0;
+                let is_expected = self.find(path)?.equivalent(*expected, &mut seen);
+                self.spend_work(seen)?;
+                if is_expected {
                     return Ok(());
                 }
                 Err(Problem(PatchErrorKind::TestFailed, "the value is not the one that the patch tests for".into()))
@@ -258,15 +264,19 @@ impl<'a> Document<'a> {
     }
 
     fn add(&mut self, pointer: &Pointer<'a>, value: Node<'a>) -> Result<(), Problem> {
-        self.check_depth(pointer, &value)?;
+        let fits = self.check_depth(pointer, &value);
         let Some((token, parents)) = pointer.tokens().split_last() else {
+            fits?;
             self.root = value;
             return Ok(());
         };
         let arena = self.arena;
         let not_found = |why: String| Problem::not_found(pointer, parents.len() + 1, &why);
         let mut shifted = 0;
-        match self.find_first(pointer, parents.len())?.opened() {
+        // That the parent is not there says more than that the value would be too deep in it.
+        let parent = self.find_first(pointer, parents.len())?.opened();
+        fits?;
+        match parent {
             Node::Array(items) => {
                 let end = items.len();
                 let place = if token == "-" { Some(end) } else { position(token).filter(|place| *place <= end) };
@@ -320,7 +330,8 @@ impl<'a> Document<'a> {
 
     fn spend_work(&mut self, items: usize) -> Result<(), Problem> {
         self.work_budget = self.work_budget.checked_sub(items).ok_or_else(|| {
-            let problem = "the patch moves too much in large lists or objects; split it, or replace the whole of them";
+            let problem =
+                "the patch moves or compares too much; split it, or replace large lists and objects as a whole";
             Problem(PatchErrorKind::LimitExceeded, problem.into())
         })?;
         Ok(())

@@ -50,15 +50,18 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Equality in meaning; costs no more than `expected` is large.
-    pub(super) fn equivalent(&self, expected: Value<'_>) -> bool {
+    /// Equality in meaning; counts what it looks at. That is no more values than `expected` has, but a number of the
+    /// document may be far longer than the one it equals.
+    pub(super) fn equivalent(&self, expected: Value<'_>, seen: &mut usize) -> bool {
         match (self, expected) {
-            (Node::Shared(value), _) => value.equivalent(expected),
+            (Node::Shared(value), _) => value.equivalent_counting(expected, seen),
             (Node::Array(items), Value::Array(expected)) => {
-                items.len() == expected.len() && items.iter().zip(expected).all(|(item, other)| item.equivalent(*other))
+                items.len() == expected.len()
+                    && items.iter().zip(expected).all(|(item, other)| item.equivalent(*other, seen))
             }
             (Node::Object(fields), Value::Object(expected)) => {
-                let same = |entry: &Entry<'_>| fields.get(entry.key).is_some_and(|node| node.equivalent(entry.value));
+                let same =
+                    |entry: &Entry<'_>| fields.get(entry.key).is_some_and(|node| node.equivalent(entry.value, seen));
                 fields.len() == expected.len() && expected.iter().all(same)
             }
             _ => false,

@@ -11,7 +11,7 @@ pub struct YamlError {
     span: Span,
 }
 
-/// What is wrong with the YAML.
+/// What is wrong with the YAML. Displayed, it says so without the place, for those who show that in another way.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum YamlErrorKind {
@@ -27,8 +27,8 @@ pub enum YamlErrorKind {
         /// The limit in force.
         limit: u32,
     },
-    /// Aliases repeat so much that the document would have more values than its size justifies; long texts count as
-    /// several.
+    /// Aliases and merges repeat so much that the document would have more values than its size justifies; long texts
+    /// count as several.
     TooManyNodes {
         /// The limit in force.
         limit: usize,
@@ -97,41 +97,45 @@ impl YamlError {
     }
 }
 
+impl fmt::Display for YamlErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { limit, actual } => {
+                write!(f, "the YAML has {actual} bytes, more than the limit of {limit}")
+            }
+            Self::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}"),
+            Self::TooManyNodes { limit } => {
+                write!(f, "aliases and merges expand this document to more than {limit} values; repeat less")
+            }
+            Self::InvalidUtf8 => f.write_str("not UTF-8"),
+            Self::ControlCharacter { character } => {
+                write!(f, "the character U+{:04X} is not allowed; escape it in double quotes", u32::from(*character))
+            }
+            Self::Syntax { message } => write!(f, "not YAML: {message}"),
+            Self::DuplicateKey { key, first } => {
+                let key = shortened(key);
+                write!(f, "the key {key:?} of line {}, column {} occurs again", first.line, first.column)
+            }
+            Self::UnsupportedKey { found } => {
+                write!(f, "the key of a field must be a string, not {found}; quote it if it is meant as text")
+            }
+            Self::UnsupportedTag { tag } => {
+                write!(f, "the tag {} has no meaning in JSON; remove it", shortened(tag))
+            }
+            Self::MismatchedTag { tag, text } => write!(f, "{:?} is not a {tag}", shortened(text)),
+            Self::NotFinite { text } => write!(f, "JSON has no number {text}; quote it if it is meant as text"),
+            Self::UnknownAnchor => f.write_str("the alias has no complete anchor before it in its document"),
+            Self::InvalidMerge => f.write_str("a merge key takes a mapping or a list of mappings"),
+        }
+    }
+}
+
 impl fmt::Display for YamlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            YamlErrorKind::TooLarge { limit, actual } => {
-                return write!(f, "the YAML has {actual} bytes, more than the limit of {limit}");
-            }
-            YamlErrorKind::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}")?,
-            YamlErrorKind::TooManyNodes { limit } => {
-                write!(f, "aliases expand to more than {limit} values, or to as much text; repeat less")?;
-            }
-            YamlErrorKind::InvalidUtf8 => {
-                write!(f, "not UTF-8: the byte at offset {} does not belong there", self.span.start)?;
-            }
-            YamlErrorKind::ControlCharacter { character } => {
-                write!(f, "the character U+{:04X} is not allowed; escape it in double quotes", u32::from(*character))?;
-            }
-            YamlErrorKind::Syntax { message } => write!(f, "not YAML: {message}")?,
-            YamlErrorKind::DuplicateKey { key, first } => {
-                let key = shortened(key);
-                write!(f, "the key {key:?} of line {}, column {} occurs again", first.line, first.column)?;
-            }
-            YamlErrorKind::UnsupportedKey { found } => {
-                write!(f, "the key of a field must be a string, not {found}; quote it if it is meant as text")?;
-            }
-            YamlErrorKind::UnsupportedTag { tag } => {
-                write!(f, "the tag {} has no meaning in JSON; remove it", shortened(tag))?;
-            }
-            YamlErrorKind::MismatchedTag { tag, text } => write!(f, "{:?} is not a {tag}", shortened(text))?,
-            YamlErrorKind::NotFinite { text } => {
-                write!(f, "JSON has no number {text}; quote it if it is meant as text")?
-            }
-            YamlErrorKind::UnknownAnchor => {
-                write!(f, "the alias has no complete anchor before it in its document")?;
-            }
-            YamlErrorKind::InvalidMerge => write!(f, "a merge key takes a mapping or a list of mappings")?,
+        self.kind.fmt(f)?;
+        // The whole stream is too large, not a place in it.
+        if matches!(self.kind, YamlErrorKind::TooLarge { .. }) {
+            return Ok(());
         }
         write!(f, " at line {}, column {}", self.span.line, self.span.column)
     }

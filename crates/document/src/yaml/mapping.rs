@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Building, YamlErrorKind, refuse, scalar::key_text};
-use crate::{Arena, DuplicateKeys, Node, Span, Spanned, SpannedEntry};
+use crate::{Arena, DuplicateKeys, Span, Spanned, SpannedEntry, SpannedNode};
 
 /// A mapping whose end has not been seen.
 #[derive(Default)]
@@ -65,11 +65,11 @@ impl<'a> Mapping<'a> {
     /// Takes over the entries of a mapping, or of a list of mappings where those before count more than those behind.
     fn merge(&mut self, source: Spanned<'a>) -> Building<()> {
         let mappings = match &source.node {
-            Node::Array(items) => items,
+            SpannedNode::Array(items) => items,
             _ => std::slice::from_ref(&source),
         };
         for mapping in mappings.iter().rev() {
-            let Node::Object(entries) = mapping.node else {
+            let SpannedNode::Object(entries) = mapping.node else {
                 return refuse(YamlErrorKind::InvalidMerge, mapping.span);
             };
             let drafts = entries.iter().map(|entry| Draft { entry: *entry, written: None });

@@ -26,8 +26,11 @@ pub(crate) fn hold(case: Case, law: impl Fn(&Case) -> Result<(), TestCaseError>)
 /// How property tests run here: `PROPTEST_CASES` sets the number of cases, and seeds are kept beside the test.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let wanted = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let cases = wanted.unwrap_or(cases);
     ProptestConfig {
-        cases: wanted.unwrap_or(cases),
+        cases,
+        // Laws that hold for some schemas only reject the others; the default is made for few cases.
+        max_global_rejects: cases.saturating_mul(8).max(1024),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         // Cases are shrunk by `hold`.
         max_shrink_iters: 0,
