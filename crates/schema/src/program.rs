@@ -343,6 +343,11 @@ fn hash(name: &[u8]) -> u32 {
 }
 
 impl Program {
+    /// Whether documents are whole resources, with apiVersion, kind and metadata.
+    pub fn describes_resource(&self) -> bool {
+        matches!(self.node(self.root).meta, Meta::Root | Meta::EmbeddedRoot)
+    }
+
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]

@@ -44,7 +44,8 @@ Examples:
     Check(Check),
     /// Write documents as Kubernetes would store them: pruned, and with their defaults filled in.
     ///
-    /// YAML comes out as YAML and JSON as JSON. Unknown fields are warned about.
+    /// YAML comes out as YAML and JSON as JSON. Unknown fields are warned about. Values are not validated: `validate`
+    /// does that.
     #[command(after_help = "\
 Examples:
   wheelwright default --schema crd.yaml webapp.yaml
@@ -100,9 +101,13 @@ pub(crate) enum Schema {
     /// Answer JSON lines with JSON lines: what Kubernetes makes of a schema and an object.
     ///
     /// A line has `id`, `schema` (an openAPIV3Schema) or `crd` and `version`, `root` (whether the schema describes a
-    /// whole resource) and `object`. The answer has `id`, `structural_errors`, `default_errors`, `pruned`, `unknown`,
-    /// `defaulted` and `errors`; a line that cannot be read is answered with `id` and `error`. Empty lines are passed
-    /// over.
+    /// whole resource), `object` and `dropInvalidMetadata` (whether metadata of the wrong type is dropped, as when
+    /// Kubernetes reads what it has stored). The answer has `id`, `structural_errors`, `default_errors`, `pruned`,
+    /// `unknown`, `defaulted` and `errors`; without `object`, it ends with `default_errors`.
+    ///
+    /// Metadata of the wrong type is answered with `coerce_error`, no `defaulted` and empty `errors`. If there are more
+    /// errors than can be written down, `truncated` is true. A line that cannot be read is answered with `id` and
+    /// `error`. Empty lines are passed over. The exit code is 0 even if lines had errors.
     #[command(after_help = "\
 Examples:
   wheelwright schema eval cases.jsonl
@@ -119,7 +124,7 @@ pub(crate) struct Check {
     /// Files, or folders to look through for *.yaml, *.yml and *.json; `-` for standard input.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
-    /// A previous version of the same definitions; what Kubernetes forgives in an update of it is only noted.
+    /// The same definitions before an update; what Kubernetes forgives in the update is only noted.
     #[arg(long, value_name = "FILE")]
     pub(crate) previous: Vec<PathBuf>,
     /// The least level to show.
@@ -162,7 +167,7 @@ pub(crate) struct Documents {
 pub(crate) struct Transform {
     #[command(flatten)]
     pub(crate) documents: Documents,
-    /// Write JSON on one line.
+    /// Write JSON on one line; YAML stays as it is.
     #[arg(long)]
     pub(crate) compact: bool,
 }

@@ -1,18 +1,23 @@
 //! `schema eval`: JSON lines in and out, for scripts and conformance. What it answers is what Kubernetes answers.
 
-use wheelwright_document::{Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode_json_spanned, encode_into};
+use wheelwright_document::{
+    Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode, decode_json_spanned, encode_into,
+};
 use wheelwright_findings::rules;
 use wheelwright_schema::{
     AdmitErrorKind, Problem, Program, Root, Schema, Stages, ValidationError, check, is_convertible, lower_definition,
     lower_schema,
 };
 
+use crate::{MAX_BYTES, json_text};
+
 /// Evaluates one line and appends the answer, without a line end. A line that cannot be evaluated is answered with
 /// `{"id", "error"}`.
 pub fn eval_line(line: &[u8], out: &mut Vec<u8>) {
+    let line = json_text::without_byte_order_mark(line);
     let arena = Arena::new();
     // A line holds a schema and two documents, so it may be longer than either.
-    let limits = Decode { max_bytes: 64 << 20, ..Decode::default() };
+    let limits = Decode { max_bytes: MAX_BYTES, ..Decode::default() };
     match decode_json_spanned(line, &arena, &limits) {
         Ok(request) => {
             let id = request.get("id").map_or(Value::Null, |id| id.to_value(&arena));
@@ -21,8 +26,31 @@ pub fn eval_line(line: &[u8], out: &mut Vec<u8>) {
                 Err(error) => write_error(id, &error, out),
             }
         }
-        Err(error) => write_error(Value::Null, &error.to_string(), out),
+        Err(error) => refuse_line(line, &error.to_string(), out),
     }
+}
+
+/// Answers a line that cannot be decoded, with its id if the line begins with that.
+pub(crate) fn refuse_line(line: &[u8], error: &str, out: &mut Vec<u8>) {
+    let arena = Arena::new();
+    let id = first_id(line).and_then(|id| decode(id, &arena).ok());
+    write_error(id.unwrap_or(Value::Null), error, out);
+}
+
+/// The text of the id, if it is a scalar and comes first in an object.
+fn first_id(line: &[u8]) -> Option<&[u8]> {
+    let mut rest = json_text::without_byte_order_mark(line);
+    for token in [&b"{"[..], b"\"id\"", b":"] {
+        rest = rest.trim_ascii_start().strip_prefix(token)?;
+    }
+    let id = rest.trim_ascii_start();
+    let length = match id.first()? {
+        b'"' => json_text::string_length(id)?,
+        b'{' | b'[' => return None,
+        // Without an end, there may have been more of it.
+        _ => id.iter().position(|byte| json_text::is_space(*byte) || matches!(byte, b',' | b'}'))?,
+    };
+    Some(&id[..length])
 }
 
 fn write_error(id: Value<'_>, error: &str, out: &mut Vec<u8>) {
@@ -42,19 +70,22 @@ type Pairs = Vec<(&'static str, String)>;
 
 impl Evaluation {
     fn of(request: &Spanned<'_>, arena: &Arena) -> Result<Self, String> {
-        let flag = |key| request.get(key).and_then(Spanned::as_scalar).and_then(|value| value.as_bool());
-        let root = if flag("root").unwrap_or_default() { Root::Resource } else { Root::Value };
+        if request.as_object().is_none() {
+            return Err("a line must be an object".to_owned());
+        }
+        let flag = |key| match request.get(key).map(|value| (value.as_scalar(), value)) {
+            None | Some((Some(Value::Null), _)) => Ok(false),
+            Some((Some(Value::Bool(flag)), _)) => Ok(flag),
+            Some((_, other)) => Err(format!("{key} must be true or false, not {}", other.kind_name())),
+        };
+        let root = if flag("root")? { Root::Resource } else { Root::Value };
+        let drop_invalid_metadata = flag("dropInvalidMetadata")?;
         let object = request.get("object").map(|object| {
             let mut bytes = Vec::new();
             encode_into(object.to_value(arena), &mut bytes);
             bytes
         });
-        Ok(Self {
-            schema: schema_of(request)?,
-            root,
-            object,
-            drop_invalid_metadata: flag("dropInvalidMetadata").unwrap_or_default(),
-        })
+        Ok(Self { schema: schema_of(request)?, root, object, drop_invalid_metadata })
     }
 
     fn write(&self, id: Value<'_>, arena: &Arena, out: &mut Vec<u8>) {
@@ -161,4 +192,51 @@ fn pairs<'a>(pairs: &Pairs, arena: &'a Arena) -> Value<'a> {
         Value::Array(arena.slice(&[Value::string(arena.text(kind)), Value::string(arena.text(path))]))
     });
     Value::Array(arena.slice_from(items))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eval(line: impl AsRef<[u8]>) -> String {
+        let mut out = Vec::new();
+        eval_line(line.as_ref(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_decoded_keeps_its_id() {
+        let keeps = |line: &[u8], id: &str| {
+            let answer = eval(line);
+            assert!(answer.starts_with(&format!(r#"{{"id":{id},"error":"#)), "{answer}");
+        };
+        keeps(br#"{"id": "a\"b", "object": {"x": 1, "x": 2}}"#, r#""a\"b""#);
+        keeps(br#" { "id" : 12 , "schema": {"#, "12");
+        keeps(format!(r#"{{"id": true, "object": {}"#, "[".repeat(600)).as_bytes(), "true");
+        keeps(b"{\"id\": null, \"object\": \"\xff\"}", "null");
+        keeps(b"\xef\xbb\xbf{\"id\": -1.50, ", "-1.50");
+        // What may have been cut, comes later or is no scalar is not guessed at.
+        keeps(br#"{"id": 12"#, "null");
+        keeps(br#"{"id": "12"#, "null");
+        keeps(b"{\"id\": \"\xff\"}", "null");
+        keeps(br#"{"object": 1, "id": 2"#, "null");
+        keeps(br#"{"id": {"a": 1}, "#, "null");
+        keeps(br#"["id": 1"#, "null");
+    }
+
+    #[test]
+    fn lines_of_the_wrong_shape_are_refused() {
+        assert_eq!(eval("[1]"), r#"{"id":null,"error":"a line must be an object"}"#);
+        assert_eq!(eval(r#"{"id": 1, "root": "yes"}"#), r#"{"id":1,"error":"root must be true or false, not string"}"#);
+        let answer = eval(r#"{"id": 1, "schema": {}, "dropInvalidMetadata": {}}"#);
+        assert_eq!(answer, r#"{"id":1,"error":"dropInvalidMetadata must be true or false, not object"}"#);
+        let answer = eval(r#"{"id": 1, "root": null, "schema": {"type": "object"}}"#);
+        assert_eq!(answer, r#"{"id":1,"structural_errors":[],"default_errors":[]}"#);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_passed_over() {
+        let answer = eval("\u{feff}{\"id\": 1, \"schema\": {\"type\": \"object\"}}");
+        assert_eq!(answer, r#"{"id":1,"structural_errors":[],"default_errors":[]}"#);
+    }
 }

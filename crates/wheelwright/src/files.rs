@@ -22,6 +22,11 @@ pub(crate) fn or_standard_input(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     if paths.is_empty() { vec![STANDARD_INPUT.into()] } else { paths }
 }
 
+/// Whether standard input is asked for more than once; it can be read only once.
+pub(crate) fn standard_input_repeats<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> bool {
+    paths.into_iter().filter(|path| is_standard_input(path)).count() > 1
+}
+
 /// Reads files, and those in folders, at any depth and in the order of their names, that may hold definitions. Hidden
 /// folders are left alone, and so are folders behind links, which may lead in circles.
 pub(crate) fn files_and_folders(paths: Vec<PathBuf>) -> impl Iterator<Item = Result<Input, Unreadable>> {

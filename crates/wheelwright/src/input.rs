@@ -8,7 +8,10 @@ use wheelwright_document::{
 };
 use wheelwright_findings::{Finding, Place, rules};
 
-use crate::place;
+use crate::{
+    json_text::{self, Part},
+    place,
+};
 
 /// The largest file or line that is looked at. A file may hold many documents and definitions, so it may be far larger
 /// than what Kubernetes takes in one request.
@@ -41,7 +44,7 @@ pub enum Origin {
 pub enum Form {
     /// YAML, several documents in a stream.
     Yaml,
-    /// JSON, one document.
+    /// JSON, several documents one after the other.
     Json,
 }
 
@@ -66,6 +69,14 @@ impl Error for Unreadable {
     }
 }
 
+/// The first document of a stream that is no JSON, and why.
+struct NotJson<'b> {
+    part: Part<'b>,
+    /// How many documents come before it.
+    before: usize,
+    error: Box<DecodeError>,
+}
+
 impl Input {
     /// An input that the user named.
     pub fn named(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
@@ -77,18 +88,33 @@ impl Input {
     /// # Errors
     /// What is wrong with the text, and where: WW001, or WW102 for a key that occurs twice.
     pub fn documents<'a>(&'a self, arena: &'a Arena) -> Result<(Form, Vec<Spanned<'a>>), Box<Finding>> {
-        let yaml = || decode_yaml(&self.bytes, arena, &LIMITS).map(|documents| (Form::Yaml, documents));
-        let json = || decode_json_spanned(&self.bytes, arena, &LIMITS).map(|document| (Form::Json, vec![document]));
+        if self.bytes.len() > MAX_BYTES {
+            let message = format!("the file has more than {} MiB", MAX_BYTES >> 20);
+            let place = self.place(self.span_at(0));
+            return Err(Box::new(Finding::new(&rules::UNREADABLE, message, FieldPath::root()).at(place)));
+        }
+        let yaml = || match decode_yaml(&self.bytes, arena, &LIMITS) {
+            Ok(documents) => Ok((Form::Yaml, documents)),
+            Err(error) => Err(self.yaml_finding(&error, &Part::whole(&self.bytes))),
+        };
         match self.form_by_name() {
-            Some(Form::Yaml) => yaml().map_err(|error| self.yaml_finding(&error)),
-            Some(Form::Json) => json().map_err(|error| self.json_finding(&error)),
-            None if !self.looks_like_json() => yaml().map_err(|error| self.yaml_finding(&error)),
-            // Flow style in YAML begins like JSON.
-            None => json().or_else(|error| match error.kind() {
-                DecodeErrorKind::Syntax { .. } => yaml().map_err(|_| self.json_finding(&error)),
-                _ => Err(self.json_finding(&error)),
+            Some(Form::Yaml) => yaml(),
+            None if !self.looks_like_json() => yaml(),
+            form => self.json_documents(arena).map(|documents| (Form::Json, documents)).or_else(|not_json| {
+                // Flow style in YAML begins like JSON.
+                let may_be_yaml = form.is_none() && matches!(not_json.error.kind(), DecodeErrorKind::Syntax { .. });
+                let yaml = may_be_yaml.then(|| yaml().ok()).flatten();
+                yaml.ok_or_else(|| self.json_finding(&not_json))
             }),
         }
+    }
+
+    fn json_documents<'a>(&'a self, arena: &'a Arena) -> Result<Vec<Spanned<'a>>, NotJson<'a>> {
+        let decode = |(before, part): (usize, Part<'a>)| match decode_json_spanned(part.bytes, arena, &LIMITS) {
+            Ok(document) => Ok(part.placed(document, arena)),
+            Err(error) => Err(NotJson { part, before, error: Box::new(error) }),
+        };
+        json_text::parts(&self.bytes).enumerate().map(decode).collect()
     }
 
     /// The text, for pictures of it; places before the first byte that is not UTF-8 stay right.
@@ -110,44 +136,41 @@ impl Input {
     }
 
     fn looks_like_json(&self) -> bool {
-        matches!(self.bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+        matches!(json_text::without_byte_order_mark(&self.bytes).trim_ascii_start().first(), Some(b'{' | b'['))
     }
 
-    fn yaml_finding(&self, error: &YamlError) -> Box<Finding> {
-        let place = self.place(error.span());
+    fn yaml_finding(&self, error: &YamlError, part: &Part<'_>) -> Box<Finding> {
+        let place = self.place(part.place(error.span()));
         Box::new(match error.kind() {
             YamlErrorKind::DuplicateKey { key, first } => {
-                let field = self.field_at([*first, error.span()]);
+                let field = field_at(part, [*first, error.span()]);
                 Finding::new(&rules::DUPLICATE_KEY, format!("the key {key:?} occurs twice"), field)
                     .at(place)
-                    .with_related("first here", self.place(*first))
+                    .with_related("first here", self.place(part.place(*first)))
             }
-            _ => Finding::new(&rules::UNREADABLE, without_place(&error.to_string()), FieldPath::root()).at(place),
+            _ => Finding::new(&rules::UNREADABLE, error.kind().to_string(), FieldPath::root()).at(place),
         })
     }
 
-    /// The field whose name is at one of some places.
-    fn field_at(&self, places: [Span; 2]) -> FieldPath {
-        let arena = Arena::new();
-        let lenient = Decode { duplicate_keys: DuplicateKeys::KeepLast, ..LIMITS };
-        let documents = decode_yaml(&self.bytes, &arena, &lenient).unwrap_or_default();
-        let mut found = documents.iter().filter_map(|document| place::field_at(document, &Path::Root, &places));
-        found.next().unwrap_or_else(FieldPath::root)
-    }
-
-    fn json_finding(&self, error: &DecodeError) -> Box<Finding> {
+    fn json_finding(&self, NotJson { part, before, error }: &NotJson<'_>) -> Box<Finding> {
         let rule = match error.kind() {
             // JSON is YAML, and that decoder knows the places of both keys.
-            DecodeErrorKind::DuplicateKey { .. } => match decode_yaml(&self.bytes, &Arena::new(), &LIMITS) {
+            DecodeErrorKind::DuplicateKey { .. } => match decode_yaml(part.bytes, &Arena::new(), &LIMITS) {
                 Err(error) if matches!(error.kind(), YamlErrorKind::DuplicateKey { .. }) => {
-                    return self.yaml_finding(&error);
+                    return self.yaml_finding(&error, part);
                 }
                 _ => &rules::DUPLICATE_KEY,
             },
             _ => &rules::UNREADABLE,
         };
-        let place = self.place(self.span_at(error.offset()));
-        Box::new(Finding::new(rule, without_place(&error.to_string()), error.path()).at(place))
+        let place = self.place(self.span_at(part.offset() + error.offset()));
+        let message = match error.kind() {
+            DecodeErrorKind::Syntax { .. } if error.offset() == 0 && *before > 0 => {
+                "expected the end of the file or another document".to_owned()
+            }
+            kind => kind.to_string(),
+        };
+        Box::new(Finding::new(rule, message, error.path()).at(place))
     }
 
     /// The character at an offset, or the whole of a string that starts there.
@@ -155,8 +178,9 @@ impl Input {
         let offset = offset.min(self.bytes.len());
         let (before, after) = self.bytes.split_at(offset);
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        let line = json_text::without_byte_order_mark(&before[line_start..]);
         let length = match after.first() {
-            Some(b'"') => after[1..].iter().position(|byte| *byte == b'"').map_or(1, |quote| quote + 2),
+            Some(b'"') => json_text::string_length(after).unwrap_or(1),
             Some(_) => 1,
             None => 0,
         };
@@ -164,14 +188,18 @@ impl Input {
             start: offset as u32,
             end: (offset + length) as u32,
             line: before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1,
-            column: String::from_utf8_lossy(&before[line_start..]).chars().count() as u32 + 1,
+            column: String::from_utf8_lossy(line).chars().count() as u32 + 1,
         }
     }
 }
 
-/// The message of an error that goes on to say where; a finding has a place of its own.
-fn without_place(message: &str) -> &str {
-    message.rsplit_once(" at line ").map_or(message, |(message, _)| message)
+/// The field whose name is at one of some places.
+fn field_at(part: &Part<'_>, places: [Span; 2]) -> FieldPath {
+    let arena = Arena::new();
+    let lenient = Decode { duplicate_keys: DuplicateKeys::KeepLast, ..LIMITS };
+    let documents = decode_yaml(part.bytes, &arena, &lenient).unwrap_or_default();
+    let mut found = documents.iter().filter_map(|document| place::field_at(document, &Path::Root, &places));
+    found.next().unwrap_or_else(FieldPath::root)
 }
 
 #[cfg(test)]
@@ -194,6 +222,48 @@ mod tests {
         assert_eq!(form("-", " {\"a\": 1}"), Ok(Form::Json));
         assert_eq!(form("-", "{a: 1}"), Ok(Form::Yaml));
         assert_eq!(form("-", "a: 1"), Ok(Form::Yaml));
+    }
+
+    #[test]
+    fn json_documents_follow_each_other() {
+        let arena = Arena::new();
+        for name in ["a.json", "-"] {
+            let input = Input::named(name, "\u{feff}{\"ü\": 1}{\n\"b\":\n[true]}\n");
+            let (form, documents) = input.documents(&arena).unwrap();
+            assert_eq!((form, documents.len()), (Form::Json, 2));
+            assert_eq!(documents[0].span, Span { start: 3, end: 12, line: 1, column: 1 });
+            assert_eq!(documents[1].span, Span { start: 12, end: 26, line: 1, column: 9 });
+            let list = documents[1].get("b").unwrap();
+            assert_eq!(list.span, Span { start: 19, end: 25, line: 3, column: 1 });
+            assert_eq!(list.as_array().unwrap()[0].span, Span { start: 20, end: 24, line: 3, column: 2 });
+        }
+        let empty = Input::named("a.json", "\u{feff}\n");
+        assert!(empty.documents(&arena).unwrap().1.is_empty());
+    }
+
+    #[test]
+    fn places_in_later_documents_are_right() {
+        assert_eq!(form("-", "{}\n{\"a\": x}"), Err("WW001 2:7 a: expected a value".into()));
+        assert_eq!(form("a.json", "\u{feff}{\"a\": x}"), Err("WW001 1:7 a: expected a value".into()));
+        let twice = "{}\n {\"b\": {\"a\": 1, \"a\": 2}}";
+        assert_eq!(form("a.json", twice), Err("WW102 2:17 b.a: the key \"a\" occurs twice".into()));
+        let behind = "<nil>: expected the end of the file or another document";
+        assert_eq!(form("a.json", "{}}"), Err(format!("WW001 1:3 {behind}")));
+    }
+
+    #[test]
+    fn strings_are_pointed_to_as_a_whole() {
+        let input = Input::named("a.json", r#"{"a\"b" 1}"#);
+        let finding = input.documents(&Arena::new()).unwrap_err();
+        assert_eq!(finding.place.unwrap().span.column, 9);
+        let span = input.span_at(1);
+        assert_eq!((span.start, span.end), (1, 7));
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_refused() {
+        let input = Input::named("a.json", vec![b' '; MAX_BYTES + 1]);
+        assert_eq!(input.documents(&Arena::new()).unwrap_err().message, "the file has more than 64 MiB");
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod declared;
 mod eval;
 mod exit;
 mod input;
+mod json_text;
 mod place;
 mod pretty;
 mod report;

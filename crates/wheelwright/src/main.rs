@@ -61,6 +61,10 @@ fn wants_colour() -> bool {
 }
 
 fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
+    if files::standard_input_repeats(&paths(&command)) {
+        writeln!(console.conversation, "error: standard input can be read only once; name a file instead")?;
+        return Ok(Exit::Usage);
+    }
     match command {
         Command::Check(arguments) => {
             let options = CheckOptions {
@@ -89,6 +93,20 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
+    }
+}
+
+/// Everything that a command reads.
+fn paths(command: &Command) -> Vec<PathBuf> {
+    let of_documents = |documents: &Documents| {
+        [documents.schema.clone(), files::or_standard_input(documents.documents.clone())].concat()
+    };
+    match command {
+        Command::Check(arguments) => [&arguments.paths[..], &arguments.previous].concat(),
+        Command::Default(arguments) | Command::Prune(arguments) => of_documents(&arguments.documents),
+        Command::Validate(arguments) => of_documents(&arguments.documents),
+        Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
+        Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{FieldPath, Node, Path, Span, Spanned, SpannedEntry};
+use wheelwright_document::{FieldPath, Path, Span, Spanned, SpannedEntry, SpannedNode};
 
 /// Finds the places of paths in one document.
 pub(crate) struct Places<'a> {
@@ -29,7 +29,7 @@ impl<'a> Places<'a> {
     pub(crate) fn of_value(&mut self, path: &FieldPath) -> Span {
         let found = self.find(path);
         match found.value.node {
-            Node::Scalar(_) if found.is_exact => found.value.span,
+            SpannedNode::Scalar(_) if found.is_exact => found.value.span,
             _ => found.key.unwrap_or(found.value.span),
         }
     }
@@ -47,9 +47,9 @@ impl<'a> Places<'a> {
         let mut rest = if path.is_root() { "" } else { path.as_str() };
         while !rest.is_empty() {
             let step = match found.value.node {
-                Node::Scalar(_) => None,
-                Node::Array(items) => index(items, rest),
-                Node::Object(entries) => self.entry(entries, rest),
+                SpannedNode::Scalar(_) => None,
+                SpannedNode::Array(items) => index(items, rest),
+                SpannedNode::Object(entries) => self.entry(entries, rest),
             };
             let Some((key, value, after)) = step else { return found };
             found = Found { key, value, is_exact: false };
@@ -79,12 +79,12 @@ impl<'a> Places<'a> {
 /// The other way round: the field below `path` whose name is at one of some places.
 pub(crate) fn field_at(value: &Spanned<'_>, path: &Path<'_>, places: &[Span]) -> Option<FieldPath> {
     match value.node {
-        Node::Scalar(_) => None,
-        Node::Array(items) => {
+        SpannedNode::Scalar(_) => None,
+        SpannedNode::Array(items) => {
             let mut items = items.iter().enumerate();
             items.find_map(|(index, item)| field_at(item, &Path::Index(path, index), places))
         }
-        Node::Object(entries) => entries.iter().find_map(|entry| {
+        SpannedNode::Object(entries) => entries.iter().find_map(|entry| {
             let path = Path::Child(path, entry.key);
             let is_here = places.contains(&entry.key_span);
             if is_here { Some(path.to_field_path()) } else { field_at(&entry.value, &path, places) }
@@ -102,17 +102,21 @@ fn index<'a, 'p>(items: &'a [Spanned<'a>], path: &'p str) -> Option<Step<'a, 'p>
 }
 
 /// Every name that a path may begin with and what follows it, the longest first: for `a.b[c]` these are `a.b[c]`,
-/// `a.b` and `a`, for `[a.b].c` only `a.b`.
+/// `a.b` and `a`, for `[a.b].c` only `a.b`. Names with very many dots or brackets are left out, because trying all that
+/// a long path may begin with would take the square of its length.
 fn names(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    const MOST: usize = 64;
     let bracketed = path.strip_prefix('[');
     let inner = bracketed.unwrap_or(path);
     let ends: &[char] = if bracketed.is_some() { &[']'] } else { &['.', '['] };
-    let whole = bracketed.is_none().then_some((path, ""));
-    let parts = inner.rmatch_indices(ends).map(move |(end, _)| {
+    let mut names: Vec<_> = inner.match_indices(ends).map(|(end, _)| end).take(MOST).collect();
+    if bracketed.is_none() && names.len() < MOST {
+        names.push(inner.len());
+    }
+    names.into_iter().rev().map(move |end| {
         let after = if bracketed.is_some() { end + 1 } else { end };
         (&inner[..end], &inner[after..])
-    });
-    whole.into_iter().chain(parts)
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +159,18 @@ mod tests {
         assert_eq!(shown(TEXT, &absent).1, "a");
         assert_eq!(shown(TEXT, &Path::Child(&absent, "deeper")).1, "a");
         assert_eq!(shown(TEXT, &Path::Index(&Path::Child(&spec, "list"), 7)).1, "list");
+    }
+
+    #[test]
+    fn long_paths_take_no_long_time() {
+        let arena = Arena::new();
+        let text: String = (0..100).map(|number| format!("k{number}: 0\n")).collect();
+        let documents = decode_yaml(text.as_bytes(), &arena, &Decode::default()).unwrap();
+        let mut places = Places::new(&documents[0]);
+        let long = "a.".repeat(1 << 19);
+        assert_eq!(places.of_name(&Path::Child(&Path::Root, &long).to_field_path()), documents[0].span);
+        let long = format!("k7.{long}");
+        assert_eq!(places.of_name(&Path::Child(&Path::Root, &long).to_field_path()).line, 8);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The schemas that documents are held against, and which of them a document asks for.
 
-use std::{cell::OnceCell, fmt, io};
+use std::{cell::OnceCell, collections::HashSet, fmt, io};
 
-use wheelwright_document::{Arena, Span, Spanned};
+use wheelwright_document::{Arena, Span, Spanned, encode};
 use wheelwright_findings::Level;
 use wheelwright_schema::{Program, Root, Schema};
 
@@ -17,6 +17,8 @@ use crate::{
 pub struct Schemas {
     kinds: Vec<Compiled<Names>>,
     alone: Vec<Compiled<()>>,
+    /// Every document that was read: what is given twice counts once.
+    read: HashSet<Vec<u8>>,
 }
 
 /// What to hold a document against if it does not say, or whatever it says.
@@ -80,7 +82,7 @@ impl Schemas {
         root: Option<Root>,
         console: &mut Console<'_>,
     ) -> io::Result<Option<Self>> {
-        let mut schemas = Self { kinds: Vec::new(), alone: Vec::new() };
+        let mut schemas = Self { kinds: Vec::new(), alone: Vec::new(), read: HashSet::new() };
         let mut report = Report::default();
         let mut all_read = true;
         for input in inputs {
@@ -115,8 +117,9 @@ impl Schemas {
                 return Ok(false);
             }
         };
-        let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
-        if readings.is_empty() {
+        let is_new = |document: &&Spanned<'_>| self.read.insert(encode(document.to_value(&arena)));
+        let readings: Vec<_> = documents.iter().filter(is_new).flat_map(declared::read).collect();
+        if readings.is_empty() && documents.iter().all(|document| declared::read(document).is_empty()) {
             let name = &input.name;
             console.complain(format_args!("{name}: holds neither a CustomResourceDefinition nor a schema"))?;
             return Ok(false);
@@ -184,19 +187,30 @@ impl Schemas {
         let Some(version) = choice.version.as_deref().or(own_version) else {
             return refuse("apiVersion", "the document has no apiVersion and --version is not given".to_owned());
         };
-        let fits = |names: &Names| {
-            *names.kind == *kind && *names.version == *version && group.is_none_or(|group| *names.group == *group)
-        };
+        let fits_but_for_kind =
+            |names: &Names| *names.version == *version && group.is_none_or(|group| *names.group == *group);
+        let fits = |names: &Names| *names.kind == *kind && fits_but_for_kind(names);
         let fitting: Vec<_> = self.kinds.iter().filter(|compiled| fits(&compiled.names)).collect();
         match &fitting[..] {
             [compiled] => Ok(compiled.program()),
             [] => {
-                let group = group.map(|group| format!("{group}/")).unwrap_or_default();
-                refuse("apiVersion", format!("no schema for {group}{version} {kind}"))
+                let group = group.filter(|group| !group.is_empty()).map(|group| format!("{group}/"));
+                let is_kind = self.kinds.iter().any(|compiled| fits_but_for_kind(&compiled.names));
+                let key = if is_kind { "kind" } else { "apiVersion" };
+                refuse(key, format!("no schema for {}{version} {kind}", group.unwrap_or_default()))
             }
             _ => refuse("apiVersion", format!("more than one schema for {version} {kind}")),
         }
     }
+
+    /// The items of a list of resources, such as `kubectl get` writes. A declared kind is no list, whatever its name.
+    pub(crate) fn items<'a>(&self, document: &Spanned<'a>) -> Option<&'a [Spanned<'a>]> {
+        let kind = document.get("kind")?.as_str()?;
+        document.get("apiVersion")?.as_str()?;
+        let is_list = kind.ends_with("List") && self.kinds.iter().all(|compiled| *compiled.names.kind != *kind);
+        document.get("items")?.as_array().filter(|_| is_list)
+    }
+
     fn what_is_there(&self) -> String {
         const MOST: usize = 10;
         let mut names: Vec<_> = self.kinds.iter().take(MOST).map(|compiled| compiled.names.to_string()).collect();

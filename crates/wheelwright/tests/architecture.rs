@@ -8,19 +8,8 @@ use std::{
 /// Crates that do no IO.
 const PURE: [&str; 3] = ["document", "findings", "schema"];
 /// Modules and types that IO would need. Addresses are in `std::net` too, and pure.
-const IO: [&str; 11] = [
-    "fs",
-    "env",
-    "process",
-    "thread",
-    "time",
-    "stdin",
-    "stdout",
-    "stderr",
-    "TcpStream",
-    "UdpSocket",
-    "ToSocketAddrs",
-];
+const IO: [&str; 11] =
+    ["fs", "env", "process", "thread", "time", "stdin", "stdout", "stderr", "TcpStream", "UdpSocket", "ToSocketAddrs"];
 
 #[test]
 fn pure_crates_do_no_io() {

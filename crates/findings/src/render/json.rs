@@ -10,7 +10,8 @@ use crate::{Finding, Findings, Place};
 ///
 /// Every object has the same keys, `null` where there is nothing to say: `rule`, `name`, `level`, `message`, `type`
 /// (Kubernetes' name for the sort of error), `field`, `file`, `line` and `column` (from 1, in characters), `offset` and
-/// `endOffset` (from 0, in bytes), `related` (a list of `label` and the same keys of a place), `mend`.
+/// `endOffset` (from 0, in bytes), `related` (a list of `label` and the same keys of a place), `mend` (that of the rule
+/// where the finding has none of its own).
 pub fn render_json(findings: &Findings, out: &mut dyn io::Write) -> io::Result<()> {
     let mut line = Vec::new();
     for finding in findings.sorted() {
@@ -38,7 +39,7 @@ fn object<'a>(finding: &'a Finding, arena: &'a Arena) -> Value<'a> {
     ];
     entries.extend(place_entries(finding.place.as_ref(), arena));
     entries.push(Entry { key: "related", value: Value::Array(arena.slice_from(related)) });
-    entries.push(Entry { key: "mend", value: text_or_null(finding.mend.as_deref()) });
+    entries.push(Entry { key: "mend", value: Value::string(finding.mend.as_deref().unwrap_or(finding.rule.mend)) });
     Value::Object(arena.slice(&entries))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io};
 
-use wheelwright_document::Arena;
+use wheelwright_document::{Arena, Span};
 use wheelwright_findings::{Finding, Level};
 use wheelwright_schema::{Problem, Root, check};
 
@@ -79,19 +79,27 @@ impl Run<'_> {
             Err(unreadable) => return console.complain(unreadable).map(|()| Exit::Usage),
         };
         let arena = Arena::new();
-        match input.documents(&arena) {
-            Ok((_, documents)) => {
-                for reading in documents.iter().flat_map(declared::read) {
-                    let problems = declared::problems(&reading, self.options.root);
-                    self.previous.entry(name_of(&reading)).or_default().extend(problems);
-                }
-                Ok(Exit::Clean)
-            }
+        let documents = match input.documents(&arena) {
+            Ok((_, documents)) => documents,
             Err(finding) => {
                 self.report.add(&input, vec![*finding]);
-                Ok(Exit::Findings)
+                return Ok(Exit::Findings);
             }
+        };
+        let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
+        if readings.is_empty() {
+            return holds_nothing(&input, console);
         }
+        for reading in readings {
+            if let Err(problem) = &reading {
+                let Span { line, column, .. } = problem.span;
+                console.complain(format_args!("{}:{line}:{column}: {}", input.name, problem.message))?;
+                return Ok(Exit::Usage);
+            }
+            let problems = declared::problems(&reading, self.options.root);
+            self.previous.entry(name_of(&reading)).or_default().extend(problems);
+        }
+        Ok(Exit::Clean)
     }
 
     fn check(&mut self, input: Result<Input, Unreadable>, console: &mut Console<'_>) -> io::Result<Exit> {
@@ -116,9 +124,15 @@ impl Run<'_> {
         };
         let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
         if readings.is_empty() && input.origin == Origin::Named {
-            let name = &input.name;
-            console.complain(format_args!("{name}: holds neither a CustomResourceDefinition nor a schema"))?;
-            return Ok(Exit::Usage);
+            return holds_nothing(&input, console);
+        }
+        if !self.previous.is_empty() {
+            let new = readings.iter().filter(|reading| reading.is_ok()).map(name_of);
+            for name in new.filter(|name| !self.previous.contains_key(name)) {
+                let name = name.as_deref().unwrap_or("the schema");
+                let file = &input.name;
+                console.say(format_args!("warning: {file}: {name} is not in --previous, so it is checked as new"))?;
+            }
         }
         self.declared += readings.len();
         self.files += usize::from(!readings.is_empty());
@@ -147,6 +161,12 @@ impl Run<'_> {
             hidden => format!("checked {checked}: {} ({hidden} not shown)", self.report.tally()),
         }
     }
+}
+
+/// Says that there is nothing to check where there should be.
+fn holds_nothing(input: &Input, console: &mut Console<'_>) -> io::Result<Exit> {
+    console.complain(format_args!("{}: holds neither a CustomResourceDefinition nor a schema", input.name))?;
+    Ok(Exit::Usage)
 }
 
 fn name_of(reading: &Reading) -> Option<Box<str>> {

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use wheelwright_document::{Arena, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
+use wheelwright_document::{Arena, Entry, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
 use wheelwright_findings::{Finding, Level, rules};
-use wheelwright_schema::{AdmitErrorKind, Program, Stages};
+use wheelwright_schema::{AdmitErrorKind, Program, Stages, validate_resource_metadata};
 
 use crate::{
     Choice, Console, Exit, Form, Format, Input, Schemas, Unreadable, place::Places, pretty::write_pretty,
@@ -34,11 +34,9 @@ pub(super) fn transform(
     let mut writer = Writer { compact: options.compact, last: None };
     let mut exit = Exit::Clean;
     for input in inputs {
-        let outcome =
-            each_document(input, schemas, options, stages, console, &mut |form, value, console| match value {
-                Some(value) => writer.write(form, value, console.data),
-                None => Ok(()),
-            })?;
+        let outcome = each_document(input, schemas, options, stages, console, &mut |form, value, console| {
+            writer.write(form, value, console.data)
+        })?;
         exit = exit.max(outcome.exit);
         if let Some(input) = outcome.input {
             report.add(&input, outcome.findings);
@@ -53,13 +51,15 @@ pub(super) fn transform(
 pub(super) struct Outcome {
     /// The input, if it could be read.
     pub(super) input: Option<Input>,
+    /// How many documents were looked at; every item of a list is one.
+    pub(super) count: usize,
     pub(super) findings: Vec<Finding>,
     /// Worse than clean if something kept a document from being looked at.
     pub(super) exit: Exit,
 }
 
-/// Who takes what came out of a document; nothing did if it cannot be treated at all.
-pub(super) type Taker<'t> = dyn FnMut(Form, Option<Value<'_>>, &mut Console<'_>) -> io::Result<()> + 't;
+/// Who takes what came out of a document.
+pub(super) type Taker<'t> = dyn FnMut(Form, Value<'_>, &mut Console<'_>) -> io::Result<()> + 't;
 
 /// Takes every document of an input through some stages.
 pub(super) fn each_document(
@@ -74,42 +74,108 @@ pub(super) fn each_document(
         Ok(input) => input,
         Err(unreadable) => {
             console.complain(unreadable)?;
-            return Ok(Outcome { input: None, findings: Vec::new(), exit: Exit::Usage });
+            return Ok(Outcome { input: None, count: 0, findings: Vec::new(), exit: Exit::Usage });
         }
     };
-    let mut findings = Vec::new();
-    let mut exit = Exit::Clean;
+    let mut run = Run {
+        input: &input,
+        schemas,
+        choice: &options.choice,
+        stages,
+        count: 0,
+        findings: Vec::new(),
+        exit: Exit::Clean,
+    };
     let arena = Arena::for_input(input.bytes.len());
     match input.documents(&arena) {
-        Err(finding) => findings.push(*finding),
+        Err(finding) => run.findings.push(*finding),
         Ok((_, documents)) if documents.is_empty() => {
             console.complain(format_args!("{}: holds no document", input.name))?;
-            exit = Exit::Usage;
+            run.exit = Exit::Usage;
         }
         Ok((form, documents)) => {
             for document in &documents {
-                match schemas.program(document, &options.choice) {
-                    Ok(program) => {
-                        let scratch = Arena::new();
-                        let (value, found) = treat(&input, document, program, stages, &scratch);
-                        take(form, value, console)?;
-                        findings.extend(found);
-                    }
-                    Err(error) => {
-                        let Span { line, column, .. } = error.span;
-                        console.complain(format_args!("{}:{line}:{column}: {}", input.name, error.message))?;
-                        exit = Exit::Usage;
-                    }
+                let scratch = Arena::new();
+                if let Some(value) = run.document(document, &scratch, console)? {
+                    take(form, value, console)?;
                 }
             }
         }
     }
+    let Run { count, mut findings, exit, .. } = run;
     if options.strict {
         for finding in findings.iter_mut().filter(|finding| std::ptr::eq(finding.rule, &rules::UNKNOWN_FIELD)) {
             finding.level = Level::Error;
         }
     }
-    Ok(Outcome { input: Some(input), findings, exit })
+    Ok(Outcome { input: Some(input), count, findings, exit })
+}
+
+struct Run<'r> {
+    input: &'r Input,
+    schemas: &'r Schemas,
+    choice: &'r Choice,
+    stages: Stages,
+    count: usize,
+    findings: Vec<Finding>,
+    exit: Exit,
+}
+
+impl<'r> Run<'r> {
+    /// What comes out of a document; nothing does if it cannot be treated at all, which has been said or found by then.
+    fn document<'a>(
+        &mut self,
+        document: &Spanned<'a>,
+        arena: &'a Arena,
+        console: &mut Console<'_>,
+    ) -> io::Result<Option<Value<'a>>>
+    where
+        'r: 'a,
+    {
+        let no_schema = match self.schemas.program(document, self.choice) {
+            Ok(program) => {
+                let (value, found) = treat(self.input, document, program, self.stages, arena);
+                self.count += 1;
+                self.findings.extend(found);
+                return Ok(value);
+            }
+            Err(no_schema) => no_schema,
+        };
+        if let Some(items) = self.schemas.items(document) {
+            return self.list(document, items, arena, console);
+        }
+        let Span { line, column, .. } = no_schema.span;
+        console.complain(format_args!("{}:{line}:{column}: {}", self.input.name, no_schema.message))?;
+        self.exit = Exit::Usage;
+        Ok(None)
+    }
+
+    /// A list with each of its items treated as a document of its own. Of a list with an item that cannot be treated,
+    /// nothing comes out: without the item, it would be another list.
+    fn list<'a>(
+        &mut self,
+        list: &Spanned<'a>,
+        items: &[Spanned<'a>],
+        arena: &'a Arena,
+        console: &mut Console<'_>,
+    ) -> io::Result<Option<Value<'a>>>
+    where
+        'r: 'a,
+    {
+        let mut treated = Vec::with_capacity(items.len());
+        for item in items {
+            treated.extend(self.document(item, arena, console)?);
+        }
+        if treated.len() < items.len() {
+            return Ok(None);
+        }
+        let treated = Value::Array(arena.slice(&treated));
+        let entries = list.as_object().unwrap_or_default().iter().map(|entry| {
+            let value = if entry.key == "items" { treated } else { entry.value.to_value(arena) };
+            Entry { key: entry.key, value }
+        });
+        Ok(Some(Value::Object(arena.slice_from(entries))))
+    }
 }
 
 fn treat<'a>(
@@ -135,11 +201,16 @@ fn treat<'a>(
             (None, vec![finding])
         }
         Ok(admitted) => {
-            let errors = admitted.errors.iter();
+            // The API server looks at the metadata of a resource apart from its schema.
+            let metadata = match stages == Stages::ADMIT && program.describes_resource() {
+                true => validate_resource_metadata(admitted.value),
+                false => Vec::new(),
+            };
+            let errors = admitted.errors.iter().chain(&metadata);
             let mut findings: Vec<_> = errors
                 .map(|error| invalid(error.path(), error.message()).with_error_type(error.kind().name()))
                 .collect();
-            findings.extend(admitted.unknown.into_iter().map(|path| {
+            findings.extend(admitted.unknown.into_iter().chain(admitted.unknown_metadata).map(|path| {
                 let place = input.place(places.of_name(&path));
                 Finding::new(&rules::UNKNOWN_FIELD, format!("unknown field {:?}", path.as_str()), path).at(place)
             }));

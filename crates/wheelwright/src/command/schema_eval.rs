@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-use crate::{MAX_BYTES, eval_line};
+use crate::{MAX_BYTES, eval::refuse_line, eval_line};
 
 /// Answers every line of a stream with [`eval_line`]; empty lines are passed over. Memory is bounded by the longest
 /// line, of which more than [`MAX_BYTES`] are never held. Answers are flushed whenever no more input is at hand, so that
@@ -21,7 +21,7 @@ pub fn schema_eval(lines: impl Read, out: &mut dyn Write) -> io::Result<()> {
         answer.clear();
         if content.len() > MAX_BYTES {
             let limit = MAX_BYTES >> 20;
-            write!(answer, r#"{{"id":null,"error":"the line is longer than the limit of {limit} MiB"}}"#)?;
+            refuse_line(content, &format!("the line is longer than the limit of {limit} MiB"), &mut answer);
         } else {
             eval_line(content, &mut answer);
         }

@@ -35,11 +35,8 @@ pub fn validate(
     let mut verdicts = Vec::new();
     let mut exit = Exit::Clean;
     for input in documents {
-        let mut count = 0;
-        let outcome = each_document(input, schemas, &options.documents, Stages::ADMIT, console, &mut |_, _, _| {
-            count += 1;
-            Ok(())
-        })?;
+        let outcome = each_document(input, schemas, &options.documents, Stages::ADMIT, console, &mut |_, _, _| Ok(()))?;
+        let count = outcome.count;
         exit = exit.max(outcome.exit);
         let Some(input) = outcome.input else { continue };
         let is_valid = outcome.findings.iter().all(|finding| finding.level < Level::Error);

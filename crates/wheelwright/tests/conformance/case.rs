@@ -102,7 +102,11 @@ impl Case {
         }
         if looked && found.get(REFUSAL).is_some() != expected.get(REFUSAL).is_some() {
             let (expected, found) = (expected.get(REFUSAL), found.get(REFUSAL));
-            mismatches.push(Mismatch { field: REFUSAL, expected: format!("{expected:?}"), found: format!("{found:?}") });
+            mismatches.push(Mismatch {
+                field: REFUSAL,
+                expected: format!("{expected:?}"),
+                found: format!("{found:?}"),
+            });
         }
         mismatches
     }
