@@ -117,7 +117,7 @@ impl<'s> Compiler<'s> {
             .map(|property| {
                 let implied = meta != Meta::None && is_implied(&property.name);
                 let context = if implied { Context::METADATA } else { below };
-                Field { name: property.name.clone(), node: self.node(&property.schema, context) }
+                Field::new(&property.name, self.node(&property.schema, context))
             })
             .collect();
         let unspecified = if context.prunes { NodeId::UNSPECIFIED } else { NodeId::UNTOUCHED };

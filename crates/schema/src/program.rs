@@ -164,7 +164,19 @@ pub(crate) struct Fields {
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: Box<str>,
+    ends: Ends,
     pub(crate) node: NodeId,
+}
+
+impl Field {
+    pub(crate) fn new(name: &str, node: NodeId) -> Self {
+        Self { name: name.into(), ends: Ends::of(name.as_bytes()), node }
+    }
+
+    #[inline]
+    fn is_called(&self, name: &str, ends: Ends) -> bool {
+        self.ends == ends && (ends.are_all() || *self.name == *name)
+    }
 }
 
 /// A set of declared fields. Few objects have more than 64, so the first word is at hand.
@@ -276,13 +288,14 @@ impl Fields {
         match &self.lookup {
             Lookup::Empty => None,
             Lookup::Table { slots, mask } => {
-                let start = hash(name.as_bytes());
+                let ends = Ends::of(name.as_bytes());
+                let start = ends.hash();
                 for step in 0..LONGEST_RUN {
                     let position = slots[((start + step) & mask) as usize];
                     if position == VACANT {
                         return None;
                     }
-                    if *self.list[position as usize].name == *name {
+                    if self.list[position as usize].is_called(name, ends) {
                         return Some(position as usize);
                     }
                 }
@@ -317,7 +330,7 @@ impl Lookup {
         let size = (list.len() * 3).next_power_of_two().max(4);
         let mut slots = vec![VACANT; size].into_boxed_slice();
         for (position, field) in list.iter().enumerate() {
-            let start = hash(field.name.as_bytes());
+            let start = field.ends.hash();
             let mut run = (0..LONGEST_RUN).map(|step| (start + step) as usize & (size - 1));
             let slot = run.find(|slot| slots[*slot] == VACANT)?;
             slots[slot] = position as u16;
@@ -326,20 +339,42 @@ impl Lookup {
     }
 }
 
-/// Mixes the first and the last eight bytes and the length: two loads and one multiplication for any name.
-#[inline(always)]
-fn hash(name: &[u8]) -> u32 {
-    let length = name.len();
-    let (first, last) = if let (Some(first), Some(last)) = (name.first_chunk::<8>(), name.last_chunk::<8>()) {
-        (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-    } else if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
-        (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
-    } else if length > 0 {
-        (u64::from(name[0]), u64::from(name[length - 1]) << 8 | u64::from(name[length / 2]))
-    } else {
-        (0, 0)
-    };
-    ((first ^ last.rotate_left(23) ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u32
+/// The first and the last eight bytes of a name and its length: two loads say all of a name of up to sixteen bytes, and
+/// most of any other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ends {
+    first: u64,
+    last: u64,
+    length: usize,
+}
+
+impl Ends {
+    #[inline(always)]
+    fn of(name: &[u8]) -> Self {
+        let length = name.len();
+        let (first, last) = if let (Some(first), Some(last)) = (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+            (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+        } else if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+            (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
+        } else if length > 0 {
+            (u64::from(name[0]), u64::from(name[length - 1]) << 8 | u64::from(name[length / 2]))
+        } else {
+            (0, 0)
+        };
+        Self { first, last, length }
+    }
+
+    /// Whether there is nothing between the ends.
+    #[inline(always)]
+    fn are_all(self) -> bool {
+        self.length <= 16
+    }
+
+    #[inline(always)]
+    fn hash(self) -> u32 {
+        let mixed = self.first ^ self.last.rotate_left(23) ^ self.length as u64;
+        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u32
+    }
 }
 
 impl Program {
