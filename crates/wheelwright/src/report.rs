@@ -16,6 +16,9 @@ pub enum Format {
     Json,
 }
 
+/// As many as anybody reads; a program reads them all.
+const MOST_PICTURES: usize = 1000;
+
 /// Findings and the texts they point into; inputs without findings are not kept.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -37,14 +40,24 @@ impl Report {
 
     /// Writes every finding of at least a level. A reader who has seen enough is no reason to fail.
     pub(crate) fn write(&self, format: Format, least: Level, colour: bool, out: &mut dyn io::Write) -> io::Result<()> {
-        let shown: Findings = self.findings.iter().filter(|finding| finding.level >= least).cloned().collect();
+        let mut shown: Findings = self.findings.iter().filter(|finding| finding.level >= least).cloned().collect();
         if shown.is_empty() {
             return Ok(());
         }
         let mut text = Vec::new();
+        let count = shown.iter().count();
+        if format == Format::Text && count > MOST_PICTURES {
+            shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
+        }
         match format {
             Format::Json => render_json(&shown, &mut text)?,
-            Format::Text => render_text(&shown, &self.sources, colour, &mut text)?,
+            Format::Text => {
+                render_text(&shown, &self.sources, colour, &mut text)?;
+                if count > MOST_PICTURES {
+                    let more = count - MOST_PICTURES;
+                    text.extend_from_slice(format!("… and {more} more; --format json writes them all\n").as_bytes());
+                }
+            }
         }
         match out.write_all(&text).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

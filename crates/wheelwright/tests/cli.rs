@@ -63,6 +63,26 @@ fn a_script_can_wait_for_every_answer_of_schema_eval() {
     assert!(child.wait().unwrap().success());
 }
 
+#[test]
+fn nobody_is_shown_a_hundred_thousand_findings() {
+    let fields: Vec<String> = (0..100_000).map(|number| format!("\"u{number}\":1")).collect();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut child = wheelwright();
+    child.current_dir(repository).args([
+        "validate",
+        "--schema",
+        "crates/wheelwright/tests/cli/files/empty-schema.yaml",
+    ]);
+    let mut child = child.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || write!(stdin, "{{{}}}", fields.join(",")).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("warning[WW101]").count(), 1000);
+    assert!(said.contains("… and 99000 more; --format json writes them all\n"));
+}
+
 fn wheelwright() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

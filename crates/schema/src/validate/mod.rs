@@ -141,9 +141,7 @@ fn enforces_format(node: &Node) -> bool {
 #[inline]
 pub(crate) fn check_shallow(node: &Node, value: Value<'_>, path: &Path<'_>, tally: &mut Tally<'_>) {
     if !type_fits(node, value) {
-        tally.fail(ErrorType::TypeInvalid, path, || {
-            format!("expected {}, found {}", node.types.describe(), found(value))
-        });
+        tally.fail(ErrorType::TypeInvalid, path, || format!("must be {}, not {}", node.types.describe(), found(value)));
     }
     if let Some(checks) = &node.checks {
         checks.check(value, path, tally);
