@@ -315,18 +315,21 @@ impl<'a> Walk<'a> {
         let mut changed = false;
         for entry in entries {
             let position = node.fields.position(entry.key);
-            let (child, path) = match (position, node.additional) {
-                (Some(position), _) => (node.fields.list[position].node, Path::Child(path, entry.key)),
-                (None, Some(additional)) => (additional, Path::Key(path, entry.key)),
+            let child = match (position, node.additional) {
+                (Some(position), _) => node.fields.list[position].node,
+                (None, Some(additional)) => additional,
                 (None, None) => {
-                    let path = Path::Child(path, entry.key);
                     if self.stages.prune && !node.keeps(entry.key) {
-                        self.report_unknown(&path);
+                        self.report_unknown(&Path::Child(path, entry.key));
                         changed = true;
                         continue;
                     }
-                    (NodeId::UNTOUCHED, path)
+                    NodeId::UNTOUCHED
                 }
+            };
+            let path = match position.is_none() && node.additional.is_some() {
+                true => Path::Key(path, entry.key),
+                false => Path::Child(path, entry.key),
             };
             let Some(value) = self.field(node, self.program.node(child), entry, &path) else {
                 changed = true;
