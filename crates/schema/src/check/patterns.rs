@@ -8,7 +8,7 @@ use crate::{ErrorType::Invalid, Problem, Schema, patterns::Patterns, problem::Pr
 /// Checks every pattern of a schema, also those in junctors.
 pub(super) fn check_patterns(schema: &Schema) -> Vec<Problem> {
     let mut checker = Checker { patterns: Patterns::of(schema), problems: Problems::default() };
-    checker.node(schema, &Path::Root);
+    checker.node(schema, false, &Path::Root);
     checker.problems.into_list()
 }
 
@@ -18,7 +18,8 @@ struct Checker<'s> {
 }
 
 impl Checker<'_> {
-    fn node(&mut self, schema: &Schema, path: &Path<'_>) {
+    /// The reference refuses `additionalProperties` in a junctor, and does not look below it.
+    fn node(&mut self, schema: &Schema, in_junctor: bool, path: &Path<'_>) {
         if self.problems.is_full() {
             return;
         }
@@ -31,22 +32,22 @@ impl Checker<'_> {
         }
         let properties = Path::Child(path, "properties");
         for property in &schema.properties {
-            self.node(&property.schema, &Path::Key(&properties, &property.name));
+            self.node(&property.schema, in_junctor, &Path::Key(&properties, &property.name));
         }
         if let Some(items) = &schema.items {
-            self.node(items, &Path::Child(path, "items"));
+            self.node(items, in_junctor, &Path::Child(path, "items"));
         }
-        if let Some(additional) = schema.additional_schema() {
-            self.node(additional, &Path::Child(path, "additionalProperties"));
+        if let Some(additional) = schema.additional_schema().filter(|_| !in_junctor) {
+            self.node(additional, in_junctor, &Path::Child(path, "additionalProperties"));
         }
         for (name, branches) in [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)] {
             let junctor = Path::Child(path, name);
             for (index, branch) in branches.iter().enumerate() {
-                self.node(branch, &Path::Index(&junctor, index));
+                self.node(branch, true, &Path::Index(&junctor, index));
             }
         }
         if let Some(not) = &schema.not {
-            self.node(not, &Path::Child(path, "not"));
+            self.node(not, true, &Path::Child(path, "not"));
         }
     }
 }
