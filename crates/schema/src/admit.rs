@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     ValidationError,
-    error::{ErrorLog, LOG_LIMIT, Source},
+    error::{ErrorLog, Source, TextLimit},
     model::is_implied,
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
     validate::{
@@ -63,7 +63,7 @@ pub struct Admitted<'a> {
     pub unknown_metadata: Vec<FieldPath>,
     /// What is wrong with it.
     pub errors: Vec<ValidationError>,
-    /// Not everything was written down: there are several megabytes of text.
+    /// There may be more of either: several megabytes of text were written down, and then nobody looked on.
     pub truncated: bool,
 }
 
@@ -135,7 +135,7 @@ impl Program {
         match walk.refusal {
             Some(error) => Err(error),
             None => {
-                let truncated = walk.errors.is_full() || walk.unknown_left_out;
+                let truncated = walk.errors.is_full() || walk.unknown_limit.is_reached();
                 Ok(Admitted {
                     value,
                     unknown: walk.unknown,
@@ -158,8 +158,7 @@ pub(crate) struct Walk<'a> {
     items: Vec<Value<'a>>,
     unknown: Vec<FieldPath>,
     unknown_metadata: Vec<FieldPath>,
-    unknown_bytes: usize,
-    unknown_left_out: bool,
+    unknown_limit: TextLimit,
     errors: ErrorLog,
     refusal: Option<AdmitError>,
     /// How many values defaults may still add. Defaults can nest, so a small schema could ask for any number.
@@ -180,8 +179,7 @@ impl<'a> Walk<'a> {
             items: Vec::with_capacity(32),
             unknown: Vec::new(),
             unknown_metadata: Vec::new(),
-            unknown_bytes: 0,
-            unknown_left_out: false,
+            unknown_limit: TextLimit::default(),
             errors: ErrorLog::default(),
             refusal: None,
             default_budget: DEFAULT_BUDGET,
@@ -365,12 +363,11 @@ impl<'a> Walk<'a> {
 
     /// The path of an unknown field, if it can still be written down.
     fn room_for_unknown(&mut self, path: &Path<'_>) -> Option<FieldPath> {
-        if self.unknown_bytes > LOG_LIMIT {
-            self.unknown_left_out = true;
+        if self.unknown_limit.is_reached() {
             return None;
         }
         let path = path.to_dotted_field_path();
-        self.unknown_bytes += path.as_str().len();
+        self.unknown_limit.count(path.as_str());
         Some(path)
     }
 

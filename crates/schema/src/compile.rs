@@ -198,7 +198,7 @@ impl<'s> Compiler<'s> {
         let checks = Checks {
             format,
             has_format: format.is_some() || self.purpose == Purpose::Defaults && !name.is_empty(),
-            pattern: written.pattern.as_deref().map(|pattern| self.patterns.get(pattern)),
+            pattern: written.pattern.as_deref().and_then(|pattern| self.patterns.get(pattern)),
             min_length: written.min_length,
             max_length: written.max_length,
             number: number.matter().then_some(number),

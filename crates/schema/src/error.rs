@@ -103,28 +103,45 @@ impl fmt::Display for ValidationError {
 
 impl Error for ValidationError {}
 
-/// The errors of a document, up to a limit: a path can be as long as the document, and so can the list of errors, but
-/// their product must not be written down.
+/// How much text about one document or schema is written down: a path can be as long as the document, and so can the
+/// list of errors, but their product must not be written.
 #[derive(Debug, Default)]
-pub(crate) struct ErrorLog {
-    pub(crate) errors: Vec<ValidationError>,
+pub(crate) struct TextLimit {
     bytes: usize,
 }
 
-/// How much text about one document is written down, in bytes. Errors and unknown fields count apart.
-pub(crate) const LOG_LIMIT: usize = 4 << 20;
+impl TextLimit {
+    const MOST: usize = 4 << 20;
 
-impl ErrorLog {
     /// Whether nothing more is written down; there is no point in looking on.
     #[inline]
+    pub(crate) fn is_reached(&self) -> bool {
+        self.bytes > Self::MOST
+    }
+
+    pub(crate) fn count(&mut self, text: &str) {
+        self.bytes += text.len();
+    }
+}
+
+/// The errors of a document, up to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorLog {
+    pub(crate) errors: Vec<ValidationError>,
+    limit: TextLimit,
+}
+
+impl ErrorLog {
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.bytes > LOG_LIMIT
+        self.limit.is_reached()
     }
 
     pub(crate) fn push(&mut self, error: impl FnOnce() -> ValidationError) {
         if !self.is_full() {
             let error = error();
-            self.bytes += error.path.as_str().len() + error.message.len();
+            self.limit.count(error.path.as_str());
+            self.limit.count(&error.message);
             self.errors.push(error);
         }
     }

@@ -21,7 +21,8 @@ impl<'s> Patterns<'s> {
     /// Looks at every pattern of a schema, also in junctors. Whoever asks, the same ones fit.
     pub(crate) fn of(schema: &'s Schema) -> Self {
         let mut patterns = Self::default();
-        patterns.add(schema, &mut BUDGET.clone());
+        let mut left = BUDGET;
+        patterns.add(schema, &mut left);
         patterns
     }
 
@@ -46,15 +47,15 @@ impl<'s> Patterns<'s> {
         self.translated.get(go)?.as_ref().err()
     }
 
-    /// A pattern of the schema, compiled when it is asked for the first time: real schemas repeat a few all over.
-    pub(crate) fn get(&mut self, go: &'s str) -> Arc<Result<Pattern, PatternError>> {
+    /// A pattern, if the schema has it, compiled when it is asked for the first time: real schemas repeat a few all over.
+    pub(crate) fn get(&mut self, go: &'s str) -> Option<Arc<Result<Pattern, PatternError>>> {
+        let translated = self.translated.get(go)?;
         let compiled = self.compiled.entry(go).or_insert_with(|| {
-            Arc::new(match self.translated.get(go) {
-                Some(Ok(translated)) => translated.compile(go),
-                Some(Err(error)) => Err(error.clone()),
-                None => Translated::from_go(go).and_then(|translated| translated.compile(go)),
+            Arc::new(match translated {
+                Ok(translated) => translated.compile(go),
+                Err(error) => Err(error.clone()),
             })
         });
-        Arc::clone(compiled)
+        Some(Arc::clone(compiled))
     }
 }

@@ -3,7 +3,7 @@
 use wheelwright_document::{FieldPath, Path, Span};
 use wheelwright_findings::{Rule, rules};
 
-use crate::{ErrorType, error::LOG_LIMIT};
+use crate::{ErrorType, error::TextLimit};
 
 /// A rule that a schema breaks.
 #[derive(Clone, Debug)]
@@ -68,13 +68,13 @@ impl Problem {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     list: Vec<Problem>,
-    bytes: usize,
+    limit: TextLimit,
 }
 
 impl Problems {
     /// Whether enough is written down; there is no point in looking on.
     pub(crate) fn is_full(&self) -> bool {
-        self.bytes > LOG_LIMIT
+        self.limit.is_reached()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -83,8 +83,9 @@ impl Problems {
 
     /// Writes a problem down and gives it back for details.
     pub(crate) fn push(&mut self, problem: Problem) -> &mut Problem {
-        self.bytes +=
-            problem.path.as_str().len() + problem.message.len() + problem.mend.as_ref().map_or(0, String::len);
+        self.limit.count(problem.path.as_str());
+        self.limit.count(&problem.message);
+        self.limit.count(problem.mend.as_deref().unwrap_or_default());
         let position = self.list.len();
         self.list.push(problem);
         &mut self.list[position]

@@ -31,6 +31,16 @@ struct Checker<'p> {
     problems: Problems,
 }
 
+/// The default that is looked at: the node that has it, its path, and where in the schema that is.
+#[derive(Clone, Copy)]
+struct Subject<'d> {
+    schema: &'d Schema,
+    id: NodeId,
+    arena: &'d Arena,
+    path: &'d Path<'d>,
+    place: Place<'d>,
+}
+
 #[derive(Clone, Copy)]
 struct Place<'p> {
     /// Kubernetes does not look here.
@@ -62,7 +72,8 @@ impl<'p> Checker<'p> {
         };
         if let Some(default) = &schema.default {
             let arena = Arena::new();
-            self.default(schema, id, default.share(&arena), &arena, &Path::Child(path, "default"), place);
+            let path = Path::Child(path, "default");
+            self.default(Subject { schema, id, arena: &arena, path: &path, place }, default.share(&arena));
         }
         if let (Some(items), Some(item_node)) = (&schema.items, node.items) {
             let inside = place.inside.as_ref().filter(|inside| inside.is_metadata()).map(Inside::Item);
@@ -86,34 +97,26 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn default(
-        &mut self,
-        schema: &Schema,
-        id: NodeId,
-        value: Value<'_>,
-        arena: &Arena,
-        path: &Path<'_>,
-        place: Place<'_>,
-    ) {
+    fn default(&mut self, subject: Subject<'_>, value: Value<'_>) {
+        let Subject { schema, id, arena, path, place } = subject;
         let metadata_error = match place.inside {
             Some(inside) if inside.is_metadata() => inside.metadata_error(value, arena),
             _ => {
                 let unknown = self.run(id, value, arena, Stages::PRUNE).unknown;
                 if !unknown.is_empty() || place.preserved && has_strangers(Some(schema), value) {
-                    self.unknown_fields(schema, &unknown, path, place);
+                    self.unknown_fields(subject, &unknown);
                 }
                 None
             }
         };
+        let rule = &rules::DEFAULT_METADATA_INVALID;
         if let Some(message) = metadata_error {
-            let rule = &rules::DEFAULT_METADATA_INVALID;
             self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place);
             return;
         }
         match self.coerce(id, value, arena, path) {
-            Ok(coerced) => self.violations(schema, id, coerced, arena, path, place),
+            Ok(coerced) => self.violations(subject, coerced),
             Err((path, message)) => {
-                let rule = &rules::DEFAULT_METADATA_INVALID;
                 self.report(rule, ErrorType::Invalid, schema, path, message, place);
             }
         }
@@ -176,7 +179,8 @@ impl<'p> Checker<'p> {
         Walked { unknown, errors }
     }
 
-    fn unknown_fields(&mut self, schema: &Schema, unknown: &[FieldPath], path: &Path<'_>, place: Place<'_>) {
+    fn unknown_fields(&mut self, subject: Subject<'_>, unknown: &[FieldPath]) {
+        let Subject { schema, path, place, .. } = subject;
         let names: Vec<&str> = unknown.iter().map(FieldPath::as_str).collect();
         let message = match &names[..] {
             [] => "the default has fields that its own schema does not know, only the list around it keeps".to_owned(),
@@ -186,15 +190,8 @@ impl<'p> Checker<'p> {
         self.report(rule, ErrorType::Invalid, schema, path.to_field_path(), message, place).ratchets = true;
     }
 
-    fn violations(
-        &mut self,
-        schema: &Schema,
-        id: NodeId,
-        value: Value<'_>,
-        arena: &Arena,
-        path: &Path<'_>,
-        place: Place<'_>,
-    ) {
+    fn violations(&mut self, subject: Subject<'_>, value: Value<'_>) {
+        let Subject { schema, id, arena, path, place } = subject;
         let errors = self.run(id, value, arena, Stages::VALIDATE).errors;
         let base = path.to_field_path();
         // Kubernetes looks at the values only where the metadata is right.
