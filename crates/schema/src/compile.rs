@@ -1,6 +1,7 @@
 //! A schema to a program.
 
 use wheelwright_document::{Arena, Owned};
+use wheelwright_text::Format;
 
 use crate::{
     Schema,
@@ -8,7 +9,7 @@ use crate::{
     model::{Additional, ListType, Type, is_implied},
     patterns::Patterns,
     program::{CompiledDefault, Field, Fields, Junctors, ListRule, Meta, Node, NodeId, Program, Types},
-    validate::{Bound, Checks, Enumeration, Format, NumberChecks, Range},
+    validate::{Bound, Checks, Enumeration, NumberChecks, Range},
 };
 
 /// What a schema describes.

@@ -2,10 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::{
-    Schema,
-    validate::{Pattern, PatternError, Translated},
-};
+use wheelwright_text::{Pattern, PatternError, Translated};
+
+use crate::Schema;
 
 /// How much the patterns of one schema may take together: some twenty names of 253 letters of any script each.
 const BUDGET: usize = 8_000_000;

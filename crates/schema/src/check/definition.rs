@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use wheelwright_document::{Path, Span};
 use wheelwright_findings::{Rule, rules};
+use wheelwright_text::names;
 
 use super::check_schema;
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
     Problem, Root, Schema,
     lower::Named,
     problem::Problems,
-    validate::names,
 };
 
 /// Checks a definition and the schema of every version in it.

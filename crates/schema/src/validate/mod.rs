@@ -1,20 +1,17 @@
 //! Whether a value satisfies a node, in the way and in the order in which Kubernetes looks.
 
 mod enumeration;
-mod format;
 mod junctor;
 mod list;
 mod metadata;
-pub(crate) mod names;
 mod number;
-mod pattern;
 
 use std::sync::Arc;
 
 use wheelwright_document::{Entry, FieldPath, Path, Value};
+use wheelwright_text::{Format, Pattern, PatternError};
 
 pub(crate) use enumeration::Enumeration;
-pub(crate) use format::Format;
 pub(crate) use junctor::check_junctors;
 pub(crate) use list::check_unique;
 pub use metadata::validate_resource_metadata;
@@ -23,7 +20,6 @@ pub(crate) use metadata::{
     validate_type_meta,
 };
 pub(crate) use number::{Bound, GoNumber, NumberChecks, Range};
-pub(crate) use pattern::{Pattern, PatternError, Translated};
 
 use crate::{
     ErrorType, ValidationError,

@@ -4,8 +4,7 @@
 use std::{error::Error, fmt};
 
 use wheelwright_document::{Arena, Entry, Number, Value};
-
-use super::super::format::time::Timestamp;
+use wheelwright_text::Timestamp;
 
 /// Metadata as `ObjectMeta` would write it. Metadata that needs no change is returned as it is, without allocating.
 pub(crate) fn coerce_metadata<'a>(metadata: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, MetadataError> {

@@ -4,14 +4,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
-
-use super::{
-    super::names::{
-        group_and_version, is_dns1035_label, is_dns1123_label, is_dns1123_subdomain, is_label_value,
-        is_path_segment_name, is_path_segment_prefix, is_qualified_name,
-    },
-    coerce_metadata,
+use wheelwright_text::names::{
+    group_and_version, is_dns1035_label, is_dns1123_label, is_dns1123_subdomain, is_label_value, is_path_segment_name,
+    is_path_segment_prefix, is_qualified_name,
 };
+
+use super::coerce_metadata;
 use crate::error::{ErrorType, Source, ValidationError};
 
 /// All annotations of an object together, keys and values.

@@ -12,26 +12,31 @@ use regex::{Regex, RegexBuilder};
 
 /// A compiled pattern; it matches anywhere in a text unless it is anchored.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     go: Box<str>,
     regex: Regex,
 }
 
 impl Pattern {
+    /// Compiles a pattern of Go's `regexp`.
+    pub fn from_go(go: &str) -> Result<Self, PatternError> {
+        Translated::from_go(go)?.compile(go)
+    }
+
     /// Whether the pattern matches somewhere in a text.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 
     /// The pattern as it was written.
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.go
     }
 }
 
 /// A pattern in Rust's syntax, with how large its program gets.
 #[derive(Debug)]
-pub(crate) struct Translated {
+pub struct Translated {
     rust: String,
     size: usize,
 }
@@ -41,7 +46,7 @@ impl Translated {
     const LARGEST: usize = 1_000_000;
 
     /// Translates a pattern of Go's `regexp`.
-    pub(crate) fn from_go(go: &str) -> Result<Self, PatternError> {
+    pub fn from_go(go: &str) -> Result<Self, PatternError> {
         let invalid = |message| PatternError { pattern: go.into(), message, too_large: false };
         let rust = translate::translate(go).map_err(invalid)?;
         let nested = || invalid("it nests too deeply; use fewer groups within groups".to_owned());
@@ -53,11 +58,12 @@ impl Translated {
     }
 
     /// About how many states its program has.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.size
     }
 
-    pub(crate) fn compile(&self, go: &str) -> Result<Pattern, PatternError> {
+    /// Compiles the pattern that was translated from `go`.
+    pub fn compile(&self, go: &str) -> Result<Pattern, PatternError> {
         let regex = RegexBuilder::new(&self.rust).size_limit(64 << 20).build();
         let regex = regex.map_err(|cause| PatternError::too_large(go, &cause.to_string()))?;
         Ok(Pattern { go: go.into(), regex })
@@ -66,19 +72,20 @@ impl Translated {
 
 /// Why a pattern is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct PatternError {
+pub struct PatternError {
     pattern: Box<str>,
     message: String,
     too_large: bool,
 }
 
 impl PatternError {
-    pub(crate) fn too_large(go: &str, message: &str) -> Self {
+    /// Refuses a pattern of Go for its size.
+    pub fn too_large(go: &str, message: &str) -> Self {
         Self { pattern: go.into(), message: message.to_owned(), too_large: true }
     }
 
     /// Whether Go would accept the pattern, only we do not.
-    pub(crate) fn is_too_large(&self) -> bool {
+    pub fn is_too_large(&self) -> bool {
         self.too_large
     }
 }
@@ -95,16 +102,12 @@ impl Error for PatternError {}
 mod tests {
     use super::*;
 
-    fn compile(go: &str) -> Result<Pattern, PatternError> {
-        Translated::from_go(go)?.compile(go)
-    }
-
     fn matches(pattern: &str, text: &str) -> bool {
-        compile(pattern).unwrap().is_match(text)
+        Pattern::from_go(pattern).unwrap().is_match(text)
     }
 
     fn check(pattern: &str, good: &[&str], bad: &[&str]) {
-        let pattern = compile(pattern).unwrap();
+        let pattern = Pattern::from_go(pattern).unwrap();
         for text in good {
             assert!(pattern.is_match(text), "{} should match {text:?}", pattern.as_str());
         }
@@ -114,7 +117,7 @@ mod tests {
     }
 
     fn refusal(pattern: &str) -> String {
-        compile(pattern).map(|_| pattern.to_owned()).unwrap_err().to_string()
+        Pattern::from_go(pattern).map(|_| pattern.to_owned()).unwrap_err().to_string()
     }
 
     #[test]
@@ -203,7 +206,7 @@ mod tests {
         check(r"^a+\Q\E?$", &["", "aa"], &["b"]);
         check("^a{0}$", &[""], &["a"]);
         for many in ["a{1000}", "(a{10}){100}", "(?:a{30}b{30}){33}", "((a{1000}){0}){1000}", "(a{500}|b)*"] {
-            assert!(compile(many).is_ok(), "{many}");
+            assert!(Pattern::from_go(many).is_ok(), "{many}");
         }
         for many in
             ["a{1001}", "a{1,1001}", "(a{10}){101}", "(a{500,}|b){3}", "a{2,1}", "a{99999999999}", "((a{10}){10}){11}"]
@@ -288,7 +291,7 @@ mod tests {
         let long = "(a{1000}|b)".repeat(100_000);
         let brackets = format!("[{}", "[:".repeat(100_000));
         for hostile in [&deep, &classes, &folded, &long, &brackets] {
-            assert!(compile(hostile).is_err());
+            assert!(Pattern::from_go(hostile).is_err());
         }
         assert!(matches(r"^[\p{L}\p{N} ]{1,253}$", "é"));
         assert!(matches("^.{0,1000}$", "é"));

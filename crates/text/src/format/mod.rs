@@ -3,12 +3,14 @@
 mod codes;
 mod email;
 mod network;
-pub(super) mod time;
+mod time;
 mod uri;
+
+pub use time::Timestamp;
 
 /// A format that is checked; all others are ignored, as Kubernetes ignores them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Format {
+pub enum Format {
     /// An object id of BSON: 24 hexadecimal digits.
     BsonObjectId,
     /// An absolute URI or an absolute path.
@@ -98,19 +100,19 @@ const NAMES: [(&str, Format); 27] = [
 
 impl Format {
     /// The format of this name for strings; dashes in the name do not count.
-    pub(crate) fn for_string(name: &str) -> Option<Self> {
+    pub fn for_string(name: &str) -> Option<Self> {
         let letters = |name: &'static str| name.bytes().filter(|byte| *byte != b'-');
         let name: Vec<u8> = name.bytes().filter(|byte| *byte != b'-').collect();
         NAMES.into_iter().find(|(known, _)| letters(known).eq(name.iter().copied())).map(|(_, format)| format)
     }
 
     /// The usual name of the format.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         NAMES.into_iter().find(|(_, format)| *format == self).map_or("format", |(name, _)| name)
     }
 
     /// Whether a string is of this format.
-    pub(crate) fn accepts(self, text: &str) -> bool {
+    pub fn accepts(self, text: &str) -> bool {
         match self {
             Self::BsonObjectId => codes::is_bson_object_id(text),
             Self::Uri => uri::is_request_uri(text),
@@ -137,8 +139,8 @@ impl Format {
             Self::Duration => time::is_duration(text),
             Self::DateTime => time::is_date_time(text),
             Self::Quantity => codes::is_quantity(text),
-            Self::ShortName => super::names::is_dns1123_label(text),
-            Self::LongName => super::names::is_dns1123_subdomain(text),
+            Self::ShortName => crate::names::is_dns1123_label(text),
+            Self::LongName => crate::names::is_dns1123_subdomain(text),
         }
     }
 }

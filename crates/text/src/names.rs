@@ -1,22 +1,22 @@
 //! The names Kubernetes allows: labels, subdomains, qualified names, label values and path segments.
 
 /// A lower-case DNS label as in RFC 1123, up to 63 characters.
-pub(crate) fn is_dns1123_label(name: &str) -> bool {
+pub fn is_dns1123_label(name: &str) -> bool {
     name.len() <= 63 && is_label(name)
 }
 
 /// Lower-case DNS labels joined by dots, up to 253 characters; the labels have no limit of their own.
-pub(crate) fn is_dns1123_subdomain(name: &str) -> bool {
+pub fn is_dns1123_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_label)
 }
 
 /// A lower-case DNS label as in RFC 1035: it starts with a letter.
-pub(crate) fn is_dns1035_label(name: &str) -> bool {
+pub fn is_dns1035_label(name: &str) -> bool {
     is_dns1123_label(name) && name.as_bytes()[0].is_ascii_lowercase()
 }
 
 /// A name such as `replicas` or `example.com/replicas`, as keys of labels and finalizers have.
-pub(crate) fn is_qualified_name(name: &str) -> bool {
+pub fn is_qualified_name(name: &str) -> bool {
     match name.split_once('/') {
         Some((prefix, name)) => is_dns1123_subdomain(prefix) && is_word(name),
         None => is_word(name),
@@ -24,22 +24,22 @@ pub(crate) fn is_qualified_name(name: &str) -> bool {
 }
 
 /// The value of a label, which may be empty.
-pub(crate) fn is_label_value(value: &str) -> bool {
+pub fn is_label_value(value: &str) -> bool {
     value.is_empty() || is_word(value)
 }
 
 /// A name that can stand as one segment of a URL path.
-pub(crate) fn is_path_segment_name(name: &str) -> bool {
+pub fn is_path_segment_name(name: &str) -> bool {
     name != "." && name != ".." && is_path_segment_prefix(name)
 }
 
 /// The start of such a name, to which something will be appended.
-pub(crate) fn is_path_segment_prefix(name: &str) -> bool {
+pub fn is_path_segment_prefix(name: &str) -> bool {
     !name.contains(['/', '%'])
 }
 
 /// The group and version of an `apiVersion`, of which the group may be absent; `None` if it has too many parts.
-pub(crate) fn group_and_version(api_version: &str) -> Option<(&str, &str)> {
+pub fn group_and_version(api_version: &str) -> Option<(&str, &str)> {
     match api_version.split_once('/') {
         Some((_, version)) if version.contains('/') => None,
         Some(parts) => Some(parts),

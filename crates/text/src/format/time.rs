@@ -125,7 +125,7 @@ fn split_digits(text: &str) -> (&str, &str) {
 
 /// A point in time with a precision of seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::validate) struct Timestamp {
+pub struct Timestamp {
     /// Days since the first of March of the year 0.
     days: i64,
     seconds_of_day: i64,
@@ -134,7 +134,7 @@ pub(in crate::validate) struct Timestamp {
 impl Timestamp {
     /// Reads what Go accepts as RFC 3339: hours may have one digit, and a comma may stand before the fraction,
     /// which is dropped.
-    pub(in crate::validate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut scanner = Scanner(text.as_bytes());
         let (year, month, day) = scanner.date()?;
         scanner.byte(|byte| byte == b'T')?;
@@ -153,12 +153,12 @@ impl Timestamp {
     }
 
     /// Whether this is the instant that Go takes for "no time": the start of the year 1.
-    pub(in crate::validate) fn is_zero(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self.seconds_of_day == 0 && self.days == days_of(1, 1, 1)
     }
 
     /// The time as RFC 3339 in UTC without a fraction.
-    pub(in crate::validate) fn to_utc(self) -> String {
+    pub fn to_utc(self) -> String {
         let (year, month, day) = date_of(self.days);
         let sign = if year < 0 { "-" } else { "" };
         let (year, second) = (year.abs(), self.seconds_of_day);
