@@ -23,11 +23,12 @@ pub(super) struct Parser<'s> {
 
 /// An expression with the length of the longest way down.
 struct Tree {
-    expr: Expr,
+    expr: Box<Expr>,
     height: u32,
 }
 
-type Parsed = Result<Tree, ParseError>;
+/// Both are boxed, because results of the size of an expression would make for a deep stack.
+type Parsed<T = Tree> = Result<T, Box<ParseError>>;
 
 /// Words that are kept for later and cannot be names of variables or functions.
 const RESERVED: [&str; 17] = [
@@ -86,11 +87,11 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn parse(mut self) -> Result<Expr, ParseError> {
-        let tree = self.expression()?;
+        let tree = self.expression().map_err(|error| *error)?;
         if self.kind() != Kind::End {
-            return Err(self.unexpected("an operator or the end"));
+            return Err(*self.unexpected("an operator or the end"));
         }
-        Ok(tree.expr)
+        Ok(*tree.expr)
     }
 
     /// Operators, and perhaps `? :`, which needs parentheses only between these two.
@@ -110,7 +111,7 @@ impl<'s> Parser<'s> {
 
     fn conditional(&self, start: u32, condition: Tree, then: Tree, otherwise: Tree) -> Parsed {
         let height = condition.height.max(then.height).max(otherwise.height);
-        let (condition, then, otherwise) = (boxed(condition), boxed(then), boxed(otherwise));
+        let (condition, then, otherwise) = (condition.expr, then.expr, otherwise.expr);
         self.tree(start, height, Node::Conditional { condition, then, otherwise })
     }
 
@@ -134,16 +135,16 @@ impl<'s> Parser<'s> {
         self.position += 1;
         let right = self.operators(level + 1)?;
         let height = left.height.max(right.height);
-        self.tree(start, height, Node::Binary { operator, left: boxed(left), right: boxed(right) })
+        self.tree(start, height, Node::Binary { operator, left: left.expr, right: right.expr })
     }
 
     fn operands(&mut self, start: u32, first: Tree, level: u8, symbol: &str, node: fn(Vec<Expr>) -> Node) -> Parsed {
         let mut height = first.height;
-        let mut operands = vec![first.expr];
+        let mut operands = vec![*first.expr];
         while self.eat(symbol) {
             let operand = self.operators(level + 1)?;
             height = height.max(operand.height);
-            operands.push(operand.expr);
+            operands.push(*operand.expr);
         }
         self.tree(start, height, node(operands))
     }
@@ -166,7 +167,7 @@ impl<'s> Parser<'s> {
         if is_even {
             return Ok(operand);
         }
-        self.tree(start, operand.height, Node::Unary { operator, operand: boxed(operand) })
+        self.tree(start, operand.height, Node::Unary { operator, operand: operand.expr })
     }
 
     fn is_negative_number(&self) -> bool {
@@ -196,7 +197,7 @@ impl<'s> Parser<'s> {
         if token.kind == Kind::Name && !is_optional && self.is("(") {
             return self.member_call(start, operand, field, token.at());
         }
-        self.tree(start, operand.height, Node::Select { operand: boxed(operand), field, is_optional })
+        self.tree(start, operand.height, Node::Select { operand: operand.expr, field, is_optional })
     }
 
     fn index(&mut self, start: u32, operand: Tree) -> Parsed {
@@ -204,12 +205,12 @@ impl<'s> Parser<'s> {
         let index = self.expression()?;
         self.expect("]")?;
         let height = operand.height.max(index.height);
-        self.tree(start, height, Node::Index { operand: boxed(operand), index: boxed(index), is_optional })
+        self.tree(start, height, Node::Index { operand: operand.expr, index: index.expr, is_optional })
     }
 
     fn member_call(&mut self, start: u32, target: Tree, function: Box<str>, name_at: Range<u32>) -> Parsed {
         let (arguments, height) = self.arguments()?;
-        let node = macros::member_call(target.expr, function, name_at, arguments)?;
+        let node = macros::member_call(*target.expr, function, name_at, arguments)?;
         self.tree(start, height.max(target.height), node)
     }
 
@@ -225,10 +226,9 @@ impl<'s> Parser<'s> {
             Kind::Symbol("(") => self.parenthesised(),
             Kind::Symbol("[") => self.list(),
             Kind::Symbol("{") => self.map(),
-            Kind::QuotedName => Err(ParseError::new(
-                token.at(),
-                "expected an expression; names in backticks are for fields, after a dot",
-            )),
+            Kind::QuotedName => {
+                Err(error(token.at(), "expected an expression; names in backticks are for fields, after a dot"))
+            }
             _ => Err(self.unexpected("an expression")),
         }
     }
@@ -273,7 +273,7 @@ impl<'s> Parser<'s> {
         }
         let name = self.text(token);
         if RESERVED.contains(&name) {
-            return Err(ParseError::new(token.at(), format!("`{name}` is a reserved word and cannot be a name here")));
+            return Err(error(token.at(), format!("`{name}` is a reserved word and cannot be a name here")));
         }
         self.position += 1;
         let name = [dot, name].concat().into_boxed_str();
@@ -306,7 +306,7 @@ impl<'s> Parser<'s> {
             parser.expect(":")?;
             let value = parser.expression()?;
             height = height.max(value.height);
-            Ok((field, value.expr, is_optional))
+            Ok((field, *value.expr, is_optional))
         })?;
         self.tree(start, height, Node::Message { name, fields })
     }
@@ -319,7 +319,7 @@ impl<'s> Parser<'s> {
             let is_optional = parser.eat("?");
             let item = parser.expression()?;
             height = height.max(item.height);
-            Ok((item.expr, is_optional))
+            Ok((*item.expr, is_optional))
         })?;
         self.tree(start, height, Node::List(items))
     }
@@ -334,17 +334,13 @@ impl<'s> Parser<'s> {
             parser.expect(":")?;
             let value = parser.expression()?;
             height = height.max(key.height).max(value.height);
-            Ok((key.expr, value.expr, is_optional))
+            Ok((*key.expr, *value.expr, is_optional))
         })?;
         self.tree(start, height, Node::Map(entries))
     }
 
     /// What stands between commas, up to the closing bracket. One more comma is allowed, even after nothing.
-    fn items<T>(
-        &mut self,
-        close: &'static str,
-        mut item: impl FnMut(&mut Self) -> Result<T, ParseError>,
-    ) -> Result<Vec<T>, ParseError> {
+    fn items<T>(&mut self, close: &'static str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         if self.is(",") {
             self.position += 1;
@@ -360,7 +356,7 @@ impl<'s> Parser<'s> {
         Ok(items)
     }
 
-    fn arguments(&mut self) -> Result<(Vec<Expr>, u32), ParseError> {
+    fn arguments(&mut self) -> Parsed<(Vec<Expr>, u32)> {
         self.position += 1;
         let mut arguments = Vec::new();
         let mut height = 0;
@@ -370,7 +366,7 @@ impl<'s> Parser<'s> {
         loop {
             let argument = self.expression()?;
             height = height.max(argument.height);
-            arguments.push(argument.expr);
+            arguments.push(*argument.expr);
             if self.eat(")") {
                 return Ok((arguments, height));
             }
@@ -389,7 +385,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn descend(&mut self) -> Result<(), ParseError> {
+    fn descend(&mut self) -> Parsed<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH { Err(too_deep(self.next().at())) } else { Ok(()) }
     }
@@ -401,7 +397,7 @@ impl<'s> Parser<'s> {
         if height > MAX_DEPTH {
             return Err(too_deep(last.at()));
         }
-        Ok(Tree { expr: Expr { at: start..last.end, node }, height })
+        Ok(Tree { expr: Box::new(Expr { at: start..last.end, node }), height })
     }
 
     fn next(&self) -> Token {
@@ -430,28 +426,28 @@ impl<'s> Parser<'s> {
         is_next
     }
 
-    fn expect(&mut self, symbol: &str) -> Result<(), ParseError> {
+    fn expect(&mut self, symbol: &str) -> Parsed<()> {
         if self.eat(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
     }
 
     /// The next token is not what was expected.
-    fn unexpected(&mut self, expected: &str) -> ParseError {
+    fn unexpected(&mut self, expected: &str) -> Box<ParseError> {
         let token = self.next();
         let found = match (token.kind, self.lexical.take()) {
-            (Kind::Invalid, Some(error)) => return error,
+            (Kind::Invalid, Some(error)) => return Box::new(error),
             (Kind::End, _) => "the end".to_owned(),
             (Kind::String, _) => "a string".to_owned(),
             (Kind::Bytes, _) => "bytes".to_owned(),
             _ => format!("`{}`", self.text(token).trim_matches('`')),
         };
-        ParseError::new(token.at(), format!("expected {expected}, found {found}"))
+        error(token.at(), format!("expected {expected}, found {found}"))
     }
 }
 
-fn boxed(tree: Tree) -> Box<Expr> {
-    Box::new(tree.expr)
+fn too_deep(at: Range<u32>) -> Box<ParseError> {
+    error(at, format!("nested more than {MAX_DEPTH} deep"))
 }
 
-fn too_deep(at: Range<u32>) -> ParseError {
-    ParseError::new(at, format!("nested more than {MAX_DEPTH} deep"))
+fn error(at: Range<u32>, message: impl Into<String>) -> Box<ParseError> {
+    Box::new(ParseError::new(at, message))
 }

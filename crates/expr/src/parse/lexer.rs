@@ -31,11 +31,6 @@ pub(super) enum Kind {
 }
 
 const WORDS: [&str; 4] = ["true", "false", "null", "in"];
-/// The longer ones first.
-const SYMBOLS: [&str; 24] = [
-    "==", "!=", "<=", ">=", "&&", "||", "<", ">", "(", ")", "[", "]", "{", "}", ".", ",", "-", "!", "?", ":", "+", "*",
-    "/", "%",
-];
 
 impl Token {
     pub(super) fn at(self) -> Range<u32> {
@@ -92,7 +87,7 @@ fn next(source: &str, position: usize) -> Result<(Kind, usize), ParseError> {
     if first == b'`' {
         return Ok((Kind::QuotedName, quoted_name_length(rest, position)?));
     }
-    if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
+    if let Some(symbol) = symbol(bytes) {
         return Ok((Kind::Symbol(symbol), symbol.len()));
     }
     let found = rest.chars().next().unwrap_or_default();
@@ -104,6 +99,36 @@ fn next(source: &str, position: usize) -> Result<(Kind, usize), ParseError> {
     };
     let message = format!("expected an expression or an operator, found `{}`{hint}", found.escape_debug());
     Err(error(position, found.len_utf8(), message))
+}
+
+fn symbol(bytes: &[u8]) -> Option<&'static str> {
+    Some(match bytes {
+        [b'=', b'=', ..] => "==",
+        [b'!', b'=', ..] => "!=",
+        [b'<', b'=', ..] => "<=",
+        [b'>', b'=', ..] => ">=",
+        [b'&', b'&', ..] => "&&",
+        [b'|', b'|', ..] => "||",
+        [b'<', ..] => "<",
+        [b'>', ..] => ">",
+        [b'(', ..] => "(",
+        [b')', ..] => ")",
+        [b'[', ..] => "[",
+        [b']', ..] => "]",
+        [b'{', ..] => "{",
+        [b'}', ..] => "}",
+        [b'.', ..] => ".",
+        [b',', ..] => ",",
+        [b'-', ..] => "-",
+        [b'!', ..] => "!",
+        [b'?', ..] => "?",
+        [b':', ..] => ":",
+        [b'+', ..] => "+",
+        [b'*', ..] => "*",
+        [b'/', ..] => "/",
+        [b'%', ..] => "%",
+        _ => return None,
+    })
 }
 
 /// A dot belongs to a number only if a digit follows it, and an exponent needs digits too.
