@@ -18,6 +18,8 @@
 mod format;
 pub mod names;
 mod pattern;
+mod quantity;
 
 pub use format::{Format, Timestamp};
 pub use pattern::{Pattern, PatternError, Translated};
+pub use quantity::Quantity;

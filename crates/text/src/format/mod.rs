@@ -138,7 +138,7 @@ impl Format {
             Self::Date => time::is_date(text),
             Self::Duration => time::is_duration(text),
             Self::DateTime => time::is_date_time(text),
-            Self::Quantity => codes::is_quantity(text),
+            Self::Quantity => crate::Quantity::parse(text).is_some(),
             Self::ShortName => crate::names::is_dns1123_label(text),
             Self::LongName => crate::names::is_dns1123_subdomain(text),
         }
