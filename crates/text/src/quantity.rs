@@ -287,7 +287,7 @@ fn go_power_of_ten(exponent: i32) -> f64 {
     match exponent {
         0..=308 => LARGE[index / 32] * SMALL[index % 32],
         -323..=-1 => TINY[index / 32] / SMALL[index % 32],
-        1.. => f64::INFINITY,
+        309.. => f64::INFINITY,
         _ => 0.0,
     }
 }
