@@ -23,6 +23,7 @@
 
 pub mod base64;
 mod cidr;
+mod digits;
 mod format;
 mod ip;
 mod named_format;

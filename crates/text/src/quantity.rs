@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::digits::split_digits;
+
 /// An amount of something. As in Kubernetes, nothing is finer than a billionth: what is, is rounded away from zero.
 /// Amounts with a binary suffix end at 2⁶³-1; all others may be as large as they like, of which we keep 38 digits.
 ///
@@ -116,6 +118,14 @@ impl Quantity {
             return self;
         }
         Self { mantissa: self.mantissa / 10, scale: self.scale.saturating_add(1), is_small: false }
+    }
+
+    /// With a mantissa of billionths, which is what the reference keeps, if there is room for it.
+    fn in_nanos(self) -> Self {
+        match shifted(self.mantissa, i64::from(self.scale) - i64::from(NANO)) {
+            Some(mantissa) => Self { mantissa, scale: NANO, ..self },
+            None => self,
+        }
     }
 }
 
@@ -248,16 +258,6 @@ fn binary(whole: &str, fraction: &str, exponent: u32, has_digits: bool) -> Optio
     Some(Quantity { mantissa: nanos, scale: NANO, is_small: false }.min(largest))
 }
 
-impl Quantity {
-    /// With a mantissa of billionths, which is what the reference keeps, if there is room for it.
-    fn in_nanos(self) -> Self {
-        match shifted(self.mantissa, i64::from(self.scale) - i64::from(NANO)) {
-            Some(mantissa) => Self { mantissa, scale: NANO, ..self },
-            None => self,
-        }
-    }
-}
-
 /// The mantissa with zeros appended, if it stays below the limit.
 fn shifted(mantissa: i128, places: i64) -> Option<i128> {
     if mantissa == 0 {
@@ -269,10 +269,6 @@ fn shifted(mantissa: i128, places: i64) -> Option<i128> {
 
 fn digits(mantissa: i128) -> u32 {
     mantissa.unsigned_abs().checked_ilog10().map_or(0, |log| log + 1)
-}
-
-fn split_digits(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
 /// Ten to the power of `exponent`, rounded as Go's `math.Pow10` does.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::digits::split_digits;
+
 /// A duration as Go knows it: up to some 292 years in either direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GoDuration(i64);
@@ -182,10 +184,6 @@ fn unit_of_word(word: &str) -> Option<i64> {
         _ if starts("week") => 7 * DAY,
         _ => return None,
     })
-}
-
-fn split_digits(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
 #[cfg(test)]
