@@ -8,6 +8,7 @@ mod decode;
 mod mutate;
 mod patch;
 mod schema;
+mod text;
 mod yaml;
 
 pub use admit::admit;
@@ -16,6 +17,7 @@ pub use decode::decode;
 pub use mutate::mutate;
 pub use patch::patch;
 pub use schema::schema;
+pub use text::text;
 pub use yaml::yaml;
 
 #[cfg(test)]
@@ -30,6 +32,14 @@ mod tests {
     fn the_laws_hold_for_every_seed() {
         let targets: [(&str, fn(&[u8])); 6] =
             [("admit", admit), ("cel", cel), ("decode", decode), ("patch", patch), ("schema", schema), ("yaml", yaml)];
+        let targets: [(&str, fn(&[u8])); 6] = [
+            ("admit", admit),
+            ("decode", decode),
+            ("patch", patch),
+            ("schema", schema),
+            ("text", text),
+            ("yaml", yaml),
+        ];
         for (name, target) in targets {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
             let mut seeds = 0;

@@ -2,12 +2,12 @@
 
 /// A lower-case DNS label as in RFC 1123, up to 63 characters.
 pub fn is_dns1123_label(name: &str) -> bool {
-    name.len() <= 63 && is_label(name)
+    name.len() <= LONGEST_LABEL && is_label(name)
 }
 
 /// Lower-case DNS labels joined by dots, up to 253 characters; the labels have no limit of their own.
 pub fn is_dns1123_subdomain(name: &str) -> bool {
-    name.len() <= 253 && name.split('.').all(is_label)
+    name.len() <= LONGEST_SUBDOMAIN && is_subdomain(name)
 }
 
 /// A lower-case DNS label as in RFC 1035: it starts with a letter.
@@ -47,15 +47,28 @@ pub fn group_and_version(api_version: &str) -> Option<(&str, &str)> {
     }
 }
 
-fn is_label(label: &str) -> bool {
+pub(crate) const LONGEST_LABEL: usize = 63;
+pub(crate) const LONGEST_SUBDOMAIN: usize = 253;
+
+/// Labels joined by dots, of any length.
+pub(crate) fn is_subdomain(name: &str) -> bool {
+    name.split('.').all(is_label)
+}
+
+/// Lower-case letters and digits, with `-` between them.
+pub(crate) fn is_label(label: &str) -> bool {
     let outer = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     is_enclosed(label.as_bytes(), outer, |byte| outer(byte) || *byte == b'-')
 }
 
-/// Up to 63 letters and digits, with `-`, `_` and `.` between them.
 fn is_word(word: &str) -> bool {
+    word.len() <= LONGEST_LABEL && is_word_of_any_length(word)
+}
+
+/// Letters and digits, with `-`, `_` and `.` between them.
+pub(crate) fn is_word_of_any_length(word: &str) -> bool {
     let inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    word.len() <= 63 && is_enclosed(word.as_bytes(), u8::is_ascii_alphanumeric, inner)
+    is_enclosed(word.as_bytes(), u8::is_ascii_alphanumeric, inner)
 }
 
 /// Not empty, `outer` at both ends and `inner` throughout.

@@ -1,4 +1,4 @@
-//! Identifiers, numbers with check digits, colors, base64 and quantities.
+//! Identifiers, numbers with check digits, colors and base64.
 
 /// 24 hexadecimal digits.
 pub(super) fn is_bson_object_id(text: &str) -> bool {
@@ -137,32 +137,6 @@ pub(super) fn is_base64(text: &str) -> bool {
     !data.is_empty()
         && text.len().is_multiple_of(4)
         && data.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
-}
-
-/// A number with an optional suffix: a power of ten or of 1024, or an exponent.
-pub(super) fn is_quantity(text: &str) -> bool {
-    if text.is_empty() {
-        return false;
-    }
-    let number = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let after_whole = number.trim_start_matches(|c: char| c.is_ascii_digit());
-    let suffix = match after_whole.strip_prefix('.') {
-        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
-        None => after_whole,
-    };
-    let has_digits = number[..number.len() - suffix.len()].bytes().any(|byte| byte.is_ascii_digit());
-    match suffix {
-        "" | "n" | "u" | "m" | "k" | "M" | "G" | "T" | "P" | "E" | "Ki" | "Mi" | "Gi" | "Ti" => true,
-        // A missing number counts as zero, but only where the reference needs no arbitrary precision for it.
-        "Pi" | "Ei" => has_digits,
-        _ => decimal_exponent(suffix).is_some_and(|exponent| has_digits || exponent >= -9),
-    }
-}
-
-/// The exponent of a suffix such as `e-3`; like the reference, it wraps at 32 bits.
-fn decimal_exponent(suffix: &str) -> Option<i32> {
-    let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-    Some(exponent as i32)
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! The formats of strings that Kubernetes checks, with its own idea of each.
 
 mod codes;
+mod dates;
 mod email;
 mod network;
-mod time;
-mod uri;
-
-pub use time::Timestamp;
 
 /// A format that is checked; all others are ignored, as Kubernetes ignores them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,7 +112,7 @@ impl Format {
     pub fn accepts(self, text: &str) -> bool {
         match self {
             Self::BsonObjectId => codes::is_bson_object_id(text),
-            Self::Uri => uri::is_request_uri(text),
+            Self::Uri => crate::url::is_request_uri(text),
             Self::Email => email::is_email(text),
             Self::Hostname => network::is_hostname(text),
             Self::Ipv4 => network::is_ipv4(text),
@@ -135,10 +132,10 @@ impl Format {
             Self::RgbColor => codes::is_rgb_color(text),
             Self::Byte => codes::is_base64(text),
             Self::Password => true,
-            Self::Date => time::is_date(text),
-            Self::Duration => time::is_duration(text),
-            Self::DateTime => time::is_date_time(text),
-            Self::Quantity => codes::is_quantity(text),
+            Self::Date => dates::is_date(text),
+            Self::Duration => crate::GoDuration::parse_words(text).is_some(),
+            Self::DateTime => dates::is_date_time(text),
+            Self::Quantity => crate::Quantity::parse(text).is_some(),
             Self::ShortName => crate::names::is_dns1123_label(text),
             Self::LongName => crate::names::is_dns1123_subdomain(text),
         }
@@ -147,7 +144,7 @@ impl Format {
 
 /// Checks a table of examples for one format.
 #[cfg(test)]
-fn check(name: &str, good: &[&str], bad: &[&str]) {
+pub(crate) fn check(name: &str, good: &[&str], bad: &[&str]) {
     let format = Format::for_string(name).unwrap();
     for text in good {
         assert!(format.accepts(text), "{text:?} should be of format {name}");

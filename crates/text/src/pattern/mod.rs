@@ -1,7 +1,7 @@
 //! Patterns with the syntax and the meaning that Go gives them, run by the `regex` crate.
 //!
 //! A pattern is translated in one pass. What both languages write alike but mean differently is spelled out, what only
-//! Rust knows is escaped or refused, and groups capture nothing, since only whether a text matches is ever asked.
+//! Rust knows is escaped or refused, and groups capture nothing, since nobody asks what they matched.
 
 mod size;
 mod translate;
@@ -26,6 +26,16 @@ impl Pattern {
     /// Whether the pattern matches somewhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
+    }
+
+    /// The first place where the pattern matches.
+    pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.regex.find(text).map(|found| found.as_str())
+    }
+
+    /// All places where the pattern matches, none of which overlap.
+    pub fn find_all<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex.find_iter(text).map(|found| found.as_str())
     }
 
     /// The pattern as it was written.
@@ -281,6 +291,29 @@ mod tests {
         for refused in ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "^(?!a).*$"] {
             assert!(refusal(refused).contains("look"), "{refused}");
         }
+    }
+
+    #[test]
+    fn places() {
+        let find = |go: &str, text: &'static str| Pattern::from_go(go).unwrap().find(text);
+        assert_eq!(find("[0-9]+", "abc 123"), Some("123"));
+        assert_eq!(find("xyz", "abc 123"), None);
+        assert_eq!(find("a|ab", "ab"), Some("a"));
+        for (greedy, lazy) in
+            [("a+", "a+?"), ("a*", "a*?"), ("a?", "a??"), ("a{1,3}", "a{1,3}?"), ("(a|b){2,}", "(a|b){2,}?")]
+        {
+            let longest = find(greedy, "aaa").unwrap();
+            let shortest = find(lazy, "aaa").unwrap();
+            assert!(longest.len() > shortest.len(), "{greedy}");
+            assert_eq!(find(&format!("(?U){lazy}"), "aaa"), Some(longest), "{lazy}");
+            assert_eq!(find(&format!("(?U:{greedy})"), "aaa"), Some(shortest), "{greedy}");
+            assert_eq!(find(&format!("(?U)(?-U){greedy}"), "aaa"), Some(longest), "{greedy}");
+        }
+        let find_all = |go: &str, text: &'static str| Pattern::from_go(go).unwrap().find_all(text).collect::<Vec<_>>();
+        assert_eq!(find_all("[0-9]+", "123 abc 456"), ["123", "456"]);
+        assert_eq!(find_all("xyz", "123"), [""; 0]);
+        // An empty match right after another does not count.
+        assert_eq!(find_all("a*", "baac"), ["", "aa", ""]);
     }
 
     #[test]

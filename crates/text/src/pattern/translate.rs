@@ -59,6 +59,7 @@ struct Flags {
     ignore_case: bool,
     multi_line: bool,
     dot_matches_newline: bool,
+    ungreedy: bool,
 }
 
 impl<'g> Translator<'g> {
@@ -173,8 +174,7 @@ impl<'g> Translator<'g> {
                 'i' => flags.ignore_case = on,
                 'm' => flags.multi_line = on,
                 's' => flags.dot_matches_newline = on,
-                // Greed does not change whether a text matches.
-                'U' => {}
+                'U' => flags.ungreedy = on,
                 '-' if on => {
                     on = false;
                     any = false;
@@ -201,6 +201,7 @@ impl<'g> Translator<'g> {
 
     /// Repeats the last thing, whose innermost part is then there `times` as often.
     fn repeat(&mut self, before: &str, rust: &str, times: u64) -> Result<(), String> {
+        let is_inverted = self.rest.starts_with('?');
         self.rest = self.rest.strip_prefix('?').unwrap_or(self.rest);
         let operator = &before[..before.len() - self.rest.len()];
         if self.frame.repeated {
@@ -211,6 +212,9 @@ impl<'g> Translator<'g> {
         }
         self.frame.last_weight = self.frame.last_weight.saturating_mul(times);
         self.out.push_str(rust);
+        if is_inverted != self.frame.flags.ungreedy {
+            self.out.push('?');
+        }
         Ok(())
     }
 

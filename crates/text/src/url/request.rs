@@ -2,8 +2,10 @@
 
 use std::net::Ipv6Addr;
 
+use super::escape::escaped;
+
 /// An absolute URI, an absolute path, or `*`.
-pub(super) fn is_request_uri(text: &str) -> bool {
+pub(crate) fn is_request_uri(text: &str) -> bool {
     if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_control()) {
         return false;
     }
@@ -23,7 +25,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
 }
 
 /// What follows the scheme, and whether there was one; `None` if it is empty.
-fn after_scheme(text: &str) -> Option<(bool, &str)> {
+pub(super) fn after_scheme(text: &str) -> Option<(bool, &str)> {
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let (scheme, rest) = text.split_at(text.find(|c| !in_scheme(c)).unwrap_or(text.len()));
     match rest.strip_prefix(':') {
@@ -34,7 +36,7 @@ fn after_scheme(text: &str) -> Option<(bool, &str)> {
 }
 
 /// A host with an optional port, and a user before it.
-fn is_authority(authority: &str) -> bool {
+pub(super) fn is_authority(authority: &str) -> bool {
     match authority.rsplit_once('@') {
         Some((user, host)) => is_user(user) && is_host(host),
         None => is_host(authority),
@@ -98,15 +100,9 @@ fn has_good_escapes(text: &str) -> bool {
     true
 }
 
-/// The byte that the two digits after a `%` stand for.
-fn escaped(bytes: &mut impl Iterator<Item = u8>) -> Option<u8> {
-    let mut digit = || char::from(bytes.next()?).to_digit(16);
-    u8::try_from(digit()? * 16 + digit()?).ok()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::check;
+    use crate::format::check;
 
     #[test]
     fn uris() {
