@@ -26,6 +26,13 @@ pub struct OwnedText {
     plain: bool,
 }
 
+impl OwnedText {
+    /// The string itself.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
 impl Owned {
     /// The value, borrowed; lists and objects get new slices in the arena, texts stay where they are.
     pub fn share<'a>(&'a self, arena: &'a Arena) -> Value<'a> {

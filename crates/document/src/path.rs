@@ -94,6 +94,12 @@ impl FieldPath {
         }
     }
 
+    /// The path of a part, whose own path from here is `below`.
+    #[must_use]
+    pub fn child(&self, below: &str) -> Self {
+        Self(below.to_owned()).under(self)
+    }
+
     /// Whether this is the whole document.
     pub fn is_root(&self) -> bool {
         self.0 == Self::ROOT

@@ -1,7 +1,23 @@
-//! CEL over documents.
+//! CEL over documents: typed against a schema, evaluated within a budget.
 
 #[expect(missing_docs, reason = "what the fields of a node are is shown by how it is written")]
 pub mod ast;
+mod check;
+mod code;
+mod evaluate;
+mod expression;
+mod failure;
+mod library;
 mod parse;
+mod shape;
+mod types;
+mod value;
 
+pub use check::{Mistake, Variable};
+pub use evaluate::Evaluator;
+pub use expression::{CompileError, Expression};
+pub use failure::{Failure, FailureKind};
 pub use parse::{MAX_CHARACTERS, MAX_DEPTH, ParseError, parse};
+pub use shape::{Identity, ObjectShape, Shape, ShapeId, ShapeKind, Shapes};
+pub use types::Type;
+pub use value::Val;

@@ -216,6 +216,33 @@ rules! {
             not created",
         mend: "add `default: {}` to the parent",
     }
+    INVALID_RULE: "WW070" "invalid-rule" Error {
+        summary: "a validation rule is no CEL expression, or does not fit the schema",
+        why: "Kubernetes refuses a definition with a rule that it cannot type-check",
+        mend: "correct the expression at the place shown",
+    }
+    MALFORMED_RULE: "WW071" "malformed-rule" Error {
+        summary: "a part of a validation rule is missing or not what it must be",
+        why: "Kubernetes refuses a rule without an expression, with a message of several lines, or with \
+            a reason or a path that it does not know",
+        mend: "write the part as the message says",
+    }
+    MISPLACED_TRANSITION_RULE: "WW072" "misplaced-transition-rule" Error {
+        summary: "a validation rule uses oldSelf where no old value can be found",
+        why: "Kubernetes matches old and new items of lists by key only, and refuses the rule elsewhere",
+        mend: "give the list keys, or compare the list as a whole",
+    }
+    COSTLY_RULE: "WW073" "costly-rule" Error {
+        summary: "a validation rule can cost more than Kubernetes allows",
+        why: "Kubernetes estimates the worst case from the limits in the schema, and refuses what is over \
+            its budget",
+        mend: "add maxItems, maxProperties and maxLength to what the rule goes through, or make it simpler",
+    }
+    FOREIGN_FUNCTION: "WW074" "foreign-function" Warning {
+        summary: "a validation rule uses a function that Kubernetes does not have",
+        why: "the rule works here, but Kubernetes refuses the definition",
+        mend: "say the same with functions that Kubernetes has",
+    }
     INVALID_VALUE: "WW100" "invalid-value" Error {
         summary: "a value of a document is not what its schema asks for",
         why: "Kubernetes refuses the document",

@@ -9,6 +9,7 @@ use crate::{
     error::{ErrorLog, Source, TextLimit},
     model::is_implied,
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
+    rules::check_rules,
     validate::{
         MetadataError, Tally, check_field_count, check_junctors, check_required_declared, check_required_undeclared,
         check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping, is_object_meta_field,
@@ -25,6 +26,8 @@ pub struct Stages {
     pub(crate) default: bool,
     /// Checks every value.
     pub(crate) validate: bool,
+    /// Evaluates rules, after everything else and only if that found nothing that makes them meaningless.
+    rules: bool,
     /// Drops metadata of the wrong type instead of refusing the document.
     drop_invalid_metadata: bool,
     /// Fills in defaults but leaves nulls and metadata alone.
@@ -33,16 +36,30 @@ pub struct Stages {
 
 impl Stages {
     /// Everything that a write goes through.
-    pub const ADMIT: Self =
-        Self { prune: true, default: true, validate: true, drop_invalid_metadata: false, fill_only: false };
+    pub const ADMIT: Self = Self {
+        prune: true,
+        default: true,
+        validate: true,
+        rules: true,
+        drop_invalid_metadata: false,
+        fill_only: false,
+    };
     /// Pruning alone.
-    pub const PRUNE: Self = Self { default: false, validate: false, ..Self::ADMIT };
+    pub const PRUNE: Self = Self { default: false, validate: false, rules: false, ..Self::ADMIT };
     /// Everything up to defaulting.
-    pub const DEFAULT: Self = Self { validate: false, ..Self::ADMIT };
+    pub const DEFAULT: Self = Self { validate: false, rules: false, ..Self::ADMIT };
     /// Validation alone.
     pub const VALIDATE: Self = Self { prune: false, default: false, ..Self::ADMIT };
+    /// The rules of `x-kubernetes-validations` alone, of a document that has passed all the rest.
+    pub const RULES: Self = Self { validate: false, ..Self::VALIDATE };
     /// How a default value itself is completed: neither pruned nor freed of nulls.
     pub(crate) const FILL: Self = Self { prune: false, fill_only: true, ..Self::ADMIT };
+
+    /// The same, but without the rules of `x-kubernetes-validations`.
+    #[must_use]
+    pub const fn without_rules(self) -> Self {
+        Self { rules: false, ..self }
+    }
 
     /// The same, but metadata of the wrong type is dropped instead of refused, as is done with stored documents.
     #[must_use]
@@ -131,7 +148,12 @@ impl Program {
         stages: Stages,
     ) -> Result<Admitted<'a>, AdmitError> {
         let mut walk = Walk::new(self, arena, stages);
-        let value = walk.from(self.root, document);
+        let walks = stages.prune || stages.default || stages.validate;
+        let value = if walks { walk.from(self.root, document) } else { document };
+        if stages.rules && self.rules.is_some() {
+            let value = &arena.slice(&[value])[0];
+            check_rules(self, value, arena, &mut walk.errors);
+        }
         match walk.refusal {
             Some(error) => Err(error),
             None => {

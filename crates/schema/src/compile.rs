@@ -9,6 +9,7 @@ use crate::{
     model::{Additional, ListType, Type, is_implied},
     patterns::Patterns,
     program::{CompiledDefault, Field, Fields, Junctors, ListRule, Meta, Node, NodeId, Program, Types},
+    rules,
     validate::{Bound, Checks, Enumeration, NumberChecks, Range},
 };
 
@@ -40,8 +41,10 @@ impl Program {
             Node { nullable: true, items: Some(NodeId::UNSPECIFIED), ..Node::default() };
         nodes[NodeId::UNTOUCHED.0 as usize] = Node { nullable: true, untouched: true, ..Node::default() };
         let mut compiler = Compiler { nodes, purpose, patterns: Patterns::of(schema) };
-        let root = compiler.node(schema, Context { at_root: root == Root::Resource, ..Context::STRUCTURE });
-        Self { nodes: compiler.nodes, root }
+        let is_resource = root == Root::Resource;
+        let root = compiler.node(schema, Context { at_root: is_resource, ..Context::STRUCTURE });
+        let rules = rules::Compiler::new(schema, is_resource).map(|rules| rules.rules(schema, &compiler.nodes, root));
+        Self { nodes: compiler.nodes, root, rules: rules.map(Box::new) }
     }
 
     /// Frees every default of unknown fields, fills it with the defaults below it and checks it, once and for all.

@@ -68,6 +68,8 @@ pub(crate) enum Source {
     List,
     /// The metadata of embedded resources.
     Metadata,
+    /// The rules of `x-kubernetes-validations`.
+    Rule,
 }
 
 impl ValidationError {
@@ -87,6 +89,11 @@ impl ValidationError {
             Source::SchemaAtRoot => FieldPath::root(),
             _ => self.path.clone(),
         }
+    }
+
+    /// Whether a rule of `x-kubernetes-validations` says so.
+    pub fn is_from_rule(&self) -> bool {
+        self.source == Source::Rule
     }
 
     /// What is wrong with it.

@@ -29,6 +29,7 @@ pub mod model;
 mod patterns;
 mod problem;
 mod program;
+mod rules;
 mod validate;
 
 pub use admit::{AdmitError, AdmitErrorKind, Admitted, Stages};

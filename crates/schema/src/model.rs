@@ -2,6 +2,8 @@
 
 use wheelwright_document::{Owned, Span};
 
+use crate::lower::Named;
+
 /// One node of a schema. Nodes inside `allOf`, `anyOf`, `oneOf` and `not` are of the same type; the structural check
 /// says what they may not contain.
 #[derive(Clone, Debug, Default)]
@@ -117,8 +119,28 @@ pub struct Extensions {
     pub list_map_keys: Vec<Box<str>>,
     /// `x-kubernetes-map-type`.
     pub map_type: Option<Box<str>>,
-    /// `x-kubernetes-validations`, as written.
-    pub validations: Option<Owned>,
+    /// `x-kubernetes-validations`.
+    pub validations: Vec<ValidationRule>,
+}
+
+/// One of the `x-kubernetes-validations`. Empty texts are as good as absent.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ValidationRule {
+    /// Where it was written.
+    pub span: Span,
+    /// `rule`, which must hold.
+    pub rule: Named,
+    /// `message`, said if it does not.
+    pub message: Named,
+    /// `messageExpression`, which makes the message.
+    pub message_expression: Named,
+    /// `reason`, the sort of the error.
+    pub reason: Named,
+    /// `fieldPath`, the field below that the error is about.
+    pub field_path: Named,
+    /// `optionalOldSelf`: the rule also holds for what is new.
+    pub optional_old_self: Option<bool>,
 }
 
 /// `x-kubernetes-list-type`.
@@ -215,13 +237,6 @@ impl Schema {
 
     pub(crate) fn preserves_unknown_fields(&self) -> bool {
         self.extensions.preserve_unknown_fields == Some(true)
-    }
-}
-
-impl Extensions {
-    /// Whether there are CEL rules.
-    pub(crate) fn has_validations(&self) -> bool {
-        self.validations.as_ref().is_some_and(|rules| !matches!(rules, Owned::Array(rules) if rules.is_empty()))
     }
 }
 

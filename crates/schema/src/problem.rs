@@ -1,5 +1,7 @@
 //! What is wrong with a schema: a rule that is broken, where, and how to mend it.
 
+use std::ops::Range;
+
 use wheelwright_document::{FieldPath, Path, Span};
 use wheelwright_findings::{Rule, rules};
 
@@ -17,6 +19,8 @@ pub struct Problem {
     pub path: FieldPath,
     /// Where it was written.
     pub span: Span,
+    /// What part of the text that was written there it is about, of an expression: the text and the bytes of it.
+    pub part: Option<(Box<str>, Range<u32>)>,
     /// Other places that have to do with it.
     pub related: Vec<(Span, String)>,
     /// What is wrong here.
@@ -45,6 +49,7 @@ impl Problem {
             kind: None,
             path: path.to_field_path(),
             span,
+            part: None,
             related: Vec::new(),
             message: message.into(),
             mend: None,

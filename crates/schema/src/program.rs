@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use wheelwright_document::Owned;
 
-use crate::validate::Checks;
+use crate::{rules::Rules, validate::Checks};
 
 /// A compiled schema. Compile once, use from any number of threads.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: NodeId,
+    pub(crate) rules: Option<Box<Rules>>,
 }
 
 /// The position of a node in [`Program::nodes`].

@@ -130,7 +130,10 @@ impl Evaluation {
             match program.run(object.value, arena, stages) {
                 Ok(admitted) => {
                     entries.push(Entry { key: "defaulted", value: admitted.value });
-                    entries.push(Entry { key: "errors", value: pairs(&error_pairs(&admitted.errors), arena) });
+                    let (rule_errors, errors): (Vec<_>, Vec<_>) =
+                        admitted.errors.iter().partition(|error| error.is_from_rule());
+                    entries.push(Entry { key: "errors", value: pairs(&error_pairs(&errors), arena) });
+                    entries.push(Entry { key: "rule_errors", value: pairs(&error_pairs(&rule_errors), arena) });
                     if admitted.truncated {
                         entries.push(Entry { key: "truncated", value: Value::Bool(true) });
                     }
@@ -176,7 +179,7 @@ fn problem_pairs(problems: Vec<Problem>) -> Pairs {
     sorted(pairs.collect())
 }
 
-fn error_pairs(errors: &[ValidationError]) -> Pairs {
+fn error_pairs(errors: &[&ValidationError]) -> Pairs {
     sorted(errors.iter().map(|error| (error.kind().name(), error.kubernetes_path().to_string())).collect())
 }
 

@@ -48,6 +48,7 @@ fn run(sample: &Sample, rounds: usize) -> Report {
     let arena = Arena::new();
     let document = decode(input, &arena).expect("the input is JSON");
     let admitted = sample.program.admit(document, &arena).expect("metadata is well-formed").value;
+    let without_rules = Stages::ADMIT.without_rules();
     let stage = |stages: Stages| {
         move || {
             let arena = Arena::for_input(input.len());
@@ -65,10 +66,10 @@ fn run(sample: &Sample, rounds: usize) -> Report {
             Candidate::new("serde_json: deep clone of the output", || {
                 black_box(black_box(&defaulted).clone());
             }),
-            Candidate::new("whole pipeline: decode, admit, encode", || {
+            Candidate::new("whole pipeline: decode, admit without rules, encode", || {
                 let arena = Arena::for_input(input.len());
                 let document = decode(black_box(input), &arena).expect("the input is JSON");
-                let admitted = sample.program.admit(document, &arena).expect("metadata is well-formed");
+                let admitted = sample.program.run(document, &arena, without_rules).expect("metadata is well-formed");
                 let mut out = Vec::with_capacity(input.len() * 4);
                 encode_into(admitted.value, &mut out);
                 black_box((out.len(), admitted.errors.len()));
@@ -77,7 +78,7 @@ fn run(sample: &Sample, rounds: usize) -> Report {
                 let arena = Arena::for_input(input.len());
                 black_box(decode(black_box(input), &arena).is_ok());
             }),
-            Candidate::new("  admit (all stages in one walk)", stage(Stages::ADMIT)),
+            Candidate::new("  admit (all stages in one walk)", stage(without_rules)),
             Candidate::new("  encode", || {
                 let mut out = Vec::with_capacity(input.len() * 4);
                 encode_into(black_box(admitted), &mut out);
@@ -85,14 +86,20 @@ fn run(sample: &Sample, rounds: usize) -> Report {
             }),
             Candidate::new("prune alone", stage(Stages::PRUNE)),
             Candidate::new("default alone (prune, nulls, defaults)", stage(Stages::DEFAULT)),
-            Candidate::new("validate alone", stage(Stages::VALIDATE)),
+            Candidate::new("validate alone", stage(Stages::VALIDATE.without_rules())),
+            Candidate::new("rules alone, of the defaulted document", || {
+                let arena = Arena::new();
+                let rules = sample.program.run(black_box(admitted), &arena, Stages::RULES);
+                black_box(rules.map(|admitted| admitted.errors.len()).ok());
+            }),
         ],
     );
     report(sample, &measured)
 }
 
 fn report(sample: &Sample, measured: &[Measured]) -> Report {
-    let [serde, clone, pipeline, .., default, _] = measured else { unreachable!("as listed above") };
+    let [serde, clone, pipeline, .., default, _, rules] = measured else { unreachable!("as listed above") };
+    let mut misses = Vec::new();
     let mut lines: Vec<String> = measured.iter().map(Measured::to_string).collect();
     let whole = serde.best / pipeline.best;
     let whole_median = serde.median / pipeline.median;
@@ -102,9 +109,15 @@ fn report(sample: &Sample, measured: &[Measured]) -> Report {
         sample.goal
     ));
     lines.push(format!("ratio: defaulting is {defaulting:.2} × as fast as a deep clone; goal 1.0"));
+    if sample.has_rules {
+        let share = rules.best / pipeline.best;
+        lines.push(format!("ratio: the rules take {share:.2} × as long as the rest of the pipeline; at most 2.0"));
+        if share > 2.0 {
+            misses.push(format!("rules {share:.2} × the pipeline instead of 2.0 ×"));
+        }
+    }
     let nanoseconds_per_byte = pipeline.best / sample.input.len() as f64;
     lines.push(format!("the pipeline takes {nanoseconds_per_byte:.2} ns per byte of input"));
-    let mut misses = Vec::new();
     if whole < sample.goal {
         misses.push(format!("pipeline {whole:.2} × instead of {:.1} ×", sample.goal));
     }

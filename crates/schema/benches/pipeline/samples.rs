@@ -16,6 +16,8 @@ pub(crate) struct Sample {
     pub(crate) output: Vec<u8>,
     /// How many times as fast as `serde_json` the pipeline has to be.
     pub(crate) goal: f64,
+    /// The schema has rules in CEL.
+    pub(crate) has_rules: bool,
 }
 
 pub(crate) fn all() -> Vec<Sample> {
@@ -54,9 +56,12 @@ impl Sample {
             encode(admitted.value)
         };
         let goal = if input.len() < 5_000 { 1.0 } else { 1.3 };
-        Self { name, program, input, output, goal }
+        let has_rules = schema.windows(RULES.len()).any(|part| part == RULES);
+        Self { name, program, input, output, goal, has_rules }
     }
 }
+
+const RULES: &[u8] = b"x-kubernetes-validations";
 
 fn shared() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

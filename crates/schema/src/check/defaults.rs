@@ -10,6 +10,7 @@ use crate::{
     model::{Additional, is_implied},
     problem::Problems,
     program::{Meta, NodeId},
+    rules::default_rules,
     validate::{coerce_metadata, validate_metadata},
 };
 
@@ -192,7 +193,10 @@ impl<'p> Checker<'p> {
 
     fn violations(&mut self, subject: Subject<'_>, value: Value<'_>) {
         let Subject { schema, id, arena, path, place } = subject;
-        let errors = self.run(id, value, arena, Stages::VALIDATE).errors;
+        let mut errors = self.run(id, value, arena, Stages::VALIDATE).errors;
+        if errors.is_empty() {
+            errors = default_rules(self.program, id, &arena.slice(&[value])[0], arena);
+        }
         let base = path.to_field_path();
         // Kubernetes looks at the values only where the metadata is right.
         let metadata_is_wrong = errors.iter().any(|error| error.source == Source::Metadata);
@@ -203,7 +207,7 @@ impl<'p> Checker<'p> {
             let path = match error.source {
                 Source::SchemaAtRoot => base.clone(),
                 Source::Schema => error.path.under(&base),
-                Source::List | Source::Metadata => under(path, &error.path),
+                Source::List | Source::Metadata | Source::Rule => under(path, &error.path),
             };
             let message = describe(&error);
             match error.source {
@@ -213,6 +217,9 @@ impl<'p> Checker<'p> {
                 }
                 Source::Metadata => {
                     self.report(&rules::DEFAULT_METADATA_INVALID, error.kind, schema, path, message, place);
+                }
+                Source::Rule => {
+                    self.report(&rules::INVALID_DEFAULT, error.kind, schema, path, message, place);
                 }
                 Source::Schema | Source::SchemaAtRoot if !metadata_is_wrong => {
                     self.report(&rules::INVALID_DEFAULT, error.kind, schema, path, message, place);
@@ -277,7 +284,9 @@ fn under(default: &Path<'_>, part: &FieldPath) -> FieldPath {
 }
 
 fn describe(error: &ValidationError) -> String {
-    if error.path.is_root() {
+    if error.is_from_rule() {
+        format!("the default breaks a rule: {}", error.message)
+    } else if error.path.is_root() {
         format!("the default {}", error.message)
     } else {
         format!("{} of the default {}", error.path, error.message)

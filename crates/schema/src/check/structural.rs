@@ -297,7 +297,7 @@ fn check_branch(branch: &Schema, skip_any_of: bool, path: &Path<'_>, problems: &
         ("x-kubernetes-list-map-keys", !extensions.list_map_keys.is_empty()),
         ("x-kubernetes-list-type", extensions.list_type.is_some()),
         ("x-kubernetes-map-type", extensions.map_type.is_some()),
-        ("x-kubernetes-validations", extensions.has_validations()),
+        ("x-kubernetes-validations", !extensions.validations.is_empty()),
     ];
     for (keyword, _) in forbidden.iter().filter(|(_, written)| *written) {
         problems.push(

@@ -3,7 +3,8 @@
 use wheelwright_document::{Path, Spanned, SpannedEntry};
 use wheelwright_findings::rules;
 
-use crate::{ErrorType, Problem, Schema, problem::Problems};
+use super::Named;
+use crate::{ErrorType, Problem, Schema, model::ValidationRule, problem::Problems};
 
 /// A keyword with its value and its path.
 pub(super) struct Reader<'r, 'a> {
@@ -70,6 +71,39 @@ impl<'a> Reader<'_, 'a> {
             text
         });
         texts.collect()
+    }
+
+    /// The rules of `x-kubernetes-validations`.
+    pub(super) fn rules(&mut self) -> Vec<ValidationRule> {
+        let items = self.list();
+        items.iter().enumerate().map(|(index, item)| self.rule(index, item)).collect()
+    }
+
+    fn rule(&mut self, index: usize, source: &Spanned<'_>) -> ValidationRule {
+        let mut rule = ValidationRule { span: source.span, ..ValidationRule::default() };
+        let Some(entries) = source.as_object() else {
+            self.malformed_value(source, "a list of rules, which are objects");
+            return rule;
+        };
+        let place = Path::Index(self.path, index);
+        for entry in entries.iter().filter(|entry| !entry.value.as_scalar().is_some_and(|value| value.is_null())) {
+            let path = Path::Child(&place, entry.key);
+            let mut reader = Reader { keyword: entry.key, value: &entry.value, path: &path, problems: self.problems };
+            match entry.key {
+                "rule" => rule.rule = reader.named(),
+                "message" => rule.message = reader.named(),
+                "messageExpression" => rule.message_expression = reader.named(),
+                "reason" => rule.reason = reader.named(),
+                "fieldPath" => rule.field_path = reader.named(),
+                "optionalOldSelf" => rule.optional_old_self = Some(reader.flag()),
+                unknown => super::report_unknown(unknown, &mut reader, entry.key_span),
+            }
+        }
+        rule
+    }
+
+    fn named(&mut self) -> Named {
+        Named { text: self.text().unwrap_or_default(), span: self.value.span }
     }
 
     pub(super) fn schema(&mut self) -> Box<Schema> {

@@ -164,7 +164,7 @@ fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: Span
         "x-kubernetes-list-type" => extensions.list_type = reader.text().map(|name| ListType::from_name(&name)),
         "x-kubernetes-list-map-keys" => extensions.list_map_keys = reader.texts(),
         "x-kubernetes-map-type" => extensions.map_type = reader.text(),
-        "x-kubernetes-validations" => extensions.validations = Some(owned(reader.value)),
+        "x-kubernetes-validations" => extensions.validations = reader.rules(),
         "id" | "$schema" | "$ref" => {
             if reader.text().is_some_and(|text| !text.is_empty()) {
                 schema.unsupported.push(reader.keyword.into());

@@ -1,0 +1,185 @@
+//! Calls: which overloads of a function fit.
+
+use std::ops::Range;
+
+use wheelwright_text::Pattern;
+
+use super::{Checker, Typed};
+use crate::{
+    Type,
+    ast::{Expr, Literal, Node},
+    code::{Call, Code},
+    evaluate::MOST_ARGUMENTS,
+    library::{self, Overload},
+};
+
+impl Checker<'_> {
+    pub(super) fn call(
+        &mut self,
+        expr: &Expr,
+        function: &str,
+        name_at: &Range<u32>,
+        target: Option<&Expr>,
+        arguments: &[Expr],
+    ) -> Typed {
+        let Some(target) = target else {
+            let name = function.strip_prefix('.').unwrap_or(function);
+            return self.resolve(name, name_at, expr, &arguments.iter().collect::<Vec<_>>(), false);
+        };
+        if let Some(namespace) = self.qualified(target) {
+            let name = format!("{namespace}.{function}");
+            if library::overloads(&name).iter().any(|overload| !overload.is_member) {
+                return self.resolve(&name, name_at, expr, &arguments.iter().collect::<Vec<_>>(), false);
+            }
+        }
+        let all: Vec<_> = std::iter::once(target).chain(arguments).collect();
+        self.resolve(function, name_at, expr, &all, true)
+    }
+
+    pub(super) fn operator(&mut self, name: &str, expr: &Expr, operands: &[&Expr]) -> Typed {
+        self.resolve(name, &expr.at, expr, operands, false)
+    }
+
+    /// `in`, where a list of constant texts on the right is not made anew every time.
+    pub(super) fn membership(&mut self, expr: &Expr, left: &Expr, right: &Expr) -> Typed {
+        if let Node::List(items) = &right.node
+            && let Some(texts) = items.iter().map(constant_text).collect::<Option<Box<[_]>>>()
+            && !texts.is_empty()
+        {
+            let mistakes = self.mistakes.len();
+            let operand = self.expr(left);
+            if self.mistakes.len() == mistakes && self.types.shallow(&operand.r#type) == Type::String {
+                return Typed::new(Code::OneOf { operand: Box::new(operand.code), texts }, Type::Bool);
+            }
+            self.mistakes.truncate(mistakes);
+        }
+        self.operator("in", expr, &[left, right])
+    }
+
+    fn resolve(
+        &mut self,
+        name: &str,
+        name_at: &Range<u32>,
+        expr: &Expr,
+        arguments: &[&Expr],
+        is_member: bool,
+    ) -> Typed {
+        let overloads = library::overloads(name);
+        if overloads.is_empty() {
+            return self.mistake(name_at, format!("there is no function `{name}`{}", suggestion(name)));
+        }
+        let typed: Vec<_> = arguments.iter().map(|argument| self.expr(argument)).collect();
+        if typed.len() > MOST_ARGUMENTS {
+            return self.mistake(&expr.at, format!("`{name}` takes fewer arguments"));
+        }
+        let types: Vec<_> = typed.iter().map(|typed| self.types.shallow(&typed.r#type)).collect();
+        let mut fitting: Vec<&'static Overload> = Vec::new();
+        let mut result: Option<Type> = None;
+        for overload in overloads.iter().copied() {
+            if overload.is_member != is_member || overload.parameters.len() != types.len() {
+                continue;
+            }
+            let mut attempt = self.types.clone();
+            let (a, b) = (attempt.fresh(), attempt.fresh());
+            let mut parameters = overload.parameters.iter().zip(&types);
+            if !parameters.all(|(parameter, given)| attempt.assign(&parameter.to_type(&a, &b), given)) {
+                continue;
+            }
+            let gives = overload.result.to_type(&a, &b);
+            result = Some(match result {
+                None => {
+                    self.types = attempt;
+                    gives
+                }
+                Some(known) if known == gives => known,
+                Some(_) => Type::Dyn,
+            });
+            fitting.push(overload);
+        }
+        let Some(result) = result else {
+            return self.no_overload(name, name_at, &types, is_member);
+        };
+        fitting.iter().for_each(|overload| self.note_origin(overload, name_at));
+        let pattern = match self.constant_pattern(name, arguments) {
+            Ok(pattern) => pattern,
+            Err(typed) => return typed,
+        };
+        if let Err(typed) = self.constant_argument(name, arguments) {
+            return typed;
+        }
+        // What is known of the arguments decides, unless some may turn out to be something else.
+        let overloads = fitting.into();
+        let arguments = typed.into_iter().map(|typed| typed.code).collect();
+        Typed::new(Code::Call(Box::new(Call { name: name.into(), overloads, arguments, pattern })), result)
+    }
+
+    fn no_overload(&mut self, name: &str, at: &Range<u32>, types: &[Type], is_member: bool) -> Typed {
+        let given: Vec<_> = types.iter().map(|r#type| self.types.resolved(r#type).to_string()).collect();
+        let signatures = library::overloads(name).iter().map(|overload| {
+            let parameters: Vec<_> = overload
+                .parameters
+                .iter()
+                .map(|kind| kind.to_type(&Type::Variable(0), &Type::Variable(1)).to_string())
+                .collect();
+            match overload.is_member {
+                true => format!("{}.{name}({})", parameters[0], parameters[1..].join(", ")),
+                false => format!("({})", parameters.join(", ")),
+            }
+        });
+        const MOST: usize = 6;
+        let mut known: Vec<_> = signatures.collect();
+        known.dedup();
+        if known.len() > MOST {
+            known.truncate(MOST);
+            known.push("…".to_owned());
+        }
+        let given = match is_member {
+            true => format!("{}.{name}({})", given[0], given[1..].join(", ")),
+            false => format!("({})", given.join(", ")),
+        };
+        self.mistake(at, format!("`{name}` does not take {given}; it takes {}", known.join(" or ")))
+    }
+
+    /// The pattern of `matches`, `find` and `findAll`, if it is a constant; one that is no pattern is a mistake.
+    fn constant_pattern(&mut self, name: &str, arguments: &[&Expr]) -> Result<Option<Pattern>, Typed> {
+        let (true, Some(argument)) = (matches!(name, "matches" | "find" | "findAll"), arguments.get(1)) else {
+            return Ok(None);
+        };
+        let Node::Literal(Literal::String(text)) = &argument.node else { return Ok(None) };
+        Pattern::from_go(text).map(Some).map_err(|error| self.mistake(&argument.at, error.to_string()))
+    }
+
+    /// A constant text that `duration` or `timestamp` cannot read is a mistake.
+    fn constant_argument(&mut self, name: &str, arguments: &[&Expr]) -> Result<(), Typed> {
+        let [argument] = arguments else { return Ok(()) };
+        let Node::Literal(Literal::String(text)) = &argument.node else { return Ok(()) };
+        if library::reads(name, text) { Ok(()) } else { Err(self.mistake(&argument.at, format!("this is no {name}"))) }
+    }
+}
+
+fn constant_text((expr, is_optional): &(Expr, bool)) -> Option<Box<str>> {
+    match &expr.node {
+        Node::Literal(Literal::String(text)) if !is_optional => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// A function that is called almost like a name.
+fn suggestion(name: &str) -> String {
+    let alike = |candidate: &&str| candidate.eq_ignore_ascii_case(name) || is_one_edit_away(candidate, name);
+    match library::names().filter(alike).min() {
+        Some(found) => format!("; did you mean `{found}`?"),
+        None => String::new(),
+    }
+}
+
+/// Whether one letter more, less or another turns a name into another.
+fn is_one_edit_away(a: &str, b: &str) -> bool {
+    let (a, b) = if a.len() <= b.len() { (a.as_bytes(), b.as_bytes()) } else { (b.as_bytes(), a.as_bytes()) };
+    if b.len() - a.len() > 1 || a.len() < 3 {
+        return false;
+    }
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let skip = usize::from(a.len() == b.len());
+    a.get(same + skip..) == b.get(same + 1..)
+}

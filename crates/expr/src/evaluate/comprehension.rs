@@ -1,0 +1,147 @@
+//! The macros that go through a list or a map.
+
+use super::{Evaluator, MapBuilder};
+use crate::{
+    Failure,
+    ast::Macro,
+    code::{Code, Comprehension},
+    library::Answer,
+    shape::ShapeKind,
+    value::Val,
+};
+
+/// What a comprehension has come to; its macro says which part is used.
+#[derive(Default)]
+struct Progress<'a> {
+    failure: Option<Failure>,
+    count: usize,
+    list: Vec<Val<'a>>,
+    map: MapBuilder<'a>,
+}
+
+impl<'a> Evaluator<'a> {
+    #[inline(never)]
+    pub(super) fn comprehension(&mut self, comprehension: &'a Comprehension) -> Answer<'a> {
+        let range = self.value(&comprehension.range)?;
+        let mut progress = Progress::default();
+        let length = match range {
+            Val::Items(items, _) => items.len(),
+            Val::List(items) => items.len(),
+            Val::Fields(entries, _) => entries.len(),
+            Val::Map(entries) => entries.len(),
+            _ => return Err(Failure::no_such_overload("comprehension")),
+        };
+        for at in 0..length {
+            // What the expansion of the macro does in a step besides the parts that were written.
+            self.charge(2)?;
+            let (first, second) = self.variables(range, at, comprehension.has_second);
+            let Some(first) = first else { continue };
+            let depth = self.stack.len();
+            self.stack.push(first);
+            self.stack.extend(second);
+            let finished = self.step(comprehension, first, &mut progress);
+            self.stack.truncate(depth);
+            if let Some(result) = finished? {
+                return Ok(result);
+            }
+        }
+        self.finish(comprehension.kind, progress)
+    }
+
+    /// The variables of one step; none for a field that expressions do not know.
+    #[inline]
+    fn variables(&self, range: Val<'a>, at: usize, has_second: bool) -> (Option<Val<'a>>, Option<Val<'a>>) {
+        match range {
+            Val::Items(..) | Val::List(_) if has_second => (Some(Val::Int(at as i64)), Some(self.item(range, at))),
+            Val::Items(..) | Val::List(_) => (Some(self.item(range, at)), None),
+            Val::Map(entries) => (Some(entries[at].0), has_second.then_some(entries[at].1)),
+            Val::Fields(entries, id) => {
+                let entry = &entries[at];
+                let shape = match &self.shapes.get(id).kind {
+                    ShapeKind::Map { values } => *values,
+                    ShapeKind::Object(object) => match object.declared(entry.key) {
+                        Some(shape) => shape,
+                        None => return (None, None),
+                    },
+                    _ => id,
+                };
+                (Some(Val::String(entry.key)), has_second.then(|| self.read(&entry.value, shape)))
+            }
+            _ => (None, None),
+        }
+    }
+
+    /// One step; gives the result if the rest does not matter.
+    #[inline]
+    fn step(
+        &mut self,
+        comprehension: &'a Comprehension,
+        first: Val<'a>,
+        progress: &mut Progress<'a>,
+    ) -> Result<Option<Val<'a>>, Failure> {
+        let Comprehension { kind, condition, transform, .. } = comprehension;
+        let holds = match condition {
+            None => true,
+            Some(condition) => match (self.value(condition), kind) {
+                (Ok(Val::Bool(holds)), _) => holds,
+                (Ok(_), Macro::All | Macro::Exists) => {
+                    progress.failure.get_or_insert_with(|| Failure::no_such_overload("condition"));
+                    return Ok(None);
+                }
+                (Err(error), Macro::All | Macro::Exists) if !error.is_final() => {
+                    progress.failure.get_or_insert(error);
+                    return Ok(None);
+                }
+                (Ok(_), _) => return Err(Failure::no_such_overload("condition")),
+                (Err(error), _) => return Err(error),
+            },
+        };
+        match (kind, transform) {
+            (Macro::All, _) if !holds => return Ok(Some(Val::Bool(false))),
+            (Macro::Exists, _) if holds => return Ok(Some(Val::Bool(true))),
+            (_, _) if !holds => {}
+            (Macro::ExistsOne, _) => progress.count += 1,
+            (Macro::Filter, _) => progress.list.push(super::valid(first)?),
+            (Macro::Map | Macro::TransformList, Some(transform)) => {
+                let value = self.value(transform)?;
+                progress.list.push(value);
+            }
+            (Macro::TransformMap, Some(transform)) => {
+                let value = self.value(transform)?;
+                progress.map.insert(first, value)?;
+            }
+            (Macro::TransformMapEntry, Some(transform)) => self.insert_entries(transform, progress)?,
+            _ => {}
+        }
+        if !matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne) {
+            self.charge(10)?;
+        }
+        Ok(None)
+    }
+
+    fn insert_entries(&mut self, transform: &'a Code, progress: &mut Progress<'a>) -> Result<(), Failure> {
+        let Val::Map(entries) = self.value(transform)? else {
+            return Err(Failure::no_such_overload("transformMapEntry"));
+        };
+        for (key, value) in entries {
+            if progress.map.has(*key) {
+                return Err(Failure::other("insert failed: the key is in the map already"));
+            }
+            progress.map.insert(*key, *value)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, kind: Macro, progress: Progress<'a>) -> Answer<'a> {
+        if let Some(failure) = progress.failure {
+            return Err(failure);
+        }
+        Ok(match kind {
+            Macro::All => Val::Bool(true),
+            Macro::Exists => Val::Bool(false),
+            Macro::ExistsOne => Val::Bool(progress.count == 1),
+            Macro::Filter | Macro::Map | Macro::TransformList => Val::List(self.arena.slice(&progress.list)),
+            Macro::TransformMap | Macro::TransformMapEntry => progress.map.finish(self.arena),
+        })
+    }
+}

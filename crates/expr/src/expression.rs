@@ -1,0 +1,83 @@
+//! Expressions: from a source to a result.
+
+use std::{error::Error, fmt, ops::Range};
+
+use crate::{
+    Failure, Type,
+    check::{Checked, Mistake, Variable, check},
+    code::Code,
+    evaluate::Evaluator,
+    parse,
+    shape::Shapes,
+    value::Val,
+};
+
+/// An expression that has been read, typed and made ready to run. Compile once, evaluate from any number of threads.
+#[derive(Debug)]
+pub struct Expression {
+    code: Code,
+    uses: Vec<bool>,
+    foreign: Vec<(&'static str, Range<u32>)>,
+}
+
+/// Why an expression cannot be compiled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompileError {
+    mistakes: Vec<Mistake>,
+}
+
+impl Expression {
+    /// Compiles an expression over documents of some shapes; its value must have a type.
+    ///
+    /// # Errors
+    /// The source is no expression, or cannot be typed, or gives something of another type.
+    pub fn compile(source: &str, shapes: &Shapes, variables: &[Variable], result: &Type) -> Result<Self, CompileError> {
+        let expr = parse(source).map_err(|error| CompileError {
+            mistakes: vec![Mistake { at: error.at(), message: error.message().to_owned() }],
+        })?;
+        let Checked { code, r#type, uses, foreign } =
+            check(&expr, shapes, variables).map_err(|mistakes| CompileError { mistakes })?;
+        if r#type != *result {
+            let message = format!("the expression must give a {result}, not a {type}");
+            return Err(CompileError { mistakes: vec![Mistake { at: expr.at, message }] });
+        }
+        Ok(Self { code, uses, foreign })
+    }
+
+    /// Whether the expression mentions a variable, by its position in the list it was compiled with.
+    pub fn uses(&self, variable: usize) -> bool {
+        self.uses.get(variable).copied().unwrap_or(false)
+    }
+
+    /// The functions that Kubernetes does not have in the rules of a schema, with their places.
+    pub fn foreign_functions(&self) -> &[(&'static str, Range<u32>)] {
+        &self.foreign
+    }
+
+    /// Evaluates the expression with values for the variables it was compiled with.
+    ///
+    /// # Errors
+    /// The expression has no value, or costs more than the evaluator's budget.
+    pub fn evaluate<'a>(&'a self, evaluator: &mut Evaluator<'a>, variables: &[Val<'a>]) -> Result<Val<'a>, Failure> {
+        evaluator.run(&self.code, variables)
+    }
+}
+
+impl CompileError {
+    /// What is wrong, in the order of the source.
+    pub fn mistakes(&self) -> &[Mistake] {
+        &self.mistakes
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, mistake) in self.mistakes.iter().enumerate() {
+            f.write_str(if at == 0 { "" } else { "; " })?;
+            f.write_str(&mistake.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for CompileError {}

@@ -1,0 +1,186 @@
+//! Lists: Kubernetes' functions on them, and what adding one to another does.
+
+use std::collections::{HashMap, HashSet};
+
+use wheelwright_document::Value;
+
+use super::{
+    Answer, Cost, Kind, LIST, Overload,
+    compare::{compare, equal, key_of, map_key},
+    math, member,
+};
+use crate::{
+    Failure,
+    evaluate::{Evaluator, valid},
+    shape::{Identity, ShapeId, ShapeKind},
+    value::Val,
+};
+
+macro_rules! of_comparable {
+    ($name:literal, $result:expr, $run:ident) => {
+        &[
+            member($name, &[Kind::List(&Kind::Int)], $result(Kind::Int), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Uint)], $result(Kind::Uint), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Double)], $result(Kind::Double), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Bool)], $result(Kind::Bool), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Duration)], $result(Kind::Duration), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Timestamp)], $result(Kind::Timestamp), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::String)], $result(Kind::String), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Bytes)], $result(Kind::Bytes), Cost::Elements, $run),
+        ]
+    };
+}
+
+const fn bool_of(_: Kind) -> Kind {
+    Kind::Bool
+}
+
+const fn itself(kind: Kind) -> Kind {
+    kind
+}
+
+pub(super) const IS_SORTED: &[Overload] = of_comparable!("isSorted", bool_of, is_sorted);
+pub(super) const MIN: &[Overload] = of_comparable!("min", itself, min);
+pub(super) const MAX: &[Overload] = of_comparable!("max", itself, max);
+
+pub(super) const OVERLOADS: &[Overload] = &[
+    member("sum", &[Kind::List(&Kind::Int)], Kind::Int, Cost::Elements, |evaluator, arguments| {
+        sum(evaluator, arguments, Val::Int(0))
+    }),
+    member("sum", &[Kind::List(&Kind::Uint)], Kind::Uint, Cost::Elements, |evaluator, arguments| {
+        sum(evaluator, arguments, Val::Uint(0))
+    }),
+    member("sum", &[Kind::List(&Kind::Double)], Kind::Double, Cost::Elements, |evaluator, arguments| {
+        sum(evaluator, arguments, Val::Double(0.0))
+    }),
+    member("sum", &[Kind::List(&Kind::Duration)], Kind::Duration, Cost::Elements, |evaluator, arguments| {
+        sum(evaluator, arguments, Val::Duration(wheelwright_text::GoDuration::from_nanoseconds(0)))
+    }),
+    member("indexOf", &[LIST, Kind::A], Kind::Int, Cost::Elements, |evaluator, arguments| {
+        let length = arguments[0].cost_size() as usize;
+        position(evaluator, arguments, 0..length)
+    }),
+    member("lastIndexOf", &[LIST, Kind::A], Kind::Int, Cost::Elements, |evaluator, arguments| {
+        let length = arguments[0].cost_size() as usize;
+        position(evaluator, arguments, (0..length).rev())
+    }),
+];
+
+fn items<'a>(evaluator: &Evaluator<'a>, list: Val<'a>) -> impl Iterator<Item = Answer<'a>> {
+    (0..list.cost_size() as usize).map(move |at| valid(evaluator.item(list, at)))
+}
+
+fn is_sorted<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    let mut last: Option<Val<'a>> = None;
+    for item in items(evaluator, arguments[0]) {
+        let item = item?;
+        if let Some(last) = last
+            && compare(last, item)?.is_none_or(|order| order.is_gt())
+        {
+            return Ok(Val::Bool(false));
+        }
+        last = Some(item);
+    }
+    Ok(Val::Bool(true))
+}
+
+fn sum<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>], zero: Val<'a>) -> Answer<'a> {
+    let mut sum = zero;
+    for at in 0..arguments[0].cost_size() as usize {
+        let item = valid(evaluator.item(arguments[0], at))?;
+        sum = math::add(evaluator, &[sum, item])?;
+    }
+    Ok(sum)
+}
+
+fn min<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    extreme(evaluator, arguments[0], "min", std::cmp::Ordering::Less)
+}
+
+fn max<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    extreme(evaluator, arguments[0], "max", std::cmp::Ordering::Greater)
+}
+
+fn extreme<'a>(evaluator: &Evaluator<'a>, list: Val<'a>, name: &str, wanted: std::cmp::Ordering) -> Answer<'a> {
+    let mut found: Option<Val<'a>> = None;
+    for item in items(evaluator, list) {
+        let item = item?;
+        if found.is_none() || compare(item, found.unwrap_or(item))? == Some(wanted) {
+            found = Some(item);
+        }
+    }
+    found.ok_or_else(|| Failure::other(format!("{name} called on an empty list")))
+}
+
+fn position<'a>(
+    evaluator: &mut Evaluator<'a>,
+    arguments: &[Val<'a>],
+    positions: impl Iterator<Item = usize>,
+) -> Answer<'a> {
+    for at in positions {
+        let item = evaluator.item(arguments[0], at);
+        if equal(evaluator, item, arguments[1])? {
+            return Ok(Val::Int(at as i64));
+        }
+    }
+    Ok(Val::Int(-1))
+}
+
+/// One list after another; sets and lists with keys are merged.
+pub(super) fn concatenate<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    let (a, b) = (arguments[0], arguments[1]);
+    evaluator.charge((a.cost_size() + b.cost_size()) / 10)?;
+    if let (Val::Items(ours, id), ShapeKind::List { identity, .. }) = (a, shape_kind(evaluator, a)) {
+        match identity {
+            Identity::Position => {}
+            Identity::Value => return union(evaluator, a, b),
+            Identity::Keys(keys) => return merge(evaluator, ours, id, b, keys),
+        }
+    }
+    let all: Vec<_> = items(evaluator, a).chain(items(evaluator, b)).collect::<Result<_, _>>()?;
+    Ok(Val::List(evaluator.arena.slice(&all)))
+}
+
+fn shape_kind<'a>(evaluator: &Evaluator<'a>, list: Val<'a>) -> &'a ShapeKind {
+    match list {
+        Val::Items(_, id) => &evaluator.shapes.get(id).kind,
+        _ => &ShapeKind::Any,
+    }
+}
+
+/// The items of one set, then those of the other that are new.
+fn union<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Answer<'a> {
+    let mut all: Vec<_> = items(evaluator, a).collect::<Result<_, _>>()?;
+    let mut known: HashSet<_> = all.iter().filter_map(|item| map_key(*item)).collect();
+    for item in items(evaluator, b) {
+        let item = item?;
+        if map_key(item).is_none_or(|key| known.insert(key)) {
+            all.push(item);
+        }
+    }
+    Ok(Val::List(evaluator.arena.slice(&all)))
+}
+
+/// The items of one list, replaced by those of the other with the same key, then the others.
+fn merge<'a>(
+    evaluator: &mut Evaluator<'a>,
+    ours: &'a [Value<'a>],
+    id: ShapeId,
+    theirs: Val<'a>,
+    keys: &[Box<str>],
+) -> Answer<'a> {
+    let shape = evaluator.item_shape(id);
+    let mut all: Vec<Val<'a>> = ours.iter().map(|item| evaluator.read(item, shape)).collect();
+    let mut places: HashMap<_, _> = ours.iter().enumerate().map(|(at, item)| (key_of(item, keys), at)).collect();
+    for item in items(evaluator, theirs) {
+        let item = item?;
+        let Val::Fields(entries, _) = item else {
+            all.push(item);
+            continue;
+        };
+        let next = all.len();
+        let at = *places.entry(key_of(&Value::Object(entries), keys)).or_insert(next);
+        if at == next { all.push(item) } else { all[at] = item }
+    }
+    Ok(Val::List(evaluator.arena.slice(&all)))
+}

@@ -1,0 +1,190 @@
+//! The walk that evaluates the rules of a schema over a document.
+
+use wheelwright_document::{Arena, FieldPath, Path, Value};
+use wheelwright_expr::{Evaluator, Failure, FailureKind, Val};
+
+use super::{NodeRules, Rule, Rules};
+use crate::{
+    ErrorType, ValidationError,
+    error::{ErrorLog, Source},
+    program::{NodeId, Program},
+};
+
+/// What one rule may cost, in Kubernetes' units.
+const PER_RULE: u64 = 1_000_000;
+/// What all rules of a document may cost.
+const PER_DOCUMENT: u64 = 10_000_000;
+
+/// Evaluates the rules of a program over a document that is pruned and defaulted, unless other errors make that
+/// pointless: then a single error says so.
+pub(crate) fn check_rules<'a>(program: &'a Program, document: &'a Value<'a>, arena: &'a Arena, errors: &mut ErrorLog) {
+    let Some(rules) = &program.rules else { return };
+    if errors.errors.iter().any(is_blocking) {
+        errors.push(|| ValidationError {
+            kind: ErrorType::Invalid,
+            path: FieldPath::root(),
+            message: "some rules were not evaluated because of the errors above; mend these first".to_owned(),
+            source: Source::Rule,
+        });
+        return;
+    }
+    let evaluator = Evaluator::new(&rules.shapes, arena);
+    let mut walk = RuleWalk { program, rules, evaluator, left: PER_DOCUMENT, errors };
+    // The walk ends early only when the budget is spent, which it has reported by then.
+    let _ = walk.value(program.root, document, &Path::Root);
+}
+
+/// What the rules of a node say of its default.
+pub(crate) fn default_rules<'a>(
+    program: &'a Program,
+    id: NodeId,
+    default: &'a Value<'a>,
+    arena: &'a Arena,
+) -> Vec<ValidationError> {
+    let mut errors = ErrorLog::default();
+    if let Some(rules) = &program.rules {
+        let evaluator = Evaluator::new(&rules.shapes, arena);
+        let mut walk = RuleWalk { program, rules, evaluator, left: PER_DOCUMENT, errors: &mut errors };
+        let _ = walk.value(id, default, &Path::Root);
+    }
+    errors.errors
+}
+
+/// Whether values are so wrong that rules cannot be expected to make sense of them.
+fn is_blocking(error: &ValidationError) -> bool {
+    matches!(
+        error.kind,
+        ErrorType::Required
+            | ErrorType::TypeInvalid
+            | ErrorType::NotSupported
+            | ErrorType::TooLong
+            | ErrorType::TooMany
+    )
+}
+
+struct RuleWalk<'a, 'e> {
+    program: &'a Program,
+    rules: &'a Rules,
+    evaluator: Evaluator<'a>,
+    /// What is left of the budget of the document.
+    left: u64,
+    errors: &'e mut ErrorLog,
+}
+
+/// Nothing more is evaluated: the budget is spent.
+struct Spent;
+
+impl<'a> RuleWalk<'a, '_> {
+    fn value(&mut self, id: NodeId, value: &'a Value<'a>, path: &Path<'_>) -> Result<(), Spent> {
+        let Some(node_rules) = self.rules.at(id) else { return Ok(()) };
+        if value.is_null() {
+            return Ok(());
+        }
+        if !node_rules.rules.is_empty() {
+            self.node(node_rules, value, path)?;
+        }
+        let node = self.program.node(id);
+        match value {
+            Value::Object(entries) => {
+                for entry in *entries {
+                    let (child, path) = match node.fields.get(entry.key) {
+                        Some(field) => (field, Path::Child(path, entry.key)),
+                        None => match node.additional {
+                            Some(additional) => (additional, Path::Key(path, entry.key)),
+                            None => continue,
+                        },
+                    };
+                    self.value(child, &entry.value, &path)?;
+                }
+                Ok(())
+            }
+            Value::Array(items) => match node.items {
+                Some(item_node) => {
+                    let mut items = items.iter().enumerate();
+                    items.try_for_each(|(index, item)| self.value(item_node, item, &Path::Index(path, index)))
+                }
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn node(&mut self, node: &'a NodeRules, value: &'a Value<'a>, path: &Path<'_>) -> Result<(), Spent> {
+        let own = self.evaluator.read(value, node.shape);
+        for rule in &node.rules {
+            if rule.uses_old_self && !rule.optional_old_self {
+                continue;
+            }
+            self.rule(rule, [own, Val::Optional(None)], path)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> RuleWalk<'a, '_> {
+    /// Evaluates one rule; what it says of a value that breaks it becomes an error.
+    fn rule(&mut self, rule: &'a Rule, variables: [Val<'a>; 2], path: &Path<'_>) -> Result<(), Spent> {
+        let expression = match &rule.expression {
+            Ok(expression) => expression,
+            Err(why) => {
+                self.fail(ErrorType::Invalid, path, "", why);
+                return Ok(());
+            }
+        };
+        let outcome = self.spend(|evaluator| expression.evaluate(evaluator, &variables));
+        match outcome {
+            Ok(Val::Bool(true)) => Ok(()),
+            Ok(_) => {
+                let message = self.message(rule, variables, path)?;
+                self.fail(rule.kind, path, &rule.field_path, &message);
+                Ok(())
+            }
+            Err(failure) if failure.kind() == FailureKind::Budget => {
+                let name = &rule.name;
+                self.fail(ErrorType::Invalid, path, "", &format!("{failure}, and no further rules: {name}"));
+                Err(Spent)
+            }
+            Err(failure) => {
+                self.fail(ErrorType::Invalid, path, "", &format!("{failure}, evaluating the rule: {}", rule.name));
+                Ok(())
+            }
+        }
+    }
+
+    /// What to say about a value that breaks a rule.
+    fn message(&mut self, rule: &'a Rule, variables: [Val<'a>; 2], path: &Path<'_>) -> Result<String, Spent> {
+        const LONGEST: usize = 5 << 10;
+        let Some(expression) = &rule.message_expression else { return Ok(rule.message.to_string()) };
+        match self.spend(|evaluator| expression.evaluate(evaluator, &variables)) {
+            Ok(Val::String(text)) => {
+                let text = text.trim();
+                let is_usable = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
+                Ok(if is_usable { text.to_owned() } else { rule.message.to_string() })
+            }
+            Err(failure) if failure.kind() == FailureKind::Budget => {
+                let message = format!("the message of a rule costs too much, no further rules: {}", rule.name);
+                self.fail(ErrorType::Invalid, path, &rule.field_path, &message);
+                Err(Spent)
+            }
+            _ => Ok(rule.message.to_string()),
+        }
+    }
+
+    /// Evaluates something within both budgets.
+    fn spend<T>(&mut self, evaluate: impl FnOnce(&mut Evaluator<'a>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let budget = self.left.min(PER_RULE);
+        self.evaluator.set_budget(budget);
+        let result = evaluate(&mut self.evaluator);
+        self.left -= budget - self.evaluator.budget();
+        result
+    }
+
+    #[cold]
+    fn fail(&mut self, kind: ErrorType, path: &Path<'_>, below: &str, message: &str) {
+        self.errors.push(|| {
+            let path = path.to_field_path();
+            let path = if below.is_empty() { path } else { path.child(below) };
+            ValidationError { kind, path, message: message.to_owned(), source: Source::Rule }
+        });
+    }
+}

@@ -1,0 +1,53 @@
+//! `x-kubernetes-validations`: rules in CEL that documents must satisfy.
+
+mod compile;
+mod evaluate;
+mod field_path;
+mod shape;
+
+pub(crate) use compile::{Compiler, OLD_SELF};
+pub(crate) use evaluate::{check_rules, default_rules};
+pub(crate) use field_path::normalized;
+use wheelwright_expr::{Expression, ShapeId, Shapes};
+
+use crate::{ErrorType, program::NodeId};
+
+/// The rules of a schema, by the node of the program that they are declared at.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    shapes: Shapes,
+    /// One for each node of the program; none where there are no rules, at the node or below.
+    by_node: Box<[Option<NodeRules>]>,
+}
+
+impl Rules {
+    fn at(&self, id: NodeId) -> Option<&NodeRules> {
+        self.by_node[id.0 as usize].as_ref()
+    }
+}
+
+/// What the walk over a document needs to know of a node that has rules, at itself or below.
+#[derive(Debug)]
+struct NodeRules {
+    shape: ShapeId,
+    rules: Vec<Rule>,
+    /// Fields of the old object are the old values of the fields: the object is not atomic.
+    has_old_fields: bool,
+}
+
+/// A rule that is ready to run.
+#[derive(Debug)]
+struct Rule {
+    /// What must hold; `Err` says why it cannot be evaluated, and fails every document.
+    expression: Result<Expression, String>,
+    message_expression: Option<Expression>,
+    optional_old_self: bool,
+    uses_old_self: bool,
+    kind: ErrorType,
+    /// What follows the path of the node in the path of an error.
+    field_path: Box<str>,
+    /// What an error says, if no expression says something better.
+    message: Box<str>,
+    /// The rule in words, for errors while it is evaluated.
+    name: Box<str>,
+}
