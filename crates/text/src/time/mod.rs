@@ -91,7 +91,8 @@ impl Timestamp {
         self.checked_add(duration.checked_neg()?)
     }
 
-    /// How much later this is than another, if that can be told in 64 bits of nanoseconds.
+    /// How much later this is than another, if that can be told in 64 bits of nanoseconds. Like the reference, it
+    /// gives up where the whole seconds alone do not fit.
     pub fn checked_since(self, other: Self) -> Option<GoDuration> {
         let seconds = (self.seconds - other.seconds).checked_mul(1_000_000_000)?;
         let nanoseconds = i64::from(self.nanoseconds) - i64::from(other.nanoseconds);
@@ -338,6 +339,8 @@ mod tests {
         assert_eq!(time("9999-12-31T23:59:59Z").checked_add(duration("1s")), None);
         assert_eq!(time("0001-01-01T00:00:00Z").checked_sub(duration("1ns")), None);
         assert_eq!(start.checked_sub(GoDuration::from_nanoseconds(i64::MIN)), None);
+        let later = start.checked_add(GoDuration::from_nanoseconds(i64::MAX)).unwrap();
+        assert_eq!(later.checked_since(start), None);
         assert_eq!(time("9999-12-31T23:59:59Z").checked_since(time("0001-01-01T00:00:00Z")), None);
     }
 }
