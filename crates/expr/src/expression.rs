@@ -3,9 +3,10 @@
 use std::{error::Error, fmt, ops::Range};
 
 use crate::{
-    Failure, Type,
+    CostEstimate, Failure, Type,
     check::{Checked, Mistake, Variable, check},
     code::Code,
+    estimate::estimate,
     evaluate::Evaluator,
     parse,
     shape::Shapes,
@@ -52,6 +53,11 @@ impl Expression {
     /// The functions that Kubernetes does not have in the rules of a schema, with their places.
     pub fn foreign_functions(&self) -> &[(&'static str, Range<u32>)] {
         &self.foreign
+    }
+
+    /// What the expression can cost for documents of the shapes and with the variables it was compiled with.
+    pub fn estimate(&self, shapes: &Shapes, variables: &[Variable]) -> CostEstimate {
+        estimate(&self.code, shapes, variables)
     }
 
     /// Evaluates the expression with values for the variables it was compiled with.

@@ -4,16 +4,19 @@
 pub mod ast;
 mod check;
 mod code;
+mod estimate;
 mod evaluate;
 mod expression;
 mod failure;
 mod library;
+pub mod limits;
 mod parse;
 mod shape;
 mod types;
 mod value;
 
 pub use check::{Mistake, Variable};
+pub use estimate::CostEstimate;
 pub use evaluate::Evaluator;
 pub use expression::{CompileError, Expression};
 pub use failure::{Failure, FailureKind};

@@ -19,7 +19,8 @@ pub struct Shape {
     pub kind: ShapeKind,
     /// Whether it can be null.
     pub nullable: bool,
-    /// How many characters, bytes, items or entries it can have; the estimate of a cost rests on it.
+    /// How many characters, bytes, items or entries it can have; the estimate of a cost rests on it. Of what has no
+    /// size, as numbers and objects with declared fields, it is zero.
     pub max_size: u64,
 }
 
