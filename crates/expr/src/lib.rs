@@ -9,7 +9,7 @@ mod evaluate;
 mod expression;
 mod failure;
 mod library;
-pub mod limits;
+mod limits;
 mod parse;
 mod shape;
 mod types;
@@ -20,6 +20,10 @@ pub use estimate::CostEstimate;
 pub use evaluate::Evaluator;
 pub use expression::{CompileError, Expression};
 pub use failure::{Failure, FailureKind};
+pub use limits::{
+    ESTIMATED_RULE_LIMIT, ESTIMATED_SCHEMA_LIMIT, EXPRESSION_LIMIT, MESSAGE_BYTES, NOTABLE_RULE_COST, OBJECT_BUDGET,
+    REQUEST_BYTES,
+};
 pub use parse::{MAX_CHARACTERS, MAX_DEPTH, ParseError, parse};
 pub use shape::{Identity, ObjectShape, Shape, ShapeId, ShapeKind, Shapes};
 pub use types::Type;

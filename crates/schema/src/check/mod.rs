@@ -6,6 +6,7 @@ mod keywords;
 mod patterns;
 mod ratchet;
 mod reachable;
+mod rules;
 mod structural;
 
 pub use defaults::check_defaults;
@@ -13,6 +14,7 @@ pub use definition::check_definition;
 pub use keywords::check_keywords;
 pub use ratchet::{Ratcheted, ratchet};
 pub use reachable::check_reachable_defaults;
+pub use rules::check_rules;
 pub use structural::check_structural;
 
 use crate::{Problem, Program, Root, Schema};
@@ -24,5 +26,6 @@ pub fn check_schema(schema: &Schema, root: Root) -> Vec<Problem> {
     let program = Program::compile_for_defaults(schema, root);
     problems.extend(defaults::check(schema, &program));
     problems.extend(reachable::check(schema, &program));
+    problems.extend(check_rules(schema, root));
     problems
 }

@@ -1,7 +1,7 @@
 //! Rules about `x-kubernetes-validations`: that they can be typed, stand where they work, and cost no more than they may.
 
 use wheelwright_document::Path;
-use wheelwright_expr::{CompileError, Expression, MAX_DEFINITION_COST, MAX_RULE_COST};
+use wheelwright_expr::{CompileError, ESTIMATED_RULE_LIMIT, ESTIMATED_SCHEMA_LIMIT, Expression, NOTABLE_RULE_COST};
 use wheelwright_findings::{Rule, rules};
 
 use crate::{
@@ -105,9 +105,12 @@ impl Checker {
             }
         }
         if let (true, Some(above)) = (uses_old_self, place.uncorrelatable) {
-            let message = format!("oldSelf cannot be used here, since nothing tells which old value is meant within {above}");
-            let mend = "make the list one of `x-kubernetes-list-type: map`, or move the rule to the list or object itself";
-            self.push(&rules::MISPLACED_TRANSITION_RULE, Invalid, &rule.rule, &at_rule, message).mend = Some(mend.to_owned());
+            let message =
+                format!("oldSelf cannot be used here, since nothing tells which old value is meant within {above}");
+            let mend =
+                "make the list one of `x-kubernetes-list-type: map`, or move the rule to the list or object itself";
+            self.push(&rules::MISPLACED_TRANSITION_RULE, Invalid, &rule.rule, &at_rule, message).mend =
+                Some(mend.to_owned());
         } else if !uses_old_self && rule.optional_old_self.is_some() && compiled.rule.is_ok() {
             let path = Path::Child(path, "optionalOldSelf");
             let message = "optionalOldSelf says nothing, because the rule does not use oldSelf";
@@ -175,13 +178,12 @@ impl Checker {
     /// Counts what a rule can cost at worst, for all values it applies to.
     fn cost(&mut self, cost: u64, source: &Named, path: &Path<'_>) {
         self.total = self.total.saturating_add(cost);
-        if cost > MAX_RULE_COST {
-            let factor = factor(cost, MAX_RULE_COST);
+        if cost > ESTIMATED_RULE_LIMIT {
+            let factor = factor(cost, ESTIMATED_RULE_LIMIT);
             let message = format!("at worst this costs {factor} of what a rule may; Kubernetes refuses it");
             self.push(&rules::COSTLY_RULE, Forbidden, source, path, message);
         }
-        const WORTH_NAMING: u64 = 1_000_000;
-        if cost >= WORTH_NAMING {
+        if cost >= NOTABLE_RULE_COST {
             let message = "this is one of the rules that make the definition as a whole too costly";
             self.costs.push((cost, Problem::new(&rules::COSTLY_RULE, Forbidden, path, source.span, message)));
         }
@@ -189,7 +191,7 @@ impl Checker {
 
     /// The costs of all rules of a schema have a limit of their own.
     fn check_total(&mut self, schema: &Schema) {
-        if self.total <= MAX_DEFINITION_COST {
+        if self.total <= ESTIMATED_SCHEMA_LIMIT {
             return;
         }
         const MOST: usize = 4;
@@ -198,8 +200,9 @@ impl Checker {
         for (_, problem) in costs.into_iter().take(MOST) {
             self.problems.push(problem);
         }
-        let factor = factor(self.total, MAX_DEFINITION_COST);
-        let message = format!("at worst all rules together cost {factor} of what they may; Kubernetes refuses the schema");
+        let factor = factor(self.total, ESTIMATED_SCHEMA_LIMIT);
+        let message =
+            format!("at worst all rules together cost {factor} of what they may; Kubernetes refuses the schema");
         self.problems.push(Problem::new(&rules::COSTLY_RULE, Forbidden, &Path::Root, schema.span, message));
     }
 

@@ -1,7 +1,7 @@
 //! The walk that evaluates the rules of a schema over a document.
 
 use wheelwright_document::{Arena, FieldPath, Path, Value};
-use wheelwright_expr::{Evaluator, Failure, FailureKind, Val};
+use wheelwright_expr::{EXPRESSION_LIMIT, Evaluator, Failure, FailureKind, MESSAGE_BYTES, OBJECT_BUDGET, Val};
 
 use super::{NodeRules, Rule, Rules};
 use crate::{
@@ -9,11 +9,6 @@ use crate::{
     error::{ErrorLog, Source},
     program::{NodeId, Program},
 };
-
-/// What one rule may cost, in Kubernetes' units.
-const PER_RULE: u64 = 1_000_000;
-/// What all rules of a document may cost.
-const PER_DOCUMENT: u64 = 10_000_000;
 
 /// Evaluates the rules of a program over a document that is pruned and defaulted, unless other errors make that
 /// pointless: then a single error says so.
@@ -29,7 +24,7 @@ pub(crate) fn check_rules<'a>(program: &'a Program, document: &'a Value<'a>, are
         return;
     }
     let evaluator = Evaluator::new(&rules.shapes, arena);
-    let mut walk = RuleWalk { program, rules, evaluator, left: PER_DOCUMENT, errors };
+    let mut walk = RuleWalk { program, rules, evaluator, left: OBJECT_BUDGET, errors };
     // The walk ends early only when the budget is spent, which it has reported by then.
     let _ = walk.value(program.root, document, &Path::Root);
 }
@@ -44,7 +39,7 @@ pub(crate) fn default_rules<'a>(
     let mut errors = ErrorLog::default();
     if let Some(rules) = &program.rules {
         let evaluator = Evaluator::new(&rules.shapes, arena);
-        let mut walk = RuleWalk { program, rules, evaluator, left: PER_DOCUMENT, errors: &mut errors };
+        let mut walk = RuleWalk { program, rules, evaluator, left: OBJECT_BUDGET, errors: &mut errors };
         let _ = walk.value(id, default, &Path::Root);
     }
     errors.errors
@@ -153,12 +148,11 @@ impl<'a> RuleWalk<'a, '_> {
 
     /// What to say about a value that breaks a rule.
     fn message(&mut self, rule: &'a Rule, variables: [Val<'a>; 2], path: &Path<'_>) -> Result<String, Spent> {
-        const LONGEST: usize = 5 << 10;
         let Some(expression) = &rule.message_expression else { return Ok(rule.message.to_string()) };
         match self.spend(|evaluator| expression.evaluate(evaluator, &variables)) {
             Ok(Val::String(text)) => {
                 let text = text.trim();
-                let is_usable = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
+                let is_usable = !text.is_empty() && text.len() <= MESSAGE_BYTES && !text.contains('\n');
                 Ok(if is_usable { text.to_owned() } else { rule.message.to_string() })
             }
             Err(failure) if failure.kind() == FailureKind::Budget => {
@@ -172,7 +166,7 @@ impl<'a> RuleWalk<'a, '_> {
 
     /// Evaluates something within both budgets.
     fn spend<T>(&mut self, evaluate: impl FnOnce(&mut Evaluator<'a>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let budget = self.left.min(PER_RULE);
+        let budget = self.left.min(EXPRESSION_LIMIT);
         self.evaluator.set_budget(budget);
         let result = evaluate(&mut self.evaluator);
         self.left -= budget - self.evaluator.budget();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wheelwright_document::Owned;
-use wheelwright_expr::{Identity, ObjectShape, ShapeId, ShapeKind, Shapes};
+use wheelwright_expr::{Identity, ObjectShape, REQUEST_BYTES, ShapeId, ShapeKind, Shapes};
 
 use crate::{
     Schema,
@@ -24,9 +24,6 @@ struct Shaped {
     min_bytes: u64,
 }
 
-/// The largest request that Kubernetes reads; nothing in one can be larger.
-const MAX_REQUEST_BYTES: u64 = 3 << 20;
-
 impl SchemaShapes {
     /// The shapes of a schema and everything below it.
     pub(super) fn of(schema: &Schema, is_resource: bool) -> Self {
@@ -43,7 +40,7 @@ impl SchemaShapes {
     /// How many values of a schema fit into one request.
     pub(super) fn most(&self, schema: &Schema) -> u64 {
         let shaped = self.by_schema.get(&std::ptr::from_ref(schema));
-        MAX_REQUEST_BYTES / (shaped.map_or(0, |shaped| shaped.min_bytes) + 1)
+        REQUEST_BYTES / (shaped.map_or(0, |shaped| shaped.min_bytes) + 1)
     }
 
     fn add(&mut self, schema: &Schema, is_resource: bool) -> Option<Shaped> {
@@ -55,7 +52,7 @@ impl SchemaShapes {
     fn shape(&mut self, schema: &Schema, is_resource: bool) -> Option<Shaped> {
         let max_length = schema.checks.max_length.map(|length| u64::try_from(length).unwrap_or(0));
         if schema.extensions.int_or_string {
-            let max_size = max_length.map_or(MAX_REQUEST_BYTES - 2, |length| length.saturating_mul(4));
+            let max_size = max_length.map_or(REQUEST_BYTES - 2, |length| length.saturating_mul(4));
             return Some(self.scalar(schema, ShapeKind::IntOrString, max_size, 1));
         }
         Some(match schema.r#type.as_ref()? {
@@ -65,9 +62,9 @@ impl SchemaShapes {
             },
             Type::Array => self.list(schema)?,
             Type::String => self.string(schema, max_length),
-            Type::Boolean => self.scalar(schema, ShapeKind::Bool, 1, 4),
-            Type::Number => self.scalar(schema, ShapeKind::Double, 1, 1),
-            Type::Integer => self.scalar(schema, ShapeKind::Int, 1, 1),
+            Type::Boolean => self.scalar(schema, ShapeKind::Bool, 0, 4),
+            Type::Number => self.scalar(schema, ShapeKind::Double, 0, 1),
+            Type::Integer => self.scalar(schema, ShapeKind::Int, 0, 1),
             Type::Unknown(_) => return None,
         })
     }
@@ -78,7 +75,7 @@ impl SchemaShapes {
 
     fn string(&mut self, schema: &Schema, max_length: Option<u64>) -> Shaped {
         let (kind, max_size, min_bytes) = match schema.checks.format.as_deref() {
-            Some("byte") => (ShapeKind::Bytes, max_length.unwrap_or(MAX_REQUEST_BYTES - 2), 2),
+            Some("byte") => (ShapeKind::Bytes, max_length.unwrap_or(REQUEST_BYTES - 2), 2),
             Some("duration") => (ShapeKind::Duration, 32, 3),
             Some("date") => (ShapeKind::Date, 12, 12),
             Some("date-time") => (ShapeKind::DateTime, 32, 21),
@@ -87,7 +84,7 @@ impl SchemaShapes {
                 let max_size = match max_length {
                     Some(length) => length.saturating_mul(4),
                     None if !schema.checks.r#enum.is_empty() => longest(&schema.checks.r#enum),
-                    None => MAX_REQUEST_BYTES - 2,
+                    None => REQUEST_BYTES - 2,
                 };
                 (ShapeKind::String, max_size, 2)
             }
@@ -105,7 +102,7 @@ impl SchemaShapes {
         };
         let max_size = match schema.checks.max_items {
             Some(most) => u64::try_from(most).unwrap_or(0),
-            None => (MAX_REQUEST_BYTES - 2) / (items.min_bytes + 1),
+            None => (REQUEST_BYTES - 2) / (items.min_bytes + 1),
         };
         Some(self.scalar(schema, ShapeKind::List { items: items.id, identity }, max_size, 2))
     }
@@ -115,7 +112,7 @@ impl SchemaShapes {
         let max_size = match schema.checks.max_properties {
             Some(most) => u64::try_from(most).unwrap_or(0),
             // A key, its quotes, a colon and a comma.
-            None => (MAX_REQUEST_BYTES - 2) / (values.min_bytes + 6),
+            None => (REQUEST_BYTES - 2) / (values.min_bytes + 6),
         };
         Some(self.scalar(schema, ShapeKind::Map { values: values.id }, max_size, 2))
     }
@@ -127,7 +124,7 @@ impl SchemaShapes {
             let field = self.add(&property.schema, property.schema.extensions.embedded_resource);
             let Some(field) = field else {
                 // Not to be looked at, but still compared.
-                let opaque = self.shapes.add(ShapeKind::Opaque, true, 1);
+                let opaque = self.shapes.add(ShapeKind::Opaque, true, 0);
                 object.add(&property.name, None, opaque);
                 continue;
             };
@@ -139,16 +136,16 @@ impl SchemaShapes {
         if is_resource && !describes_resource(schema) {
             self.add_resource_fields(&mut object);
         }
-        Shaped { id: self.shapes.add(ShapeKind::Object(object), schema.nullable, 1), min_bytes }
+        Shaped { id: self.shapes.add(ShapeKind::Object(object), schema.nullable, 0), min_bytes }
     }
 
     /// What every resource has, whatever its schema says.
     fn add_resource_fields(&mut self, object: &mut ObjectShape) {
-        let text = self.shapes.add(ShapeKind::String, false, MAX_REQUEST_BYTES - 2);
+        let text = self.shapes.add(ShapeKind::String, false, REQUEST_BYTES - 2);
         let mut metadata = ObjectShape::default();
         metadata.add("name", Some("name"), text);
         metadata.add("generateName", Some("generateName"), text);
-        let metadata = self.shapes.add(ShapeKind::Object(metadata), false, 1);
+        let metadata = self.shapes.add(ShapeKind::Object(metadata), false, 0);
         object.add("apiVersion", Some("apiVersion"), text);
         object.add("kind", Some("kind"), text);
         object.add("metadata", Some("metadata"), metadata);
