@@ -23,12 +23,14 @@
 mod admit;
 pub mod check;
 mod compile;
+mod correlate;
 mod error;
 mod lower;
 pub mod model;
 mod patterns;
 mod problem;
 mod program;
+mod update;
 mod validate;
 
 pub use admit::{AdmitError, AdmitErrorKind, Admitted, Stages};
@@ -40,4 +42,5 @@ pub use lower::{
 pub use model::Schema;
 pub use problem::Problem;
 pub use program::Program;
+pub use update::UpdateErrors;
 pub use validate::validate_resource_metadata;
