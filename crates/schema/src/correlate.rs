@@ -192,3 +192,90 @@ impl<'a> KeyValue<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::{Decode, decode, decode_json_spanned};
+
+    use super::*;
+    use crate::{Root, lower_schema};
+
+    const SCHEMA: &str = r#"{"type": "object", "properties": {
+        "name": {"type": "string"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        "plain": {"type": "array", "items": {"type": "integer"}},
+        "ports": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port"],
+            "items": {"type": "object", "properties": {"port": {"type": "integer"}, "name": {"type": "string"}}}}}}"#;
+
+    /// Calls `check` with the counterpart of the only field of two documents, which is called the same.
+    fn correlate(new: &str, old: &str, check: impl FnOnce(&Correlated<'_>)) {
+        let arena = Arena::new();
+        let source = decode_json_spanned(SCHEMA.as_bytes(), &arena, &Decode::default()).unwrap();
+        let program = Program::compile(&lower_schema(&source).item, Root::Value);
+        let [new, old] = [new, old].map(|document| decode(document.as_bytes(), &arena).unwrap());
+        check(Correlated::new(&program, program.root, new, old, &arena).below(0).unwrap());
+    }
+
+    fn written(correlated: Option<&Correlated<'_>>) -> Option<String> {
+        correlated.map(|correlated| format!("{:?}", correlated.old))
+    }
+
+    #[test]
+    fn fields_and_map_values_are_found_by_name() {
+        correlate(r#"{"labels": {"b": "1", "c": "3"}}"#, r#"{"labels": {"a": "0", "b": "1"}}"#, |labels| {
+            assert!(!labels.unchanged);
+            assert_eq!(written(labels.below(0)).as_deref(), Some("\"1\""));
+            assert!(labels.below(0).unwrap().unchanged);
+            assert!(labels.below(1).is_none());
+        });
+    }
+
+    #[test]
+    fn items_of_map_lists_are_found_by_key() {
+        let new = r#"{"ports": [{"port": 2}, {"name": "x"}, {"port": 1, "name": "b"}, {"port": 3}]}"#;
+        let old = r#"{"ports": [{"port": 1, "name": "a"}, {"port": 1, "name": "b"}, {"port": 2}, {"name": "x"}]}"#;
+        correlate(new, old, |ports| {
+            let olds: Vec<_> = (0..4).map(|position| written(ports.below(position))).collect();
+            let first = Some(r#"{"port":1,"name":"a"}"#.to_owned());
+            assert_eq!(olds, [Some(r#"{"port":2}"#.to_owned()), None, first, None]);
+        });
+    }
+
+    #[test]
+    fn items_of_other_lists_have_no_counterpart() {
+        correlate(r#"{"plain": [1, 2]}"#, r#"{"plain": [1, 2]}"#, |plain| {
+            assert!(plain.unchanged && plain.below(0).is_none());
+        });
+    }
+
+    #[test]
+    fn what_counts_as_unchanged() {
+        let unchanged = |new: &str, old: &str, expected: bool| {
+            correlate(new, old, |field| assert_eq!(field.unchanged, expected, "{old} to {new}"));
+        };
+        unchanged(r#"{"labels": {"a": "1", "b": "2"}}"#, r#"{"labels": {"b": "2", "a": "1"}}"#, true);
+        unchanged(r#"{"labels": {"a": "1"}}"#, r#"{"labels": {"a": "1", "b": "2"}}"#, false);
+        unchanged(r#"{"plain": [1]}"#, r#"{"plain": [1.0]}"#, false);
+        unchanged(r#"{"plain": [{"a": 1, "b": [10.0]}]}"#, r#"{"plain": [{"b": [1e1], "a": 1}]}"#, true);
+        unchanged(r#"{"free": {}}"#, r#"{"free": {}}"#, true);
+        unchanged(r#"{"free": {"a": 1}}"#, r#"{"free": {"a": 1}}"#, false);
+        unchanged(r#"{"ports": [{"port": 1}, {"port": 2}]}"#, r#"{"ports": [{"port": 2}, {"port": 1}]}"#, true);
+        unchanged(r#"{"ports": [null]}"#, r#"{"ports": [null]}"#, false);
+        unchanged(r#"{"name": null}"#, r#"{"name": null}"#, true);
+        unchanged(r#"{"name": "a"}"#, r#"{"name": null}"#, false);
+    }
+
+    #[test]
+    fn objects_with_many_fields_are_compared_in_any_order() {
+        let fields = |numbers: &mut dyn Iterator<Item = u32>| {
+            let fields: Vec<String> = numbers.map(|number| format!(r#""field{number}": "{number}""#)).collect();
+            format!(r#"{{"labels": {{{}}}}}"#, fields.join(","))
+        };
+        let (up, down) = (fields(&mut (0..100)), fields(&mut (0..100).rev()));
+        correlate(&up, &down, |labels| {
+            assert!(labels.unchanged);
+            assert_eq!(written(labels.below(42)).as_deref(), Some("\"42\""));
+        });
+    }
+}
