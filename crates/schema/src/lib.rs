@@ -43,4 +43,4 @@ pub use model::Schema;
 pub use problem::Problem;
 pub use program::Program;
 pub use update::UpdateErrors;
-pub use validate::validate_resource_metadata;
+pub use validate::{validate_resource_metadata, validate_resource_metadata_update};

@@ -17,11 +17,11 @@ pub(crate) use enumeration::Enumeration;
 pub(crate) use format::Format;
 pub(crate) use junctor::check_junctors;
 pub(crate) use list::check_unique;
-pub use metadata::validate_resource_metadata;
 use metadata::validate_type_meta;
 pub(crate) use metadata::{
     MetadataError, coerce_metadata, coerce_metadata_dropping, is_object_meta_field, validate_metadata,
 };
+pub use metadata::{validate_resource_metadata, validate_resource_metadata_update};
 pub(crate) use number::{Bound, GoNumber, NumberChecks, Range};
 pub(crate) use pattern::{Pattern, PatternError, Translated};
 
