@@ -7,6 +7,7 @@ mod decode;
 mod mutate;
 mod patch;
 mod schema;
+mod update;
 mod yaml;
 
 pub use admit::admit;
@@ -14,6 +15,7 @@ pub use decode::decode;
 pub use mutate::mutate;
 pub use patch::patch;
 pub use schema::schema;
+pub use update::update;
 pub use yaml::yaml;
 
 #[cfg(test)]
@@ -26,8 +28,14 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 5] =
-            [("admit", admit), ("decode", decode), ("patch", patch), ("schema", schema), ("yaml", yaml)];
+        let targets: [(&str, fn(&[u8])); 6] = [
+            ("admit", admit),
+            ("decode", decode),
+            ("patch", patch),
+            ("schema", schema),
+            ("update", update),
+            ("yaml", yaml),
+        ];
         for (name, target) in targets {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
             let mut seeds = 0;
