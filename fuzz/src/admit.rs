@@ -68,7 +68,8 @@ fn errors(admitted: &Admitted<'_>) -> Vec<(ErrorType, String)> {
     errors
 }
 
-fn reversed<'a>(value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+/// The same with the keys of all objects the other way round.
+pub(crate) fn reversed<'a>(value: Value<'a>, arena: &'a Arena) -> Value<'a> {
     match value {
         Value::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| reversed(*item, arena)))),
         Value::Object(entries) => {

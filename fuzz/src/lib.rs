@@ -9,6 +9,7 @@ mod mutate;
 mod patch;
 mod schema;
 mod text;
+mod update;
 mod yaml;
 
 pub use admit::admit;
@@ -18,6 +19,7 @@ pub use mutate::mutate;
 pub use patch::patch;
 pub use schema::schema;
 pub use text::text;
+pub use update::update;
 pub use yaml::yaml;
 
 #[cfg(test)]
@@ -30,13 +32,14 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 7] = [
+        let targets: [(&str, fn(&[u8])); 8] = [
             ("admit", admit),
             ("cel", cel),
             ("decode", decode),
             ("patch", patch),
             ("schema", schema),
             ("text", text),
+            ("update", update),
             ("yaml", yaml),
         ];
         for (name, target) in targets {

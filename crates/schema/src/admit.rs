@@ -6,14 +6,14 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     ValidationError,
-    error::{ErrorLog, Source, TextLimit},
+    error::{ErrorLog, TextLimit},
     model::is_implied,
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
     rules::check_rules,
     validate::{
-        MetadataError, Tally, check_field_count, check_junctors, check_required_declared, check_required_undeclared,
-        check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping, is_object_meta_field,
-        refuse_additional, validate_metadata, validate_type_meta,
+        MetadataError, Tally, check_embedded, check_field_count, check_junctors, check_required_declared,
+        check_required_undeclared, check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping,
+        is_object_meta_field, refuse_additional,
     },
 };
 
@@ -530,18 +530,7 @@ impl<'a> Walk<'a> {
             strangers.for_each(|entry| refuse_additional(entry.key, path, &mut tally));
         }
         if matches!(node.meta, Meta::Embedded | Meta::EmbeddedRoot) {
-            self.check_embedded(entries, path);
-        }
-    }
-
-    #[cold]
-    fn check_embedded(&mut self, entries: &'a [Entry<'a>], path: &Path<'_>) {
-        let object = Value::Object(entries);
-        let mut tally = Tally::into(&mut self.errors);
-        let mut report = |kind, path, message| tally.fail_with(Source::Metadata, kind, || path, || message);
-        validate_type_meta(object.get("apiVersion"), object.get("kind"), path, &mut report);
-        if let Some(metadata) = object.get("metadata") {
-            validate_metadata(metadata, &Path::Child(path, "metadata"), &mut report);
+            check_embedded(entries, path, &mut tally);
         }
     }
 }

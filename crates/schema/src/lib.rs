@@ -23,6 +23,7 @@
 mod admit;
 pub mod check;
 mod compile;
+mod correlate;
 mod error;
 mod lower;
 pub mod model;
@@ -30,6 +31,7 @@ mod patterns;
 mod problem;
 mod program;
 mod rules;
+mod update;
 mod validate;
 
 pub use admit::{AdmitError, AdmitErrorKind, Admitted, Stages};
@@ -41,4 +43,5 @@ pub use lower::{
 pub use model::Schema;
 pub use problem::Problem;
 pub use program::Program;
-pub use validate::validate_resource_metadata;
+pub use update::UpdateErrors;
+pub use validate::{validate_resource_metadata, validate_resource_metadata_update};

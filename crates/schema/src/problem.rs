@@ -29,6 +29,8 @@ pub struct Problem {
     pub mend: Option<String>,
     /// Kubernetes forgives it in an update of a definition that had a problem of the same sort before.
     pub ratchets: bool,
+    /// It keeps the schema from being structural, which is one sort of problem to Kubernetes.
+    pub(crate) structural: bool,
 }
 
 impl Problem {
@@ -54,6 +56,7 @@ impl Problem {
             message: message.into(),
             mend: None,
             ratchets: false,
+            structural: false,
         }
     }
 

@@ -2,6 +2,8 @@
 //! linear time. Sizes are such that a quadratic or exponential algorithm would run for minutes.
 
 mod support;
+#[path = "bad_input/updates.rs"]
+mod updates;
 
 use std::{fmt::Write, thread};
 

@@ -20,7 +20,7 @@ use reference::{Environment, Errors};
 use serde_json::Value as Json;
 use support::lower;
 use wheelwright_document::{Arena, Decode, Value};
-use wheelwright_schema::{Problem, Program, Root, Stages, check, is_convertible};
+use wheelwright_schema::{Problem, Program, Root, Stages, ValidationError, check, is_convertible};
 
 /// The interpreter has no formats and patterns of its own; these have tests of their own.
 const ENVIRONMENT: Environment = Environment { format_accepts, pattern_matches, pattern_is_valid };
@@ -31,6 +31,11 @@ proptest! {
     #[test]
     fn program_and_interpreter_agree(case in case()) {
         hold(case, agree)?;
+    }
+
+    #[test]
+    fn program_and_interpreter_agree_on_updates(case in case()) {
+        hold(case, agree_on_updates)?;
     }
 }
 
@@ -61,12 +66,29 @@ fn agree(Case { schema, root, documents }: &Case) -> Result<(), TestCaseError> {
             Ok(admitted) => {
                 prop_assert_eq!(None, expected.coerce_error, "not refused");
                 assert_same(admitted.value, &expected.defaulted, "defaulted")?;
-                let errors = admitted.errors.iter();
-                let errors: Errors =
-                    errors.map(|error| (error.kind().to_string(), error.kubernetes_path().to_string())).collect();
-                prop_assert_eq!(errors, expected.errors, "errors of {:?}", admitted.value);
+                prop_assert_eq!(error_set(&admitted.errors), expected.errors, "errors of {:?}", admitted.value);
             }
         }
+    }
+    Ok(())
+}
+
+/// Updates of documents as they come out of defaulting.
+fn agree_on_updates(case: &Case) -> Result<(), TestCaseError> {
+    let lowered = lower(case.schema.to_string().as_bytes());
+    if !is_convertible(&lowered) {
+        return Ok(());
+    }
+    let program = Program::compile(&lowered, if case.root { Root::Resource } else { Root::Value });
+    for (new, old) in case.updates() {
+        let [new, old] =
+            [new, &old].map(|document| reference::evaluate(ENVIRONMENT, &case.schema, case.root, document).defaulted);
+        let expected = reference::update_errors(ENVIRONMENT, &case.schema, &new, &old);
+        let (arena, texts) = (Arena::new(), [new.to_string(), old.to_string()]);
+        let [new, old] =
+            [0, 1].map(|at| wheelwright_document::decode(texts[at].as_bytes(), &arena).expect("a document"));
+        let update = program.validate_update(new, old, &arena);
+        prop_assert_eq!(error_set(&update.errors), expected, "errors of replacing {:?} by {:?}", old, new);
     }
     Ok(())
 }
@@ -77,6 +99,10 @@ fn assert_same(found: Value<'_>, expected: &Json, what: &str) -> Result<(), Test
     let expected = wheelwright_document::decode(expected.as_bytes(), &arena).expect("a document");
     prop_assert!(found.equivalent(expected), "{what}: found {found:?}, expected {expected:?}");
     Ok(())
+}
+
+fn error_set(errors: &[ValidationError]) -> Errors {
+    errors.iter().map(|error| (error.kind().to_string(), error.kubernetes_path().to_string())).collect()
 }
 
 fn problem_set(problems: Vec<Problem>) -> Errors {
@@ -150,7 +176,7 @@ fn interpreter_agrees_with_recorded_cases() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(own).expect("our own cases").map(|entry| entry.expect("a file").path()).collect();
     let shared = env::var_os("WHEELWRIGHT_SHARED").map_or(crates.join("../../shared"), PathBuf::from);
-    for name in ["schemas.jsonl", "probes.jsonl"] {
+    for name in ["schemas.jsonl", "probes.jsonl", "updates.jsonl"] {
         let file = shared.join("conformance").join(name);
         if file.exists() { files.push(file) } else { println!("interpreter: SKIPPED {name}") }
     }
@@ -173,11 +199,16 @@ fn compare_with_record(record: &Json) -> usize {
         return 0;
     }
     let (schema, root) = (&record["schema"], record["root"] == true);
-    let structural = reference::structural_errors(ENVIRONMENT, schema);
-    assert_eq!(structural, pairs(&record["structural_errors"]), "{id}: structural errors");
-    let defaults = reference::default_errors(ENVIRONMENT, schema, root);
-    assert_eq!(defaults, pairs(&record["default_errors"]), "{id}: default errors");
+    if record.get("structural_errors").is_some() {
+        let structural = reference::structural_errors(ENVIRONMENT, schema);
+        assert_eq!(structural, pairs(&record["structural_errors"]), "{id}: structural errors");
+        let defaults = reference::default_errors(ENVIRONMENT, schema, root);
+        assert_eq!(defaults, pairs(&record["default_errors"]), "{id}: default errors");
+    }
     let cases = record["cases"].as_array().map_or(std::slice::from_ref(record), Vec::as_slice);
+    for case in cases {
+        compare_update(id, schema, root, case);
+    }
     for case in cases.iter().filter(|case| case.get("pruned").is_some()) {
         let found = reference::evaluate(ENVIRONMENT, schema, root, &case["object"]);
         let same = |found: &Json, recorded: &Json| {
@@ -199,6 +230,16 @@ fn compare_with_record(record: &Json) -> usize {
         }
     }
     cases.len()
+}
+
+fn compare_update(id: &str, schema: &Json, root: bool, case: &Json) {
+    let Some(old) = case.get("old").or(case.get("oldObject")).filter(|_| case.get("update_errors").is_some()) else {
+        return;
+    };
+    let [new, old] =
+        [&case["object"], old].map(|object| reference::evaluate(ENVIRONMENT, schema, root, object).defaulted);
+    let found = reference::update_errors(ENVIRONMENT, schema, &new, &old);
+    assert_eq!(found, pairs(&case["update_errors"]), "{id}: update errors");
 }
 
 fn pairs(list: &Json) -> Errors {

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use support::lower;
 use wheelwright_document::{Arena, Value, decode};
-use wheelwright_schema::{Admitted, Program, Root, Stages};
+use wheelwright_schema::{Admitted, Program, Root, Stages, ValidationError};
 
 proptest! {
     #![proptest_config(config(300))]
@@ -100,6 +100,60 @@ proptest! {
     }
 
     #[test]
+    fn an_update_has_no_errors_that_the_document_has_not(case in case()) {
+        hold(case, |case| each_update(case, |program, new, old, arena| {
+            let (update, alone) = (program.validate_update(new, old, arena).errors, validated(program, new, arena));
+            for error in sorted(&update) {
+                prop_assert!(alone.contains(&error), "{error} comes from replacing {old:?}");
+            }
+            Ok(())
+        }))?;
+    }
+
+    #[test]
+    fn an_update_of_something_unrelated_is_validated_like_a_new_document(case in case()) {
+        hold(case, |case| each_update(case, |program, new, _, arena| {
+            for old in [Value::Null, Value::Bool(true)].into_iter().filter(|old| *old != new) {
+                prop_assert_eq!(sorted(&program.validate_update(new, old, arena).errors), validated(program, new, arena));
+            }
+            Ok(())
+        }))?;
+    }
+
+    /// What Kubernetes cannot correlate counts as changed, and embedded metadata never ratchets.
+    #[test]
+    fn an_update_that_changes_nothing_has_no_errors(case in case()) {
+        let case = Case { schema: describing_everything(&case.schema), root: false, ..case };
+        hold(case, |case| each_update(case, |program, new, _, arena| {
+            prop_assert_eq!(sorted(&program.validate_update(new, new, arena).errors), Vec::<String>::new());
+            Ok(())
+        }))?;
+    }
+
+    #[test]
+    fn admitting_an_update_is_defaulting_and_validating_it(case in case()) {
+        hold(case, |case| {
+            let program = compile(&case.schema.to_string(), case.root);
+            for (new, old) in case.updates() {
+                let (arena, texts) = (Arena::new(), [new.to_string(), old.to_string()]);
+                let [new, old] = [0, 1].map(|at| decode(texts[at].as_bytes(), &arena).expect("a document"));
+                let (one, stored) = (program.admit(new, &arena), Stages::DEFAULT.dropping_invalid_metadata());
+                let old_read = program.run(old, &arena, stored).expect("defaults are few").value;
+                let update = program.admit_update(new, old, &arena);
+                let (Ok(one), Ok(update)) = (&one, &update) else {
+                    prop_assert_eq!(one.is_err(), update.is_err());
+                    continue;
+                };
+                prop_assert_eq!(update.value, one.value);
+                prop_assert_eq!(unknown(update), unknown(one));
+                let errors = program.validate_update(one.value, old_read, &arena).errors;
+                prop_assert_eq!(sorted(&update.errors), sorted(&errors));
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
     fn one_walk_does_what_three_do(case in case()) {
         hold(case, |case| each_document(case, |program, document, arena| {
             let pruned = program.run(document, arena, Stages::PRUNE).expect("pruning refuses nothing");
@@ -168,8 +222,51 @@ fn each_document(case: &Case, law: Law) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+type UpdateLaw = for<'a> fn(&'a Program, Value<'a>, Value<'a>, &'a Arena) -> Result<(), TestCaseError>;
+
+/// Tries a law on updates of documents that are pruned and defaulted.
+fn each_update(case: &Case, law: UpdateLaw) -> Result<(), TestCaseError> {
+    let program = compile(&case.schema.to_string(), case.root);
+    for (new, old) in case.updates() {
+        let (arena, texts) = (Arena::new(), [new.to_string(), old.to_string()]);
+        let read = |text: &'_ str| {
+            let document = decode(arena.text(text).as_bytes(), &arena).expect("a document");
+            let stages = Stages::DEFAULT.dropping_invalid_metadata();
+            program.run(document, &arena, stages).expect("defaults are few").value
+        };
+        law(&program, read(&texts[0]), read(&texts[1]), &arena)?;
+    }
+    Ok(())
+}
+
+fn validated<'a>(program: &'a Program, document: Value<'a>, arena: &'a Arena) -> Vec<String> {
+    errors(&program.run(document, arena, Stages::VALIDATE).expect("validation refuses nothing"))
+}
+
+/// The schema without what keeps Kubernetes from finding a value again: fields that nothing describes, and map lists,
+/// whose items may lack a key.
+fn describing_everything(schema: &Json) -> Json {
+    match schema {
+        Json::Object(keywords) => {
+            let kept = keywords.iter().filter(|(keyword, value)| match keyword.as_str() {
+                "x-kubernetes-preserve-unknown-fields" | "x-kubernetes-embedded-resource" => false,
+                "x-kubernetes-list-type" => *value != "map",
+                "additionalProperties" => value.is_object(),
+                _ => true,
+            });
+            kept.map(|(keyword, value)| (keyword.clone(), describing_everything(value))).collect()
+        }
+        Json::Array(items) => items.iter().map(describing_everything).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
 fn errors(admitted: &Admitted<'_>) -> Vec<String> {
-    let errors = admitted.errors.iter();
+    sorted(&admitted.errors)
+}
+
+fn sorted(errors: &[ValidationError]) -> Vec<String> {
+    let errors = errors.iter();
     let mut errors: Vec<String> =
         errors.map(|error| format!("{} at {} and {}", error.kind(), error, error.kubernetes_path())).collect();
     errors.sort_unstable();

@@ -68,6 +68,7 @@ Examples:
 Examples:
   wheelwright validate --schema crd.yaml webapp.yaml
   wheelwright validate --schema crd.yaml --strict manifests/*.yaml
+  wheelwright validate --schema crd.yaml --old before.yaml after.yaml   # as an update
   wheelwright validate --schema crd.yaml --format json webapp.yaml | jq .message")]
     Validate(Validate),
     /// Evaluate schemas for scripts and conformance.
@@ -101,9 +102,10 @@ pub(crate) enum Schema {
     /// Answer JSON lines with JSON lines: what Kubernetes makes of a schema and an object.
     ///
     /// A line has `id`, `schema` (an openAPIV3Schema) or `crd` and `version`, `root` (whether the schema describes a
-    /// whole resource), `object` and `dropInvalidMetadata` (whether metadata of the wrong type is dropped, as when
-    /// Kubernetes reads what it has stored). The answer has `id`, `structural_errors`, `default_errors`, `pruned`,
-    /// `unknown`, `defaulted` and `errors`; without `object`, it ends with `default_errors`.
+    /// whole resource), `object`, `old` (what the object replaces) and `dropInvalidMetadata` (whether metadata of the wrong
+    /// type is dropped, as when Kubernetes reads what it has stored). The answer has `id`, `structural_errors`,
+    /// `default_errors`, `pruned`, `unknown`, `defaulted`, `errors` and, with `old`, `update_errors`; without `object`, it
+    /// ends with `default_errors`.
     ///
     /// Metadata of the wrong type is answered with `coerce_error`, no `defaulted` and empty `errors`. If there are more
     /// errors than can be written down, `truncated` is true. A line that cannot be read is answered with `id` and
@@ -176,6 +178,9 @@ pub(crate) struct Transform {
 pub(crate) struct Validate {
     #[command(flatten)]
     pub(crate) documents: Documents,
+    /// What the document replaces: what was wrong before and has not changed is forgiven, as in an update.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Option<PathBuf>,
     /// How to write findings: text to standard error, JSON lines to standard output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -1,12 +1,12 @@
 //! `schema eval`: JSON lines in and out, for scripts and conformance. What it answers is what Kubernetes answers.
 
 use wheelwright_document::{
-    Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode, decode_json_spanned, encode_into,
+    Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode, decode_json_spanned, encode, encode_into,
 };
 use wheelwright_findings::rules;
 use wheelwright_schema::{
-    AdmitErrorKind, Problem, Program, Root, Schema, Stages, ValidationError, check, is_convertible, lower_definition,
-    lower_schema,
+    AdmitErrorKind, Problem, Program, Root, Schema, Stages, UpdateErrors, ValidationError, check, is_convertible,
+    lower_definition, lower_schema,
 };
 
 use crate::{MAX_BYTES, json_text};
@@ -63,6 +63,7 @@ struct Evaluation {
     schema: Schema,
     root: Root,
     object: Option<Vec<u8>>,
+    old: Option<Vec<u8>>,
     drop_invalid_metadata: bool,
 }
 
@@ -80,12 +81,9 @@ impl Evaluation {
         };
         let root = if flag("root")? { Root::Resource } else { Root::Value };
         let drop_invalid_metadata = flag("dropInvalidMetadata")?;
-        let object = request.get("object").map(|object| {
-            let mut bytes = Vec::new();
-            encode_into(object.to_value(arena), &mut bytes);
-            bytes
-        });
-        Ok(Self { schema: schema_of(request)?, root, object, drop_invalid_metadata })
+        let document = |key| request.get(key).map(|document| encode(document.to_value(arena)));
+        let (object, old) = (document("object"), document("old").or_else(|| document("oldObject")));
+        Ok(Self { schema: schema_of(request)?, root, object, old, drop_invalid_metadata })
     }
 
     fn write(&self, id: Value<'_>, arena: &Arena, out: &mut Vec<u8>) {
@@ -112,29 +110,29 @@ impl Evaluation {
         arena: &'a Arena,
         out: &mut Vec<u8>,
     ) {
-        let limits = Decode { max_bytes: usize::MAX, ..Decode::default() };
-        let object = self.object.as_deref().and_then(|bytes| limits.decode(bytes, arena).ok());
-        if let Some(object) = object {
+        if let Some(object) = decoded(self.object.as_deref(), arena) {
             // Pruning alone never refuses a document.
-            if let Ok(pruned) = program.run(object.value, arena, Stages::PRUNE) {
+            if let Ok(pruned) = program.run(object, arena, Stages::PRUNE) {
                 let mut unknown: Vec<&str> = pruned.unknown.iter().map(FieldPath::as_str).collect();
                 unknown.sort_unstable();
                 let unknown = unknown.iter().map(|path| Value::string(arena.text(path)));
                 entries.push(Entry { key: "pruned", value: pruned.value });
                 entries.push(Entry { key: "unknown", value: Value::Array(arena.slice_from(unknown)) });
             }
-            let stages = match self.drop_invalid_metadata {
-                true => Stages::ADMIT.dropping_invalid_metadata(),
-                false => Stages::ADMIT,
-            };
-            match program.run(object.value, arena, stages) {
+            match program.run(object, arena, self.stages(Stages::ADMIT)) {
                 Ok(admitted) => {
                     entries.push(Entry { key: "defaulted", value: admitted.value });
                     let (rule_errors, errors): (Vec<_>, Vec<_>) =
                         admitted.errors.iter().partition(|error| error.is_from_rule());
                     entries.push(Entry { key: "errors", value: pairs(&error_pairs(&errors), arena) });
                     entries.push(Entry { key: "rule_errors", value: pairs(&error_pairs(&rule_errors), arena) });
-                    if admitted.truncated {
+                    let mut truncated = admitted.truncated;
+                    if let Some(update) = self.update(program, admitted.value, arena) {
+                        let errors: Vec<_> = update.errors.iter().collect();
+                        entries.push(Entry { key: "update_errors", value: pairs(&error_pairs(&errors), arena) });
+                        truncated |= update.truncated;
+                    }
+                    if truncated {
                         entries.push(Entry { key: "truncated", value: Value::Bool(true) });
                     }
                 }
@@ -147,6 +145,23 @@ impl Evaluation {
         }
         encode_into(Value::Object(&entries), out);
     }
+
+    /// What is wrong with the new object as an update of the old one, if there is one that can be read.
+    fn update<'a>(&'a self, program: &'a Program, new: Value<'a>, arena: &'a Arena) -> Option<UpdateErrors> {
+        let old = decoded(self.old.as_deref(), arena)?;
+        let old = program.run(old, arena, self.stages(Stages::DEFAULT)).ok()?;
+        Some(program.validate_update(new, old.value, arena))
+    }
+
+    fn stages(&self, stages: Stages) -> Stages {
+        if self.drop_invalid_metadata { stages.dropping_invalid_metadata() } else { stages }
+    }
+}
+
+/// A document of the line, which was decoded before.
+fn decoded<'a>(bytes: Option<&'a [u8]>, arena: &'a Arena) -> Option<Value<'a>> {
+    let limits = Decode { max_bytes: usize::MAX, ..Decode::default() };
+    Some(limits.decode(bytes?, arena).ok()?.value)
 }
 
 fn schema_of(request: &Spanned<'_>) -> Result<Schema, String> {

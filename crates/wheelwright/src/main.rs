@@ -87,7 +87,15 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
         }
         Command::Validate(arguments) => {
             let Some((schemas, documents)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
-            let options = ValidateOptions { documents, format: format(arguments.format) };
+            let old = match arguments.old.map(|path| files::files(vec![path])).and_then(|mut files| files.next()) {
+                Some(Err(unreadable)) => {
+                    writeln!(console.conversation, "error: {unreadable}")?;
+                    return Ok(Exit::Usage);
+                }
+                Some(Ok(old)) => Some(old),
+                None => None,
+            };
+            let options = ValidateOptions { documents, format: format(arguments.format), old };
             command::validate(files::files(arguments.documents.documents), &schemas, &options, console)
         }
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
@@ -104,7 +112,9 @@ fn paths(command: &Command) -> Vec<PathBuf> {
     match command {
         Command::Check(arguments) => [&arguments.paths[..], &arguments.previous].concat(),
         Command::Default(arguments) | Command::Prune(arguments) => of_documents(&arguments.documents),
-        Command::Validate(arguments) => of_documents(&arguments.documents),
+        Command::Validate(arguments) => {
+            of_documents(&arguments.documents).into_iter().chain(arguments.old.clone()).collect()
+        }
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
         Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
     }

@@ -6,7 +6,7 @@ use wheelwright_document::{Path, Span};
 use wheelwright_findings::{Rule, rules};
 use wheelwright_text::names;
 
-use super::check_schema;
+use super::{check_schema, ratchet::demands_structure};
 use crate::{
     Definition, DefinitionVersion,
     ErrorType::{self, Invalid, NotSupported, Required},
@@ -33,6 +33,9 @@ pub fn check_definition(definition: &Definition) -> Vec<Problem> {
         for problem in &mut problems[found..] {
             problem.path = problem.path.under(&schema_path);
         }
+    }
+    if definition.versions.iter().filter_map(|version| version.schema.as_ref()).any(demands_structure) {
+        problems.iter_mut().filter(|problem| problem.structural).for_each(|problem| problem.ratchets = false);
     }
     problems
 }
@@ -118,10 +121,10 @@ fn check_versions(definition: &Definition, problems: &mut Problems) {
         if version.schema.is_none() {
             let message = format!("the version {:?} has no schema", name.text);
             let schema = Path::Child(&path, "schema");
-            problems.push(
-                Problem::new(rule, Required, &Path::Child(&schema, "openAPIV3Schema"), name.span, message)
-                    .mend("add schema: {openAPIV3Schema: {type: object}}"),
-            );
+            let problem = Problem::new(rule, Required, &Path::Child(&schema, "openAPIV3Schema"), name.span, message)
+                .mend("add schema: {openAPIV3Schema: {type: object}}");
+            // What is served needs one to be pruned by.
+            problems.push(problem).ratchets = !version.served;
         }
     }
     let stored = definition.versions.iter().filter(|version| version.storage).count();

@@ -22,6 +22,9 @@ use crate::{Problem, Program, Root, Schema};
 /// Everything that is wrong with a schema on its own: Kubernetes' rules and ours.
 pub fn check_schema(schema: &Schema, root: Root) -> Vec<Problem> {
     let mut problems = check_structural(schema);
+    if !ratchet::demands_structure(schema) {
+        problems.iter_mut().filter(|problem| problem.structural).for_each(|problem| problem.ratchets = true);
+    }
     problems.extend(check_keywords(schema, root));
     let program = Program::compile_for_defaults(schema, root);
     problems.extend(defaults::check(schema, &program));

@@ -18,6 +18,9 @@ pub fn check_structural(schema: &Schema) -> Vec<Problem> {
     check_declared(schema, schema, &Path::Root, &mut problems);
     let mut problems = problems.into_list();
     problems.extend(check_patterns(schema));
+    for problem in &mut problems {
+        problem.structural = problem.kind.is_some();
+    }
     problems
 }
 

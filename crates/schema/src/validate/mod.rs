@@ -14,11 +14,11 @@ use wheelwright_text::{Format, Pattern, PatternError};
 pub(crate) use enumeration::Enumeration;
 pub(crate) use junctor::check_junctors;
 pub(crate) use list::check_unique;
-pub use metadata::validate_resource_metadata;
+use metadata::validate_type_meta;
 pub(crate) use metadata::{
     MetadataError, coerce_metadata, coerce_metadata_dropping, is_object_meta_field, validate_metadata,
-    validate_type_meta,
 };
+pub use metadata::{validate_resource_metadata, validate_resource_metadata_update};
 pub(crate) use number::{Bound, GoNumber, NumberChecks, Range};
 
 use crate::{
@@ -329,7 +329,7 @@ fn lack_required(name: &str, path: &Path<'_>, tally: &mut Tally<'_>) {
     tally.fail(ErrorType::Required, &Path::Child(path, name), || "is required".to_owned());
 }
 
-fn check_required(node: &Node, entries: &[Entry<'_>], path: &Path<'_>, tally: &mut Tally<'_>) {
+pub(crate) fn check_required(node: &Node, entries: &[Entry<'_>], path: &Path<'_>, tally: &mut Tally<'_>) {
     let fields = &node.fields;
     if !fields.required.is_empty() {
         let mut seen = FieldSet::new(fields.list.len());
@@ -371,6 +371,17 @@ pub(crate) fn check_required_undeclared(node: &Node, entries: &[Entry<'_>], path
     found.iter().for_each(|place| missing[*place] = false);
     for (name, _) in required.iter().zip(missing).filter(|(_, missing)| *missing) {
         lack_required(name, path, tally);
+    }
+}
+
+/// Checks apiVersion, kind and metadata of an embedded resource.
+#[cold]
+pub(crate) fn check_embedded(entries: &[Entry<'_>], path: &Path<'_>, tally: &mut Tally<'_>) {
+    let object = Value::Object(entries);
+    let mut report = |kind, path, message| tally.fail_with(Source::Metadata, kind, || path, || message);
+    validate_type_meta(object.get("apiVersion"), object.get("kind"), path, &mut report);
+    if let Some(metadata) = object.get("metadata") {
+        validate_metadata(metadata, &Path::Child(path, "metadata"), &mut report);
     }
 }
 

@@ -9,10 +9,12 @@ use proptest::sample::{select, subsequence};
 use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Map, Value, json};
 
+mod blend;
 mod document;
 mod flawed;
 mod shrink;
 
+use blend::blend;
 use document::document_for;
 use flawed::flawed;
 
@@ -54,6 +56,14 @@ pub(crate) struct Case {
     /// The schema is that of a whole resource.
     pub(crate) root: bool,
     pub(crate) documents: Vec<Value>,
+}
+
+impl Case {
+    /// Each document with one that it might replace.
+    pub(crate) fn updates(&self) -> impl Iterator<Item = (&Value, Value)> {
+        let others = self.documents.iter().cycle().skip(1);
+        self.documents.iter().zip(others).map(|(new, other)| (new, blend(new, other)))
+    }
 }
 
 /// In the form of JSON, which can be copied elsewhere.

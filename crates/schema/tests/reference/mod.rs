@@ -16,6 +16,7 @@ mod object_meta;
 mod prune;
 mod structural;
 mod time;
+mod update;
 mod validate;
 mod verdict;
 
@@ -64,6 +65,16 @@ pub(crate) fn evaluate(environment: Environment, schema: &Value, root: bool, obj
         errors.extend(lists::validate(schema, &defaulted));
     }
     Outcome { pruned, unknown, defaulted, errors, coerce_error: coerced.err() }
+}
+
+/// The errors of a document that replaces an old one; both are pruned and defaulted.
+pub(crate) fn update_errors(environment: Environment, schema: &Value, new: &Value, old: &Value) -> Errors {
+    let mut errors = validate::update(environment, schema, new, old);
+    errors.extend(metadata::validate(&Path::root(), new, Some(schema), false));
+    if lists::validate(schema, old).is_empty() {
+        errors.extend(lists::validate(schema, new));
+    }
+    errors
 }
 
 /// The ways in which `schema` is not structural.

@@ -3,19 +3,26 @@
 use serde_json::{Map, Value};
 
 use super::numbers::{self, Complaint, is_integral, truncate};
+use super::update::{counterpart_of_field, counterpart_of_item, is_unchanged};
 use super::verdict::Verdict;
 use super::{Environment, Errors, GoNumber, Path, deep_equal, flag, list, properties, property, subschema, text};
 
 /// The errors of a document.
 pub(crate) fn document(environment: Environment, schema: &Value, object: &Value) -> Errors {
     let validator = Validator { environment, for_default: false };
-    validator.check(schema, "", object).located(&Path::root())
+    validator.check(schema, "", object, None).located(&Path::root())
+}
+
+/// The errors of a document that replaces an old one.
+pub(crate) fn update(environment: Environment, schema: &Value, object: &Value, old: &Value) -> Errors {
+    let validator = Validator { environment, for_default: false };
+    validator.check(schema, "", object, Some(old)).located(&Path::root())
 }
 
 /// The errors of a default value, whose own place is `path`.
 pub(crate) fn default_value(environment: Environment, schema: &Value, value: &Value, path: &Path) -> Errors {
     let validator = Validator { environment, for_default: true };
-    validator.check(schema, "", value).located(path)
+    validator.check(schema, "", value, None).located(path)
 }
 
 struct Validator {
@@ -24,7 +31,16 @@ struct Validator {
 }
 
 impl Validator {
-    fn check(&self, schema: &Value, path: &str, value: &Value) -> Verdict {
+    /// Checks a value, which may have an old counterpart: then nothing is said if nothing has changed.
+    fn check(&self, schema: &Value, path: &str, value: &Value, old: Option<&Value>) -> Verdict {
+        let verdict = self.check_regardless(schema, path, value, old);
+        match old {
+            Some(old) if is_unchanged(schema, value, old) => Verdict::default(),
+            _ => verdict,
+        }
+    }
+
+    fn check_regardless(&self, schema: &Value, path: &str, value: &Value, old: Option<&Value>) -> Verdict {
         let types = self.types(schema);
         let format = self.format(schema, &types);
         let mut verdict = Verdict::default();
@@ -58,12 +74,12 @@ impl Validator {
                 }
                 apply(verdict);
             }
-            Value::Array(items) => apply(self.check_array(schema, path, items)),
+            Value::Array(items) => apply(self.check_array(schema, path, items, old)),
             _ => {}
         }
         apply(check_enum(schema, path, value));
         if let Value::Object(fields) = value {
-            apply(self.check_object(schema, path, fields));
+            apply(self.check_object(schema, path, fields, old));
         }
         verdict.matches += 1;
         verdict
@@ -93,7 +109,7 @@ impl Validator {
 
     fn check_junctors(&self, schema: &Value, path: &str, value: &Value) -> Verdict {
         let mut verdict = Verdict::default();
-        let check = |branch: &Value| self.check(branch, path, value);
+        let check = |branch: &Value| self.check(branch, path, value, None);
 
         let any_of = list(schema, "anyOf");
         if !any_of.is_empty() {
@@ -158,11 +174,12 @@ impl Validator {
         }
     }
 
-    fn check_array(&self, schema: &Value, path: &str, items: &[Value]) -> Verdict {
+    fn check_array(&self, schema: &Value, path: &str, items: &[Value], old: Option<&Value>) -> Verdict {
         let mut verdict = Verdict::passed();
-        if let Some(schema) = subschema(schema, "items") {
+        if let Some(item_schema) = subschema(schema, "items") {
             for (index, item) in items.iter().enumerate() {
-                verdict.merge(self.check(schema, &format!("{path}[{index}]"), item));
+                let old = old.and_then(|old| counterpart_of_item(schema, old, item));
+                verdict.merge(self.check(item_schema, &format!("{path}[{index}]"), item, old));
             }
         }
         let length = items.len() as u64;
@@ -179,8 +196,10 @@ impl Validator {
         verdict
     }
 
-    fn check_object(&self, schema: &Value, path: &str, fields: &Map<String, Value>) -> Verdict {
+    fn check_object(&self, schema: &Value, path: &str, fields: &Map<String, Value>, old: Option<&Value>) -> Verdict {
         let mut verdict = Verdict::default();
+        let is_type = |name: &str| path.is_empty() && matches!(name, "apiVersion" | "kind");
+        let old_field = |name: &str| old.filter(|_| !is_type(name)).and_then(|old| counterpart_of_field(old, name));
         let size = fields.len() as u64;
         if schema["minProperties"].as_u64().is_some_and(|limit| size < limit) {
             verdict.report("Invalid", path);
@@ -192,13 +211,13 @@ impl Validator {
             if schema["additionalProperties"] == false {
                 verdict.report("Invalid", path);
             } else if let Some(schema) = subschema(schema, "additionalProperties") {
-                verdict.merge(self.check(schema, &format!("{path}.{name}"), field));
+                verdict.merge(self.check(schema, &format!("{path}.{name}"), field, old_field(name)));
             }
         }
         for (name, schema) in properties(schema) {
             if let Some(field) = fields.get(name) {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                verdict.merge(self.check(schema, &path, field));
+                verdict.merge(self.check(schema, &path, field, old_field(name)));
             }
         }
         for name in list(schema, "required").iter().filter_map(Value::as_str) {

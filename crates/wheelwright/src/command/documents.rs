@@ -4,11 +4,13 @@ use std::io;
 
 use wheelwright_document::{Arena, Entry, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
 use wheelwright_findings::{Finding, Level, rules};
-use wheelwright_schema::{AdmitErrorKind, Program, Stages, validate_resource_metadata};
+use wheelwright_schema::{
+    AdmitErrorKind, Program, Stages, validate_resource_metadata, validate_resource_metadata_update,
+};
 
 use crate::{
     Choice, Console, Exit, Form, Format, Input, Schemas, Unreadable, place::Places, pretty::write_pretty,
-    report::Report,
+    report::Report, schemas::NoSchema,
 };
 
 /// How documents are treated and written.
@@ -33,8 +35,9 @@ pub(super) fn transform(
     let mut report = Report::default();
     let mut writer = Writer { compact: options.compact, last: None };
     let mut exit = Exit::Clean;
+    let treatment = Treatment { stages, old: None };
     for input in inputs {
-        let outcome = each_document(input, schemas, options, stages, console, &mut |form, value, console| {
+        let outcome = each_document(input, schemas, options, treatment, console, &mut |form, value, console| {
             writer.write(form, value, console.data)
         })?;
         exit = exit.max(outcome.exit);
@@ -58,15 +61,30 @@ pub(super) struct Outcome {
     pub(super) exit: Exit,
 }
 
+/// What is done with documents.
+#[derive(Clone, Copy)]
+pub(super) struct Treatment<'t> {
+    pub(super) stages: Stages,
+    /// What they replace.
+    pub(super) old: Option<&'t Old<'t>>,
+}
+
+/// A document that another one replaces.
+pub(super) struct Old<'o> {
+    /// The name of the file that it is from.
+    pub(super) name: &'o str,
+    pub(super) document: Spanned<'o>,
+}
+
 /// Who takes what came out of a document.
 pub(super) type Taker<'t> = dyn FnMut(Form, Value<'_>, &mut Console<'_>) -> io::Result<()> + 't;
 
-/// Takes every document of an input through some stages.
+/// Treats every document of an input.
 pub(super) fn each_document(
     input: Result<Input, Unreadable>,
     schemas: &Schemas,
     options: &DocumentOptions,
-    stages: Stages,
+    treatment: Treatment<'_>,
     console: &mut Console<'_>,
     take: &mut Taker<'_>,
 ) -> io::Result<Outcome> {
@@ -81,7 +99,7 @@ pub(super) fn each_document(
         input: &input,
         schemas,
         choice: &options.choice,
-        stages,
+        treatment,
         count: 0,
         findings: Vec::new(),
         exit: Exit::Clean,
@@ -115,7 +133,7 @@ struct Run<'r> {
     input: &'r Input,
     schemas: &'r Schemas,
     choice: &'r Choice,
-    stages: Stages,
+    treatment: Treatment<'r>,
     count: usize,
     findings: Vec<Finding>,
     exit: Exit,
@@ -134,7 +152,15 @@ impl<'r> Run<'r> {
     {
         let no_schema = match self.schemas.program(document, self.choice) {
             Ok(program) => {
-                let (value, found) = treat(self.input, document, program, self.stages, arena);
+                let old = match self.old(program, arena) {
+                    Ok(old) => old,
+                    Err(complaint) => {
+                        console.complain(complaint)?;
+                        self.exit = Exit::Usage;
+                        return Ok(None);
+                    }
+                };
+                let (value, found) = treat(self.input, document, program, self.treatment.stages, old, arena);
                 self.count += 1;
                 self.findings.extend(found);
                 return Ok(value);
@@ -148,6 +174,21 @@ impl<'r> Run<'r> {
         console.complain(format_args!("{}:{line}:{column}: {}", self.input.name, no_schema.message))?;
         self.exit = Exit::Usage;
         Ok(None)
+    }
+
+    /// What a document of this program replaces, or what to complain of.
+    fn old<'a>(&self, program: &Program, arena: &'a Arena) -> Result<Option<Value<'a>>, String>
+    where
+        'r: 'a,
+    {
+        let Some(Old { name, document }) = self.treatment.old else { return Ok(None) };
+        match self.schemas.program(document, self.choice) {
+            Ok(found) if std::ptr::eq(found, program) => Ok(Some(document.to_value(arena))),
+            Ok(_) => Err(format!("{name}: has another kind or version than {}; convert it first", self.input.name)),
+            Err(NoSchema { message, span: Span { line, column, .. } }) => {
+                Err(format!("{name}:{line}:{column}: {message}"))
+            }
+        }
     }
 
     /// A list with each of its items treated as a document of its own. Of a list with an item that cannot be treated,
@@ -183,6 +224,7 @@ fn treat<'a>(
     document: &Spanned<'a>,
     program: &'a Program,
     stages: Stages,
+    old: Option<Value<'a>>,
     arena: &'a Arena,
 ) -> (Option<Value<'a>>, Vec<Finding>) {
     let mut places = Places::new(document);
@@ -192,7 +234,12 @@ fn treat<'a>(
         let message = if names_field { message.to_owned() } else { format!("{path}: {message}") };
         Finding::new(&rules::INVALID_VALUE, message, path.clone()).at(input.place(span))
     };
-    match program.run(document.to_value(arena), arena, stages) {
+    let value = document.to_value(arena);
+    let treated = match old {
+        Some(old) => program.admit_update(value, old, arena),
+        None => program.run(value, arena, stages),
+    };
+    match treated {
         Err(error) => {
             let mut finding = invalid(error.path(), error.message());
             if error.kind() == AdmitErrorKind::TooLarge {
@@ -202,9 +249,10 @@ fn treat<'a>(
         }
         Ok(admitted) => {
             // The API server looks at the metadata of a resource apart from its schema.
-            let metadata = match stages == Stages::ADMIT && program.describes_resource() {
-                true => validate_resource_metadata(admitted.value),
-                false => Vec::new(),
+            let metadata = match old {
+                _ if stages != Stages::ADMIT || !program.describes_resource() => Vec::new(),
+                Some(old) => validate_resource_metadata_update(admitted.value, old),
+                None => validate_resource_metadata(admitted.value),
             };
             let errors = admitted.errors.iter().chain(&metadata);
             let mut findings: Vec<_> = errors

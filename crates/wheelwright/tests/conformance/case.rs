@@ -30,7 +30,7 @@ impl fmt::Display for Mismatch {
 /// Metadata of the wrong type; compared by presence, since the wording is ours to choose.
 const REFUSAL: &str = "coerce_error";
 /// Compared as sets; the others as documents, with numbers by value.
-const SETS: [&str; 4] = ["structural_errors", "default_errors", "unknown", "errors"];
+const SETS: [&str; 5] = ["structural_errors", "default_errors", "unknown", "errors", "update_errors"];
 const DOCUMENTS: [&str; 2] = ["pruned", "defaulted"];
 
 impl Case {
@@ -62,6 +62,8 @@ impl Case {
                 let mut entries = vec![Entry { key: "id", value: Value::string(id) }];
                 entries.extend(&common);
                 entries.extend(case.get("object").map(|value| Entry { key: "object", value }));
+                let old = case.get("old").or_else(|| case.get("oldObject"));
+                entries.extend(old.map(|value| Entry { key: "old", value }));
                 let mut expected: Vec<Entry<'_>> = Vec::new();
                 for key in SETS.into_iter().chain(DOCUMENTS).chain([REFUSAL]) {
                     let value = case.get(key).or_else(|| record.get(key));
@@ -83,7 +85,7 @@ impl Case {
         let arena = Arena::new();
         let (expected, found) = (parse(&self.expected, &arena), parse(&answer, &arena));
         // Where Kubernetes did not look at the document, there is nothing to compare.
-        let looked = expected.get("pruned").is_some();
+        let looked = expected.get("pruned").is_some() || expected.get("update_errors").is_some();
         let mut mismatches = Vec::new();
         for field in SETS.into_iter().chain(DOCUMENTS) {
             let Some(wanted) = expected.get(field) else { continue };

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     match recorded() {
         Some(folder) => {
             let definitions = folder.join("crds");
-            for name in ["schemas.jsonl", "crds.jsonl", "probes.jsonl"] {
+            for name in ["schemas.jsonl", "crds.jsonl", "probes.jsonl", "updates.jsonl"] {
                 cases.extend(Case::read(&folder.join(name), Some(&definitions)));
             }
             files.push(folder.join("probes.jsonl"));

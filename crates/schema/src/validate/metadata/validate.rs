@@ -22,12 +22,16 @@ type Report<'r> = dyn FnMut(ErrorType, FieldPath, String) + 'r;
 
 /// Checks metadata; `path` is where the metadata itself is.
 pub(crate) fn validate_metadata(metadata: Value<'_>, path: &Path<'_>, report: &mut Report<'_>) {
+    validate_fields(metadata, path, |_| true, report);
+}
+
+fn validate_fields(metadata: Value<'_>, path: &Path<'_>, counts: fn(&str) -> bool, report: &mut Report<'_>) {
     let arena = Arena::new();
     let metadata = match coerce_metadata(metadata, &arena) {
         Ok(metadata) => metadata,
         Err(error) => return report(ErrorType::Invalid, path.to_field_path(), error.to_string()),
     };
-    for entry in metadata.as_object().unwrap_or_default() {
+    for entry in metadata.as_object().unwrap_or_default().iter().filter(|entry| counts(entry.key)) {
         validate_field(entry, &Path::Child(path, entry.key), report);
     }
 }
@@ -53,6 +57,28 @@ pub fn validate_resource_metadata(resource: Value<'_>) -> Vec<ValidationError> {
         report(ErrorType::Invalid, Path::Child(&path, "generateName").to_field_path(), NAME_DEMAND.to_owned());
     }
     validate_metadata(metadata, &path, &mut report);
+    errors
+}
+
+/// Checks the metadata of a whole resource that replaces an old one: what identifies it has to stay, and what it is called
+/// is not looked at again. That an update needs a `resourceVersion` is left to whoever has one.
+pub fn validate_resource_metadata_update(resource: Value<'_>, old: Value<'_>) -> Vec<ValidationError> {
+    let mut errors = Vec::new();
+    let mut report =
+        |kind, path, message| errors.push(ValidationError { kind, path, message, source: Source::Metadata });
+    let path = Path::Child(&Path::Root, "metadata");
+    let [metadata, old] = [resource, old].map(|resource| resource.get("metadata").unwrap_or(Value::Object(&[])));
+    let text = |metadata: Value<'_>, key| metadata.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    for key in ["name", "namespace", "uid", "creationTimestamp"] {
+        let (new, old) = (text(metadata, key), text(old, key));
+        // All but the name are filled in by the server where they are missing.
+        if new != old && (key == "name" || !new.is_empty() && !old.is_empty()) {
+            let message = format!("cannot be changed in an update; it was {old:?}");
+            report(ErrorType::Invalid, Path::Child(&path, key).to_field_path(), message);
+        }
+    }
+    let counts = |field: &str| matches!(field, "labels" | "annotations" | "ownerReferences" | "managedFields");
+    validate_fields(metadata, &path, counts, &mut report);
     errors
 }
 
@@ -255,6 +281,21 @@ mod tests {
         for metadata in good {
             assert_eq!(errors_of(metadata), [], "{metadata}");
         }
+    }
+
+    #[test]
+    fn what_an_update_may_do_to_metadata() {
+        let update = |new: &str, old: &str| {
+            let (arena, texts) = (Arena::new(), [new, old].map(|metadata| format!(r#"{{"metadata":{metadata}}}"#)));
+            let [new, old] = [0, 1].map(|at| decode(texts[at].as_bytes(), &arena).unwrap());
+            let errors = validate_resource_metadata_update(new, old);
+            errors.iter().map(|error| error.path().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(update(r#"{"name":"Not_A_Name"}"#, r#"{"name":"Not_A_Name","namespace":"n","uid":"u"}"#), [""; 0]);
+        assert_eq!(update(r#"{"name":"a"}"#, r#"{"name":"b"}"#), ["metadata.name"]);
+        assert_eq!(update("{}", r#"{"name":"b"}"#), ["metadata.name"]);
+        assert_eq!(update(r#"{"namespace":"a","uid":"1"}"#, r#"{"namespace":"b","uid":"1"}"#), ["metadata.namespace"]);
+        assert_eq!(update(r#"{"labels":{"-":"x"}}"#, r#"{"labels":{"-":"x"}}"#), ["metadata.labels"]);
     }
 
     #[test]
