@@ -152,7 +152,7 @@ impl Program {
         let value = if walks { walk.from(self.root, document) } else { document };
         if stages.rules && self.rules.is_some() {
             let value = &arena.slice(&[value])[0];
-            check_rules(self, value, arena, &mut walk.errors);
+            check_rules(self, value, None, arena, &mut walk.errors);
         }
         match walk.refusal {
             Some(error) => Err(error),

@@ -16,7 +16,6 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Correlated<'a> {
     /// The old value.
-    #[cfg_attr(not(test), expect(dead_code, reason = "rules about changes will ask for it"))]
     pub(crate) old: Value<'a>,
     /// Nothing has changed, here or below. Kubernetes cannot tell where something below has no counterpart, and takes it
     /// for a change; lists that are one value are compared as such.

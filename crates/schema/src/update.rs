@@ -7,6 +7,7 @@ use crate::{
     correlate::Correlated,
     error::ErrorLog,
     program::{Meta, Node, NodeId, Program},
+    rules::check_rules,
     validate::{
         Tally, check_embedded, check_field_count, check_junctors, check_required, check_shallow, check_unique,
         evaluate, refuse_additional,
@@ -29,11 +30,11 @@ impl Program {
     ///
     /// What the schema finds wrong is forgiven where the value and the old one in its place are the same. Repeated items
     /// of sets and map lists are forgiven everywhere if the old document has any. The metadata of embedded resources is
-    /// never forgiven.
-    pub fn validate_update<'a>(&self, new: Value<'a>, old: Value<'a>, arena: &'a Arena) -> UpdateErrors {
-        let correlated = Correlated::new(self, self.root, new, old, arena);
+    /// never forgiven. Rules are forgiven where nothing has changed, unless they are about the change.
+    pub fn validate_update<'a>(&'a self, new: Value<'a>, old: Value<'a>, arena: &'a Arena) -> UpdateErrors {
+        let correlated = &arena.slice(&[Correlated::new(self, self.root, new, old, arena)])[0];
         let mut ratchet = Ratchet { program: self, errors: ErrorLog::default() };
-        ratchet.value(self.root, new, Some(&correlated), &Path::Root);
+        ratchet.value(self.root, new, Some(correlated), &Path::Root);
         let mut tally = Tally::into(&mut ratchet.errors);
         self.each_described(self.root, new, &Path::Root, &mut |node, value, path| {
             if let Value::Object(entries) = value
@@ -45,6 +46,7 @@ impl Program {
         if !self.repeats_items(old) {
             self.check_lists(new, &mut tally);
         }
+        check_rules(self, &arena.slice(&[new])[0], Some(correlated), arena, &mut ratchet.errors);
         UpdateErrors { truncated: ratchet.errors.is_full(), errors: ratchet.errors.errors }
     }
 

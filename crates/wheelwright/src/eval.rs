@@ -138,6 +138,7 @@ impl Evaluation {
                 }
                 Err(error) => {
                     entries.push(Entry { key: "errors", value: Value::Array(&[]) });
+                    entries.push(Entry { key: "rule_errors", value: Value::Array(&[]) });
                     let key = if error.kind() == AdmitErrorKind::Coercion { "coerce_error" } else { "error" };
                     entries.push(Entry { key, value: Value::string(arena.text(&error.to_string())) });
                 }

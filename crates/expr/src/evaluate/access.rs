@@ -193,8 +193,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A value that is there.
-    pub(crate) fn some(&self, value: Val<'a>) -> Val<'a> {
+    /// A value that is there, where one may be absent.
+    pub fn some(&self, value: Val<'a>) -> Val<'a> {
         Val::Optional(self.arena.slice(&[value]).first())
     }
 }

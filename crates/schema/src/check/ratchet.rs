@@ -38,7 +38,7 @@ pub(super) fn demands_structure(schema: &Schema) -> bool {
         || extensions.int_or_string
         || !extensions.list_map_keys.is_empty()
         || extensions.list_type.is_some()
-        || extensions.has_validations()
+        || !extensions.validations.is_empty()
         || schema.below().any(demands_structure)
 }
 

@@ -90,7 +90,7 @@ impl Compiler {
             into[id.0 as usize] = Some(NodeRules {
                 shape,
                 rules: rules.map(|rule| self.rule(schema, rule, shape)).collect(),
-                has_old_fields: schema.extensions.map_type.as_deref().is_none_or(|kind| kind != "atomic"),
+                has_old_fields: schema.extensions.map_type.as_deref().is_none_or(|kind| kind == "granular"),
             });
         }
         found

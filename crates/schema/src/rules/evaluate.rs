@@ -6,13 +6,20 @@ use wheelwright_expr::{EXPRESSION_LIMIT, Evaluator, Failure, FailureKind, MESSAG
 use super::{NodeRules, Rule, Rules};
 use crate::{
     ErrorType, ValidationError,
+    correlate::Correlated,
     error::{ErrorLog, Source},
     program::{NodeId, Program},
 };
 
-/// Evaluates the rules of a program over a document that is pruned and defaulted, unless other errors make that
-/// pointless: then a single error says so.
-pub(crate) fn check_rules<'a>(program: &'a Program, document: &'a Value<'a>, arena: &'a Arena, errors: &mut ErrorLog) {
+/// Evaluates the rules of a program over a document that is pruned and defaulted, and over what it replaces if there is
+/// something. If other errors make that pointless, a single error says so.
+pub(crate) fn check_rules<'a>(
+    program: &'a Program,
+    document: &'a Value<'a>,
+    old: Option<&'a Correlated<'a>>,
+    arena: &'a Arena,
+    errors: &mut ErrorLog,
+) {
     let Some(rules) = &program.rules else { return };
     if errors.errors.iter().any(is_blocking) {
         errors.push(|| ValidationError {
@@ -23,13 +30,11 @@ pub(crate) fn check_rules<'a>(program: &'a Program, document: &'a Value<'a>, are
         });
         return;
     }
-    let evaluator = Evaluator::new(&rules.shapes, arena);
-    let mut walk = RuleWalk { program, rules, evaluator, left: OBJECT_BUDGET, errors };
-    // The walk ends early only when the budget is spent, which it has reported by then.
-    let _ = walk.value(program.root, document, &Path::Root);
+    let before = Before { old, current: old, nearest: None };
+    RuleWalk::new(program, rules, arena, errors).run(program.root, document, before);
 }
 
-/// What the rules of a node say of its default.
+/// What the rules of a node say of its default, as if it replaced itself.
 pub(crate) fn default_rules<'a>(
     program: &'a Program,
     id: NodeId,
@@ -38,9 +43,9 @@ pub(crate) fn default_rules<'a>(
 ) -> Vec<ValidationError> {
     let mut errors = ErrorLog::default();
     if let Some(rules) = &program.rules {
-        let evaluator = Evaluator::new(&rules.shapes, arena);
-        let mut walk = RuleWalk { program, rules, evaluator, left: OBJECT_BUDGET, errors: &mut errors };
-        let _ = walk.value(id, default, &Path::Root);
+        let old = Correlated::new(program, id, *default, *default, arena);
+        let before = Before { old: arena.slice(&[old]).first(), current: None, nearest: None };
+        RuleWalk::new(program, rules, arena, &mut errors).run(id, default, before);
     }
     errors.errors
 }
@@ -57,6 +62,42 @@ fn is_blocking(error: &ValidationError) -> bool {
     )
 }
 
+/// What a value replaces.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    /// Where the old value is that rules call `oldSelf`.
+    old: Option<&'a Correlated<'a>>,
+    /// The old value by which an error is forgiven; none where values have no counterpart.
+    current: Option<&'a Correlated<'a>>,
+    /// The nearest one above.
+    nearest: Option<&'a Correlated<'a>>,
+}
+
+impl<'a> Before<'a> {
+    /// The same for a field or an item, whose old value counts only if its parent's parts have old values.
+    fn below(self, position: usize, has_old: bool, name: Option<&str>) -> Self {
+        let old = self.old.filter(|_| has_old).and_then(|old| old.below(position));
+        match self.current {
+            None => Self { old, ..self },
+            // Both documents were converted to one version, so these do not show a change.
+            Some(_) if self.nearest.is_none() && matches!(name, Some("apiVersion" | "kind")) => {
+                Self { old, current: None, nearest: None }
+            }
+            Some(current) => Self { old, current: current.below(position), nearest: Some(current) },
+        }
+    }
+
+    /// The old value, unless it was null.
+    fn value(self) -> Option<&'a Value<'a>> {
+        self.old.map(|old| &old.old).filter(|old| !old.is_null())
+    }
+
+    /// Whether what is wrong was wrong before and has not changed.
+    fn forgives(self) -> bool {
+        self.current.or(self.nearest).is_some_and(|correlated| correlated.unchanged)
+    }
+}
+
 struct RuleWalk<'a, 'e> {
     program: &'a Program,
     rules: &'a Rules,
@@ -69,19 +110,28 @@ struct RuleWalk<'a, 'e> {
 /// Nothing more is evaluated: the budget is spent.
 struct Spent;
 
-impl<'a> RuleWalk<'a, '_> {
-    fn value(&mut self, id: NodeId, value: &'a Value<'a>, path: &Path<'_>) -> Result<(), Spent> {
+impl<'a, 'e> RuleWalk<'a, 'e> {
+    fn new(program: &'a Program, rules: &'a Rules, arena: &'a Arena, errors: &'e mut ErrorLog) -> Self {
+        Self { program, rules, evaluator: Evaluator::new(&rules.shapes, arena), left: OBJECT_BUDGET, errors }
+    }
+
+    fn run(mut self, id: NodeId, value: &'a Value<'a>, before: Before<'a>) {
+        // It ends early only when the budget is spent, which it has reported by then.
+        let _ = self.value(id, value, before, &Path::Root);
+    }
+
+    fn value(&mut self, id: NodeId, value: &'a Value<'a>, before: Before<'a>, path: &Path<'_>) -> Result<(), Spent> {
         let Some(node_rules) = self.rules.at(id) else { return Ok(()) };
         if value.is_null() {
             return Ok(());
         }
         if !node_rules.rules.is_empty() {
-            self.node(node_rules, value, path)?;
+            self.node(node_rules, value, before, path)?;
         }
         let node = self.program.node(id);
         match value {
             Value::Object(entries) => {
-                for entry in *entries {
+                for (position, entry) in entries.iter().enumerate() {
                     let (child, path) = match node.fields.get(entry.key) {
                         Some(field) => (field, Path::Child(path, entry.key)),
                         None => match node.additional {
@@ -89,36 +139,53 @@ impl<'a> RuleWalk<'a, '_> {
                             None => continue,
                         },
                     };
-                    self.value(child, &entry.value, &path)?;
+                    let before = before.below(position, node_rules.has_old_fields, Some(entry.key));
+                    self.value(child, &entry.value, before, &path)?;
                 }
                 Ok(())
             }
-            Value::Array(items) => match node.items {
-                Some(item_node) => {
-                    let mut items = items.iter().enumerate();
-                    items.try_for_each(|(index, item)| self.value(item_node, item, &Path::Index(path, index)))
+            Value::Array(items) => {
+                let Some(item_node) = node.items else { return Ok(()) };
+                for (index, item) in items.iter().enumerate() {
+                    self.value(item_node, item, before.below(index, true, None), &Path::Index(path, index))?;
                 }
-                None => Ok(()),
-            },
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
 
-    fn node(&mut self, node: &'a NodeRules, value: &'a Value<'a>, path: &Path<'_>) -> Result<(), Spent> {
+    fn node(
+        &mut self,
+        node: &'a NodeRules,
+        value: &'a Value<'a>,
+        before: Before<'a>,
+        path: &Path<'_>,
+    ) -> Result<(), Spent> {
         let own = self.evaluator.read(value, node.shape);
         for rule in &node.rules {
-            if rule.uses_old_self && !rule.optional_old_self {
-                continue;
-            }
-            self.rule(rule, [own, Val::Optional(None)], path)?;
+            let old = match before.value() {
+                Some(old) if rule.uses_old_self => Some(self.evaluator.read(old, node.shape)),
+                None if rule.uses_old_self && !rule.optional_old_self => continue,
+                _ => None,
+            };
+            let old = match rule.optional_old_self {
+                true => old.map_or(Val::Optional(None), |old| self.evaluator.some(old)),
+                false => old.unwrap_or(Val::Null),
+            };
+            self.rule(rule, [own, old], before, path)?;
         }
         Ok(())
     }
-}
 
-impl<'a> RuleWalk<'a, '_> {
     /// Evaluates one rule; what it says of a value that breaks it becomes an error.
-    fn rule(&mut self, rule: &'a Rule, variables: [Val<'a>; 2], path: &Path<'_>) -> Result<(), Spent> {
+    fn rule(
+        &mut self,
+        rule: &'a Rule,
+        variables: [Val<'a>; 2],
+        before: Before<'a>,
+        path: &Path<'_>,
+    ) -> Result<(), Spent> {
         let expression = match &rule.expression {
             Ok(expression) => expression,
             Err(why) => {
@@ -129,6 +196,7 @@ impl<'a> RuleWalk<'a, '_> {
         let outcome = self.spend(|evaluator| expression.evaluate(evaluator, &variables));
         match outcome {
             Ok(Val::Bool(true)) => Ok(()),
+            Ok(_) if !rule.uses_old_self && before.forgives() => Ok(()),
             Ok(_) => {
                 let message = self.message(rule, variables, path)?;
                 self.fail(rule.kind, path, &rule.field_path, &message);

@@ -7,9 +7,6 @@ pub(crate) fn reason(case: &Case, mismatch: &Mismatch) -> Option<&'static str> {
     match (&*case.id, mismatch.field) {
         // Kubernetes turns integers beyond 64 bits into floats and loses digits; ours keep their text.
         ("integer > int64", "pruned" | "defaulted") => Some("numbers keep their text"),
-        // Rules in CEL are not evaluated yet.
-        ("x-cel default violating rule", "default_errors") => Some("CEL"),
-        ("CEL skipped on blocking errs" | "CEL runs with non-blocking errs", "errors") => Some("CEL"),
         _ => None,
     }
 }
