@@ -1,5 +1,7 @@
 //! What schemas of OpenAPI leave unsaid, said in the words of the model, which otherwise removes what it does not know.
 
+use std::collections::HashSet;
+
 use wheelwright_document::{Owned, Span};
 
 use super::node::free;
@@ -18,6 +20,7 @@ pub(super) fn complete(schema: &mut Schema) {
         // The model would take anything but strings for wrong.
         schema.checks.format = None;
     }
+    allow_listed_null(schema);
     if let Some(Additional::Allowed(true)) = schema.additional_properties {
         let mut anything = Box::<Schema>::default();
         free(&mut anything);
@@ -43,6 +46,22 @@ pub(super) fn complete(schema: &mut Schema) {
     schema.not.iter_mut().for_each(|not| complete(not));
 }
 
+/// Null is a value like others in an enum, but not to Kubernetes, which only leaves junctors alone for its sake.
+fn allow_listed_null(schema: &mut Schema) {
+    let values = &mut schema.checks.r#enum;
+    if !schema.nullable || !values.contains(&Owned::Null) {
+        return;
+    }
+    let values: Vec<_> = std::mem::take(values).into_iter().filter(|value| *value != Owned::Null).collect();
+    if values.is_empty() {
+        schema.r#type = Some(Type::Unknown("null".into()));
+    } else {
+        let mut others = Schema { span: schema.span, keywords: schema.keywords.clone(), ..Schema::default() };
+        others.checks.r#enum = values;
+        schema.all_of.push(others);
+    }
+}
+
 /// Unknown fields are told from known ones by the schema itself, never by its alternatives. So it gets to know their
 /// fields; what these look like is left to the alternatives.
 fn declare_fields_of_alternatives(schema: &mut Schema) {
@@ -50,16 +69,14 @@ fn declare_fields_of_alternatives(schema: &mut Schema) {
     for branch in [&schema.all_of, &schema.any_of, &schema.one_of].into_iter().flatten() {
         found.look_at(branch);
     }
-    let mut new = Vec::new();
-    for name in found.names {
-        let is_new = schema.property(&name).is_none() && !new.iter().any(|property: &Property| property.name == name);
-        if is_new {
-            let mut anything = Schema::default();
-            free(&mut anything);
-            new.push(Property { name, schema: anything });
-        }
-    }
-    schema.properties.append(new);
+    let mut known = HashSet::new();
+    found.names.retain(|name| schema.property(name).is_none() && known.insert(name.clone()));
+    let declared = found.names.into_iter().map(|name| {
+        let mut anything = Schema::default();
+        free(&mut anything);
+        Property { name, schema: anything }
+    });
+    schema.properties.append(declared.collect());
     if found.is_open && schema.properties.is_empty() && schema.additional_properties.is_none() {
         schema.extensions.preserve_unknown_fields = Some(true);
     }

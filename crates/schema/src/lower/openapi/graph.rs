@@ -8,13 +8,13 @@ use wheelwright_findings::rules;
 use super::{
     Said, check_defaults,
     files::Files,
-    node::{Extent, Lowering, MOST_NODES, recursive},
+    node::{Extent, Lowering, MOST_NODES, most_nodes, recursive},
     reference::{Resolver, Target},
 };
 use crate::Problem;
 
 /// As many schemas as are looked at in one document: definitions composed of each other are looked at again and again.
-const MOST_NODES_IN_ALL: usize = 2_000_000;
+const MOST_NODES_IN_ALL: usize = 2 * MOST_NODES;
 
 /// A definition, and what it refers to by way of fields.
 struct Definition<'a> {
@@ -45,7 +45,7 @@ pub(super) fn check<'a>(
     let (mut position, mut nodes) = (0, 0);
     while position < definitions.len() && !said.is_full() {
         let target = definitions[position].target.clone();
-        if nodes > MOST_NODES_IN_ALL.max(files.bytes()) {
+        if nodes > MOST_NODES_IN_ALL.max(files.bytes() / 4) {
             let message =
                 "the definitions include each other so often that this one and those after it are not checked";
             said.push(Problem::ours(
@@ -56,7 +56,7 @@ pub(super) fn check<'a>(
             ));
             break;
         }
-        let mut lowering = Lowering::new(files, resolver, Extent::Own).with_most_nodes(MOST_NODES);
+        let mut lowering = Lowering::new(files, resolver, Extent::Own);
         let schema = lowering.definition(&target);
         definitions[position].size = lowering.nodes;
         nodes += lowering.nodes;
@@ -64,11 +64,11 @@ pub(super) fn check<'a>(
             let to = add(&mut definitions, edge.target);
             definitions[position].edges.push((to, edge.span, edge.path));
         }
-        let problems = lowering.finish().into_list();
+        let problems = lowering.finish();
         problems.into_iter().chain(check_defaults(&schema, &target.path)).for_each(|problem| said.push(problem));
         position += 1;
     }
-    walk(&definitions, &mut said);
+    walk(&definitions, most_nodes(files), &mut said);
     said.into_list()
 }
 
@@ -76,12 +76,12 @@ pub(super) fn check<'a>(
 enum State {
     New,
     Open,
-    /// How many schemas it is with everything put in, and whether it is too large without any that it refers to being so.
+    /// How many schemas it is with everything put in.
     Done(usize),
 }
 
 /// Finds references that lead back by way of fields, and definitions that are too large with everything put in.
-fn walk(definitions: &[Definition<'_>], said: &mut Said) {
+fn walk(definitions: &[Definition<'_>], most: usize, said: &mut Said) {
     let mut states = vec![State::New; definitions.len()];
     for root in 0..definitions.len() {
         if states[root] != State::New {
@@ -114,9 +114,9 @@ fn walk(definitions: &[Definition<'_>], said: &mut Said) {
                 _ => 0,
             });
             let size = sizes.clone().fold(definition.size, usize::saturating_add);
-            if size > MOST_NODES && sizes.max().unwrap_or(0) <= MOST_NODES && definition.size <= MOST_NODES {
+            if size > most && sizes.max().unwrap_or(0) <= most && definition.size <= most {
                 let message = format!(
-                    "with its references put in, the definition is {size} schemas, more than {MOST_NODES}; documents are not checked beyond that"
+                    "with its references put in, the definition is {size} schemas; beyond {most}, nothing is checked"
                 );
                 let path = Path::Child(&Path::Root, &definition.target.path);
                 said.push(Problem::ours(&rules::SCHEMA_TOO_LARGE, &path, definition.target.source.span, message));

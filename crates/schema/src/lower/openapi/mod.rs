@@ -8,6 +8,7 @@ mod graph;
 mod merge;
 mod node;
 mod reference;
+mod simple;
 mod words;
 
 use std::collections::HashSet;
@@ -111,7 +112,7 @@ impl<'t, 'a> Specification<'t, 'a> {
     fn lower_target(&mut self, target: &Target<'a>) -> Lowered<Schema> {
         let mut lowering = Lowering::new(&mut self.files, &mut self.resolver, Extent::Whole);
         let item = lowering.definition(target);
-        let problems = lowering.finish().into_list();
+        let problems = lowering.finish();
         Lowered { item, problems }
     }
 

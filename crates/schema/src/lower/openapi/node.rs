@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use wheelwright_document::{Arena, Owned, Path, Span, Spanned, SpannedEntry};
+use wheelwright_document::{FieldPath, Owned, Path, Span, Spanned, SpannedEntry};
 use wheelwright_findings::rules;
 
 use super::{
@@ -10,13 +10,13 @@ use super::{
     files::Files,
     merge::{self, Joint},
     reference::{Resolver, Target},
+    simple::{Pending, simple_keyword},
     words,
 };
 use crate::{
     ErrorType, Problem, Schema,
     lower::{closest_of, keyword::Reader},
-    model::{Additional, Discriminator, ListType, Mutability, Property, Type},
-    problem::Problems,
+    model::{Additional, Discriminator, Property, Type},
     validate::Translated,
 };
 
@@ -31,7 +31,12 @@ pub(super) enum Extent {
 }
 
 /// The schemas that one definition may expand to, however little is written.
-pub(super) const MOST_NODES: usize = 100_000;
+pub(super) const MOST_NODES: usize = 50_000;
+
+/// The same for a document: what is written at length may be as large as it likes.
+pub(super) fn most_nodes(files: &Files<'_, '_>) -> usize {
+    MOST_NODES.max(files.bytes() / 8)
+}
 
 /// How deep schemas may nest when references are put in. Walks over them are recursive.
 const DEEPEST: usize = 200;
@@ -50,7 +55,6 @@ pub(super) struct Lowering<'l, 't, 'a> {
     below_default: bool,
     depth: usize,
     pub(super) nodes: usize,
-    most_nodes: usize,
     /// References that were not put in.
     pub(super) edges: Vec<Edge<'a>>,
 }
@@ -59,7 +63,7 @@ pub(super) struct Lowering<'l, 't, 'a> {
 pub(super) struct Edge<'a> {
     pub(super) target: Target<'a>,
     pub(super) span: Span,
-    pub(super) path: wheelwright_document::FieldPath,
+    pub(super) path: FieldPath,
 }
 
 /// A schema in a file.
@@ -68,17 +72,6 @@ struct At<'p, 'a> {
     file: usize,
     source: &'a Spanned<'a>,
     path: &'p Path<'p>,
-}
-
-/// What can be judged only when all keywords are read.
-#[derive(Default)]
-struct Pending {
-    is_open_enum: bool,
-    allows_null: Option<bool>,
-    exclusive_minimum: Option<f64>,
-    exclusive_maximum: Option<f64>,
-    has_prefix_items: bool,
-    has_pattern_properties: bool,
 }
 
 impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
@@ -94,14 +87,8 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
             below_default: false,
             depth: 0,
             nodes: 0,
-            most_nodes: MOST_NODES,
             edges: Vec::new(),
         }
-    }
-
-    pub(super) fn with_most_nodes(mut self, most: usize) -> Self {
-        self.most_nodes = most;
-        self
     }
 
     pub(super) fn definition(&mut self, target: &Target<'a>) -> Schema {
@@ -115,16 +102,18 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         schema
     }
 
-    pub(super) fn finish(self) -> Problems {
-        self.said.problems
+    /// What is wrong, each thing once.
+    pub(super) fn finish(self) -> Vec<Problem> {
+        let mut said = Said::default();
+        self.said.into_list().into_iter().for_each(|problem| said.push(problem));
+        said.into_list()
     }
 
     /// Reads a schema to where it will stay: schemas are large, and on the stack those of all levels would add up.
     fn schema(&mut self, out: &mut Schema, at: At<'_, 'a>) {
         out.span = at.source.span;
         self.nodes += 1;
-        // What is written at length may be as large as it likes.
-        if self.nodes > self.most_nodes.max(self.files.bytes() / 8) || self.depth == DEEPEST {
+        if self.nodes > most_nodes(self.files) || self.depth == DEEPEST {
             self.too_large(at);
             return free(out);
         }
@@ -140,7 +129,7 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         let root = self.open.first().map_or(at.source.span, |source| source.span);
         let what = match self.depth == DEEPEST {
             true => format!("more than {DEEPEST} levels deep"),
-            false => format!("more than {} schemas", self.most_nodes),
+            false => format!("more than {} schemas", most_nodes(self.files)),
         };
         let message = format!("with its references put in, the definition is {what}; what lies beyond is not checked");
         self.said.push(Problem::ours(&rules::SCHEMA_TOO_LARGE, at.path, root, message));
@@ -266,15 +255,30 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         let Some(entry) = entries.iter().find(|entry| entry.key == "allOf") else { return };
         let path = Path::Child(at.path, "allOf");
         let parts = self.list(entry, &path);
+        let mut joined: Vec<Schema> = Vec::with_capacity(parts.len());
         for (index, source) in parts.iter().enumerate() {
-            let mut part = Box::<Schema>::default();
-            self.schema(&mut part, At { file: at.file, source, path: &Path::Index(&path, index) });
+            joined.push(Schema::default());
+            let part = &mut joined[index];
+            self.schema(part, At { file: at.file, source, path: &Path::Index(&path, index) });
             if let Some(annotations) = &mut part.annotations {
                 // The one who inherits is no base of others for that.
                 annotations.discriminator = None;
                 annotations.discriminator_value = None;
             }
-            self.join(out, *part, at);
+        }
+        // In pairs, since each time the fields of both are looked through.
+        while joined.len() > 1 {
+            let mut parts = joined.into_iter();
+            joined = Vec::with_capacity(parts.len().div_ceil(2));
+            while let Some(mut part) = parts.next() {
+                if let Some(other) = parts.next() {
+                    self.join(&mut part, other, at);
+                }
+                joined.push(part);
+            }
+        }
+        if let Some(part) = joined.pop() {
+            self.join(out, part, at);
         }
     }
 
@@ -442,6 +446,9 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
             let is_null = name == "null" && dialect.is_json_schema();
             if is_null {
                 pending.allows_null = Some(true);
+            } else if name == "file" && dialect == Dialect::Swagger2 {
+                // The body of a response, which is no value that has a schema.
+                return;
             } else if let Type::Unknown(name) = Type::from_name(name) {
                 let message = format!("{name:?} is no type of {}", dialect.name());
                 self.said.push(Problem::ours(&rules::TYPE_UNKNOWN, path, entry.value.span, message));
@@ -505,7 +512,7 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         let has_alternatives = ["oneOf", "anyOf"].iter().any(|key| at.source.get(key).is_some());
         if !has_alternatives {
             let message = format!(
-                "what {property} says of the kind of the object is not followed: fields of other definitions that include this one are kept, and not checked"
+                "{property} chooses among definitions that are not listed here: their fields are kept, and not checked"
             );
             let problem = Problem::ours(&rules::SUBTYPES_NOT_CHECKED, path, entry.key_span, message);
             self.said.push(problem.mend("list the definitions under oneOf to have them checked"));
@@ -561,75 +568,4 @@ pub(super) fn free(out: &mut Schema) {
     let span = out.span;
     *out = Schema { span, nullable: true, ..Schema::default() };
     out.extensions.preserve_unknown_fields = Some(true);
-}
-
-/// Reads a keyword that says the same everywhere; answers whether it is one.
-fn simple_keyword(out: &mut Schema, pending: &mut Pending, reader: &mut Reader<'_, '_>, dialect: Dialect) -> bool {
-    let checks = &mut out.checks;
-    let extensions = &mut out.extensions;
-    match reader.keyword {
-        keyword if dialect.is_nullable_keyword(keyword) => pending.allows_null = Some(reader.flag()),
-        "default" => out.default = Some(owned(reader.value)),
-        "title" => out.title = reader.text().filter(|text| !text.is_empty()),
-        "description" => out.description = reader.text().filter(|text| !text.is_empty()),
-        "format" => match reader.text().as_deref() {
-            Some("int-or-string") => extensions.int_or_string = true,
-            // Go's durations are not those of ISO 8601, and no others are known here.
-            Some("" | "duration") | None => {}
-            Some(format) => checks.format = Some(format.into()),
-        },
-        "enum" => checks.r#enum = reader.list().iter().map(owned).collect(),
-        "const" if dialect.is_json_schema() => checks.r#enum = vec![owned(reader.value)],
-        "minimum" => checks.minimum = reader.number(),
-        "maximum" => checks.maximum = reader.number(),
-        "exclusiveMinimum" if dialect.is_json_schema() && !is_flag(reader) => {
-            pending.exclusive_minimum = reader.number();
-        }
-        "exclusiveMaximum" if dialect.is_json_schema() && !is_flag(reader) => {
-            pending.exclusive_maximum = reader.number();
-        }
-        "exclusiveMinimum" => checks.exclusive_minimum = reader.flag(),
-        "exclusiveMaximum" => checks.exclusive_maximum = reader.flag(),
-        "multipleOf" => checks.multiple_of = reader.number(),
-        "minLength" => checks.min_length = reader.integer(),
-        "maxLength" => checks.max_length = reader.integer(),
-        "minItems" => checks.min_items = reader.integer(),
-        "maxItems" => checks.max_items = reader.integer(),
-        "uniqueItems" => checks.unique_items = reader.flag(),
-        "minProperties" => checks.min_properties = reader.integer(),
-        "maxProperties" => checks.max_properties = reader.integer(),
-        "required" => checks.required = reader.texts(),
-        "readOnly" => out.annotate().read_only = reader.flag(),
-        "writeOnly" => out.annotate().write_only = reader.flag(),
-        "x-ms-secret" => out.annotate().secret = reader.flag(),
-        "x-ms-identifiers" => out.annotate().identifiers = Some(reader.texts()),
-        "x-ms-discriminator-value" => out.annotate().discriminator_value = reader.text(),
-        "x-ms-mutability" => {
-            let texts = reader.texts();
-            let has = |wanted: &str| texts.iter().any(|text| **text == *wanted);
-            let mutability = Mutability { read: has("read"), create: has("create"), update: has("update") };
-            out.annotate().mutability = Some(mutability);
-        }
-        "x-ms-enum" => {
-            let flag = reader.value.get("modelAsString").and_then(Spanned::as_scalar);
-            pending.is_open_enum = flag.and_then(|value| value.as_bool()) == Some(true);
-        }
-        "x-kubernetes-int-or-string" => extensions.int_or_string = reader.flag(),
-        "x-kubernetes-embedded-resource" => extensions.embedded_resource = reader.flag(),
-        "x-kubernetes-preserve-unknown-fields" => extensions.preserve_unknown_fields = reader.flag().then_some(true),
-        "x-kubernetes-list-type" => extensions.list_type = reader.text().map(|name| ListType::from_name(&name)),
-        "x-kubernetes-list-map-keys" => extensions.list_map_keys = reader.texts(),
-        "x-kubernetes-map-type" => extensions.map_type = reader.text(),
-        "x-kubernetes-validations" => extensions.validations = Some(owned(reader.value)),
-        extension => return extension.starts_with("x-"),
-    }
-    true
-}
-
-fn is_flag(reader: &Reader<'_, '_>) -> bool {
-    reader.value.as_scalar().is_some_and(|value| value.as_bool().is_some())
-}
-
-fn owned(source: &Spanned<'_>) -> Owned {
-    Owned::from(source.to_value(&Arena::new()))
 }
