@@ -5,6 +5,7 @@
 mod admit;
 mod decode;
 mod mutate;
+mod openapi;
 mod patch;
 mod schema;
 mod yaml;
@@ -12,6 +13,7 @@ mod yaml;
 pub use admit::admit;
 pub use decode::decode;
 pub use mutate::mutate;
+pub use openapi::openapi;
 pub use patch::patch;
 pub use schema::schema;
 pub use yaml::yaml;
@@ -26,8 +28,14 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 5] =
-            [("admit", admit), ("decode", decode), ("patch", patch), ("schema", schema), ("yaml", yaml)];
+        let targets: [(&str, fn(&[u8])); 6] = [
+            ("admit", admit),
+            ("decode", decode),
+            ("openapi", openapi),
+            ("patch", patch),
+            ("schema", schema),
+            ("yaml", yaml),
+        ];
         for (name, target) in targets {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
             let mut seeds = 0;
