@@ -356,14 +356,14 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         let dialect = self.dialect(at);
         match entry.key {
             "$ref" | "allOf" => {}
-            "properties" => return self.properties(out, entry, at.file, &path),
+            "properties" => self.properties(out, entry, at.file, &path),
             "items" if entry.value.as_array().is_some() => {
                 pending.has_prefix_items = true;
-                return self.inexpressible(out, entry, &path);
+                self.inexpressible(out, entry, &path);
             }
             "items" => {
                 let items = out.items.insert(Box::default());
-                return self.below(items, At { file: at.file, source: &entry.value, path: &path });
+                self.below(items, At { file: at.file, source: &entry.value, path: &path });
             }
             "additionalProperties" => {
                 if let Some(allowed) = entry.value.as_scalar().and_then(|value| value.as_bool()) {
