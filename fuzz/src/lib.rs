@@ -6,6 +6,7 @@ mod admit;
 mod cel;
 mod decode;
 mod mutate;
+mod openapi;
 mod patch;
 mod schema;
 mod text;
@@ -16,6 +17,7 @@ pub use admit::admit;
 pub use cel::cel;
 pub use decode::decode;
 pub use mutate::mutate;
+pub use openapi::openapi;
 pub use patch::patch;
 pub use schema::schema;
 pub use text::text;
@@ -32,10 +34,11 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 8] = [
+        let targets: [(&str, fn(&[u8])); 9] = [
             ("admit", admit),
             ("cel", cel),
             ("decode", decode),
+            ("openapi", openapi),
             ("patch", patch),
             ("schema", schema),
             ("text", text),

@@ -1,7 +1,7 @@
 //! Every rule there is, in the order of the ids.
 //!
-//! WW001 to WW029 are about the shape of schemas and definitions, WW030 to WW099 about defaults, WW100 and up about
-//! documents. An id is never used again for anything else.
+//! WW001 to WW029 are about the shape of schemas and definitions, WW030 to WW039 about defaults, WW040 to WW059
+//! about OpenAPI and JSON Schema, WW100 and up about documents. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -215,6 +215,70 @@ rules! {
         why: "defaults fill only objects that exist; an absent parent without a default of its own is \
             not created",
         mend: "add `default: {}` to the parent",
+    }
+    REFERENCE_NOT_FOUND: "WW040" "reference-not-found" Error {
+        summary: "a reference leads nowhere",
+        why: "what it should stand for is unknown, so nothing of it can be checked, pruned or defaulted",
+        mend: "correct the name or the path, or add what it refers to",
+    }
+    REFERENCE_NOT_A_SCHEMA: "WW041" "reference-not-a-schema" Error {
+        summary: "a reference leads to something that is no schema",
+        why: "a value cannot be held against a parameter, a response or a text",
+        mend: "refer to a definition, or to the schema inside of what is referred to",
+    }
+    REFERENCE_CYCLE: "WW042" "reference-cycle" Error {
+        summary: "references lead in a circle without ever saying anything",
+        why: "a value that is whatever itself is has no schema",
+        mend: "write the schema where one of the references is",
+    }
+    REFERENCE_OUTSIDE_TREE: "WW043" "reference-outside-tree" Error {
+        summary: "a reference leads out of the tree",
+        why: "a schema from outside must not decide which files of this machine are read, and the network is never asked",
+        mend: "copy the file into the tree and refer to it by a relative path, or name a larger tree with `--tree`",
+    }
+    RECURSIVE_SCHEMA: "WW044" "recursive-schema" Note {
+        summary: "a definition contains itself",
+        why: "values nest as deep as they like, and only so many levels can be written out; deeper ones are kept as \
+            they are",
+        mend: "leave it, if that is good enough, or limit the levels by definitions of their own",
+    }
+    SCHEMA_TOO_LARGE: "WW045" "schema-too-large" Error {
+        summary: "a definition becomes too large when its references are put in",
+        why: "few lines that refer to each other twice grow without bounds, and must not take all memory",
+        mend: "refer less often, or split the definition",
+    }
+    REFERENCE_SIBLINGS: "WW046" "reference-siblings" Note {
+        summary: "a keyword beside a reference does not count",
+        why: "up to OpenAPI 3.0 and draft 7, a reference stands for the whole schema, and what is beside it is ignored",
+        mend: "put the reference into `allOf`, with the keywords beside that",
+    }
+    CONFLICTING_PARTS: "WW047" "conflicting-parts" Error {
+        summary: "the parts of allOf contradict each other",
+        why: "a value must satisfy all parts, and no value can, or it is not clear which of them counts",
+        mend: "say it in one of the parts only",
+    }
+    KEYWORD_NOT_CHECKED: "WW048" "keyword-not-checked" Warning {
+        summary: "a keyword cannot be checked",
+        why: "the keyword has no counterpart in a structural schema; what it forbids is let through",
+        mend: "say it with other keywords, or check it elsewhere",
+    }
+    PATTERN_NOT_CHECKED: "WW049" "pattern-not-checked" Warning {
+        summary: "a pattern cannot be checked",
+        why: "patterns are RE2: no look-around and no back-references, in exchange for linear time; what the pattern \
+            forbids is let through",
+        mend: "write the pattern in RE2, or say the rest with a second pattern in `allOf`",
+    }
+    SUBTYPES_NOT_CHECKED: "WW050" "subtypes-not-checked" Note {
+        summary: "a discriminator chooses among definitions that are not listed",
+        why: "which definition an object follows is known only from those that include this one; their fields are kept, \
+            and not checked",
+        mend: "list the definitions under `oneOf`, beside the discriminator",
+    }
+    DEFAULT_IN_ALTERNATIVE: "WW051" "default-in-alternative" Warning {
+        summary: "a default stands in an alternative",
+        why: "which of the alternatives holds is known only when the document is complete, so no default of them is \
+            filled in",
+        mend: "move the default to a field beside the alternatives",
     }
     INVALID_RULE: "WW070" "invalid-rule" Error {
         summary: "a validation rule is no CEL expression, or does not fit the schema",

@@ -36,6 +36,8 @@ pub struct Schema {
 
     /// The `x-kubernetes-…` extensions.
     pub extensions: Extensions,
+    /// What OpenAPI says of a value that neither shapes nor validates it; boxed, since CRDs have none.
+    pub annotations: Option<Box<Annotations>>,
     /// What a value must satisfy besides its type.
     pub checks: Checks,
 
@@ -156,6 +158,51 @@ pub enum ListType {
     Unknown(Box<str>),
 }
 
+/// What OpenAPI says of a value that neither shapes nor validates it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Annotations {
+    /// `readOnly`: only the server writes it.
+    pub read_only: bool,
+    /// `writeOnly`: the server never shows it.
+    pub write_only: bool,
+    /// `x-ms-secret`: it is never shown or logged.
+    pub secret: bool,
+    /// `x-ms-mutability`, if it is there.
+    pub mutability: Option<Mutability>,
+    /// `x-ms-identifiers`: the fields that tell the items of a list apart. Identity, and not uniqueness: nothing is
+    /// validated by it. An empty list says that nothing does.
+    pub identifiers: Option<Vec<Box<str>>>,
+    /// The values of an open enum (`x-ms-enum` with `modelAsString`): they are known, and others are valid too.
+    pub known_values: Vec<Owned>,
+    /// `discriminator`.
+    pub discriminator: Option<Discriminator>,
+    /// `x-ms-discriminator-value`: the value of the discriminator that stands for this schema.
+    pub discriminator_value: Option<Box<str>>,
+}
+
+/// `x-ms-mutability`: which requests may have a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Mutability {
+    /// It is in responses.
+    pub read: bool,
+    /// It can be set when the resource is created.
+    pub create: bool,
+    /// It can be changed afterwards.
+    pub update: bool,
+}
+
+/// `discriminator`: the field that says which of several schemas an object follows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Discriminator {
+    /// The name of the field.
+    pub property: Box<str>,
+    /// Values that do not name their schema, and the references that they stand for.
+    pub mapping: Vec<(Box<str>, Box<str>)>,
+}
+
 /// What a value must satisfy besides its type.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -235,6 +282,11 @@ impl Schema {
             if is_only(integer, Type::Integer) && is_only(string, Type::String))
     }
 
+    /// What OpenAPI says of it, to be changed.
+    pub(crate) fn annotate(&mut self) -> &mut Annotations {
+        self.annotations.get_or_insert_default()
+    }
+
     pub(crate) fn preserves_unknown_fields(&self) -> bool {
         self.extensions.preserve_unknown_fields == Some(true)
     }
@@ -260,6 +312,33 @@ impl Properties {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// The fields, to be changed without renaming them.
+    pub(crate) fn schemas_mut(&mut self) -> impl Iterator<Item = &mut Schema> {
+        self.list.iter_mut().map(|property| &mut property.schema)
+    }
+
+    /// The schema of a field, to be changed.
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Schema> {
+        let found = self.by_name.binary_search_by(|at| (*self.list[*at as usize].name).cmp(name)).ok()?;
+        Some(&mut self.list[self.by_name[found] as usize].schema)
+    }
+
+    /// Adds fields whose names are new.
+    pub(crate) fn append(&mut self, more: Vec<Property>) {
+        if !more.is_empty() {
+            *self = std::mem::take(&mut self.list).into_iter().chain(more).collect();
+        }
+    }
+}
+
+impl IntoIterator for Properties {
+    type Item = Property;
+    type IntoIter = std::vec::IntoIter<Property>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
     }
 }
 

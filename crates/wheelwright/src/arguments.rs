@@ -32,13 +32,14 @@ pub(crate) enum Color {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Find what is wrong with CustomResourceDefinitions and schemas.
+    /// Find what is wrong with CustomResourceDefinitions, OpenAPI documents and schemas.
     ///
     /// Findings go to standard output, a summary to standard error. The exit code is 1 if any of them is an error.
     #[command(after_help = "\
 Examples:
   wheelwright check crd.yaml
   wheelwright check config/crds --level error
+  wheelwright check openapi.json
   wheelwright check crd.yaml --previous crd-v1.yaml   # what an update would be refused for
   wheelwright check . --format json | jq .message")]
     Check(Check),
@@ -69,6 +70,7 @@ Examples:
   wheelwright validate --schema crd.yaml webapp.yaml
   wheelwright validate --schema crd.yaml --strict manifests/*.yaml
   wheelwright validate --schema crd.yaml --old before.yaml after.yaml   # as an update
+  wheelwright validate --schema openapi.json --kind NodePool pool.json
   wheelwright validate --schema crd.yaml --format json webapp.yaml | jq .message")]
     Validate(Validate),
     /// Evaluate schemas for scripts and conformance.
@@ -135,6 +137,10 @@ pub(crate) struct Check {
     /// How to write findings.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    /// The folder that references to other files may not leave; without it, the outermost of the folder that is named, the
+    /// repository, and the folder with Azure's common-types.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: Option<PathBuf>,
     /// A schema without a definition describes a whole resource, with apiVersion, kind and metadata.
     #[arg(long)]
     pub(crate) root: bool,
@@ -145,13 +151,14 @@ pub(crate) struct Documents {
     /// Documents in YAML or JSON, `-` for standard input, which is also read if there are none.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<PathBuf>,
-    /// A file with CustomResourceDefinitions, or an openAPIV3Schema alone, in YAML or JSON; may be repeated.
+    /// A file with CustomResourceDefinitions, an OpenAPI or JSON Schema document, or an openAPIV3Schema alone, in YAML or
+    /// JSON; may be repeated.
     #[arg(long, visible_alias = "catalog", value_name = "FILE", required = true)]
     pub(crate) schema: Vec<PathBuf>,
-    /// The version to use instead of the one in the document's apiVersion.
+    /// The version to use instead of the one in the document's apiVersion; `info.version` of an OpenAPI document.
     #[arg(long, visible_alias = "from", value_name = "VERSION")]
     pub(crate) version: Option<String>,
-    /// The kind to use instead of the document's own.
+    /// The kind to use instead of the document's own; the name of a definition in an OpenAPI document.
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Documents are whole resources, with apiVersion, kind and metadata; the default with a definition.
@@ -163,6 +170,10 @@ pub(crate) struct Documents {
     /// Unknown fields are errors.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// The folder that references to other files may not leave; without it, the outermost of the folder that is named, the
+    /// repository, and the folder with Azure's common-types.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -2,7 +2,8 @@
 
 use wheelwright_document::{Spanned, Value};
 use wheelwright_schema::{
-    Definition, Lowered, Problem, Root, Schema, check, is_definition, lower_definition, lower_schema, model::Type,
+    Definition, Dialect, Lowered, Problem, Root, Schema, check, is_definition, lower_definition, lower_schema,
+    model::Type,
 };
 
 /// A kind with its versions, or a schema that stands alone.
@@ -22,6 +23,10 @@ pub(crate) fn read(document: &Spanned<'_>) -> Vec<Reading> {
             item: Declared::Definition(Box::new(lowered.item)),
             problems: lowered.problems,
         })];
+    }
+    // These have a module of their own.
+    if Dialect::of(document).is_some() {
+        return Vec::new();
     }
     if is_list(document) {
         let items = document.get("items").and_then(Spanned::as_array).unwrap_or_default();

@@ -5,16 +5,17 @@ use std::{
     fs, io,
     io::Read as _,
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
-use wheelwright::{Input, MAX_BYTES, Origin, Unreadable};
+use wheelwright::{Input, MAX_BYTES, Origin, Unreadable, catalog::Disk};
 
 /// What a name stands for that is no file.
 const STANDARD_INPUT: &str = "-";
 
 /// Reads files; `-` is standard input, which is also read if there are none.
-pub(crate) fn files(paths: Vec<PathBuf>) -> impl Iterator<Item = Result<Input, Unreadable>> {
-    or_standard_input(paths).into_iter().map(|path| read(&path, Origin::Named))
+pub(crate) fn files(paths: Vec<PathBuf>, tree: Option<Disk>) -> impl Iterator<Item = Result<Input, Unreadable>> {
+    or_standard_input(paths).into_iter().map(move |path| read(&path, Origin::Named, None, tree.as_ref()))
 }
 
 /// The paths, or standard input if there are none.
@@ -29,17 +30,24 @@ pub(crate) fn standard_input_repeats<'p>(paths: impl IntoIterator<Item = &'p Pat
 
 /// Reads files, and those in folders, at any depth and in the order of their names, that may hold definitions. Hidden
 /// folders are left alone, and so are folders behind links, which may lead in circles.
-pub(crate) fn files_and_folders(paths: Vec<PathBuf>) -> impl Iterator<Item = Result<Input, Unreadable>> {
-    // What comes next is at the end.
-    let mut ahead: Vec<_> = paths.into_iter().rev().map(|path| (path, Origin::Named)).collect();
+pub(crate) fn files_and_folders(
+    paths: Vec<PathBuf>,
+    tree: Option<Disk>,
+) -> impl Iterator<Item = Result<Input, Unreadable>> {
+    // What comes next is at the end; each with the folder that was named, if it lay in one.
+    let mut ahead: Vec<(PathBuf, Option<Rc<Path>>)> = paths.into_iter().rev().map(|path| (path, None)).collect();
     std::iter::from_fn(move || {
         loop {
-            let (path, origin) = ahead.pop()?;
+            let (path, folder) = ahead.pop()?;
             if !path.is_dir() {
-                return Some(read(&path, origin));
+                let origin = if folder.is_some() { Origin::Found } else { Origin::Named };
+                return Some(read(&path, origin, folder.as_deref(), tree.as_ref()));
             }
             match children(&path) {
-                Ok(children) => ahead.extend(children.into_iter().rev().map(|child| (child, Origin::Found))),
+                Ok(children) => {
+                    let folder = folder.unwrap_or_else(|| path.into());
+                    ahead.extend(children.into_iter().rev().map(|child| (child, Some(Rc::clone(&folder)))));
+                }
                 Err(error) => return Some(Err(Unreadable { name: display(&path), error })),
             }
         }
@@ -68,11 +76,14 @@ pub(crate) fn display(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn read(path: &Path, origin: Origin) -> Result<Input, Unreadable> {
+fn read(path: &Path, origin: Origin, folder: Option<&Path>, tree: Option<&Disk>) -> Result<Input, Unreadable> {
     let mut bytes = Vec::new();
     // One byte more than is looked at, so that decoding says what is wrong.
     match open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes) {
-        Ok(_) => Ok(Input { name: display(path), bytes, origin }),
+        Ok(_) => {
+            let tree = tree.cloned().unwrap_or_else(|| Disk::around(path, folder));
+            Ok(Input { name: display(path), bytes, origin, tree: Some(tree) })
+        }
         Err(error) => Err(Unreadable { name: display(path), error }),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, io};
 
+use wheelwright_catalog::Disk;
 use wheelwright_document::{
     Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, YamlError,
     YamlErrorKind, decode_json_spanned, decode_yaml,
@@ -28,6 +29,8 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// How the command came to it.
     pub origin: Origin,
+    /// Where the files are that it refers to; without them, references to other files are refused.
+    pub tree: Option<Disk>,
 }
 
 /// How a command came to an input.
@@ -80,7 +83,7 @@ struct NotJson<'b> {
 impl Input {
     /// An input that the user named.
     pub fn named(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), bytes: bytes.into(), origin: Origin::Named }
+        Self { name: name.into(), bytes: bytes.into(), origin: Origin::Named, tree: None }
     }
 
     /// The documents in it. What ends in `.json`, `.yaml` or `.yml` is taken at its word; anything else is looked at.

@@ -17,6 +17,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub use wheelwright_catalog as catalog;
 pub use wheelwright_document as document;
 pub use wheelwright_findings as findings;
 pub use wheelwright_schema as schema;
@@ -28,6 +29,7 @@ mod eval;
 mod exit;
 mod input;
 mod json_text;
+mod openapi;
 mod place;
 mod pretty;
 mod report;

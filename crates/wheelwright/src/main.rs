@@ -6,7 +6,7 @@ mod files;
 use std::{
     env,
     io::{self, BufWriter, IsTerminal},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -14,6 +14,7 @@ use arguments::{Arguments, Color, Command, Documents};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Schemas,
+    catalog::Disk,
     command::{self, CheckOptions, DocumentOptions, ValidateOptions},
     findings::Level,
     schema::Root,
@@ -72,22 +73,24 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 level: level(arguments.level),
                 root: if arguments.root { Root::Resource } else { Root::Value },
             };
-            let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path]));
-            command::check(files::files_and_folders(arguments.paths), previous, &options, console)
+            let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
+            let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
+            command::check(files::files_and_folders(arguments.paths, tree), previous, &options, console)
         }
         Command::Default(arguments) => {
             let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
             let options = DocumentOptions { compact: arguments.compact, ..options };
-            command::default(files::files(arguments.documents.documents), &schemas, &options, console)
+            command::default(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Prune(arguments) => {
             let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
             let options = DocumentOptions { compact: arguments.compact, ..options };
-            command::prune(files::files(arguments.documents.documents), &schemas, &options, console)
+            command::prune(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Validate(arguments) => {
             let Some((schemas, documents)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
-            let old = match arguments.old.map(|path| files::files(vec![path])).and_then(|mut files| files.next()) {
+            let old = match arguments.old.map(|path| files::files(vec![path], None)).and_then(|mut files| files.next())
+            {
                 Some(Err(unreadable)) => {
                     writeln!(console.conversation, "error: {unreadable}")?;
                     return Ok(Exit::Usage);
@@ -96,7 +99,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 None => None,
             };
             let options = ValidateOptions { documents, format: format(arguments.format), old };
-            command::validate(files::files(arguments.documents.documents), &schemas, &options, console)
+            command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
@@ -127,10 +130,23 @@ fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Optio
         (_, true) => Some(Root::Value),
         _ => None,
     };
-    let schemas = Schemas::read(files::files(arguments.schema.clone()), root, console)?;
+    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(None) };
+    let schemas = Schemas::read(files::files(arguments.schema.clone(), tree), root, console)?;
     let choice = Choice { kind: arguments.kind.clone(), version: arguments.version.clone() };
     let options = DocumentOptions { choice, strict: arguments.strict, compact: false };
     Ok(schemas.map(|schemas| (schemas, options)))
+}
+
+/// The tree that is named, or none if none is; nothing if it cannot be used, which has been said by then.
+fn tree(named: Option<&Path>, console: &mut Console<'_>) -> io::Result<Option<Option<Disk>>> {
+    match named.map(|path| (path, Disk::below(path))) {
+        None => Ok(Some(None)),
+        Some((_, Ok(tree))) => Ok(Some(Some(tree))),
+        Some((path, Err(error))) => {
+            writeln!(console.conversation, "error: cannot use --tree {}: {error}", files::display(path))?;
+            Ok(None)
+        }
+    }
 }
 
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {

@@ -34,6 +34,11 @@ impl Report {
         }
     }
 
+    /// Adds a text that findings of another input point into.
+    pub(crate) fn add_text(&mut self, name: String, text: String) {
+        self.sources.insert(name, text);
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         if self.findings.is_clean() { Exit::Clean } else { Exit::Findings }
     }

@@ -1,14 +1,19 @@
 //! The schemas that documents are held against, and which of them a document asks for.
 
-use std::{cell::OnceCell, collections::HashSet, fmt, io};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::HashSet,
+    fmt, io,
+};
 
 use wheelwright_document::{Arena, Span, Spanned, encode};
 use wheelwright_findings::Level;
-use wheelwright_schema::{Program, Root, Schema};
+use wheelwright_schema::{Dialect, Program, Root, Schema};
 
 use crate::{
     Console, Input, Unreadable,
     declared::{self, Declared},
+    openapi::Definitions,
     report::{Format, Report, plural},
 };
 
@@ -17,6 +22,12 @@ use crate::{
 pub struct Schemas {
     kinds: Vec<Compiled<Names>>,
     alone: Vec<Compiled<()>>,
+    /// OpenAPI and JSON Schema documents.
+    specifications: Vec<Definitions>,
+    /// What their definitions describe.
+    root: Root,
+    /// What has to be said of definitions that were read when they were asked for.
+    warnings: RefCell<Vec<String>>,
     /// Every document that was read: what is given twice counts once.
     read: HashSet<Vec<u8>>,
 }
@@ -82,7 +93,14 @@ impl Schemas {
         root: Option<Root>,
         console: &mut Console<'_>,
     ) -> io::Result<Option<Self>> {
-        let mut schemas = Self { kinds: Vec::new(), alone: Vec::new(), read: HashSet::new() };
+        let mut schemas = Self {
+            kinds: Vec::new(),
+            alone: Vec::new(),
+            specifications: Vec::new(),
+            root: root.unwrap_or(Root::Value),
+            warnings: RefCell::default(),
+            read: HashSet::new(),
+        };
         let mut report = Report::default();
         let mut all_read = true;
         for input in inputs {
@@ -117,9 +135,13 @@ impl Schemas {
                 return Ok(false);
             }
         };
-        let is_new = |document: &&Spanned<'_>| self.read.insert(encode(document.to_value(&arena)));
-        let readings: Vec<_> = documents.iter().filter(is_new).flat_map(declared::read).collect();
-        if readings.is_empty() && documents.iter().all(|document| declared::read(document).is_empty()) {
+        let mut is_new = |document: &Spanned<'_>| self.read.insert(encode(document.to_value(&arena)));
+        let new: Vec<_> = documents.iter().enumerate().filter(|(_, document)| is_new(document)).collect();
+        let specifications = new.iter().filter_map(|(position, document)| Definitions::of(input, *position, document));
+        self.specifications.extend(specifications);
+        let readings: Vec<_> = new.iter().flat_map(|(_, document)| declared::read(document)).collect();
+        let declares = |document: &Spanned<'_>| Dialect::of(document).is_some() || !declared::read(document).is_empty();
+        if !documents.iter().any(declares) {
             let name = &input.name;
             console.complain(format_args!("{name}: holds neither a CustomResourceDefinition nor a schema"))?;
             return Ok(false);
@@ -168,6 +190,17 @@ impl Schemas {
     pub(crate) fn program(&self, document: &Spanned<'_>, choice: &Choice) -> Result<&Program, NoSchema> {
         let text = |key| document.get(key).and_then(Spanned::as_str);
         let api_version = text("apiVersion");
+        let is_all = self.kinds.is_empty() && self.alone.is_empty();
+        if !self.specifications.is_empty() && (is_all || api_version.is_none()) {
+            match self.specified(choice.kind.as_deref().or(text("kind")), choice.version.as_deref()) {
+                Err(message) if is_all => {
+                    let span = document.get("kind").map_or(document.span, |value| value.span);
+                    return Err(NoSchema { message, span });
+                }
+                Err(_) => {}
+                Ok(program) => return Ok(program),
+            }
+        }
         if let [alone] = &self.alone[..]
             && (self.kinds.is_empty() || (api_version.is_none() && choice.version.is_none()))
         {
@@ -201,6 +234,55 @@ impl Schemas {
             }
             _ => refuse("apiVersion", format!("more than one schema for {version} {kind}")),
         }
+    }
+
+    /// The program of a definition in an OpenAPI or JSON Schema document, or why there is none.
+    fn specified(&self, kind: Option<&str>, version: Option<&str>) -> Result<&Program, String> {
+        let warn = &mut |warning| self.warnings.borrow_mut().push(warning);
+        let names = |files: &[&Definitions]| files.iter().map(|file| file.name()).collect::<Vec<_>>().join(", ");
+        let fits = |file: &&Definitions| file.version.as_deref().is_none_or(|own| version.is_none_or(|it| it == own));
+        let files: Vec<&Definitions> = self.specifications.iter().filter(fits).collect();
+        if files.is_empty() {
+            let there = names(&self.specifications.iter().collect::<Vec<_>>());
+            return Err(format!("no schema of version {}; there is {there}", version.unwrap_or_default()));
+        }
+        if let ([file], None) = (&files[..], kind)
+            && let Some(program) = file.program_alone(self.root, warn)
+        {
+            return Ok(program);
+        }
+        let few = |names: &mut dyn Iterator<Item = &str>| {
+            let mut shown: Vec<String> = (&mut *names).take(10).map(str::to_owned).collect();
+            shown.extend(Some(names.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));
+            shown.join(", ")
+        };
+        let Some(kind) = kind else {
+            let there = few(&mut files.iter().flat_map(|file| file.kinds()));
+            return Err(format!("the document has no kind and --kind is not given; there is {there}"));
+        };
+        let having: Vec<_> = files.iter().copied().filter(|file| file.kinds().any(|known| known == kind)).collect();
+        match &having[..] {
+            [] => {
+                let mut alike: Vec<_> = files.iter().flat_map(|file| file.kinds_like(kind)).collect();
+                alike.sort_unstable();
+                alike.dedup();
+                let mend = match &alike[..] {
+                    [] => format!("there is {}", few(&mut files.iter().flat_map(|file| file.kinds()))),
+                    alike => format!("--kind can be {}", alike.join(" or ")),
+                };
+                Err(format!("no definition {kind} in {}; {mend}", names(&files)))
+            }
+            [file] => match file.program(kind, self.root, warn) {
+                Some(program) => Ok(program),
+                None => Err(format!("no definition {kind} in {}", file.name())),
+            },
+            several => Err(format!("{kind} is in more than one file; choose with --version: {}", names(several))),
+        }
+    }
+
+    /// What has to be said since it was last asked.
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
     }
 
     /// The items of a list of resources, such as `kubectl get` writes. A declared kind is no list, whatever its name.

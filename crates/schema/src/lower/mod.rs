@@ -2,12 +2,14 @@
 
 mod definition;
 mod keyword;
+mod openapi;
 
 use wheelwright_document::{Arena, Owned, Path, Span, Spanned};
 use wheelwright_findings::rules;
 
 pub use definition::{Definition, DefinitionVersion, Named, is_definition, lower_definition};
 use keyword::Reader;
+pub use openapi::{Dialect, NoTree, Refused, Specification, Tree};
 
 use crate::{
     ErrorType, Problem, Schema,
@@ -219,13 +221,18 @@ fn owned(source: &Spanned<'_>) -> Owned {
 
 /// The keyword that an unknown one was probably meant to be: one or two letters off.
 fn closest(unknown: &str) -> Option<&'static str> {
-    // Longer words than any keyword are no typo, and would make the comparison expensive.
+    closest_of(KEYWORDS.iter().copied(), unknown)
+}
+
+/// The word that an unknown one was probably meant to be: one or two letters off.
+pub fn closest_of<'w>(words: impl Iterator<Item = &'w str>, unknown: &str) -> Option<&'w str> {
+    // Words that are so long are no typo, and would make the comparison expensive.
     if unknown.len() > 64 {
         return None;
     }
-    let alike = KEYWORDS.iter().filter(|keyword| keyword.len().abs_diff(unknown.len()) <= 2);
-    let distances = alike.map(|keyword| (distance(unknown, keyword), *keyword));
-    distances.min().filter(|(distance, _)| *distance <= 2).map(|(_, keyword)| keyword)
+    let alike = words.filter(|word| word.len().abs_diff(unknown.len()) <= 2);
+    let distances = alike.map(|word| (distance(unknown, word), word));
+    distances.min().filter(|(distance, _)| *distance <= 2).map(|(_, word)| word)
 }
 
 /// How many letters must be added, removed, changed or swapped with their neighbour to get from one word to the other.

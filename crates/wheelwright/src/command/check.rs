@@ -1,14 +1,18 @@
 //! `check`: what is wrong with definitions and schemas.
 
-use std::{collections::HashMap, io};
+use std::{
+    collections::{BTreeSet, HashMap},
+    io,
+};
 
 use wheelwright_document::{Arena, Span};
-use wheelwright_findings::{Finding, Level};
+use wheelwright_findings::{Finding, Level, Place};
 use wheelwright_schema::{Problem, Root, check};
 
 use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     declared::{self, Declared, Reading},
+    openapi::{self, Checked},
     report::{Report, plural},
 };
 
@@ -42,7 +46,14 @@ pub fn check(
     options: &CheckOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut run = Run { options, previous: HashMap::new(), report: Report::default(), declared: 0, files: 0 };
+    let mut run = Run {
+        options,
+        previous: HashMap::new(),
+        report: Report::default(),
+        declared: 0,
+        files: 0,
+        said: BTreeSet::new(),
+    };
     let mut exit = Exit::Clean;
     for input in previous {
         exit = exit.max(run.remember(input, console)?);
@@ -70,6 +81,8 @@ struct Run<'r> {
     declared: usize,
     /// How many inputs had something to check, or could not be read.
     files: usize,
+    /// What was said of OpenAPI documents, which share files that they refer to.
+    said: BTreeSet<(&'static str, Option<Place>, String)>,
 }
 
 impl Run<'_> {
@@ -123,7 +136,9 @@ impl Run<'_> {
             }
         };
         let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
-        if readings.is_empty() && input.origin == Origin::Named {
+        let specifications: Vec<_> =
+            documents.iter().filter_map(|document| openapi::check(&input, document, &arena)).collect();
+        if readings.is_empty() && specifications.is_empty() && input.origin == Origin::Named {
             return holds_nothing(&input, console);
         }
         if !self.previous.is_empty() {
@@ -135,8 +150,15 @@ impl Run<'_> {
             }
         }
         self.declared += readings.len();
-        self.files += usize::from(!readings.is_empty());
-        let findings = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
+        self.files += usize::from(!readings.is_empty() || !specifications.is_empty());
+        let mut findings: Vec<_> = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
+        for Checked { count, findings: found, texts } in specifications {
+            self.declared += count;
+            texts.into_iter().for_each(|(name, text)| self.report.add_text(name, text));
+            let is_new =
+                |finding: &Finding| self.said.insert((finding.rule.id, finding.place.clone(), finding.message.clone()));
+            findings.extend(found.into_iter().filter(is_new));
+        }
         self.report.add(&input, findings);
         Ok(Exit::Clean)
     }
@@ -187,5 +209,5 @@ fn finding(input: &Input, problem: Problem) -> Finding {
 /// templates, and files of other programs that only end in `.json`.
 fn mentions_schemas(input: &Input) -> bool {
     let text = String::from_utf8_lossy(&input.bytes);
-    text.contains("CustomResourceDefinition") || text.contains("openAPIV3Schema")
+    text.contains("CustomResourceDefinition") || text.contains("openAPIV3Schema") || openapi::mentions(&text)
 }

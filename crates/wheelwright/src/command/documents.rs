@@ -150,7 +150,11 @@ impl<'r> Run<'r> {
     where
         'r: 'a,
     {
-        let no_schema = match self.schemas.program(document, self.choice) {
+        let program = self.schemas.program(document, self.choice);
+        for warning in self.schemas.take_warnings() {
+            console.say(warning)?;
+        }
+        let no_schema = match program {
             Ok(program) => {
                 let old = match self.old(program, arena) {
                     Ok(old) => old,

@@ -1,0 +1,141 @@
+//! OpenAPI and JSON Schema documents among the inputs: what is wrong with them, and the programs of their definitions.
+
+use std::cell::OnceCell;
+
+use wheelwright_document::{Arena, Span, Spanned};
+use wheelwright_findings::{Finding, Level, Place};
+use wheelwright_schema::{Lowered, NoTree, Problem, Program, Root, Schema, Specification, Tree, closest_of};
+
+use crate::{Input, report::plural};
+
+/// What was found in a document and in the files that it refers to.
+pub(crate) struct Checked {
+    /// How many definitions were looked at.
+    pub(crate) count: usize,
+    pub(crate) findings: Vec<Finding>,
+    /// The other files that findings point into: names and texts.
+    pub(crate) texts: Vec<(String, String)>,
+}
+
+/// Checks a document; `None` if it is neither OpenAPI nor JSON Schema.
+pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a Arena) -> Option<Checked> {
+    let mut specification = Specification::open(&input.name, document, tree(input), arena)?;
+    let (count, problems) = specification.check();
+    let findings: Vec<_> = problems.into_iter().map(|problem| finding(&specification, problem)).collect();
+    let is_shown = |name: &str| {
+        findings.iter().any(|finding| {
+            let related = finding.related.iter().map(|related| &related.place);
+            finding.place.iter().chain(related).any(|place| place.file == name)
+        })
+    };
+    let others = specification.other_files().filter(|(name, _)| is_shown(name));
+    let texts = others.map(|(name, bytes)| (name.to_owned(), String::from_utf8_lossy(bytes).into_owned())).collect();
+    Some(Checked { count, findings, texts })
+}
+
+/// A document whose definitions are lowered and compiled when they are asked for.
+#[derive(Debug)]
+pub(crate) struct Definitions {
+    input: Input,
+    /// Which of the documents in the input it is.
+    position: usize,
+    /// `info.version`; JSON Schema has none.
+    pub(crate) version: Option<Box<str>>,
+    kinds: Vec<(Box<str>, OnceCell<Program>)>,
+    /// The document as a schema, if it is one.
+    alone: Option<OnceCell<Program>>,
+}
+
+impl Definitions {
+    /// Looks at the document at a position of an input; `None` if it is neither OpenAPI nor JSON Schema.
+    pub(crate) fn of(input: &Input, position: usize, document: &Spanned<'_>) -> Option<Self> {
+        let arena = Arena::new();
+        let specification = Specification::open(&input.name, document, &NoTree, &arena)?;
+        Some(Self {
+            input: input.clone(),
+            position,
+            version: specification.version().map(Box::from),
+            kinds: specification.definitions().map(|name| (name.into(), OnceCell::new())).collect(),
+            alone: specification.is_schema().then(OnceCell::new),
+        })
+    }
+
+    /// The names of the definitions.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().map(|(kind, _)| &**kind)
+    }
+
+    /// The names that may be meant by one that is not there.
+    pub(crate) fn kinds_like<'s>(&'s self, unknown: &str) -> Vec<&'s str> {
+        let lower = unknown.to_lowercase();
+        let closest = closest_of(self.kinds(), unknown).into_iter();
+        let longer = self.kinds().filter(|kind| kind.to_lowercase().contains(&lower));
+        let mut alike: Vec<&str> = closest.chain(longer).take(5).collect();
+        alike.dedup();
+        alike
+    }
+
+    /// The program of a definition; warnings are said of it when it is made.
+    pub(crate) fn program(&self, kind: &str, root: Root, warn: &mut dyn FnMut(String)) -> Option<&Program> {
+        let (name, program) = self.kinds.iter().find(|(name, _)| **name == *kind)?;
+        Some(program.get_or_init(|| self.compile(Some(name), root, warn)))
+    }
+
+    /// The program of the document as a schema, if it is one.
+    pub(crate) fn program_alone(&self, root: Root, warn: &mut dyn FnMut(String)) -> Option<&Program> {
+        let program = self.alone.as_ref()?;
+        Some(program.get_or_init(|| self.compile(None, root, warn)))
+    }
+
+    /// Compiles a definition, or the document as a schema.
+    fn compile(&self, kind: Option<&str>, root: Root, warn: &mut dyn FnMut(String)) -> Program {
+        // The document was read before, when this was made of it.
+        let arena = Arena::new();
+        let documents = self.input.documents(&arena).map(|(_, documents)| documents).unwrap_or_default();
+        let document = documents.get(self.position);
+        let specification =
+            document.and_then(|document| Specification::open(&self.input.name, document, tree(&self.input), &arena));
+        let lowered = specification.and_then(|mut specification| match kind {
+            Some(kind) => specification.lower(kind),
+            None => specification.lower_root(),
+        });
+        let Lowered { item, problems } =
+            lowered.unwrap_or_else(|| Lowered { item: Schema::default(), problems: Vec::new() });
+        let errors = problems.iter().filter(|problem| problem.rule.level == Level::Error).count();
+        if errors > 0 {
+            let (file, errors, name) = (&self.input.name, plural(errors, "error"), kind.unwrap_or("the schema"));
+            warn(format!("warning: {file} has {errors} that concern {name}; see wheelwright check {file}"));
+        }
+        Program::compile(&item, root)
+    }
+
+    /// What to call it in messages.
+    pub(crate) fn name(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} ({version})", self.input.name),
+            None => self.input.name.clone(),
+        }
+    }
+}
+
+fn tree(input: &Input) -> &dyn Tree {
+    match &input.tree {
+        Some(tree) => tree,
+        None => &NoTree,
+    }
+}
+
+fn finding(specification: &Specification<'_, '_>, problem: Problem) -> Finding {
+    let place = |span: Span| {
+        let (file, span) = specification.place(span);
+        Place::new(file, span)
+    };
+    let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(place(problem.span));
+    finding.mend = problem.mend;
+    problem.related.into_iter().fold(finding, |finding, (span, label)| finding.with_related(label, place(span)))
+}
+
+/// Whether a text that cannot be decoded was probably meant to be such a document.
+pub(crate) fn mentions(text: &str) -> bool {
+    ["\"swagger\"", "\"openapi\"", "swagger:", "openapi:"].iter().any(|word| text.contains(word))
+}
