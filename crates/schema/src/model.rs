@@ -175,6 +175,8 @@ pub struct Annotations {
     pub identifiers: Option<Vec<Box<str>>>,
     /// The values of an open enum (`x-ms-enum` with `modelAsString`): they are known, and others are valid too.
     pub known_values: Vec<Owned>,
+    /// Fields that are `required` and `readOnly`: the server always shows them, and clients need not send them.
+    pub required_in_responses: Vec<Box<str>>,
     /// `discriminator`.
     pub discriminator: Option<Discriminator>,
     /// `x-ms-discriminator-value`: the value of the discriminator that stands for this schema.

@@ -137,8 +137,8 @@ pub(crate) struct Check {
     /// How to write findings.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-    /// The folder that references to other files may not leave; without it, the outermost of the folder that is named, the
-    /// repository, and the folder with Azure's common-types.
+    /// The folder that references to other files may not leave; without it, the outermost of the folder that is named,
+    /// the repository, and the folder with Azure's common-types.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
     /// A schema without a definition describes a whole resource, with apiVersion, kind and metadata.
@@ -170,8 +170,8 @@ pub(crate) struct Documents {
     /// Unknown fields are errors.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// The folder that references to other files may not leave; without it, the outermost of the folder that is named, the
-    /// repository, and the folder with Azure's common-types.
+    /// The folder that references to other files may not leave; without it, the outermost of the folder that is named,
+    /// the repository, and the folder with Azure's common-types.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
 }

@@ -280,6 +280,17 @@ fn azures_extensions_are_kept_and_open_enums_stay_open() {
 }
 
 #[test]
+fn what_only_the_server_writes_is_required_of_nobody_else() {
+    let fields =
+        "{type: object, required: [id, size], properties: {id: {type: string, readOnly: true}, size: {type: integer}}}";
+    let schema = lower(&openapi("3.0.0", &format!("  A: {fields}\n")), "A").item;
+    assert!(accepts(&schema, r#"{"size": 1}"#) && !accepts(&schema, r#"{"id": "a"}"#));
+    assert_eq!(schema.annotations.unwrap().required_in_responses, ["id".into()]);
+    // In JSON Schema, readOnly checks nothing and changes nothing.
+    assert!(!accepts(&json_schema(&format!("  A: {fields}\n")), r#"{"size": 1}"#));
+}
+
+#[test]
 fn a_discriminator_with_its_alternatives_is_checked_by_them() {
     let text = openapi(
         "3.0.0",

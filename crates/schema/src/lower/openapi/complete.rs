@@ -10,8 +10,12 @@ use crate::{
     model::{Additional, Property, Type},
 };
 
-/// Says it of a schema and of all below.
-pub(super) fn complete(schema: &mut Schema) {
+/// Says it of a schema and of all below. Of an API, documents are what clients send, which need not have what only the
+/// server writes.
+pub(super) fn complete(schema: &mut Schema, is_api: bool) {
+    if is_api {
+        require_in_responses_only(schema);
+    }
     declare_fields_of_alternatives(schema);
     let has_alternatives = !schema.any_of.is_empty() || !schema.one_of.is_empty() || !schema.all_of.is_empty();
     let is_untyped = schema.r#type.is_none() && !schema.extensions.int_or_string;
@@ -36,14 +40,28 @@ pub(super) fn complete(schema: &mut Schema) {
     {
         schema.extensions.preserve_unknown_fields = Some(true);
     }
-    schema.properties.schemas_mut().for_each(complete);
-    schema.items.iter_mut().for_each(|items| complete(items));
+    schema.properties.schemas_mut().for_each(|below| complete(below, is_api));
+    schema.items.iter_mut().for_each(|items| complete(items, is_api));
     if let Some(Additional::Schema(below)) = &mut schema.additional_properties {
-        complete(below);
+        complete(below, is_api);
     }
     let branches = [&mut schema.all_of, &mut schema.any_of, &mut schema.one_of].into_iter().flatten();
-    branches.for_each(complete);
-    schema.not.iter_mut().for_each(|not| complete(not));
+    branches.for_each(|branch| complete(branch, is_api));
+    schema.not.iter_mut().for_each(|not| complete(not, is_api));
+}
+
+/// `required` counts for fields with `readOnly` in responses alone.
+fn require_in_responses_only(schema: &mut Schema) {
+    let required = std::mem::take(&mut schema.checks.required);
+    let is_read_only = |name: &str| {
+        let annotations = schema.property(name).and_then(|field| field.annotations.as_ref());
+        annotations.is_some_and(|annotations| annotations.read_only)
+    };
+    let (responses, always): (Vec<_>, Vec<_>) = required.into_iter().partition(|name| is_read_only(name));
+    schema.checks.required = always;
+    if !responses.is_empty() {
+        schema.annotate().required_in_responses = responses;
+    }
 }
 
 /// Null is a value like others in an enum, but not to Kubernetes, which only leaves junctors alone for its sake.

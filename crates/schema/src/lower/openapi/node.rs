@@ -98,7 +98,8 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         self.open.push(target.source);
         self.schema(&mut schema, At { file: target.file, source: target.source, path });
         self.open.pop();
-        complete::complete(&mut schema);
+        let is_api = self.files.get(target.file).dialect.describes_api();
+        complete::complete(&mut schema, is_api);
         schema
     }
 
