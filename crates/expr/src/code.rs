@@ -46,6 +46,15 @@ pub(crate) enum Code {
     Or(Box<[Code]>),
     Conditional(Box<[Code; 3]>),
     Call(Box<Call>),
+    /// `operand.or(other)` or `operand.orValue(other)`; the other is looked at only if the operand has no value.
+    OrElse {
+        parts: Box<[Code; 2]>,
+        is_value: bool,
+    },
+    /// A list, a map or a conversion that is the same in every evaluation; Kubernetes makes it once, for nothing.
+    Folded(Box<Code>),
+    /// `operand in list`, where the list is folded and holds scalars.
+    Among(Box<[Code; 2]>),
     /// Items and whether they are optional.
     List(Box<[(Code, bool)]>),
     /// Keys and values, and whether they are optional.
@@ -59,6 +68,60 @@ pub(crate) enum Code {
         body: Box<Code>,
         is_flat: bool,
     },
+}
+
+impl Code {
+    /// The same code, folded if it is made of constants only.
+    pub(crate) fn folded(self) -> Self {
+        let is_constant = match &self {
+            Self::List(items) => items.iter().all(|(item, _)| item.is_constant()),
+            Self::Map(entries) => entries.iter().all(|(key, value, _)| key.is_constant() && value.is_constant()),
+            Self::Call(call) => {
+                let is_conversion = matches!(
+                    &*call.name,
+                    "bool" | "bytes" | "double" | "duration" | "dyn" | "int" | "string" | "timestamp" | "type" | "uint"
+                );
+                is_conversion && call.arguments.iter().all(Self::is_constant)
+            }
+            _ => false,
+        };
+        if is_constant { Self::Folded(Box::new(self)) } else { self }
+    }
+
+    fn is_constant(&self) -> bool {
+        matches!(self, Self::Constant(_) | Self::Folded(_))
+    }
+
+    /// Whether this is a folded list of scalars, which Kubernetes looks items up in for nothing.
+    pub(crate) fn is_set(&self) -> bool {
+        let Self::Folded(code) = self else { return false };
+        let Self::List(items) = &**code else { return false };
+        items.iter().all(|(item, _)| {
+            matches!(item, Self::Constant(constant) if !matches!(constant, Constant::Null | Constant::Bytes(_) | Constant::Type(_)))
+        })
+    }
+
+    /// Whether this is a variable, or a step of a path from somewhere.
+    pub(crate) fn is_step(&self) -> bool {
+        match self {
+            Self::Variable(_) | Self::Field { .. } | Self::Key { .. } | Self::OptionalKey { .. } => true,
+            Self::Call(call) => call.is_index,
+            _ => false,
+        }
+    }
+
+    /// Whether this is a path that begins in a variable.
+    pub(crate) fn is_path(&self) -> bool {
+        let mut code = self;
+        loop {
+            code = match code {
+                Self::Variable(_) => return true,
+                Self::Field { operand, .. } | Self::Key { operand, .. } | Self::OptionalKey { operand, .. } => operand,
+                Self::Call(call) if call.is_index => &call.arguments[0],
+                _ => return false,
+            };
+        }
+    }
 }
 
 /// A constant, kept with the code.
@@ -96,6 +159,8 @@ pub(crate) struct Call {
     /// Those that fit what is known of the arguments; the first that fits their values runs.
     pub(crate) overloads: Box<[&'static Overload]>,
     pub(crate) arguments: Box<[Code]>,
+    /// Whether it is `[…]` or `[?…]`, a step of a path.
+    pub(crate) is_index: bool,
     /// The pattern, where it is a constant.
     pub(crate) pattern: Option<Pattern>,
 }

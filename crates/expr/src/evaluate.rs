@@ -3,14 +3,15 @@
 mod access;
 mod comprehension;
 
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap};
 
 use wheelwright_document::{Arena, Value};
 
 use crate::{
     Failure,
     code::{Call, Code},
-    library::Answer,
+    library::{Answer, contains},
+    pending::base64,
     shape::{ShapeId, Shapes},
     value::{Val, read},
 };
@@ -21,9 +22,15 @@ pub struct Evaluator<'a> {
     pub(crate) arena: &'a Arena,
     /// What may still be spent.
     budget: u64,
+    /// Steps of work that have not been paid for; see [`Evaluator::work`].
+    unpaid: u64,
     stack: Vec<Val<'a>>,
     /// Where the keys of large objects and maps are, by the address of their first entry.
     pub(crate) indexes: HashMap<usize, MapIndex<'a>>,
+    /// What folded code gives, by its address.
+    folded: HashMap<usize, Val<'a>>,
+    /// What is in base 64 in the document, by its address and length: decoded once, however often it is looked at.
+    decoded: RefCell<HashMap<(usize, usize), Val<'a>>>,
     /// Patterns that are not constants.
     pub(crate) patterns: HashMap<&'a str, Result<wheelwright_text::Pattern, Failure>>,
 }
@@ -35,8 +42,11 @@ impl<'a> Evaluator<'a> {
             shapes,
             arena,
             budget: 0,
+            unpaid: 0,
             stack: Vec::with_capacity(16),
             indexes: HashMap::new(),
+            folded: HashMap::new(),
+            decoded: RefCell::default(),
             patterns: HashMap::new(),
         }
     }
@@ -54,12 +64,23 @@ impl<'a> Evaluator<'a> {
     /// A value of a document as its shape says.
     #[inline]
     pub fn read(&self, value: &'a Value<'a>, shape: ShapeId) -> Val<'a> {
-        read(value, shape, self.shapes, self.arena)
+        read(value, shape, self.shapes, |text| self.decode(text))
+    }
+
+    #[cold]
+    fn decode(&self, text: &'a str) -> Val<'a> {
+        *self.decoded.borrow_mut().entry((text.as_ptr() as usize, text.len())).or_insert_with(|| {
+            match base64::decode(text) {
+                Some(bytes) => Val::Bytes(self.arena.slice(&bytes)),
+                None => Val::Invalid("not base 64"),
+            }
+        })
     }
 
     /// Runs an expression with its variables.
     pub(crate) fn run(&mut self, code: &'a Code, variables: &[Val<'a>]) -> Answer<'a> {
         self.stack.clear();
+        self.unpaid = 0;
         self.stack.extend_from_slice(variables);
         self.value(code)
     }
@@ -79,6 +100,15 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Takes something from the budget for work that Kubernetes does for nothing: one for ten steps, so that what is
+    /// small costs the same, and nothing large is free.
+    #[inline]
+    pub(crate) fn work(&mut self, steps: u64) -> Result<(), Failure> {
+        let steps = self.unpaid.saturating_add(steps);
+        self.unpaid = steps % 10;
+        self.charge(steps / 10)
+    }
+
     pub(crate) fn value(&mut self, code: &'a Code) -> Answer<'a> {
         match code {
             Code::Constant(constant) => Ok(constant.value()),
@@ -87,13 +117,15 @@ impl<'a> Evaluator<'a> {
                 valid(self.stack[*slot as usize])
             }
             Code::Field { operand, name, shape } => {
+                let cost = step_cost(operand);
                 let operand = self.value(operand)?;
-                self.charge(1)?;
+                self.charge(cost)?;
                 self.field(operand, name, *shape)
             }
             Code::Key { operand, name } => {
+                let cost = step_cost(operand);
                 let operand = self.value(operand)?;
-                self.charge(1)?;
+                self.charge(cost)?;
                 match self.find(operand, name)? {
                     Some(value) => valid(value),
                     None => Err(Failure::absent(name)),
@@ -110,9 +142,8 @@ impl<'a> Evaluator<'a> {
             }
             Code::OneOf { operand, texts } => {
                 let operand = self.value(operand)?;
-                self.charge(10 + texts.len() as u64)?;
                 match operand {
-                    Val::String(text) => Ok(Val::Bool(texts.iter().any(|one| **one == *text))),
+                    Val::String(text) => Ok(Val::Bool(texts.binary_search_by(|one| (**one).cmp(text)).is_ok())),
                     _ => Err(Failure::no_such_overload("in")),
                 }
             }
@@ -121,12 +152,20 @@ impl<'a> Evaluator<'a> {
             Code::Conditional(parts) => {
                 let [condition, then, otherwise] = &**parts;
                 match self.value(condition)? {
-                    Val::Bool(true) => self.value(then),
-                    Val::Bool(false) => self.value(otherwise),
+                    Val::Bool(true) => self.nested_path(then),
+                    Val::Bool(false) => self.nested_path(otherwise),
                     _ => Err(Failure::no_such_overload("_?_:_")),
                 }
             }
             Code::Call(call) => self.call(call),
+            Code::OrElse { parts, is_value } => self.or_else(parts, *is_value),
+            Code::Folded(code) => self.folded(code),
+            Code::Among(parts) => {
+                let [operand, list] = &**parts;
+                let (operand, list) = (self.value(operand)?, self.value(list)?);
+                self.work(list.cost_size())?;
+                Ok(Val::Bool(contains(self, list, operand)?))
+            }
             Code::List(items) => self.list(items),
             Code::Map(entries) => self.map(entries),
             Code::Comprehension(comprehension) => self.comprehension(comprehension),
@@ -136,6 +175,40 @@ impl<'a> Evaluator<'a> {
                 self.with(value, |evaluator| evaluator.value(body))
             }
             Code::OptionalMap { operand, body, is_flat } => self.optional_map(operand, body, *is_flat),
+        }
+    }
+
+    /// The value of a branch or an index; if it is a path, the variable that it begins in costs nothing there.
+    fn nested_path(&mut self, code: &'a Code) -> Answer<'a> {
+        let value = self.value(code)?;
+        if code.is_path() {
+            self.budget += 1;
+        }
+        Ok(value)
+    }
+
+    #[inline(never)]
+    fn folded(&mut self, code: &'a Code) -> Answer<'a> {
+        let address = std::ptr::from_ref(code) as usize;
+        if let Some(value) = self.folded.get(&address) {
+            return Ok(*value);
+        }
+        let budget = std::mem::replace(&mut self.budget, u64::MAX);
+        let value = self.value(code);
+        self.budget = budget;
+        let value = value?;
+        self.folded.insert(address, value);
+        Ok(value)
+    }
+
+    #[inline(never)]
+    fn or_else(&mut self, parts: &'a [Code; 2], is_value: bool) -> Answer<'a> {
+        let [operand, other] = parts;
+        match (self.value(operand)?, is_value) {
+            (Val::Optional(None), _) => self.value(other),
+            (Val::Optional(Some(value)), true) => Ok(*value),
+            (operand @ Val::Optional(Some(_)), false) => Ok(operand),
+            _ => Err(Failure::no_such_overload("or")),
         }
     }
 
@@ -166,8 +239,16 @@ impl<'a> Evaluator<'a> {
     fn call(&mut self, call: &'a Call) -> Answer<'a> {
         let mut room = [Val::Null; MOST_ARGUMENTS];
         let arguments = &mut room[..call.arguments.len()];
-        for (argument, code) in arguments.iter_mut().zip(&call.arguments) {
-            *argument = self.value(code)?;
+        for (at, (argument, code)) in arguments.iter_mut().zip(&call.arguments).enumerate() {
+            let value = if call.is_index && at == 1 { self.nested_path(code) } else { self.value(code) };
+            *argument = match value {
+                Ok(value) => value,
+                // A call that gets a failure is still one.
+                Err(failure) => {
+                    self.charge(1)?;
+                    return Err(failure);
+                }
+            };
         }
         let arguments = &*arguments;
         if let Some(pattern) = &call.pattern {
@@ -180,9 +261,9 @@ impl<'a> Evaluator<'a> {
                 .find(|overload| overload.accepts(arguments))
                 .ok_or_else(|| Failure::no_such_overload(&call.name))?,
         };
-        let result = (overload.run)(self, arguments)?;
-        self.charge(overload.cost.of(arguments))?;
-        Ok(result)
+        let beginning = if call.is_index { step_cost(&call.arguments[0]) - 1 } else { 0 };
+        self.charge(overload.cost.of(self, arguments).saturating_add(beginning))?;
+        (overload.run)(self, arguments)
     }
 
     #[inline(never)]
@@ -213,6 +294,12 @@ impl<'a> Evaluator<'a> {
         }
         Ok(map.finish(self.arena))
     }
+}
+
+/// What a step of a path costs; one that begins in something made costs one more, as the path is looked at as a whole.
+#[inline]
+fn step_cost(operand: &Code) -> u64 {
+    if operand.is_step() { 1 } else { 2 }
 }
 
 /// No function has more.

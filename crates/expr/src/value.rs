@@ -86,7 +86,18 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// How many characters or bytes (whichever is at hand), items or entries a value has, as far as costs go.
+    /// How many characters, bytes, items or entries a value has, as far as costs go; counts no more than asked for.
+    #[inline]
+    pub(crate) fn size_up_to(self, most: u64) -> u64 {
+        match self {
+            // A character has four bytes at most: what is far too long need not be counted.
+            Self::String(text) if text.len() as u64 / 4 >= most => most,
+            Self::String(text) => most.min(text.chars().count() as u64),
+            other => most.min(other.cost_size()),
+        }
+    }
+
+    /// How many bytes, items or entries a value has.
     #[inline]
     pub(crate) fn cost_size(self) -> u64 {
         match self {
@@ -106,7 +117,7 @@ pub(crate) fn read<'a>(
     value: &'a Value<'a>,
     id: ShapeId,
     shapes: &'a Shapes,
-    arena: &'a wheelwright_document::Arena,
+    decode: impl FnOnce(&'a str) -> Val<'a>,
 ) -> Val<'a> {
     let shape = shapes.get(id);
     match (&shape.kind, *value) {
@@ -121,10 +132,7 @@ pub(crate) fn read<'a>(
         (ShapeKind::Double, Value::Number(number)) => Val::Double(number.as_f64()),
         (ShapeKind::IntOrString, Value::Number(number)) => int(number),
         (ShapeKind::IntOrString, Value::String(text)) => Val::String(text.as_str()),
-        (ShapeKind::Bytes, Value::String(text)) => match base64::decode_field(text.as_str().as_bytes()) {
-            Some(bytes) => Val::Bytes(arena.slice(&bytes)),
-            None => Val::Invalid("not base 64"),
-        },
+        (ShapeKind::Bytes, Value::String(text)) => decode(text.as_str()),
         (ShapeKind::Duration, Value::String(text)) => {
             GoDuration::parse_words(text.as_str()).map_or(Val::Invalid("not a duration"), Val::Duration)
         }

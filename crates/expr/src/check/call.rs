@@ -43,9 +43,10 @@ impl Checker<'_> {
     /// `in`, where a list of constant texts on the right is not made anew every time.
     pub(super) fn membership(&mut self, expr: &Expr, left: &Expr, right: &Expr) -> Typed {
         if let Node::List(items) = &right.node
-            && let Some(texts) = items.iter().map(constant_text).collect::<Option<Box<[_]>>>()
+            && let Some(mut texts) = items.iter().map(constant_text).collect::<Option<Box<[_]>>>()
             && !texts.is_empty()
         {
+            texts.sort_unstable();
             let mistakes = self.mistakes.len();
             let operand = self.expr(left);
             if self.mistakes.len() == mistakes && self.types.shallow(&operand.r#type) == Type::String {
@@ -109,8 +110,18 @@ impl Checker<'_> {
         }
         // What is known of the arguments decides, unless some may turn out to be something else.
         let overloads = fitting.into();
-        let arguments = typed.into_iter().map(|typed| typed.code).collect();
-        Typed::new(Code::Call(Box::new(Call { name: name.into(), overloads, arguments, pattern })), result)
+        let arguments: Box<[Code]> = typed.into_iter().map(|typed| typed.code).collect();
+        let arguments = match (name, <Box<[Code; 2]>>::try_from(arguments)) {
+            ("or" | "orValue", Ok(parts)) if is_member => {
+                return Typed::new(Code::OrElse { parts, is_value: name == "orValue" }, result);
+            }
+            ("in", Ok(parts)) if parts[1].is_set() => return Typed::new(Code::Among(parts), result),
+            (_, Ok(parts)) => parts as Box<[Code]>,
+            (_, Err(arguments)) => arguments,
+        };
+        let is_index = matches!(name, "_[_]" | "_[?_]");
+        let call = Call { name: name.into(), overloads, arguments, is_index, pattern };
+        Typed::new(Code::Call(Box::new(call)).folded(), result)
     }
 
     fn no_overload(&mut self, name: &str, at: &Range<u32>, types: &[Type], is_member: bool) -> Typed {

@@ -238,7 +238,7 @@ impl Checker<'_> {
             }
             codes.push((code, *is_optional));
         }
-        Typed::new(Code::List(codes.into()), Type::list(item_type))
+        Typed::new(Code::List(codes.into()).folded(), Type::list(item_type))
     }
 
     fn map(&mut self, entries: &[(Expr, Expr, bool)]) -> Typed {
@@ -263,7 +263,7 @@ impl Checker<'_> {
             }
             codes.push((key_typed.code, value_typed.code, *is_optional));
         }
-        Typed::new(Code::Map(codes.into()), Type::map(key_type, value_type))
+        Typed::new(Code::Map(codes.into()).folded(), Type::map(key_type, value_type))
     }
 
     /// An item or a value; what is optional is there only if it has a value.

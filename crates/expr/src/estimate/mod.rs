@@ -153,6 +153,17 @@ impl Estimator<'_> {
                 }
             }
             Code::Call(call) => self.call(call),
+            Code::OrElse { parts, is_value } => {
+                let [operand, other] = parts.each_ref().map(|part| self.part(part));
+                let r#type = if *is_value { unwrapped(&operand.r#type).clone() } else { operand.r#type };
+                self.new_part(operand.cost.plus(other.cost).plus(ONE), r#type, Place::Nowhere)
+            }
+            Code::Folded(code) => self.part(code),
+            Code::Among(parts) => {
+                let [operand, list] = parts.each_ref().map(|part| self.part(part));
+                let cost = operand.cost.plus(list.cost).plus(list.size_or_unknown());
+                self.new_part(cost, Type::Bool, Place::Nowhere)
+            }
             Code::List(items) => self.list(items),
             Code::Map(entries) => self.map(entries),
             Code::Comprehension(comprehension) => self.comprehension(comprehension),

@@ -164,8 +164,9 @@ impl<'a> Evaluator<'a> {
 
     #[inline(never)]
     pub(super) fn optional_key(&mut self, operand: &'a Code, name: &'a str, shape: Option<ShapeId>) -> Answer<'a> {
+        let cost = super::step_cost(operand);
         let operand = self.value(operand)?;
-        self.charge(1)?;
+        self.charge(cost)?;
         let operand = match operand {
             Val::Optional(None) => return Ok(Val::Optional(None)),
             Val::Optional(Some(value)) => *value,
@@ -183,8 +184,15 @@ impl<'a> Evaluator<'a> {
 
     #[inline(never)]
     pub(super) fn optional_map(&mut self, operand: &'a Code, body: &'a Code, is_flat: bool) -> Answer<'a> {
+        let before = self.budget();
         let Val::Optional(value) = self.value(operand)? else { return Err(Failure::no_such_overload("optMap")) };
-        let Some(value) = value else { return Ok(Val::Optional(None)) };
+        // The expansion asks whether there is a value, then evaluates the operand once more to get at it.
+        let operand_cost = before - self.budget();
+        let Some(value) = value else {
+            self.charge(2)?;
+            return Ok(Val::Optional(None));
+        };
+        self.charge(operand_cost + if is_flat { 2 } else { 3 })?;
         let result = self.with(*value, |evaluator| evaluator.value(body))?;
         match (is_flat, result) {
             (false, value) => Ok(self.some(value)),

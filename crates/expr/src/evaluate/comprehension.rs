@@ -10,6 +10,11 @@ use crate::{
     value::Val,
 };
 
+/// What asking whether to go on costs, before every step: `@not_strictly_false(result)`.
+const ALL_CONDITION: u64 = 2;
+/// The same: `@not_strictly_false(!result)`.
+const EXISTS_CONDITION: u64 = 3;
+
 /// What a comprehension has come to; its macro says which part is used.
 #[derive(Default)]
 struct Progress<'a> {
@@ -32,19 +37,27 @@ impl<'a> Evaluator<'a> {
             _ => return Err(Failure::no_such_overload("comprehension")),
         };
         for at in 0..length {
-            // What the expansion of the macro does in a step besides the parts that were written.
-            self.charge(2)?;
             let (first, second) = self.variables(range, at, comprehension.has_second);
             let Some(first) = first else { continue };
             let depth = self.stack.len();
             self.stack.push(first);
             self.stack.extend(second);
+            let before = self.budget;
             let finished = self.step(comprehension, first, &mut progress);
             self.stack.truncate(depth);
+            if before == self.budget {
+                // Constants cost nothing, but going on does.
+                self.work(1)?;
+            }
             if let Some(result) = finished? {
+                // The next step finds that the result is known, and that is the result.
+                let is_last = at + 1 == length;
+                let found = if comprehension.kind == Macro::All { ALL_CONDITION } else { EXISTS_CONDITION };
+                self.charge(if is_last { 1 } else { found + 1 })?;
                 return Ok(result);
             }
         }
+        self.charge(if comprehension.kind == Macro::ExistsOne { 2 } else { 1 })?;
         self.finish(comprehension.kind, progress)
     }
 
@@ -80,6 +93,12 @@ impl<'a> Evaluator<'a> {
         progress: &mut Progress<'a>,
     ) -> Result<Option<Val<'a>>, Failure> {
         let Comprehension { kind, condition, transform, .. } = comprehension;
+        // What the expansion of the macro does in a step besides the parts that were written.
+        self.charge(match kind {
+            Macro::All => ALL_CONDITION + 1,
+            Macro::Exists => EXISTS_CONDITION + 1,
+            _ => 0,
+        })?;
         let holds = match condition {
             None => true,
             Some(condition) => match (self.value(condition), kind) {
@@ -100,21 +119,29 @@ impl<'a> Evaluator<'a> {
             (Macro::All, _) if !holds => return Ok(Some(Val::Bool(false))),
             (Macro::Exists, _) if holds => return Ok(Some(Val::Bool(true))),
             (_, _) if !holds => {}
-            (Macro::ExistsOne, _) => progress.count += 1,
-            (Macro::Filter, _) => progress.list.push(super::valid(first)?),
+            (Macro::ExistsOne, _) => {
+                self.charge(2)?;
+                progress.count += 1;
+            }
+            (Macro::Filter, _) => {
+                self.charge(13)?;
+                progress.list.push(super::valid(first)?);
+            }
             (Macro::Map | Macro::TransformList, Some(transform)) => {
+                self.charge(12)?;
                 let value = self.value(transform)?;
                 progress.list.push(value);
             }
             (Macro::TransformMap, Some(transform)) => {
+                self.charge(3)?;
                 let value = self.value(transform)?;
                 progress.map.insert(first, value)?;
             }
-            (Macro::TransformMapEntry, Some(transform)) => self.insert_entries(transform, progress)?,
+            (Macro::TransformMapEntry, Some(transform)) => {
+                self.charge(2)?;
+                self.insert_entries(transform, progress)?;
+            }
             _ => {}
-        }
-        if !matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne) {
-            self.charge(10)?;
         }
         Ok(None)
     }
@@ -123,6 +150,7 @@ impl<'a> Evaluator<'a> {
         let Val::Map(entries) = self.value(transform)? else {
             return Err(Failure::no_such_overload("transformMapEntry"));
         };
+        self.work(entries.len() as u64)?;
         for (key, value) in entries {
             if progress.map.has(*key) {
                 return Err(Failure::other("insert failed: the key is in the map already"));

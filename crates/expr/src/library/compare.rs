@@ -142,7 +142,7 @@ pub(crate) fn contains<'a>(evaluator: &mut Evaluator<'a>, list: Val<'a>, wanted:
     let mut failure = None;
     for at in 0..list.cost_size() as usize {
         let item = evaluator.item(list, at);
-        match valid(item).and_then(|item| equal(evaluator, item, wanted)) {
+        match valid(item).and_then(|item| equal_inside(evaluator, item, wanted)) {
             Ok(true) => return Ok(true),
             Ok(false) => {}
             Err(error) if error.is_final() => return Err(error),
@@ -150,6 +150,16 @@ pub(crate) fn contains<'a>(evaluator: &mut Evaluator<'a>, list: Val<'a>, wanted:
         }
     }
     failure.map_or(Ok(false), Err)
+}
+
+/// Whether two values inside others are equal; pays for texts and bytes, which no call has paid for.
+pub(crate) fn equal_inside<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Result<bool, Failure> {
+    match (a, b) {
+        (Val::String(a), Val::String(b)) if a.len() == b.len() => evaluator.work(a.len() as u64 / 10)?,
+        (Val::Bytes(a), Val::Bytes(b)) if a.len() == b.len() => evaluator.work(a.len() as u64 / 10)?,
+        _ => {}
+    }
+    equal(evaluator, a, b)
 }
 
 /// Whether two values are equal; values of different types are not, but numbers are compared by value.
@@ -181,13 +191,13 @@ fn equal_others<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Re
         (Val::Semver(a), Val::Semver(b)) => a.cmp(b).is_eq(),
         (Val::Format(a), Val::Format(b)) => a == b,
         (Val::Optional(a), Val::Optional(b)) => match (a, b) {
-            (Some(a), Some(b)) => equal(evaluator, *a, *b)?,
+            (Some(a), Some(b)) => equal_inside(evaluator, *a, *b)?,
             (a, b) => a.is_none() && b.is_none(),
         },
         (Val::Items(..) | Val::List(_), Val::Items(..) | Val::List(_)) => equal_lists(evaluator, a, b)?,
         (Val::Fields(..) | Val::Map(_), Val::Fields(..) | Val::Map(_)) => equal_maps(evaluator, a, b)?,
         (Val::Opaque(a), Val::Opaque(b)) => {
-            evaluator.charge(1 + nodes(a) / 10)?;
+            evaluator.work(nodes(a))?;
             a.equivalent(*b)
         }
         (Val::Invalid(_), _) | (_, Val::Invalid(_)) => {
@@ -202,6 +212,7 @@ fn equal_others<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Re
 /// How many values a value has, itself included.
 fn nodes(value: &Value<'_>) -> u64 {
     match value {
+        Value::String(text) => 1 + text.as_str().len() as u64 / 10,
         Value::Array(items) => 1 + items.iter().map(nodes).sum::<u64>(),
         Value::Object(entries) => 1 + entries.iter().map(|entry| nodes(&entry.value)).sum::<u64>(),
         _ => 1,
@@ -214,7 +225,7 @@ fn equal_lists<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Res
         return Ok(false);
     }
     // The call pays for the list itself; what is inside is paid for here, so that no rule compares for free.
-    evaluator.charge(length / 10)?;
+    evaluator.work(length)?;
     if let Val::Items(items, id) = a
         && let ShapeKind::List { identity, .. } = &evaluator.shapes.get(id).kind
     {
@@ -226,7 +237,7 @@ fn equal_lists<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Res
     }
     for at in 0..length as usize {
         let (a, b) = (evaluator.item(a, at), evaluator.item(b, at));
-        if !equal(evaluator, a, b)? {
+        if !equal_inside(evaluator, a, b)? {
             return Ok(false);
         }
     }
@@ -265,7 +276,7 @@ fn equal_keyed<'a>(
         let Val::Fields(entries, _) = theirs else { return Ok(false) };
         let Some(ours) = by_key.get(&key_of(&Value::Object(entries), keys)) else { return Ok(false) };
         let ours = evaluator.read(ours, item_shape);
-        if !equal(evaluator, ours, theirs)? {
+        if !equal_inside(evaluator, ours, theirs)? {
             return Ok(false);
         }
     }
@@ -286,12 +297,12 @@ fn equal_maps<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Resu
     if a.cost_size() != b.cost_size() {
         return Ok(false);
     }
-    evaluator.charge(a.cost_size() / 10)?;
+    evaluator.work(a.cost_size())?;
     match a {
         Val::Map(entries) => {
             for (key, value) in entries {
                 match evaluator.index(b, *key)? {
-                    Some(other) if equal(evaluator, *value, other)? => {}
+                    Some(other) if equal_inside(evaluator, *value, other)? => {}
                     _ => return Ok(false),
                 }
             }
@@ -319,13 +330,13 @@ fn equal_fields<'a>(
             (Some(shape), _) => match evaluator.declared(other, entry.key) {
                 Some(theirs) => {
                     let ours = evaluator.read(&entry.value, shape);
-                    equal(evaluator, ours, theirs)?
+                    equal_inside(evaluator, ours, theirs)?
                 }
                 None => false,
             },
             // Fields that no schema describes are compared as they are, if both have them.
             (None, Val::Fields(theirs, _)) => {
-                evaluator.charge(1 + nodes(&entry.value) / 10)?;
+                evaluator.work(nodes(&entry.value))?;
                 theirs
                     .iter()
                     .find(|their| their.key == entry.key)

@@ -6,7 +6,7 @@ use wheelwright_document::Value;
 
 use super::{
     Answer, Cost, Kind, LIST, Overload,
-    compare::{compare, equal, key_of, map_key},
+    compare::{compare, equal_inside, key_of, map_key},
     math, member,
 };
 use crate::{
@@ -19,14 +19,14 @@ use crate::{
 macro_rules! of_comparable {
     ($name:literal, $result:expr, $run:ident) => {
         &[
-            member($name, &[Kind::List(&Kind::Int)], $result(Kind::Int), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::Uint)], $result(Kind::Uint), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::Double)], $result(Kind::Double), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::Bool)], $result(Kind::Bool), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::Duration)], $result(Kind::Duration), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::Timestamp)], $result(Kind::Timestamp), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::String)], $result(Kind::String), Cost::Elements, $run),
-            member($name, &[Kind::List(&Kind::Bytes)], $result(Kind::Bytes), Cost::Elements, $run),
+            member($name, &[Kind::List(&Kind::Int)], $result(Kind::Int), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::Uint)], $result(Kind::Uint), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::Double)], $result(Kind::Double), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::Bool)], $result(Kind::Bool), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::Duration)], $result(Kind::Duration), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::Timestamp)], $result(Kind::Timestamp), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::String)], $result(Kind::String), Cost::Items, $run),
+            member($name, &[Kind::List(&Kind::Bytes)], $result(Kind::Bytes), Cost::Items, $run),
         ]
     };
 }
@@ -44,23 +44,23 @@ pub(super) const MIN: &[Overload] = of_comparable!("min", itself, min);
 pub(super) const MAX: &[Overload] = of_comparable!("max", itself, max);
 
 pub(super) const OVERLOADS: &[Overload] = &[
-    member("sum", &[Kind::List(&Kind::Int)], Kind::Int, Cost::Elements, |evaluator, arguments| {
+    member("sum", &[Kind::List(&Kind::Int)], Kind::Int, Cost::Items, |evaluator, arguments| {
         sum(evaluator, arguments, Val::Int(0))
     }),
-    member("sum", &[Kind::List(&Kind::Uint)], Kind::Uint, Cost::Elements, |evaluator, arguments| {
+    member("sum", &[Kind::List(&Kind::Uint)], Kind::Uint, Cost::Items, |evaluator, arguments| {
         sum(evaluator, arguments, Val::Uint(0))
     }),
-    member("sum", &[Kind::List(&Kind::Double)], Kind::Double, Cost::Elements, |evaluator, arguments| {
+    member("sum", &[Kind::List(&Kind::Double)], Kind::Double, Cost::Items, |evaluator, arguments| {
         sum(evaluator, arguments, Val::Double(0.0))
     }),
-    member("sum", &[Kind::List(&Kind::Duration)], Kind::Duration, Cost::Elements, |evaluator, arguments| {
+    member("sum", &[Kind::List(&Kind::Duration)], Kind::Duration, Cost::Items, |evaluator, arguments| {
         sum(evaluator, arguments, Val::Duration(wheelwright_text::GoDuration::from_nanoseconds(0)))
     }),
-    member("indexOf", &[LIST, Kind::A], Kind::Int, Cost::Elements, |evaluator, arguments| {
+    member("indexOf", &[LIST, Kind::A], Kind::Int, Cost::Items, |evaluator, arguments| {
         let length = arguments[0].cost_size() as usize;
         position(evaluator, arguments, 0..length)
     }),
-    member("lastIndexOf", &[LIST, Kind::A], Kind::Int, Cost::Elements, |evaluator, arguments| {
+    member("lastIndexOf", &[LIST, Kind::A], Kind::Int, Cost::Items, |evaluator, arguments| {
         let length = arguments[0].cost_size() as usize;
         position(evaluator, arguments, (0..length).rev())
     }),
@@ -119,7 +119,7 @@ fn position<'a>(
 ) -> Answer<'a> {
     for at in positions {
         let item = evaluator.item(arguments[0], at);
-        if equal(evaluator, item, arguments[1])? {
+        if equal_inside(evaluator, item, arguments[1])? {
             return Ok(Val::Int(at as i64));
         }
     }
@@ -129,7 +129,7 @@ fn position<'a>(
 /// One list after another; sets and lists with keys are merged.
 pub(super) fn concatenate<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let (a, b) = (arguments[0], arguments[1]);
-    evaluator.charge((a.cost_size() + b.cost_size()) / 10)?;
+    evaluator.work(a.cost_size() + b.cost_size())?;
     if let (Val::Items(ours, id), ShapeKind::List { identity, .. }) = (a, shape_kind(evaluator, a)) {
         match identity {
             Identity::Position => {}

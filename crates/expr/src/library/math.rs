@@ -15,8 +15,8 @@ pub(super) const OVERLOADS: &[Overload] = &[
     global("+", &[Kind::Double, Kind::Double], Kind::Double, ONE, add),
     global("+", &[Kind::String, Kind::String], Kind::String, Cost::Concatenation, add),
     global("+", &[Kind::Bytes, Kind::Bytes], Kind::Bytes, Cost::Concatenation, add),
-    // Kubernetes asks one for this, as it copies nothing; we do, and must not let lists double for nothing.
-    global("+", &[LIST, LIST], LIST, Cost::Concatenation, super::lists::concatenate),
+    // Kubernetes copies nothing here; we do, and the function asks for that besides.
+    global("+", &[LIST, LIST], LIST, ONE, super::lists::concatenate),
     global("+", &[Kind::Duration, Kind::Duration], Kind::Duration, ONE, add),
     global("+", &[Kind::Timestamp, Kind::Duration], Kind::Timestamp, ONE, add),
     global("+", &[Kind::Duration, Kind::Timestamp], Kind::Timestamp, ONE, add),
@@ -142,9 +142,13 @@ fn optional_index<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> A
 }
 
 /// Texts are counted in characters.
-pub(super) fn size<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+pub(super) fn size<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     Ok(Val::Int(match arguments[0] {
-        Val::String(text) => text.chars().count() as i64,
+        Val::String(text) => {
+            // Counting is fast, but not for nothing.
+            evaluator.work(text.len() as u64 / 64)?;
+            text.chars().count() as i64
+        }
         Val::Bytes(bytes) => bytes.len() as i64,
         other @ (Val::Items(..) | Val::List(_) | Val::Fields(..) | Val::Map(_)) => other.cost_size() as i64,
         _ => return Err(Failure::no_such_overload("size")),

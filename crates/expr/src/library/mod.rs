@@ -19,8 +19,10 @@ mod url;
 
 use std::{collections::HashMap, sync::LazyLock};
 
-pub(crate) use compare::{MapKey, map_key};
+pub(crate) use compare::{MapKey, contains, map_key};
 pub(crate) use conversions::{reads, type_named};
+
+use wheelwright_document::Value;
 
 use crate::{Failure, Type, evaluate::Evaluator, value::Val};
 
@@ -94,10 +96,10 @@ pub(crate) enum Cost {
     Pattern,
     /// The number of items of the second argument.
     Membership,
-    /// The number of items of the first argument, and a tenth of each if they are texts.
-    Elements,
-    /// The product of the sizes of two lists.
-    Product,
+    /// Going through the first argument: one for everything in it, of texts a tenth.
+    Items,
+    /// One, and the product of the sizes of two lists, so many times.
+    Product(u64),
 }
 
 pub(crate) const TEXTS: Kind = Kind::List(&Kind::String);
@@ -192,22 +194,65 @@ impl Kind {
 }
 
 impl Cost {
-    /// What a call costs for what it is given.
+    /// What a call costs for some arguments.
     #[inline]
-    pub(crate) fn of(self, arguments: &[Val<'_>]) -> u64 {
-        let size = |at: usize| arguments.get(at).map_or(0, |value| value.cost_size());
+    pub(crate) fn of<'a>(self, evaluator: &Evaluator<'a>, arguments: &[Val<'a>]) -> u64 {
+        let size = |at: usize| arguments.get(at).map_or(0, |value| value.size_up_to(u64::MAX));
         match self {
             Self::Fixed(cost) => cost,
             Self::Traversal(times) => tenth(size(0).saturating_mul(times)),
-            Self::Comparison => tenth(size(0).min(size(1))),
+            Self::Comparison => tenth(smaller(arguments)),
             Self::Concatenation => tenth(size(0).saturating_add(size(1))),
-            Self::Search => tenth(size(0)).saturating_mul(tenth(size(1))),
-            Self::Pattern => tenth(size(0).saturating_add(1)).saturating_mul(size(1).div_ceil(4)),
+            Self::Search => match tenth(size(1)) {
+                0 => 0,
+                wanted => wanted.saturating_mul(tenth(size(0))),
+            },
+            Self::Pattern => match size(1).div_ceil(4) {
+                0 => 0,
+                pattern => pattern.saturating_mul(tenth(size(0).saturating_add(1))),
+            },
             Self::Membership => size(1),
-            Self::Elements => size(0),
-            Self::Product => size(0).saturating_mul(size(1)),
+            Self::Items => arguments.first().map_or(0, |value| traversal(evaluator, *value)),
+            Self::Product(times) => 1u64.saturating_add(times.saturating_mul(size(0)).saturating_mul(size(1))),
         }
     }
+}
+
+/// The smaller of the sizes of two arguments; never looks far beyond it.
+fn smaller(arguments: &[Val<'_>]) -> u64 {
+    let [a, b] = arguments else { return 1 };
+    let a = a.size_up_to(a.cost_size().min(b.cost_size()));
+    b.size_up_to(a)
+}
+
+/// What going through a value costs; of many small texts, which Kubernetes goes through for nothing, a tenth.
+fn traversal<'a>(evaluator: &Evaluator<'a>, value: Val<'a>) -> u64 {
+    let parts = match value {
+        Val::String(text) => return text.len() as u64 / 10,
+        Val::Bytes(bytes) => return bytes.len() as u64 / 10,
+        Val::Items(..) | Val::List(_) => {
+            (0..value.cost_size() as usize).map(|at| traversal(evaluator, evaluator.item(value, at))).sum::<u64>()
+        }
+        Val::Fields(entries, _) => entries.iter().map(|entry| entry.key.len() as u64 / 10 + raw(&entry.value)).sum(),
+        Val::Map(entries) => {
+            entries.iter().map(|(key, value)| traversal(evaluator, *key) + traversal(evaluator, *value)).sum()
+        }
+        _ => return 1,
+    };
+    parts.max(value.cost_size() / 10)
+}
+
+/// The same for a value of a document as it is.
+fn raw(value: &Value<'_>) -> u64 {
+    let (parts, length) = match value {
+        Value::String(text) => return text.as_str().len() as u64 / 10,
+        Value::Array(items) => (items.iter().map(raw).sum::<u64>(), items.len()),
+        Value::Object(entries) => {
+            (entries.iter().map(|entry| entry.key.len() as u64 / 10 + raw(&entry.value)).sum(), entries.len())
+        }
+        _ => return 1,
+    };
+    parts.max(length as u64 / 10)
 }
 
 #[inline]

@@ -27,10 +27,10 @@ pub(super) const OVERLOADS: &[Overload] = &[
     member("orValue", &[OPTIONAL, Kind::A], Kind::A, ONE, |_, arguments| {
         Ok(inner(arguments[0])?.unwrap_or(arguments[1]))
     }),
-    global("optional.unwrap", &[Kind::List(&OPTIONAL)], LIST, Cost::Elements, |evaluator, arguments| {
+    global("optional.unwrap", &[Kind::List(&OPTIONAL)], LIST, Cost::Fixed(1), |evaluator, arguments| {
         unwrap(evaluator, arguments[0])
     }),
-    member("unwrapOpt", &[Kind::List(&OPTIONAL)], LIST, Cost::Elements, |evaluator, arguments| {
+    member("unwrapOpt", &[Kind::List(&OPTIONAL)], LIST, Cost::Fixed(1), |evaluator, arguments| {
         unwrap(evaluator, arguments[0])
     }),
     member("first", &[LIST], OPTIONAL, ONE, |evaluator, arguments| match arguments[0].cost_size() {
@@ -51,6 +51,7 @@ fn inner(value: Val<'_>) -> Result<Option<Val<'_>>, Failure> {
 }
 
 fn unwrap<'a>(evaluator: &mut Evaluator<'a>, list: Val<'a>) -> super::Answer<'a> {
+    evaluator.work(list.cost_size())?;
     let mut values = Vec::new();
     for at in 0..list.cost_size() as usize {
         values.extend(inner(evaluator.item(list, at))?);

@@ -34,6 +34,7 @@ fn find_all<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<
     let (text, pattern) = texts(arguments)?;
     let limit = limit(arguments)?;
     let found: Vec<_> = all(pattern_of(evaluator, pattern)?, text, limit);
+    evaluator.work(found.len() as u64)?;
     Ok(Val::List(evaluator.arena.slice(&found)))
 }
 
@@ -69,11 +70,15 @@ impl<'a> Evaluator<'a> {
     /// A call whose pattern is a constant.
     pub(crate) fn call_with_pattern(&mut self, call: &Call, pattern: &Pattern, arguments: &[Val<'a>]) -> Answer<'a> {
         let Val::String(text) = arguments[0] else { return Err(Failure::no_such_overload(&call.name)) };
-        self.charge(Cost::Pattern.of(arguments))?;
+        self.charge(Cost::Pattern.of(self, arguments))?;
         Ok(match &*call.name {
             "matches" => Val::Bool(pattern.is_match(text)),
             "find" => first(pattern, text),
-            _ => Val::List(self.arena.slice(&all(pattern, text, limit(arguments)?))),
+            _ => {
+                let found = all(pattern, text, limit(arguments)?);
+                self.work(found.len() as u64)?;
+                Val::List(self.arena.slice(&found))
+            }
         })
     }
 }

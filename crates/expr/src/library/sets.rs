@@ -10,14 +10,14 @@ use super::{
 use crate::{Failure, evaluate::Evaluator, value::Val};
 
 pub(super) const OVERLOADS: &[Overload] = &[
-    global("sets.contains", &[LIST, LIST], Kind::Bool, Cost::Product, |evaluator, arguments| {
+    global("sets.contains", &[LIST, LIST], Kind::Bool, Cost::Product(1), |evaluator, arguments| {
         Ok(Val::Bool(is_subset(evaluator, arguments[1], arguments[0])?))
     }),
-    global("sets.equivalent", &[LIST, LIST], Kind::Bool, Cost::Product, |evaluator, arguments| {
+    global("sets.equivalent", &[LIST, LIST], Kind::Bool, Cost::Product(2), |evaluator, arguments| {
         let (a, b) = (arguments[0], arguments[1]);
         Ok(Val::Bool(is_subset(evaluator, a, b)? && is_subset(evaluator, b, a)?))
     }),
-    global("sets.intersects", &[LIST, LIST], Kind::Bool, Cost::Product, |evaluator, arguments| {
+    global("sets.intersects", &[LIST, LIST], Kind::Bool, Cost::Product(1), |evaluator, arguments| {
         let mut lookup = Lookup::new(evaluator, arguments[1]);
         for at in 0..arguments[0].cost_size() as usize {
             let item = evaluator.item(arguments[0], at);

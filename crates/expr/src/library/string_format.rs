@@ -1,6 +1,6 @@
 //! `"…%s…".format([…])`.
 
-use super::{Answer, Cost, Kind, Overload, member, strings::text_at, tenth};
+use super::{Answer, Cost, Kind, Overload, member, strings::text_at};
 use crate::{
     Failure,
     evaluate::{Evaluator, valid},
@@ -8,7 +8,7 @@ use crate::{
 };
 
 pub(super) const OVERLOADS: &[Overload] =
-    &[member("format", &[Kind::String, Kind::List(&Kind::Dyn)], Kind::String, Cost::Fixed(1), format)];
+    &[member("format", &[Kind::String, Kind::List(&Kind::Dyn)], Kind::String, Cost::Traversal(1), format)];
 
 fn format<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let mut rest = text_at(arguments, 0)?;
@@ -40,10 +40,9 @@ fn format<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a
             'X' => write_radix(value, 16, true, &mut out)?,
             other => return Err(Failure::other(format!("unrecognized formatting clause %{other}"))),
         }
-        evaluator.charge(tenth((out.len() - before) as u64))?;
+        evaluator.work((out.len() - before) as u64)?;
     }
     out += rest;
-    evaluator.charge(tenth(out.len() as u64))?;
     Ok(Val::String(evaluator.arena.text(&out)))
 }
 
@@ -69,7 +68,7 @@ fn write_text<'a>(
     if depth > MOST {
         return Err(Failure::other("the value nests too deeply to be formatted"));
     }
-    evaluator.charge(1 + tenth(value.cost_size()))?;
+    evaluator.work(value.cost_size())?;
     match value {
         Val::String(text) => out.push_str(text),
         Val::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),

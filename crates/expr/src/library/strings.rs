@@ -17,11 +17,11 @@ pub(super) const OVERLOADS: &[Overload] = &[
     member("contains", &[Kind::String, Kind::String], Kind::Bool, Cost::Search, |_, arguments| {
         Ok(Val::Bool(text_at(arguments, 0)?.contains(text_at(arguments, 1)?)))
     }),
-    member("charAt", &[Kind::String, Kind::Int], Kind::String, TRAVERSAL, char_at),
-    member("indexOf", &[Kind::String, Kind::String], Kind::Int, TRAVERSAL, index_of),
-    member("indexOf", &[Kind::String, Kind::String, Kind::Int], Kind::Int, TRAVERSAL, index_of),
-    member("lastIndexOf", &[Kind::String, Kind::String], Kind::Int, TRAVERSAL, last_index_of),
-    member("lastIndexOf", &[Kind::String, Kind::String, Kind::Int], Kind::Int, TRAVERSAL, last_index_of),
+    member("charAt", &[Kind::String, Kind::Int], Kind::String, Cost::Fixed(1), char_at),
+    member("indexOf", &[Kind::String, Kind::String], Kind::Int, Cost::Items, index_of),
+    member("indexOf", &[Kind::String, Kind::String, Kind::Int], Kind::Int, Cost::Items, index_of),
+    member("lastIndexOf", &[Kind::String, Kind::String], Kind::Int, Cost::Items, last_index_of),
+    member("lastIndexOf", &[Kind::String, Kind::String, Kind::Int], Kind::Int, Cost::Items, last_index_of),
     member("lowerAscii", &[Kind::String], Kind::String, TRAVERSAL, |evaluator, arguments| {
         Ok(Val::String(evaluator.arena.text(&text_at(arguments, 0)?.to_ascii_lowercase())))
     }),
@@ -82,8 +82,11 @@ fn characters_before(text: &str, byte: usize) -> Val<'static> {
     Val::Int(text[..byte].chars().count() as i64)
 }
 
-fn char_at<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+fn char_at<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let text = text_at(arguments, 0)?;
+    // Characters before it are counted, if there are as many.
+    let before = u64::try_from(int(arguments, 1)?).unwrap_or(0).min(text.len() as u64);
+    evaluator.work(before / 10)?;
     let start = byte_at(text, int(arguments, 1)?)?;
     let length = text[start..].chars().next().map_or(0, char::len_utf8);
     Ok(Val::String(&text[start..start + length]))
@@ -137,9 +140,9 @@ fn replace<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'
         None => usize::MAX,
         Some(_) => usize::try_from(int(arguments, 3)?).unwrap_or(usize::MAX),
     };
-    evaluator.charge(tenth(2 * text.len() as u64))?;
+    evaluator.charge(tenth(2 * arguments[0].size_up_to(u64::MAX)))?;
     let count = text.matches(old).take(most).count();
-    evaluator.charge(tenth((count as u64).saturating_mul(new.len() as u64)) / 2)?;
+    evaluator.work((count as u64).saturating_mul(new.len() as u64) / 2)?;
     Ok(Val::String(evaluator.arena.text(&text.replacen(old, new, count))))
 }
 
@@ -170,12 +173,19 @@ fn split<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a>
 fn join<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let separator = if arguments.len() > 1 { text_at(arguments, 1)? } else { "" };
     let mut joined = String::new();
+    let mut characters = 0;
     for at in 0..arguments[0].cost_size() as usize {
         let part = evaluator.item(arguments[0], at);
         let part = text_at(&[part], 0)?;
-        evaluator.charge(tenth(2 * (part.len() + separator.len()) as u64))?;
+        let before = characters;
         if at > 0 {
+            characters += separator.chars().count() as u64;
             joined += separator;
+        }
+        characters += part.chars().count() as u64;
+        match characters == before {
+            true => evaluator.work(1)?,
+            false => evaluator.charge(tenth(2 * characters) - tenth(2 * before))?,
         }
         joined += part;
     }
