@@ -109,6 +109,15 @@ impl<'a> Evaluator<'a> {
         self.charge(steps / 10)
     }
 
+    /// Takes something from the budget for items of a list that Kubernetes makes for nothing, or does not make: as work,
+    /// and beyond the first hundred one for each, so that the budget bounds memory, too.
+    pub(crate) fn made(&mut self, items: usize) -> Result<(), Failure> {
+        const FEW: u64 = 100;
+        let items = items as u64;
+        self.work(items.min(FEW))?;
+        self.charge(items.saturating_sub(FEW))
+    }
+
     pub(crate) fn value(&mut self, code: &'a Code) -> Answer<'a> {
         match code {
             Code::Constant(constant) => Ok(constant.value()),
@@ -187,6 +196,12 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
+    /// Nothing, where a step of a path was paid for: one that leads nowhere costs nothing.
+    fn no_step(&mut self) -> Val<'a> {
+        self.budget += 1;
+        Val::Optional(None)
+    }
+
     #[inline(never)]
     fn folded(&mut self, code: &'a Code) -> Answer<'a> {
         let address = std::ptr::from_ref(code) as usize;
@@ -263,7 +278,8 @@ impl<'a> Evaluator<'a> {
         };
         let beginning = if call.is_index { step_cost(&call.arguments[0]) - 1 } else { 0 };
         self.charge(overload.cost.of(self, arguments).saturating_add(beginning))?;
-        (overload.run)(self, arguments)
+        let result = (overload.run)(self, arguments)?;
+        Ok(if call.is_index && matches!(result, Val::Optional(None)) { self.no_step() } else { result })
     }
 
     #[inline(never)]

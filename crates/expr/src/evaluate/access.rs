@@ -168,7 +168,7 @@ impl<'a> Evaluator<'a> {
         let operand = self.value(operand)?;
         self.charge(cost)?;
         let operand = match operand {
-            Val::Optional(None) => return Ok(Val::Optional(None)),
+            Val::Optional(None) => return Ok(self.no_step()),
             Val::Optional(Some(value)) => *value,
             value => value,
         };
@@ -179,7 +179,10 @@ impl<'a> Evaluator<'a> {
             }
             _ => self.find(operand, name)?,
         };
-        found.map_or(Ok(Val::Optional(None)), |value| Ok(self.some(valid(value)?)))
+        match found {
+            Some(value) => Ok(self.some(valid(value)?)),
+            None => Ok(self.no_step()),
+        }
     }
 
     #[inline(never)]

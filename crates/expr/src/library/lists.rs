@@ -129,7 +129,7 @@ fn position<'a>(
 /// One list after another; sets and lists with keys are merged.
 pub(super) fn concatenate<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let (a, b) = (arguments[0], arguments[1]);
-    evaluator.work(a.cost_size() + b.cost_size())?;
+    evaluator.made((a.cost_size() + b.cost_size()) as usize)?;
     if let (Val::Items(ours, id), ShapeKind::List { identity, .. }) = (a, shape_kind(evaluator, a)) {
         match identity {
             Identity::Position => {}

@@ -51,7 +51,7 @@ fn inner(value: Val<'_>) -> Result<Option<Val<'_>>, Failure> {
 }
 
 fn unwrap<'a>(evaluator: &mut Evaluator<'a>, list: Val<'a>) -> super::Answer<'a> {
-    evaluator.work(list.cost_size())?;
+    evaluator.made(list.cost_size() as usize)?;
     let mut values = Vec::new();
     for at in 0..list.cost_size() as usize {
         values.extend(inner(evaluator.item(list, at))?);

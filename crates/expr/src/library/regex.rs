@@ -34,7 +34,7 @@ fn find_all<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<
     let (text, pattern) = texts(arguments)?;
     let limit = limit(arguments)?;
     let found: Vec<_> = all(pattern_of(evaluator, pattern)?, text, limit);
-    evaluator.work(found.len() as u64)?;
+    evaluator.made(found.len())?;
     Ok(Val::List(evaluator.arena.slice(&found)))
 }
 
@@ -76,7 +76,7 @@ impl<'a> Evaluator<'a> {
             "find" => first(pattern, text),
             _ => {
                 let found = all(pattern, text, limit(arguments)?);
-                self.work(found.len() as u64)?;
+                self.made(found.len())?;
                 Val::List(self.arena.slice(&found))
             }
         })

@@ -167,6 +167,7 @@ fn split<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a>
     } else {
         text.splitn(most, separator).map(Val::String).collect()
     };
+    evaluator.made(parts.len())?;
     Ok(Val::List(evaluator.arena.slice(&parts)))
 }
 

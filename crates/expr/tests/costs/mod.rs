@@ -2,8 +2,8 @@
 
 use wheelwright_document::{Arena, decode};
 use wheelwright_expr::{
-    CostEstimate, Evaluator, Expression, Identity, ObjectShape, ShapeId, ShapeKind, Shapes, Type, Variable,
-    limits::REQUEST_BYTES,
+    CostEstimate, Evaluator, Expression, Failure, Identity, ObjectShape, ShapeId, ShapeKind, Shapes, Type, Variable,
+    limits::{EXPRESSION_LIMIT, REQUEST_BYTES},
 };
 
 /// Shapes as a schema of this notation declares them: `s` string, `y` bytes, `i` integer, `n` number, `b` boolean, `x` integer or
@@ -36,24 +36,30 @@ impl Schema {
         })
     }
 
+    #[allow(dead_code, reason = "not every table has estimates")]
     pub(crate) fn estimate(&self, source: &str) -> CostEstimate {
         self.compile(source).estimate(&self.shapes, &self.variables)
     }
 
-    /// What an evaluation costs, whether it succeeds or not.
+    /// What an evaluation costs; it must succeed.
     pub(crate) fn cost(&self, document: &str, source: &str) -> u64 {
-        const BUDGET: u64 = 1_000_000;
+        let (cost, failure) = self.evaluate(document, source, EXPRESSION_LIMIT);
+        assert!(failure.is_none(), "{source}: {failure:?}");
+        cost
+    }
+
+    /// What an evaluation takes from a budget, and why it fails if it does.
+    pub(crate) fn evaluate(&self, document: &str, source: &str, budget: u64) -> (u64, Option<Failure>) {
         let arena = Arena::new();
         let expression = self.compile(source);
-        let document = decode(document.as_bytes(), &arena).unwrap();
+        let document = decode(document.as_bytes(), &arena).expect("JSON");
         let mut evaluator = Evaluator::new(&self.shapes, &arena);
-        let shape = self.variables[0].shape.unwrap();
+        let shape = self.variables[0].shape.expect("a shape");
         let document = arena.slice(&[document]);
         let value = evaluator.read(&document[0], shape);
-        evaluator.set_budget(BUDGET);
-        let result = expression.evaluate(&mut evaluator, &[value, value]);
-        assert!(result.is_ok(), "{source}: {result:?}");
-        BUDGET - evaluator.budget()
+        evaluator.set_budget(budget);
+        let failure = expression.evaluate(&mut evaluator, &[value, value]).err();
+        (budget - evaluator.budget(), failure)
     }
 }
 
@@ -106,7 +112,7 @@ impl Parser<'_> {
     fn object(&mut self) -> ShapeKind {
         let mut object = ObjectShape::default();
         loop {
-            let (name, rest) = self.rest.split_once(':').unwrap();
+            let (name, rest) = self.rest.split_once(':').expect("a name");
             self.rest = rest;
             let (shape, _) = self.shape();
             object.add(name, Some(name), shape);
@@ -124,7 +130,7 @@ impl Parser<'_> {
     }
 
     fn next(&mut self) -> char {
-        let letter = self.rest.chars().next().unwrap();
+        let letter = self.rest.chars().next().expect("more");
         self.rest = &self.rest[letter.len_utf8()..];
         letter
     }

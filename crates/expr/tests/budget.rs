@@ -1,0 +1,58 @@
+//! Expressions that would take unbounded time or memory are stopped by the budget, before they do.
+
+mod costs;
+
+use costs::Schema;
+use wheelwright_expr::FailureKind;
+
+/// A document with much to multiply: a text of 100 kB, and lists of 2,000 items.
+fn document() -> String {
+    let list = |item: &str| format!("[{}]", vec![item; 2_000].join(","));
+    let text = "abcdefghi ".repeat(10_000);
+    format!(
+        r#"{{"text": "{text}", "list": {}, "texts": {}, "nested": [{}]}}"#,
+        list("1"),
+        list(r#""x""#),
+        list("[[1]]")
+    )
+}
+
+#[test]
+fn nothing_grows_without_end() {
+    let schema = Schema::new("(text:s,list:[i],texts:[s],nested:[[[[i]]]])");
+    let document = document();
+    for source in [
+        "self.text.replace('', self.text) == ''",
+        "self.list.map(x, self.text).join(self.text) == ''",
+        "self.list.map(x, '%s%s%s'.format([dyn(self.text), self.list, self.text])).size() == 0",
+        "self.list.map(x, self.text + self.text).size() == 0",
+        "self.list.map(x, self.list + self.list).size() == 0",
+        "self.list.map(x, self.text.split('')).size() == 0",
+        "self.list.map(x, self.text.findAll('')).size() == 0",
+        "self.list.map(x, self.text.lowerAscii()).size() == 0",
+        "self.list.all(x, self.nested == self.nested)",
+        "self.list.all(x, [self.text] == [self.text])",
+        "self.list.all(x, self.list.filter(y, false).size() == 0 && self.list.filter(y, false).size() == 0)",
+        "self.list.all(x, self.texts.isSorted() && self.texts.isSorted() && self.texts.isSorted())",
+        "self.list.all(x, size(self.text) == 100000)",
+        "self.list.all(x, self.text.charAt(99999) == ' ')",
+        "self.list.all(x, self.list.transformMap(i, v, v).size() > 0)",
+        "self.list.all(x, self.list.all(y, self.list.all(z, true)))",
+    ] {
+        let failure = schema.evaluate(&document, source, wheelwright_expr::limits::EXPRESSION_LIMIT / 4).1;
+        assert_eq!(failure.map(|failure| failure.kind()), Some(FailureKind::Budget), "{source}");
+    }
+}
+
+#[test]
+fn a_budget_is_enough_or_it_is_not() {
+    let schema = Schema::new("(a:[i])");
+    let document = r#"{"a": [1, 2, 3]}"#;
+    let source = "self.a.all(x, x > 0) && self.a.map(x, x + 1).size() == 3";
+    let cost = schema.cost(document, source);
+    assert!(schema.evaluate(document, source, cost).1.is_none());
+    for budget in 0..cost {
+        let failure = schema.evaluate(document, source, budget).1;
+        assert_eq!(failure.map(|failure| failure.kind()), Some(FailureKind::Budget), "{budget}");
+    }
+}
