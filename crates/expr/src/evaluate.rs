@@ -25,6 +25,9 @@ pub struct Evaluator<'a> {
     /// Steps of work that have not been paid for; see [`Evaluator::work`].
     unpaid: u64,
     stack: Vec<Val<'a>>,
+    /// The variables that are bound to code which has not given a value: their places on the stack, and why there is
+    /// none or else the code.
+    bindings: Vec<(usize, Result<Failure, &'a Code>)>,
     /// Where the keys of large objects and maps are, by the address of their first entry.
     pub(crate) indexes: HashMap<usize, MapIndex<'a>>,
     /// What folded code gives, by its address.
@@ -44,6 +47,7 @@ impl<'a> Evaluator<'a> {
             budget: 0,
             unpaid: 0,
             stack: Vec::with_capacity(16),
+            bindings: Vec::new(),
             indexes: HashMap::new(),
             folded: HashMap::new(),
             decoded: RefCell::default(),
@@ -80,6 +84,7 @@ impl<'a> Evaluator<'a> {
     /// Runs an expression with its variables.
     pub(crate) fn run(&mut self, code: &'a Code, variables: &[Val<'a>]) -> Answer<'a> {
         self.stack.clear();
+        self.bindings.clear();
         self.unpaid = 0;
         self.stack.extend_from_slice(variables);
         self.value(code)
@@ -123,7 +128,10 @@ impl<'a> Evaluator<'a> {
             Code::Constant(constant) => Ok(constant.value()),
             Code::Variable(slot) => {
                 self.charge(1)?;
-                valid(self.stack[*slot as usize])
+                match self.stack[*slot as usize] {
+                    Val::Invalid(why) => self.bound(*slot as usize, why),
+                    value => Ok(value),
+                }
             }
             Code::Field { operand, name, shape } => {
                 let cost = step_cost(operand);
@@ -180,8 +188,7 @@ impl<'a> Evaluator<'a> {
             Code::Comprehension(comprehension) => self.comprehension(comprehension),
             Code::Bind(parts) => {
                 let [value, body] = &**parts;
-                let value = self.value(value)?;
-                self.with(value, |evaluator| evaluator.value(body))
+                self.bind(value, body)
             }
             Code::OptionalMap { operand, body, is_flat } => self.optional_map(operand, body, *is_flat),
         }
@@ -225,6 +232,46 @@ impl<'a> Evaluator<'a> {
             (operand @ Val::Optional(Some(_)), false) => Ok(operand),
             _ => Err(Failure::no_such_overload("or")),
         }
+    }
+
+    #[inline(never)]
+    fn bind(&mut self, value: &'a Code, body: &'a Code) -> Answer<'a> {
+        // Each that waits may need the one before it when it is needed itself, deeper and deeper in the stack.
+        const MOST_WAITING: usize = 2;
+        let binding = match self.bindings.len() < MOST_WAITING {
+            true => Err(value),
+            false => match self.value(value) {
+                Ok(value) => return self.with(value, |evaluator| evaluator.value(body)),
+                Err(failure) if failure.is_final() => return Err(failure),
+                Err(failure) => Ok(failure),
+            },
+        };
+        self.bindings.push((self.stack.len(), binding));
+        let result = self.with(Val::Invalid("not evaluated yet"), |evaluator| evaluator.value(body));
+        self.bindings.pop();
+        result
+    }
+
+    /// The value of a variable that may be bound to code, which runs when the variable is first looked at.
+    #[inline(never)]
+    fn bound(&mut self, slot: usize, why: &'static str) -> Answer<'a> {
+        let Some(at) = self.bindings.iter().rposition(|(bound, _)| *bound == slot) else {
+            return valid(Val::Invalid(why));
+        };
+        let code = match &self.bindings[at].1 {
+            Ok(failure) => return Err(failure.clone()),
+            Err(code) => *code,
+        };
+        // The code was checked with the variables before it only, so others must not be in its way.
+        let (later, later_bindings) = (self.stack.split_off(slot), self.bindings.split_off(at));
+        let result = self.value(code);
+        self.stack.extend(later);
+        self.bindings.extend(later_bindings);
+        match &result {
+            Ok(value) => self.stack[slot] = *value,
+            Err(failure) => self.bindings[at].1 = Ok(failure.clone()),
+        }
+        result
     }
 
     /// Runs something with one more variable.

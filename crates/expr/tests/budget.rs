@@ -56,3 +56,28 @@ fn a_budget_is_enough_or_it_is_not() {
         assert_eq!(failure.map(|failure| failure.kind()), Some(FailureKind::Budget), "{budget}");
     }
 }
+
+/// Names that are bound inside each other, over a list with an item that is not what its schema says.
+#[test]
+fn bindings_do_not_get_in_each_others_way() {
+    let schema = Schema::new("(a:[i])");
+    for source in [
+        "cel.bind(x, self.a.transformList(i, v, v + i), cel.bind(w, x, self.a.all(y, w[0] == y)))",
+        "cel.bind(x, self.a.transformList(i, v, v), cel.bind(w, x[0], cel.bind(u, w, u == w)))",
+    ] {
+        let failure = schema.evaluate(r#"{"a": ["no number"]}"#, source, 1_000).1;
+        assert_eq!(failure.map(|failure| failure.kind()), Some(FailureKind::Other), "{source}");
+    }
+}
+
+#[test]
+fn bindings_do_not_use_up_the_stack() {
+    let schema = Schema::new("(a:i)");
+    let negations = "-(".repeat(100);
+    let source = (0..40_usize).fold("x39 == self.a".to_owned(), |body, at| {
+        let name = 39 - at;
+        let before = name.checked_sub(1).map_or("self.a".to_owned(), |before| format!("x{before}"));
+        format!("cel.bind(x{name}, {negations}{before}{}, {body})", ")".repeat(100))
+    });
+    assert!(schema.evaluate(r#"{"a": 5}"#, &source, 1_000_000).1.is_none());
+}

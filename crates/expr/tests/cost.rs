@@ -184,6 +184,14 @@ fn evaluations_of_lists_and_maps() {
                 ("self.m[?'k'] == optional.of('v')", 5),
                 ("self.l[?0] == optional.of('a')", 5),
                 ("optional.ofNonZeroValue(1).hasValue()", 2),
+                ("optional.of(1).orValue(1 / 0) == 1", 2),
+                // What a name is bound to is evaluated when the name is first used, and once.
+                ("cel.bind(x, self.obj.absent, !has(self.obj.absent) || x == '')", 3),
+                ("cel.bind(x, self.obj.field, x == 'a' && x == 'a' && x == 'a')", 9),
+                (
+                    "cel.bind(x, self.l.map(t, t), self.l.all(y, self.l.all(z, cel.bind(w, x, w[0] == y && x[0] == z))))",
+                    37,
+                ),
             ],
         ),
     ]);
