@@ -11,7 +11,6 @@ use crate::{
     Failure,
     code::{Call, Code},
     library::{Answer, contains},
-    pending::base64,
     shape::{ShapeId, Shapes},
     value::{Val, read},
 };
@@ -74,7 +73,7 @@ impl<'a> Evaluator<'a> {
     #[cold]
     fn decode(&self, text: &'a str) -> Val<'a> {
         *self.decoded.borrow_mut().entry((text.as_ptr() as usize, text.len())).or_insert_with(|| {
-            match base64::decode(text) {
+            match wheelwright_text::base64::decode_field(text.as_bytes()) {
                 Some(bytes) => Val::Bytes(self.arena.slice(&bytes)),
                 None => Val::Invalid("not base 64"),
             }

@@ -1,7 +1,7 @@
 //! Values, as expressions see them: scalars at hand, lists and objects of a document where they are.
 
 use wheelwright_document::{Entry, Number, Value};
-use wheelwright_text::{Cidr, GoDuration, Ip, NamedFormat, Quantity, SemanticVersion, Timestamp, base64};
+use wheelwright_text::{Cidr, GoDuration, Ip, NamedFormat, Quantity, SemanticVersion, Timestamp};
 
 use crate::shape::{ShapeId, ShapeKind, Shapes};
 

@@ -39,7 +39,7 @@ fn nothing_grows_without_end() {
         "self.list.all(x, self.list.transformMap(i, v, v).size() > 0)",
         "self.list.all(x, self.list.all(y, self.list.all(z, true)))",
     ] {
-        let failure = schema.evaluate(&document, source, wheelwright_expr::limits::EXPRESSION_LIMIT / 4).1;
+        let failure = schema.evaluate(&document, source, wheelwright_expr::EXPRESSION_LIMIT / 4).1;
         assert_eq!(failure.map(|failure| failure.kind()), Some(FailureKind::Budget), "{source}");
     }
 }

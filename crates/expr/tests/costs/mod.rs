@@ -2,8 +2,8 @@
 
 use wheelwright_document::{Arena, decode};
 use wheelwright_expr::{
-    CostEstimate, Evaluator, Expression, Failure, Identity, ObjectShape, ShapeId, ShapeKind, Shapes, Type, Variable,
-    limits::{EXPRESSION_LIMIT, REQUEST_BYTES},
+    CostEstimate, EXPRESSION_LIMIT, Evaluator, Expression, Failure, Identity, ObjectShape, REQUEST_BYTES, ShapeId,
+    ShapeKind, Shapes, Type, Variable,
 };
 
 /// Shapes as a schema of this notation declares them: `s` string, `y` bytes, `i` integer, `n` number, `b` boolean, `x` integer or
