@@ -3,13 +3,13 @@
 use std::{cell::OnceCell, collections::HashSet, fmt, io};
 
 use wheelwright_document::{Arena, Span, Spanned, encode};
-use wheelwright_findings::Level;
+use wheelwright_findings::{Holds, Level};
 use wheelwright_schema::{Program, Root, Schema};
 
 use crate::{
     Console, Input, Unreadable,
     declared::{self, Declared},
-    report::{Format, Report, plural},
+    report::{Manner, Report, plural},
 };
 
 /// Schemas by group, version and kind, and at most one that stands alone.
@@ -83,7 +83,7 @@ impl Schemas {
         console: &mut Console<'_>,
     ) -> io::Result<Option<Self>> {
         let mut schemas = Self { kinds: Vec::new(), alone: Vec::new(), read: HashSet::new() };
-        let mut report = Report::default();
+        let mut report = Report::new(Holds::Schemas);
         let mut all_read = true;
         for input in inputs {
             match input {
@@ -94,7 +94,7 @@ impl Schemas {
                 }
             }
         }
-        report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
+        report.finish(console.today).write(Manner::text(console.colour_conversation), console.conversation)?;
         if schemas.alone.len() > 1 {
             console.complain("only one schema can stand alone; write the others as CustomResourceDefinitions")?;
             all_read = false;

@@ -1,15 +1,15 @@
 //! `check`: what is wrong with definitions and schemas.
 
-use std::{collections::HashMap, io};
+use std::{cmp::Reverse, collections::HashMap, io};
 
 use wheelwright_document::{Arena, Span};
-use wheelwright_findings::{Finding, Level};
-use wheelwright_schema::{Problem, Root, check};
+use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, rules};
+use wheelwright_schema::{Lowered, Problem, Root, check};
 
 use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     declared::{self, Declared, Reading},
-    report::{Report, plural},
+    report::{Found, Manner, Report, plural},
 };
 
 /// What is checked and how it is shown.
@@ -19,13 +19,15 @@ pub struct CheckOptions {
     pub format: Format,
     /// The least level that is shown.
     pub level: Level,
+    /// Whether people are shown what is let pass; programs are always told.
+    pub show_suppressed: bool,
     /// What a schema that stands alone describes.
     pub root: Root,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { format: Format::Text, level: Level::Note, root: Root::Value }
+        Self { format: Format::Text, level: Level::Note, show_suppressed: false, root: Root::Value }
     }
 }
 
@@ -42,18 +44,34 @@ pub fn check(
     options: &CheckOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut run = Run { options, previous: HashMap::new(), report: Report::default(), declared: 0, files: 0 };
+    let report = Report::new(Holds::Schemas);
+    let mut run = Run { options, previous: HashMap::new(), report, declared: 0, files: 0 };
     let mut exit = Exit::Clean;
     for input in previous {
         exit = exit.max(run.remember(input, console)?);
     }
-    for input in inputs {
+    for (number, input) in inputs.into_iter().enumerate() {
+        if number > 0 && number % FILES_BETWEEN_PROGRESS == 0 {
+            console.progress(format_args!("looked at {number} files, {} to check", run.files))?;
+        }
         exit = exit.max(run.check(input, console)?);
     }
-    exit = exit.max(run.report.exit());
-    run.report.write(options.format, options.level, console.colour_data, console.data)?;
-    if run.files > 0 {
-        console.say(run.summary())?;
+    console.end_progress()?;
+    let Run { report, declared, files, .. } = run;
+    let found = report.finish(console.today);
+    exit = exit.max(found.exit());
+    let manner = Manner {
+        format: options.format,
+        least: options.level,
+        show_suppressed: options.show_suppressed,
+        colour: console.colour_data,
+    };
+    found.write(manner, console.data)?;
+    if files > 0 {
+        console.say(summary(declared, files, &found, manner))?;
+        if let Some(hint) = hint(&found, manner) {
+            console.say(hint)?;
+        }
     } else if exit == Exit::Clean {
         // A gate that looked at nothing must not open.
         console.complain("nothing to check: no CustomResourceDefinition and no schema was found")?;
@@ -61,6 +79,9 @@ pub fn check(
     }
     Ok(exit)
 }
+
+/// Short work is not talked about.
+const FILES_BETWEEN_PROGRESS: usize = 50;
 
 struct Run<'r> {
     options: &'r CheckOptions,
@@ -136,31 +157,49 @@ impl Run<'_> {
         }
         self.declared += readings.len();
         self.files += usize::from(!readings.is_empty());
-        let findings = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
-        self.report.add(&input, findings);
+        if !readings.is_empty() {
+            let findings = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
+            self.report.add(&input, findings);
+        }
         Ok(Exit::Clean)
     }
 
     fn findings(&self, input: &Input, reading: &Reading) -> Vec<Finding> {
-        let problems = declared::problems(reading, self.options.root);
+        let mut problems = declared::problems(reading, self.options.root);
+        problems.retain(|problem| !is_allowance(reading, problem));
         let previous = self.previous.get(&name_of(reading)).map_or(&[][..], Vec::as_slice);
         let check::Ratcheted { refused, forgiven } = check::ratchet(problems, previous);
-        let refused = refused.into_iter().map(|problem| finding(input, problem));
+        let of = |problem| finding(input, reading, problem);
+        let refused = refused.into_iter().map(of);
         let forgiven = forgiven.into_iter().map(|problem| {
-            let mut finding = finding(input, problem).lowered_to(Level::Note);
+            let mut finding = of(problem).lowered_to(Level::Note);
             finding.message += "; forgiven in an update, because the previous definition has the like";
             finding
         });
         refused.chain(forgiven).collect()
     }
+}
 
-    fn summary(&self) -> String {
-        let checked = format!("{} in {}", plural(self.declared, "definition"), plural(self.files, "file"));
-        match self.report.below(self.options.level) {
-            0 => format!("checked {checked}: {}", self.report.tally()),
-            hidden => format!("checked {checked}: {} ({hidden} not shown)", self.report.tally()),
-        }
+fn summary(declared: usize, files: usize, found: &Found, manner: Manner) -> String {
+    let checked = format!("{} in {}", plural(declared, "definition"), plural(files, "file"));
+    match found.below(manner.least) {
+        0 => format!("checked {checked}: {}", found.tally()),
+        hidden => format!("checked {checked}: {} ({hidden} not shown)", found.tally()),
     }
+}
+
+/// What to do next, for somebody who has just read findings.
+fn hint(found: &Found, manner: Manner) -> Option<String> {
+    let counted = found.shown(manner).filter(|finding| manner.format == Format::Text && finding.suppressed.is_none());
+    let gravest = counted.min_by_key(|finding| Reverse(finding.level))?;
+    let id = gravest.rule.id;
+    let has_comments = gravest.place.as_ref().is_some_and(|place| !place.file.ends_with(".json"));
+    Some(match gravest.rule.may_be_allowed() && has_comments {
+        true => format!(
+            "help: wheelwright explain {id} says more; # wheelwright: allow {id} -- reason on the line above lets it pass"
+        ),
+        false => format!("help: wheelwright explain {id} says more"),
+    })
 }
 
 /// Says that there is nothing to check where there should be.
@@ -176,11 +215,34 @@ fn name_of(reading: &Reading) -> Option<Box<str>> {
     }
 }
 
-fn finding(input: &Input, problem: Problem) -> Finding {
+fn finding(input: &Input, reading: &Reading, problem: Problem) -> Finding {
+    let identity = identity(reading, problem.path.as_str());
     let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(input.place(problem.span));
     finding.error_type = problem.kind.map(|kind| kind.name());
     finding.mend = problem.mend;
+    finding.identity = identity;
     problem.related.into_iter().fold(finding, |finding, (span, label)| finding.with_related(label, input.place(span)))
+}
+
+/// Whether a keyword that Kubernetes does not know is one that we read. It stays unknown in a definition, from which
+/// Kubernetes would drop it.
+fn is_allowance(reading: &Reading, problem: &Problem) -> bool {
+    let stands_alone = matches!(reading, Ok(Lowered { item: Declared::Schema(_), .. }));
+    let is_unknown_keyword = std::ptr::eq(problem.rule, &rules::UNKNOWN_KEYWORD);
+    stands_alone && is_unknown_keyword && problem.path.as_str().ends_with(ALLOWANCE_KEYWORD)
+}
+
+/// What a problem of a definition is about: the definition and the field, with the names of versions, which are less
+/// likely to change than their numbers.
+fn identity(reading: &Reading, field: &str) -> Option<String> {
+    const VERSIONS: &str = "spec.versions[";
+    let Declared::Definition(definition) = &reading.as_ref().ok()?.item else { return None };
+    let named = || {
+        let (index, rest) = field.strip_prefix(VERSIONS)?.split_once(']')?;
+        let version = definition.versions.get(index.parse::<usize>().ok()?)?;
+        Some(format!("{VERSIONS}{}]{rest}", version.name.text))
+    };
+    Some(format!("{} {}", definition.name.text, named().unwrap_or_else(|| field.to_owned())))
 }
 
 /// Whether a file that cannot be decoded was probably meant to hold a definition or a schema. Folders also hold

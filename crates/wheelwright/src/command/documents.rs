@@ -3,12 +3,14 @@
 use std::io;
 
 use wheelwright_document::{Arena, Entry, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
-use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_findings::{Finding, Holds, Level, rules};
 use wheelwright_schema::{AdmitErrorKind, Program, Stages, validate_resource_metadata};
 
 use crate::{
-    Choice, Console, Exit, Form, Format, Input, Schemas, Unreadable, place::Places, pretty::write_pretty,
-    report::Report,
+    Choice, Console, Exit, Form, Input, Schemas, Unreadable,
+    place::Places,
+    pretty::write_pretty,
+    report::{Manner, Report},
 };
 
 /// How documents are treated and written.
@@ -30,7 +32,7 @@ pub(super) fn transform(
     options: &DocumentOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut report = Report::default();
+    let mut report = Report::new(Holds::Documents);
     let mut writer = Writer { compact: options.compact, last: None };
     let mut exit = Exit::Clean;
     for input in inputs {
@@ -43,8 +45,9 @@ pub(super) fn transform(
         }
     }
     console.data.flush()?;
-    report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
-    Ok(exit.max(report.exit()))
+    let found = report.finish(console.today);
+    found.write(Manner::text(console.colour_conversation), console.conversation)?;
+    Ok(exit.max(found.exit()))
 }
 
 /// What is said of an input.
