@@ -71,12 +71,12 @@ impl Report {
         self.allowances.push(allowances);
     }
 
-    /// Lets pass what is allowed today.
-    pub(crate) fn finish(self, today: Option<Date>) -> Found {
+    /// Lets pass what is allowed today. `exit` is worse than clean if something could not be looked at.
+    pub(crate) fn finish(self, today: Option<Date>, exit: Exit) -> Found {
         let Self { holds, mut findings, sources, allowances } = self;
         let is_of_documents = |rule: &Rule| rule.id >= "WW100";
         suppress(&mut findings, &allowances, today, |rule| is_of_documents(rule) == (holds == Holds::Documents));
-        Found { findings, sources }
+        Found { findings, sources, exit }
     }
 }
 
@@ -85,11 +85,14 @@ impl Report {
 pub(crate) struct Found {
     findings: Findings,
     sources: Sources,
+    /// How the command would end if nothing had been found.
+    exit: Exit,
 }
 
 impl Found {
+    /// How the command ends.
     pub(crate) fn exit(&self) -> Exit {
-        if self.findings.is_clean() { Exit::Clean } else { Exit::Findings }
+        self.exit.max(if self.findings.is_clean() { Exit::Clean } else { Exit::Findings })
     }
 
     /// Writes findings. A reader who has seen enough is no reason to fail.
@@ -98,7 +101,7 @@ impl Found {
         let mut text = Vec::new();
         match manner.format {
             Format::Json => render_json(&shown, &mut text)?,
-            Format::Sarif => render_sarif(&shown, &self.sources, &mut text)?,
+            Format::Sarif => render_sarif(&shown, &self.sources, self.exit < Exit::Usage, &mut text)?,
             Format::Github => render_github(&shown, &self.sources, &mut text)?,
             Format::Text => {
                 let count = shown.iter().count();

@@ -7,7 +7,7 @@ use wheelwright_findings::{Holds, Level};
 use wheelwright_schema::{Program, Root, Schema};
 
 use crate::{
-    Console, Input, Unreadable,
+    Console, Exit, Input, Unreadable,
     declared::{self, Declared},
     report::{Manner, Report, plural},
 };
@@ -94,7 +94,9 @@ impl Schemas {
                 }
             }
         }
-        report.finish(console.today).write(Manner::text(console.colour_conversation), console.conversation)?;
+        report
+            .finish(console.today, Exit::Clean)
+            .write(Manner::text(console.colour_conversation), console.conversation)?;
         if schemas.alone.len() > 1 {
             console.complain("only one schema can stand alone; write the others as CustomResourceDefinitions")?;
             all_read = false;

@@ -12,7 +12,14 @@ const FINGERPRINT: &str = "wheelwright/v1";
 
 /// Writes one SARIF 2.1.0 document on one line: the rules that are broken with their pages, and every finding, those
 /// that are let pass with their suppressions. Columns count Unicode code points.
-pub fn render_sarif(findings: &Findings, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
+///
+/// `is_complete` says whether everything was looked at: what is missing then is mended, and may be forgotten.
+pub fn render_sarif(
+    findings: &Findings,
+    sources: &Sources,
+    is_complete: bool,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let arena = Arena::new();
     let mut rules: Vec<&Rule> = findings.iter().map(|finding| finding.rule).collect();
     rules.sort_unstable_by_key(|rule| rule.id);
@@ -32,6 +39,7 @@ pub fn render_sarif(findings: &Findings, sources: &Sources, out: &mut dyn io::Wr
     ]);
     let run = sarif.object(&[
         ("tool", sarif.object(&[("driver", driver)])),
+        ("invocations", sarif.list([sarif.object(&[("executionSuccessful", Value::Bool(is_complete))])])),
         ("columnKind", Value::string("unicodeCodePoints")),
         ("results", sarif.list(results)),
     ]);

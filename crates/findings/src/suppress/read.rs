@@ -176,7 +176,7 @@ struct Node {
     is_entry: bool,
 }
 
-/// Every entry and item, and every scalar on a line of its own; what holds others comes before them.
+/// Every entry and item, and every value that has a line of its own; what holds others comes before them.
 fn collect_nodes(value: &Spanned<'_>, nodes: &mut Vec<Node>) {
     let node = |span: Span| Node { start: span.start, end: span.end, line: span.line, is_entry: false };
     match value.node {
@@ -191,12 +191,21 @@ fn collect_nodes(value: &Spanned<'_>, nodes: &mut Vec<Node>) {
             for entry in entries {
                 let (key, value) = (entry.key_span, entry.value.span);
                 nodes.push(Node { end: value.end.max(key.end), is_entry: true, ..node(key) });
-                if matches!(entry.value.node, SpannedNode::Scalar(_)) && value.line != key.line {
+                if value.line != key.line && !begins_with_a_part(&entry.value) {
                     nodes.push(node(value));
                 }
                 collect_nodes(&entry.value, nodes);
             }
         }
+    }
+}
+
+/// Whether a value is a block, where a comment stands at the first entry or item rather than at all of them.
+fn begins_with_a_part(value: &Spanned<'_>) -> bool {
+    match value.node {
+        SpannedNode::Object([first, ..]) => first.key_span.start == value.span.start,
+        SpannedNode::Array([_, ..]) => true,
+        _ => false,
     }
 }
 

@@ -58,8 +58,12 @@ pub fn check(
     }
     console.end_progress()?;
     let Run { report, declared, files, .. } = run;
-    let found = report.finish(console.today);
-    exit = exit.max(found.exit());
+    if files == 0 && exit == Exit::Clean {
+        // A gate that looked at nothing must not open.
+        console.complain("nothing to check: no CustomResourceDefinition and no schema was found")?;
+        exit = Exit::Usage;
+    }
+    let found = report.finish(console.today, exit);
     let manner = Manner {
         format: options.format,
         least: options.level,
@@ -69,15 +73,11 @@ pub fn check(
     found.write(manner, console.data)?;
     if files > 0 {
         console.say(summary(declared, files, &found, manner))?;
-        if let Some(hint) = hint(&found, manner) {
-            console.say(hint)?;
-        }
-    } else if exit == Exit::Clean {
-        // A gate that looked at nothing must not open.
-        console.complain("nothing to check: no CustomResourceDefinition and no schema was found")?;
-        exit = Exit::Usage;
     }
-    Ok(exit)
+    if let Some(hint) = hint(&found, manner) {
+        console.say(hint)?;
+    }
+    Ok(found.exit())
 }
 
 /// Short work is not talked about.

@@ -45,9 +45,9 @@ pub(super) fn transform(
         }
     }
     console.data.flush()?;
-    let found = report.finish(console.today);
+    let found = report.finish(console.today, exit);
     found.write(Manner::text(console.colour_conversation), console.conversation)?;
-    Ok(exit.max(found.exit()))
+    Ok(found.exit())
 }
 
 /// What is said of an input.

@@ -44,7 +44,7 @@ pub fn validate(
             looked_at.push((input.name, outcome.count, outcome.exit));
         }
     }
-    let found = report.finish(console.today);
+    let found = report.finish(console.today, exit);
     let manner = Manner {
         format: options.format,
         show_suppressed: options.show_suppressed,
@@ -59,7 +59,7 @@ pub fn validate(
             console.say(verdict)?;
         }
     }
-    Ok(exit.max(found.exit()))
+    Ok(found.exit())
 }
 
 /// Whether an input is valid; nothing if something in it was not looked at, which has been said by then.
