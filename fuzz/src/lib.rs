@@ -3,6 +3,7 @@
 //! `cargo xtask fuzz` feeds them from libFuzzer; the test below feeds them with the seeds alone.
 
 mod admit;
+mod comments;
 mod decode;
 mod mutate;
 mod patch;
@@ -10,6 +11,7 @@ mod schema;
 mod yaml;
 
 pub use admit::admit;
+pub use comments::comments;
 pub use decode::decode;
 pub use mutate::mutate;
 pub use patch::patch;
@@ -26,8 +28,14 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 5] =
-            [("admit", admit), ("decode", decode), ("patch", patch), ("schema", schema), ("yaml", yaml)];
+        let targets: [(&str, fn(&[u8])); 6] = [
+            ("admit", admit),
+            ("comments", comments),
+            ("decode", decode),
+            ("patch", patch),
+            ("schema", schema),
+            ("yaml", yaml),
+        ];
         for (name, target) in targets {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
             let mut seeds = 0;

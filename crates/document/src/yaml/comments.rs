@@ -95,7 +95,10 @@ impl Scan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::{Arena, Decode, decode_yaml, encode};
 
     fn found(text: &str) -> Vec<(u32, u32, &str, bool)> {
         let comments = yaml_comments(text).into_iter();
@@ -148,5 +151,27 @@ mod tests {
     fn many_comments_take_no_long_time() {
         assert_eq!(yaml_comments(&format!("- a{}", "# # \n".repeat(1 << 18))).len(), 1 << 18);
         assert_eq!(yaml_comments(&"- a # c\n".repeat(1 << 18)).len(), 1 << 18);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn what_comments_say_is_in_no_document(
+            text in "((  ){0,2}([ab]:|-|'|\"|[|>][+-]?|&a|!!str|\\*a|#|[xé]|\\[|\\]|\\{|\\}|,| |\n|\r\n|---\n){1,5}( ?# ?x)?\n?){0,8}",
+        ) {
+            let documents = |text: &str| -> Option<Vec<Vec<u8>>> {
+                let arena = Arena::new();
+                let documents = decode_yaml(text.as_bytes(), &arena, &Decode::default()).ok()?;
+                Some(documents.iter().map(|document| encode(document.to_value(&arena))).collect())
+            };
+            if let Some(expected) = documents(&text) {
+                let mut changed = text.clone();
+                for comment in yaml_comments(&text).iter().rev() {
+                    changed.replace_range(comment.span.start as usize + 1..comment.span.end as usize, "other");
+                }
+                prop_assert_eq!(documents(&changed), Some(expected), "{:?}", changed);
+            }
+        }
     }
 }

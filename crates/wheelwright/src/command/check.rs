@@ -251,3 +251,25 @@ fn mentions_schemas(input: &Input) -> bool {
     let text = String::from_utf8_lossy(&input.bytes);
     text.contains("CustomResourceDefinition") || text.contains("openAPIV3Schema")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(is_watched: bool) -> String {
+        let input = |number| Ok(Input::named(format!("{number}.yaml"), "type: object\n"));
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console { is_watched, ..Console::plain(&mut data, &mut conversation) };
+        check((0..120).map(input), [], &CheckOptions::default(), &mut console).unwrap();
+        assert!(data.is_empty());
+        String::from_utf8(conversation).unwrap()
+    }
+
+    #[test]
+    fn only_who_watches_is_told_of_progress() {
+        assert_eq!(said(false), "checked 120 definitions in 120 files: clean\n");
+        let told = said(true);
+        assert!(told.contains("looked at 50 files, 50 to check"), "{told:?}");
+        assert!(told.ends_with("\r\u{1b}[2Kchecked 120 definitions in 120 files: clean\n"), "{told:?}");
+    }
+}
