@@ -9,6 +9,7 @@ use wheelwright_schema::{Lowered, Problem, Root, check};
 use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     declared::{self, Declared, Reading},
+    place::names_of_blocks,
     report::{Found, Manner, Report, plural},
 };
 
@@ -158,7 +159,10 @@ impl Run<'_> {
         self.declared += readings.len();
         self.files += usize::from(!readings.is_empty());
         if !readings.is_empty() {
-            let findings = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
+            let mut findings: Vec<_> = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
+            if !findings.is_empty() {
+                point_at_names(&mut findings, &names_of_blocks(&documents));
+            }
             self.report.add(&input, findings);
         }
         Ok(Exit::Clean)
@@ -196,7 +200,7 @@ fn hint(found: &Found, manner: Manner) -> Option<String> {
     let has_comments = gravest.place.as_ref().is_some_and(|place| !place.file.ends_with(".json"));
     Some(match gravest.rule.may_be_allowed() && has_comments {
         true => format!(
-            "help: wheelwright explain {id} says more; # wheelwright: allow {id} -- reason on the line above lets it pass"
+            "help: wheelwright explain {id} says more; a comment above it lets it pass: # wheelwright: allow {id} -- reason"
         ),
         false => format!("help: wheelwright explain {id} says more"),
     })
@@ -222,6 +226,15 @@ fn finding(input: &Input, reading: &Reading, problem: Problem) -> Finding {
     finding.mend = problem.mend;
     finding.identity = identity;
     problem.related.into_iter().fold(finding, |finding, (span, label)| finding.with_related(label, input.place(span)))
+}
+
+/// Moves findings about blocks to the names of these.
+fn point_at_names(findings: &mut [Finding], names: &HashMap<Span, Span>) {
+    for place in findings.iter_mut().filter_map(|finding| finding.place.as_mut()) {
+        if let Some(name) = names.get(&place.span) {
+            place.span = *name;
+        }
+    }
 }
 
 /// Whether a keyword that Kubernetes does not know is one that we read. It stays unknown in a definition, from which
