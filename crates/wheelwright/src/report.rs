@@ -1,6 +1,6 @@
 //! What a command found, collected over all its inputs and shown once at the end.
 
-use std::io;
+use std::{collections::HashMap, io};
 
 use wheelwright_document::{Arena, yaml_comments};
 use wheelwright_findings::{
@@ -130,9 +130,14 @@ impl Found {
         self.findings.iter().filter(is_shown)
     }
 
-    /// The findings in a file.
-    pub(crate) fn in_file(&self, file: &str) -> impl Iterator<Item = &Finding> + Clone {
-        self.findings.iter().filter(move |finding| finding.place.as_ref().is_some_and(|place| place.file == file))
+    /// The findings of each file.
+    pub(crate) fn by_file(&self) -> HashMap<&str, Vec<&Finding>> {
+        let mut by_file: HashMap<&str, Vec<&Finding>> = HashMap::new();
+        for finding in &self.findings {
+            let file = finding.place.as_ref().map_or("", |place| &place.file);
+            by_file.entry(file).or_default().push(finding);
+        }
+        by_file
     }
 
     /// How many findings there are of each level, and how many are let pass.

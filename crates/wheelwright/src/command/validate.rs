@@ -2,13 +2,13 @@
 
 use std::io;
 
-use wheelwright_findings::{Holds, Level};
+use wheelwright_findings::{Finding, Holds, Level};
 use wheelwright_schema::Stages;
 
 use super::documents::{DocumentOptions, each_document};
 use crate::{
     Console, Exit, Format, Input, Schemas, Unreadable,
-    report::{Found, Manner, Report, plural, tally},
+    report::{Manner, Report, plural, tally},
 };
 
 /// How documents are validated and what is said of them.
@@ -54,8 +54,10 @@ pub fn validate(
         Format::Text => found.write(manner, console.conversation)?,
         _ => found.write(manner, console.data)?,
     }
+    let by_file = found.by_file();
     for (file, count, exit) in looked_at {
-        if let Some(verdict) = verdict(&file, count, exit, &found) {
+        let findings = by_file.get(file.as_str()).map_or(&[][..], Vec::as_slice);
+        if let Some(verdict) = verdict(&file, count, exit, findings) {
             console.say(verdict)?;
         }
     }
@@ -63,14 +65,12 @@ pub fn validate(
 }
 
 /// Whether an input is valid; nothing if something in it was not looked at, which has been said by then.
-fn verdict(file: &str, count: usize, exit: Exit, found: &Found) -> Option<String> {
-    let mut findings = found.in_file(file);
-    let is_valid = findings.clone().all(|finding| finding.level < Level::Error || finding.suppressed.is_some());
+fn verdict(file: &str, count: usize, exit: Exit, findings: &[&Finding]) -> Option<String> {
+    let is_valid = findings.iter().all(|finding| finding.level < Level::Error || finding.suppressed.is_some());
+    let found = || tally(findings.iter().copied());
     match (is_valid, exit) {
-        (false, _) => Some(format!("invalid: {file}: {}", tally(findings))),
-        (true, Exit::Clean) if findings.next().is_some() => {
-            Some(format!("valid: {file}: {}", tally(found.in_file(file))))
-        }
+        (false, _) => Some(format!("invalid: {file}: {}", found())),
+        (true, Exit::Clean) if !findings.is_empty() => Some(format!("valid: {file}: {}", found())),
         (true, Exit::Clean) if count == 1 => Some(format!("valid: {file}")),
         (true, Exit::Clean) => Some(format!("valid: {file}: {}", plural(count, "document"))),
         (true, _) => None,
