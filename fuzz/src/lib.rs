@@ -4,6 +4,7 @@
 
 mod admit;
 mod cel;
+mod comments;
 mod decode;
 mod mutate;
 mod openapi;
@@ -15,6 +16,7 @@ mod yaml;
 
 pub use admit::admit;
 pub use cel::cel;
+pub use comments::comments;
 pub use decode::decode;
 pub use mutate::mutate;
 pub use openapi::openapi;
@@ -34,9 +36,10 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 9] = [
+        let targets: [(&str, fn(&[u8])); 10] = [
             ("admit", admit),
             ("cel", cel),
+            ("comments", comments),
             ("decode", decode),
             ("openapi", openapi),
             ("patch", patch),

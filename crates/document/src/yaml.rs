@@ -1,5 +1,6 @@
 //! YAML files to documents that know where each part of them was written.
 
+mod comments;
 mod error;
 mod mapping;
 mod places;
@@ -9,6 +10,7 @@ use std::{borrow::Cow, collections::HashMap};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
+pub use comments::{Comment, yaml_comments};
 pub use error::{YamlError, YamlErrorKind};
 
 use crate::{Arena, Decode, Number, Span, Spanned, SpannedNode, Value};

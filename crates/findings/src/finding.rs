@@ -2,7 +2,7 @@
 
 use wheelwright_document::{FieldPath, Span};
 
-use crate::{Level, Rule};
+use crate::{Level, Rule, Suppression};
 
 /// A rule that is broken at a place, with everything a person needs to mend it.
 #[derive(Clone, Debug)]
@@ -23,6 +23,11 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// How to mend it here, such as the line to add.
     pub mend: Option<String>,
+    /// What it is about, in words that stay the same when something else is edited; without them, the name of the file
+    /// and the field say it. [`Findings::identified`](crate::Findings::identified) makes fingerprints of it.
+    pub identity: Option<String>,
+    /// Why it is let pass, if it is.
+    pub suppressed: Option<Suppression>,
 }
 
 /// A piece of a file.
@@ -55,6 +60,8 @@ impl Finding {
             place: None,
             related: Vec::new(),
             mend: None,
+            identity: None,
+            suppressed: None,
         }
     }
 
@@ -79,6 +86,12 @@ impl Finding {
     /// Says how to mend it here.
     pub fn with_mend(mut self, mend: impl Into<String>) -> Self {
         self.mend = Some(mend.into());
+        self
+    }
+
+    /// Says what it is about in words that stay the same when something else is edited.
+    pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
+        self.identity = Some(identity.into());
         self
     }
 

@@ -1,8 +1,9 @@
 //! What the tool has to say about a user's files.
 //!
 //! A [`Rule`] has a stable id, a reason and a remedy; all of them are in [`rules`]. A [`Finding`] is a rule broken at
-//! a place. [`Findings`] are collected in any order and always shown in the same one, by [`render_text`] for people
-//! and by [`render_json`] for programs.
+//! a place. [`Findings`] are collected in any order and always shown in the same one, by [`render_text`] for people,
+//! by [`render_json`] for programs, by [`render_sarif`] for code scanning and by [`render_github`] for GitHub's logs. What
+//! a file allows, with a reason and perhaps until a day, [`suppress`] lets pass.
 //!
 //! ```
 //! use wheelwright_document::{FieldPath, Span};
@@ -32,9 +33,11 @@ mod render;
 mod rule;
 pub mod rules;
 mod sources;
+mod suppress;
 
 pub use finding::{Finding, Place, Related};
 pub use findings::Findings;
-pub use render::{render_json, render_text};
+pub use render::{render_github, render_json, render_sarif, render_text};
 pub use rule::{Level, Rule};
 pub use sources::Sources;
+pub use suppress::{ALLOWANCE_KEYWORD, Allowances, Date, Holds, Suppression, suppress};

@@ -21,6 +21,14 @@ pub struct Rule {
     pub page: &'static str,
 }
 
+impl Rule {
+    /// Whether a file may let findings of this rule pass: not if they keep it from being read, or are about what it lets
+    /// pass.
+    pub fn may_be_allowed(&self) -> bool {
+        !matches!(self.id, "WW001" | "WW060" | "WW061" | "WW062" | "WW102")
+    }
+}
+
 /// How grave a finding is, from the least to the most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {

@@ -1,7 +1,8 @@
 //! Every rule there is, in the order of the ids.
 //!
 //! WW001 to WW029 are about the shape of schemas and definitions, WW030 to WW039 about defaults, WW040 to WW059
-//! about OpenAPI and JSON Schema, WW100 and up about documents. An id is never used again for anything else.
+//! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
+//! WW100 and up about documents. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -279,6 +280,22 @@ rules! {
         why: "which of the alternatives holds is known only when the document is complete, so no default of them is \
             filled in",
         mend: "move the default to a field beside the alternatives",
+    }
+    SUPPRESSION_MALFORMED: "WW060" "suppression-malformed" Warning {
+        summary: "something is meant to let findings pass, but cannot be understood",
+        why: "nothing is let pass for it: an allowance names its rules and gives a reason, so that nothing is hidden \
+            by accident",
+        mend: "write # wheelwright: allow, the rules, perhaps until and a date, then -- and the reason",
+    }
+    SUPPRESSION_EXPIRED: "WW061" "suppression-expired" Warning {
+        summary: "findings were let pass until a day that is over",
+        why: "whoever allowed it wanted to be asked again, so the findings count again",
+        mend: "mend what was let pass and remove the allowance, or give it a later day",
+    }
+    SUPPRESSION_UNUSED: "WW062" "suppression-unused" Warning {
+        summary: "an allowance lets nothing pass",
+        why: "what it was for is mended or has moved; left where it is, it would hide the next mistake",
+        mend: "remove it, or write it right above what it is for",
     }
     INVALID_RULE: "WW070" "invalid-rule" Error {
         summary: "a validation rule is no CEL expression, or does not fit the schema",

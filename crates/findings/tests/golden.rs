@@ -5,7 +5,10 @@
 use std::{env, fs, path::Path};
 
 use wheelwright_document::{Arena, FieldPath, Path as Field, Span, decode};
-use wheelwright_findings::{Finding, Findings, Level, Place, Sources, render_json, render_text, rules};
+use wheelwright_findings::{
+    Date, Finding, Findings, Level, Place, Sources, Suppression, render_github, render_json, render_sarif, render_text,
+    rules,
+};
 
 const DEFINITION: &str = "\
 schema:
@@ -54,10 +57,76 @@ fn json() {
 }
 
 #[test]
+fn sarif() {
+    let sarif = sarif_of(&definition_findings(), &definition_sources());
+    compare("definition.sarif", &sarif);
+    let arena = Arena::new();
+    let document = decode(sarif.as_bytes(), &arena).unwrap();
+    let run = document.get("runs").unwrap().as_array().unwrap()[0];
+    let rules = run.get("tool").unwrap().get("driver").unwrap().get("rules").unwrap().as_array().unwrap();
+    let results = run.get("results").unwrap().as_array().unwrap();
+    assert_eq!(results.len(), 5);
+    for result in results {
+        let index: usize = result.get("ruleIndex").unwrap().as_number().unwrap().as_str().parse().unwrap();
+        assert_eq!(rules[index].get("id"), result.get("ruleId"));
+    }
+}
+
+#[test]
+fn sarif_regions_count_characters() {
+    let text = "größe: [漢字,\n  😀😀]\n";
+    let sources = Sources::from_iter([("ä b.yaml", text)]);
+    let finding = |needle: &str, length| {
+        let place = place("ä b.yaml", text, needle, length);
+        Finding::new(&rules::INVALID_VALUE, "x", field(&["a"])).at(place)
+    };
+    let sarif = sarif_of(&Findings::from_iter([finding("漢字", 6), finding("[", 20)]), &sources);
+    for region in [
+        r#"{"artifactLocation":{"uri":"%C3%A4%20b.yaml"},"region":{"startLine":1,"startColumn":9,"endLine":1,"endColumn":11}}"#,
+        r#"{"artifactLocation":{"uri":"%C3%A4%20b.yaml"},"region":{"startLine":1,"startColumn":8,"endLine":2,"endColumn":6}}"#,
+    ] {
+        assert!(sarif.contains(region), "{region} in {sarif}");
+    }
+}
+
+#[test]
+fn github() {
+    let mut out = Vec::new();
+    render_github(&definition_findings(), &definition_sources(), &mut out).unwrap();
+    compare("definition.github.txt", &String::from_utf8(out).unwrap());
+}
+
+/// The second finding is let pass.
+#[test]
+fn let_pass() {
+    let suppression = Suppression {
+        reason: "until the next version".to_owned(),
+        until: Date::parse("2027-03-01"),
+        place: place("crd.yaml", DEFINITION, "schema", 6),
+    };
+    let mut findings = definition_findings();
+    findings.iter_mut().nth(1).unwrap().suppressed = Some(suppression);
+    compare("suppressed.txt", &text_of(&findings, &definition_sources(), false));
+    compare("suppressed.colour.txt", &text_of(&findings, &definition_sources(), true));
+    compare("suppressed.jsonl", &json_of(&findings));
+    let sarif = sarif_of(&findings, &definition_sources());
+    let justification = r#""justification":"until the next version (until 2027-03-01)""#;
+    assert_eq!(sarif.matches(justification).count(), 1);
+    let mut github = Vec::new();
+    render_github(&findings, &definition_sources(), &mut github).unwrap();
+    assert_eq!(String::from_utf8(github).unwrap().lines().count(), 4);
+}
+
+#[test]
 fn nothing_found() {
     let sources = Sources::from_iter([("a.yaml", "")]);
     assert_eq!(text_of(&Findings::new(), &sources, false), "");
     assert_eq!(json_of(&Findings::new()), "");
+    let sarif = sarif_of(&Findings::new(), &sources);
+    assert!(sarif.ends_with(
+        r#""results":[]}]}
+"#
+    ));
 }
 
 #[test]
@@ -175,6 +244,12 @@ fn text_of(findings: &Findings, sources: &Sources, colour: bool) -> String {
 fn json_of(findings: &Findings) -> String {
     let mut out = Vec::new();
     render_json(findings, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn sarif_of(findings: &Findings, sources: &Sources) -> String {
+    let mut out = Vec::new();
+    render_sarif(findings, sources, true, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use wheelwright::findings::Date;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 clean, 1 findings, 2 usage or environment.
@@ -18,6 +19,9 @@ pub(crate) struct Arguments {
     /// Whether findings are coloured; auto colours them on terminals, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, alias = "colour")]
     pub(crate) color: Color,
+    /// The day on which allowances are looked at, instead of today.
+    #[arg(long, global = true, value_name = "DATE", hide = true, value_parser = date)]
+    pub(crate) today: Option<Date>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -41,7 +45,8 @@ Examples:
   wheelwright check config/crds --level error
   wheelwright check openapi.json
   wheelwright check crd.yaml --previous crd-v1.yaml   # what an update would be refused for
-  wheelwright check . --format json | jq .message")]
+  wheelwright check . --format json | jq .message
+  wheelwright check . --format sarif > wheelwright.sarif")]
     Check(Check),
     /// Write documents as Kubernetes would store them: pruned, and with their defaults filled in.
     ///
@@ -64,7 +69,7 @@ Examples:
     Prune(Transform),
     /// Say what Kubernetes would say to documents, and where they are wrong.
     ///
-    /// Findings go to standard error as text, or to standard output as JSON lines.
+    /// Findings go to standard error as text, or to standard output in the other formats.
     #[command(after_help = "\
 Examples:
   wheelwright validate --schema crd.yaml webapp.yaml
@@ -134,13 +139,12 @@ pub(crate) struct Check {
     /// The least level to show.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) level: Level,
-    /// How to write findings.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
     /// The folder that references to other files may not leave; without it, the outermost of the folder that is named,
     /// the repository, and the folder with Azure's common-types.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
     /// A schema without a definition describes a whole resource, with apiVersion, kind and metadata.
     #[arg(long)]
     pub(crate) root: bool,
@@ -192,9 +196,18 @@ pub(crate) struct Validate {
     /// What the document replaces: what was wrong before and has not changed is forgiven, as in an update.
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Option<PathBuf>,
-    /// How to write findings: text to standard error, JSON lines to standard output.
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct Output {
+    /// How to write findings.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    /// Show what is let pass by allowances in the files, too.
+    #[arg(long)]
+    pub(crate) show_suppressed: bool,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -204,6 +217,14 @@ pub(crate) enum Format {
     Text,
     /// A JSON object a line, for programs.
     Json,
+    /// One SARIF 2.1.0 document, for code scanning.
+    Sarif,
+    /// Workflow commands, which GitHub shows beside the lines of a change.
+    Github,
+}
+
+fn date(text: &str) -> Result<Date, String> {
+    Date::parse(text).ok_or_else(|| "a date is written as 2027-03-01".to_owned())
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]

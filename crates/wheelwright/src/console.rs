@@ -1,6 +1,8 @@
-//! Where a command writes to: data to one stream, conversation to another.
+//! Where a command writes to, data to one stream and conversation to another, and what it knows of the world around it.
 
 use std::{fmt, io};
+
+use wheelwright_findings::Date;
 
 /// The two streams of a command. Only what a script would read is data; everything else is conversation.
 pub struct Console<'w> {
@@ -12,17 +14,35 @@ pub struct Console<'w> {
     pub colour_data: bool,
     /// Whether findings on `conversation` are coloured.
     pub colour_conversation: bool,
+    /// Whether somebody watches `conversation`, on a terminal where a line can be written over.
+    pub is_watched: bool,
+    /// What day it is; without it, no allowance expires.
+    pub today: Option<Date>,
 }
 
+/// Goes to the start of the line and clears it.
+const CLEAR_LINE: &str = "\r\u{1b}[2K";
+
 impl<'w> Console<'w> {
-    /// Two streams without colours.
+    /// Two streams without colours, on no day in particular.
     pub fn plain(data: &'w mut dyn io::Write, conversation: &'w mut dyn io::Write) -> Self {
-        Self { data, conversation, colour_data: false, colour_conversation: false }
+        Self { data, conversation, colour_data: false, colour_conversation: false, is_watched: false, today: None }
     }
 
     /// Says a line about what is going on.
     pub(crate) fn say(&mut self, line: impl fmt::Display) -> io::Result<()> {
+        self.end_progress()?;
         writeln!(self.conversation, "{line}")
+    }
+
+    /// Says how far long work is, to somebody who watches, on a line that the next one is written over.
+    pub(crate) fn progress(&mut self, line: impl fmt::Display) -> io::Result<()> {
+        if self.is_watched { write!(self.conversation, "{CLEAR_LINE}{line}") } else { Ok(()) }
+    }
+
+    /// Takes back what was said about progress.
+    pub(crate) fn end_progress(&mut self) -> io::Result<()> {
+        self.progress("")
     }
 
     /// Says what kept the command from doing what it was asked.

@@ -8,6 +8,7 @@ use std::{
     io::{self, BufWriter, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::SystemTime,
 };
 
 use arguments::{Arguments, Color, Command, Documents};
@@ -16,7 +17,7 @@ use wheelwright::{
     Choice, Console, Exit, Format, Schemas,
     catalog::Disk,
     command::{self, CheckOptions, DocumentOptions, ValidateOptions},
-    findings::Level,
+    findings::{Date, Level},
     schema::Root,
 };
 
@@ -37,7 +38,14 @@ fn main() -> ExitCode {
     };
     let (colour_data, colour_conversation) = (colour(stdout.is_terminal()), colour(stderr.is_terminal()));
     let mut data = BufWriter::new(stdout.lock());
-    let mut console = Console { data: &mut data, conversation: &mut stderr, colour_data, colour_conversation };
+    let mut console = Console {
+        data: &mut data,
+        is_watched: stderr.is_terminal(),
+        conversation: &mut stderr,
+        colour_data,
+        colour_conversation,
+        today: arguments.today.or_else(today),
+    };
     // Whoever reads no further has seen enough; what a command has found out counts all the same.
     let ended = run(arguments.command, &mut console);
     let exit = if is_broken_pipe(&ended) { Ok(Exit::Clean) } else { ended };
@@ -49,6 +57,13 @@ fn main() -> ExitCode {
             Exit::Usage.into()
         }
     }
+}
+
+/// What day it is, in UTC.
+fn today() -> Option<Date> {
+    const SECONDS_OF_DAY: u64 = 24 * 60 * 60;
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Date::from_days_since_1970(since_1970.as_secs() / SECONDS_OF_DAY)
 }
 
 fn is_broken_pipe<T>(result: &io::Result<T>) -> bool {
@@ -69,7 +84,8 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
     match command {
         Command::Check(arguments) => {
             let options = CheckOptions {
-                format: format(arguments.format),
+                format: format(arguments.output.format),
+                show_suppressed: arguments.output.show_suppressed,
                 level: level(arguments.level),
                 root: if arguments.root { Root::Resource } else { Root::Value },
             };
@@ -98,7 +114,12 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 Some(Ok(old)) => Some(old),
                 None => None,
             };
-            let options = ValidateOptions { documents, format: format(arguments.format), old };
+            let options = ValidateOptions {
+                documents,
+                format: format(arguments.output.format),
+                old,
+                show_suppressed: arguments.output.show_suppressed,
+            };
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
@@ -167,6 +188,8 @@ fn format(format: arguments::Format) -> Format {
     match format {
         arguments::Format::Text => Format::Text,
         arguments::Format::Json => Format::Json,
+        arguments::Format::Sarif => Format::Sarif,
+        arguments::Format::Github => Format::Github,
     }
 }
 

@@ -6,15 +6,15 @@ use wheelwright_document::{Arena, Span, Spanned};
 use wheelwright_findings::{Finding, Level, Place};
 use wheelwright_schema::{Lowered, NoTree, Problem, Program, Root, Schema, Specification, Tree, closest_of};
 
-use crate::{Input, report::plural};
+use crate::{Input, Origin, report::plural};
 
 /// What was found in a document and in the files that it refers to.
 pub(crate) struct Checked {
     /// How many definitions were looked at.
     pub(crate) count: usize,
     pub(crate) findings: Vec<Finding>,
-    /// The other files that findings point into: names and texts.
-    pub(crate) texts: Vec<(String, String)>,
+    /// The other files that findings point into.
+    pub(crate) others: Vec<Input>,
 }
 
 /// Checks a document; `None` if it is neither OpenAPI nor JSON Schema.
@@ -29,8 +29,14 @@ pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a 
         })
     };
     let others = specification.other_files().filter(|(name, _)| is_shown(name));
-    let texts = others.map(|(name, bytes)| (name.to_owned(), String::from_utf8_lossy(bytes).into_owned())).collect();
-    Some(Checked { count, findings, texts })
+    let others = others.map(|(name, bytes)| Input {
+        name: name.to_owned(),
+        bytes: bytes.to_vec(),
+        origin: Origin::Found,
+        tree: None,
+    });
+    let others = others.collect();
+    Some(Checked { count, findings, others })
 }
 
 /// A document whose definitions are lowered and compiled when they are asked for.

@@ -92,6 +92,28 @@ pub(crate) fn field_at(value: &Spanned<'_>, path: &Path<'_>, places: &[Span]) ->
     }
 }
 
+/// The names of values that begin on a later line than their names, by where the values are: of a block, its name says
+/// more than its first line.
+pub(crate) fn names_of_blocks(documents: &[Spanned<'_>]) -> HashMap<Span, Span> {
+    fn collect(value: &Spanned<'_>, names: &mut HashMap<Span, Span>) {
+        match value.node {
+            SpannedNode::Scalar(_) => {}
+            SpannedNode::Array(items) => items.iter().for_each(|item| collect(item, names)),
+            SpannedNode::Object(entries) => {
+                for entry in entries {
+                    if entry.value.span.line > entry.key_span.line {
+                        names.insert(entry.value.span, entry.key_span);
+                    }
+                    collect(&entry.value, names);
+                }
+            }
+        }
+    }
+    let mut names = HashMap::new();
+    documents.iter().for_each(|document| collect(document, &mut names));
+    names
+}
+
 /// Where the name of the next value is, the value, and the rest of the path.
 type Step<'a, 'p> = (Option<Span>, &'a Spanned<'a>, &'p str);
 
@@ -150,6 +172,18 @@ mod tests {
         let list = Path::Child(&spec, "list");
         is(&Path::Child(&Path::Index(&list, 0), "x"), "x", "4");
         is(&Path::Index(&list, 0), "{x: 4}", "{x: 4}");
+    }
+
+    #[test]
+    fn blocks_have_names() {
+        let arena = Arena::new();
+        let text = "a:\n  b: {c: 1}\n  d:\n    - e: 1\n";
+        let documents = decode_yaml(text.as_bytes(), &arena, &Decode::default()).unwrap();
+        let mut names: Vec<_> = names_of_blocks(&documents).into_iter().collect();
+        names.sort();
+        let cut = |span: Span| &text[span.start as usize..span.end as usize];
+        let names: Vec<_> = names.into_iter().map(|(value, name)| (cut(name), value.line)).collect();
+        assert_eq!(names, [("a", 2), ("d", 4)]);
     }
 
     #[test]

@@ -1,10 +1,17 @@
 //! What a command found, collected over all its inputs and shown once at the end.
 
-use std::io;
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+};
 
-use wheelwright_findings::{Finding, Findings, Level, Sources, render_json, render_text};
+use wheelwright_document::{Arena, yaml_comments};
+use wheelwright_findings::{
+    Allowances, Date, Finding, Findings, Holds, Level, Rule, Sources, render_github, render_json, render_sarif,
+    render_text, suppress,
+};
 
-use crate::{Exit, Input};
+use crate::{Exit, Form, Input};
 
 /// How findings are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -14,50 +21,109 @@ pub enum Format {
     Text,
     /// A JSON object a line, for programs; see [`render_json`] for its keys.
     Json,
+    /// One SARIF 2.1.0 document, for code scanning.
+    Sarif,
+    /// Workflow commands, for GitHub's logs.
+    Github,
+}
+
+/// Which findings are written, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    pub(crate) format: Format,
+    /// The least level that is written.
+    pub(crate) least: Level,
+    /// Whether people are shown what is let pass; programs are always told.
+    pub(crate) show_suppressed: bool,
+    pub(crate) colour: bool,
+}
+
+impl Manner {
+    /// Everything, for people.
+    pub(crate) fn text(colour: bool) -> Self {
+        Self { format: Format::Text, least: Level::Note, show_suppressed: false, colour }
+    }
 }
 
 /// As many as anybody reads; a program reads them all.
 const MOST_PICTURES: usize = 1000;
 
-/// Findings and the texts they point into; inputs without findings are not kept.
-#[derive(Debug, Default)]
+/// Findings while they are collected, with the texts they point into and what these allow.
+#[derive(Debug)]
 pub(crate) struct Report {
+    holds: Holds,
     findings: Findings,
     sources: Sources,
+    allowances: Vec<Allowances>,
+    /// The inputs whose allowances are known.
+    read: HashSet<String>,
 }
 
 impl Report {
+    /// Nothing found yet in inputs that hold schemas or documents.
+    pub(crate) fn new(holds: Holds) -> Self {
+        Self { holds, findings: Findings::new(), sources: Sources::new(), allowances: Vec::new(), read: HashSet::new() }
+    }
+
+    /// Takes what was found in an input, and what the input allows.
     pub(crate) fn add(&mut self, input: &Input, findings: Vec<Finding>) {
-        if !findings.is_empty() {
-            self.sources.insert(&input.name, input.text());
-            self.findings.extend(findings);
+        let allowances = allowances(input, self.holds);
+        if findings.is_empty() && allowances.is_empty() {
+            return;
+        }
+        self.sources.insert(&input.name, input.text());
+        self.findings.extend(findings);
+        if self.read.insert(input.name.clone()) {
+            self.allowances.push(allowances);
         }
     }
 
-    /// Adds a text that findings of another input point into.
-    pub(crate) fn add_text(&mut self, name: String, text: String) {
-        self.sources.insert(name, text);
+    /// Takes an input that another one refers to; findings may point into it, and it may allow some.
+    pub(crate) fn add_other(&mut self, input: &Input) {
+        self.sources.insert(&input.name, input.text());
+        if self.read.insert(input.name.clone()) {
+            self.allowances.push(allowances(input, self.holds));
+        }
     }
 
+    /// Lets pass what is allowed today. `exit` is worse than clean if something could not be looked at.
+    pub(crate) fn finish(self, today: Option<Date>, exit: Exit) -> Found {
+        let Self { holds, mut findings, sources, allowances, .. } = self;
+        let is_of_documents = |rule: &Rule| rule.id >= "WW100";
+        suppress(&mut findings, &allowances, today, |rule| is_of_documents(rule) == (holds == Holds::Documents));
+        Found { findings, sources, exit }
+    }
+}
+
+/// Findings when all of them are known.
+#[derive(Debug)]
+pub(crate) struct Found {
+    findings: Findings,
+    sources: Sources,
+    /// How the command would end if nothing had been found.
+    exit: Exit,
+}
+
+impl Found {
+    /// How the command ends.
     pub(crate) fn exit(&self) -> Exit {
-        if self.findings.is_clean() { Exit::Clean } else { Exit::Findings }
+        self.exit.max(if self.findings.is_clean() { Exit::Clean } else { Exit::Findings })
     }
 
-    /// Writes every finding of at least a level. A reader who has seen enough is no reason to fail.
-    pub(crate) fn write(&self, format: Format, least: Level, colour: bool, out: &mut dyn io::Write) -> io::Result<()> {
-        let mut shown: Findings = self.findings.iter().filter(|finding| finding.level >= least).cloned().collect();
-        if shown.is_empty() {
-            return Ok(());
-        }
+    /// Writes findings. A reader who has seen enough is no reason to fail.
+    pub(crate) fn write(&self, manner: Manner, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut shown: Findings = self.shown(manner).cloned().collect();
         let mut text = Vec::new();
-        let count = shown.iter().count();
-        if format == Format::Text && count > MOST_PICTURES {
-            shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
-        }
-        match format {
+        match manner.format {
             Format::Json => render_json(&shown, &mut text)?,
+            Format::Sarif => render_sarif(&shown, &self.sources, self.exit < Exit::Usage, &mut text)?,
+            Format::Github => render_github(&shown, &self.sources, &mut text)?,
             Format::Text => {
-                render_text(&shown, &self.sources, colour, &mut text)?;
+                let count = shown.iter().count();
+                if count > MOST_PICTURES {
+                    shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
+                }
+                render_text(&shown, &self.sources, manner.colour, &mut text)?;
                 if count > MOST_PICTURES {
                     let more = count - MOST_PICTURES;
                     text.extend_from_slice(format!("… and {more} more; --format json writes them all\n").as_bytes());
@@ -70,23 +136,66 @@ impl Report {
         }
     }
 
-    /// How many findings there are of each level.
+    /// The findings that are written.
+    pub(crate) fn shown(&self, manner: Manner) -> impl Iterator<Item = &Finding> {
+        let with_suppressed = manner.show_suppressed || manner.format != Format::Text;
+        let is_shown = move |finding: &&Finding| {
+            finding.level >= manner.least && (with_suppressed || finding.suppressed.is_none())
+        };
+        self.findings.iter().filter(is_shown)
+    }
+
+    /// The findings of each file.
+    pub(crate) fn by_file(&self) -> HashMap<&str, Vec<&Finding>> {
+        let mut by_file: HashMap<&str, Vec<&Finding>> = HashMap::new();
+        for finding in &self.findings {
+            let file = finding.place.as_ref().map_or("", |place| &place.file);
+            by_file.entry(file).or_default().push(finding);
+        }
+        by_file
+    }
+
+    /// How many findings there are of each level, and how many are let pass.
     pub(crate) fn tally(&self) -> String {
         tally(self.findings.iter())
     }
 
-    /// How many findings are below a level.
+    /// How many findings are below a level, and not let pass.
     pub(crate) fn below(&self, least: Level) -> usize {
-        self.findings.iter().filter(|finding| finding.level < least).count()
+        self.findings.iter().filter(|finding| finding.level < least && finding.suppressed.is_none()).count()
     }
 }
 
-/// How many findings there are of each level: `2 errors, 1 note`, or `clean`.
+/// What an input allows. Few do, so that only those are decoded once more that have the word in them.
+fn allowances(input: &Input, holds: Holds) -> Allowances {
+    const WORD: &[u8] = b"wheelwright";
+    let arena = Arena::new();
+    let mentions_us = input.bytes.windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD));
+    let documents = mentions_us.then(|| input.documents(&arena).ok()).flatten();
+    match (documents, std::str::from_utf8(&input.bytes)) {
+        (Some((Form::Yaml, documents)), Ok(text)) => {
+            Allowances::read(&input.name, &yaml_comments(text), &documents, holds)
+        }
+        (Some((_, documents)), _) => Allowances::read(&input.name, &[], &documents, holds),
+        (None, _) => Allowances::read(&input.name, &[], &[], holds),
+    }
+}
+
+/// How many findings there are of each level, and how many are let pass: `2 errors, 1 note, 1 suppressed`, or `clean`.
 pub(crate) fn tally<'f>(findings: impl Iterator<Item = &'f Finding> + Clone) -> String {
+    let count = |level: Option<Level>| {
+        let is_counted = |finding: &&Finding| level == finding.suppressed.is_none().then_some(finding.level);
+        findings.clone().filter(is_counted).count()
+    };
     let levels = [Level::Error, Level::Warning, Level::Note].into_iter();
-    let counts = levels.map(|level| (findings.clone().filter(|finding| finding.level == level).count(), level));
-    let words: Vec<_> = counts.filter(|(count, _)| *count > 0).map(|(n, level)| plural(n, level.as_str())).collect();
-    if words.is_empty() { "clean".to_owned() } else { words.join(", ") }
+    let counts = levels.map(|level| (count(Some(level)), level));
+    let mut words: Vec<_> =
+        counts.filter(|(count, _)| *count > 0).map(|(n, level)| plural(n, level.as_str())).collect();
+    let clean = words.is_empty().then(|| "clean".to_owned());
+    words.extend(clean);
+    let suppressed = count(None);
+    words.extend((suppressed > 0).then(|| format!("{suppressed} suppressed")));
+    words.join(", ")
 }
 
 /// `1 file`, `2 files`.

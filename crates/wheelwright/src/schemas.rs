@@ -7,14 +7,14 @@ use std::{
 };
 
 use wheelwright_document::{Arena, Span, Spanned, encode};
-use wheelwright_findings::Level;
+use wheelwright_findings::{Holds, Level};
 use wheelwright_schema::{Dialect, Program, Root, Schema};
 
 use crate::{
-    Console, Input, Unreadable,
+    Console, Exit, Input, Unreadable,
     declared::{self, Declared},
     openapi::Definitions,
-    report::{Format, Report, plural},
+    report::{Manner, Report, plural},
 };
 
 /// Schemas by group, version and kind, and at most one that stands alone.
@@ -101,7 +101,7 @@ impl Schemas {
             warnings: RefCell::default(),
             read: HashSet::new(),
         };
-        let mut report = Report::default();
+        let mut report = Report::new(Holds::Schemas);
         let mut all_read = true;
         for input in inputs {
             match input {
@@ -112,7 +112,9 @@ impl Schemas {
                 }
             }
         }
-        report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
+        report
+            .finish(console.today, Exit::Clean)
+            .write(Manner::text(console.colour_conversation), console.conversation)?;
         if schemas.alone.len() > 1 {
             console.complain("only one schema can stand alone; write the others as CustomResourceDefinitions")?;
             all_read = false;

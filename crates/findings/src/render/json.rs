@@ -4,26 +4,26 @@ use std::io;
 
 use wheelwright_document::{Arena, Entry, Number, Value, encode_into};
 
-use crate::{Finding, Findings, Place};
+use crate::{Finding, Findings, Place, Suppression};
 
 /// Writes a JSON object a line for each finding, in the order of [`Findings::sorted`].
 ///
-/// Every object has the same keys, `null` where there is nothing to say: `rule`, `name`, `level`, `message`, `type`
-/// (Kubernetes' name for the sort of error), `field`, `file`, `line` and `column` (from 1, in characters), `offset` and
+/// Every object has the same keys, `null` where there is nothing to say: `rule`, `name`, `fingerprint` (see
+/// [`Findings::identified`]), `level`, `message`, `type` (Kubernetes' name for the sort of error), `field`, `file`, `line` and `column` (from 1, in characters), `offset` and
 /// `endOffset` (from 0, in bytes), `related` (a list of `label` and the same keys of a place), `mend` (that of the rule
-/// where the finding has none of its own).
+/// where the finding has none of its own), `suppressed` (`reason` and `until`, where it is let pass).
 pub fn render_json(findings: &Findings, out: &mut dyn io::Write) -> io::Result<()> {
     let mut line = Vec::new();
-    for finding in findings.sorted() {
+    for (finding, fingerprint) in findings.identified() {
         line.clear();
-        encode_into(object(finding, &Arena::new()), &mut line);
+        encode_into(object(finding, &fingerprint, &Arena::new()), &mut line);
         line.push(b'\n');
         out.write_all(&line)?;
     }
     Ok(())
 }
 
-fn object<'a>(finding: &'a Finding, arena: &'a Arena) -> Value<'a> {
+fn object<'a>(finding: &'a Finding, fingerprint: &'a str, arena: &'a Arena) -> Value<'a> {
     let related = finding.related.iter().map(|related| {
         let mut entries = vec![Entry { key: "label", value: Value::string(&related.label) }];
         entries.extend(place_entries(Some(&related.place), arena));
@@ -32,6 +32,7 @@ fn object<'a>(finding: &'a Finding, arena: &'a Arena) -> Value<'a> {
     let mut entries = vec![
         Entry { key: "rule", value: Value::string(finding.rule.id) },
         Entry { key: "name", value: Value::string(finding.rule.name) },
+        Entry { key: "fingerprint", value: Value::string(fingerprint) },
         Entry { key: "level", value: Value::string(finding.level.as_str()) },
         Entry { key: "message", value: Value::string(&finding.message) },
         Entry { key: "type", value: text_or_null(finding.error_type) },
@@ -40,7 +41,18 @@ fn object<'a>(finding: &'a Finding, arena: &'a Arena) -> Value<'a> {
     entries.extend(place_entries(finding.place.as_ref(), arena));
     entries.push(Entry { key: "related", value: Value::Array(arena.slice_from(related)) });
     entries.push(Entry { key: "mend", value: Value::string(finding.mend.as_deref().unwrap_or(finding.rule.mend)) });
+    entries.push(Entry { key: "suppressed", value: suppressed(finding.suppressed.as_ref(), arena) });
     Value::Object(arena.slice(&entries))
+}
+
+fn suppressed<'a>(suppression: Option<&'a Suppression>, arena: &'a Arena) -> Value<'a> {
+    suppression.map_or(Value::Null, |suppression| {
+        let until = suppression.until.map(|until| arena.text(&until.to_string()));
+        Value::Object(arena.slice(&[
+            Entry { key: "reason", value: Value::string(&suppression.reason) },
+            Entry { key: "until", value: text_or_null(until) },
+        ]))
+    })
 }
 
 fn place_entries<'a>(place: Option<&'a Place>, arena: &'a Arena) -> [Entry<'a>; 5] {

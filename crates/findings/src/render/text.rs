@@ -7,7 +7,7 @@ use annotate_snippets::{
 };
 
 use super::excerpt::Excerpt;
-use crate::{Finding, Findings, Level, Place, Sources};
+use crate::{Finding, Findings, Level, Place, Sources, Suppression};
 
 /// The most characters of any one text that are shown; a message may quote a value of any size.
 const LONGEST_TEXT: usize = 1000;
@@ -22,7 +22,7 @@ pub fn render_text(findings: &Findings, sources: &Sources, colour: bool, out: &m
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let mut explained = HashSet::new();
     for finding in findings.sorted() {
-        let first_of_rule = explained.insert(finding.rule.id);
+        let first_of_rule = finding.suppressed.is_none() && explained.insert(finding.rule.id);
         writeln!(out, "{}\n", draw(finding, first_of_rule, sources, &renderer))?;
     }
     Ok(())
@@ -33,6 +33,10 @@ fn draw(finding: &Finding, first_of_rule: bool, sources: &Sources, renderer: &Re
         Level::Error => Heading::ERROR,
         Level::Warning => Heading::WARNING,
         Level::Note => Heading::NOTE,
+    };
+    let heading = match finding.suppressed {
+        Some(_) => Heading::NOTE.with_name(format!("suppressed {}", finding.level)),
+        None => heading,
     };
     let marks = marks(finding, sources);
     let mut pictures: Vec<&[Mark<'_>]> = marks.chunk_by(Mark::is_near).collect();
@@ -125,10 +129,15 @@ fn footer(finding: &Finding, first_of_rule: bool) -> Vec<Message<'static>> {
     let rule = finding.rule;
     let line = |name: &'static str, text: &str| Heading::NOTE.with_name(name).message(printable(text));
     let mut lines = Vec::new();
-    if finding.field.is_root() {
-        lines.push(line("field", "the root"));
-    } else {
+    if !finding.field.is_root() {
         lines.push(line("field", finding.field.as_str()));
+    }
+    if let Some(Suppression { reason, until, .. }) = &finding.suppressed {
+        lines.push(match until {
+            Some(until) => line("allowed", &format!("until {until}: {reason}")),
+            None => line("allowed", reason),
+        });
+        return lines;
     }
     if first_of_rule {
         lines.push(line("why", rule.why));

@@ -1,6 +1,6 @@
 //! Rules for default values: a default must pass the schema it stands in, as it is written.
 
-use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+use wheelwright_document::{Arena, Entry, FieldPath, Path, Span, Value};
 use wheelwright_findings::{Rule, rules};
 
 use crate::{
@@ -222,7 +222,8 @@ impl<'p> Checker<'p> {
                     self.report(&rules::INVALID_DEFAULT, error.kind, schema, path, message, place);
                 }
                 Source::Schema | Source::SchemaAtRoot if !metadata_is_wrong => {
-                    self.report(&rules::INVALID_DEFAULT, error.kind, schema, path, message, place);
+                    let related = if error.path.is_root() { asked_for(schema, error.kind) } else { Vec::new() };
+                    self.report(&rules::INVALID_DEFAULT, error.kind, schema, path, message, place).related = related;
                 }
                 Source::Schema | Source::SchemaAtRoot => {}
             }
@@ -281,6 +282,34 @@ fn under(default: &Path<'_>, part: &FieldPath) -> FieldPath {
         }
         default => part.under(&default.to_field_path()),
     }
+}
+
+/// The keywords of a schema that an error of some sort can come from.
+fn asked_for(schema: &Schema, kind: ErrorType) -> Vec<(Span, String)> {
+    let keywords: &[&str] = match kind {
+        ErrorType::TypeInvalid => &["type"],
+        ErrorType::NotSupported => &["enum"],
+        ErrorType::Required => &["required"],
+        _ => &[
+            "maximum",
+            "minimum",
+            "multipleOf",
+            "maxLength",
+            "minLength",
+            "pattern",
+            "format",
+            "maxItems",
+            "minItems",
+            "maxProperties",
+            "minProperties",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "not",
+        ],
+    };
+    let written = schema.keywords.iter().filter(|(keyword, _)| keywords.contains(&&**keyword));
+    written.map(|(_, span)| (*span, "asked for here".to_owned())).collect()
 }
 
 fn describe(error: &ValidationError) -> String {

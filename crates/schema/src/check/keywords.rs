@@ -268,6 +268,9 @@ impl Checker {
                 let message = format!("{key} is a key of the list and must be required or have a default");
                 let problem = self.problem(&rules::LIST_MAP_KEY, Required, field, &field_path, "default", message);
                 problem.ratchets = true;
+                problem
+                    .related
+                    .push((schema.place_of("x-kubernetes-list-map-keys"), "the keys of the list".to_owned()));
                 problem.mend = Some(format!("add {key} to required, or give it a default"));
             }
             if field.nullable {

@@ -56,8 +56,8 @@ impl Finder<'_> {
 
     fn note(&mut self, name: &str, schema: &Schema, path: &Path<'_>) {
         const SHOWN: usize = 3;
-        let defaulted = schema.properties.iter().filter(|field| field.schema.default.is_some());
-        let names: Vec<&str> = defaulted.map(|field| &*field.name).collect();
+        let defaulted = || schema.properties.iter().filter(|field| field.schema.default.is_some());
+        let names: Vec<&str> = defaulted().map(|field| &*field.name).collect();
         let defaults = match &names[..] {
             [] => return,
             [one] => format!("the default of {one} does"),
@@ -66,6 +66,9 @@ impl Finder<'_> {
         };
         let message = format!("{defaults} not apply where {name} is absent, since {name} has no default itself");
         let problem = Problem::ours(&rules::UNREACHABLE_DEFAULT, path, schema.span, message);
+        let problem = defaulted().take(SHOWN).fold(problem, |problem, field| {
+            problem.related(field.schema.place_of("default"), format!("the default of {}", field.name))
+        });
         self.problems.push(problem.mend(format!("if {name} should always be there, add default: {{}} to it")));
     }
 

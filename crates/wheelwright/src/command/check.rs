@@ -1,19 +1,21 @@
 //! `check`: what is wrong with definitions and schemas.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeSet, HashMap},
     io,
 };
 
 use wheelwright_document::{Arena, Span};
-use wheelwright_findings::{Finding, Level, Place};
-use wheelwright_schema::{Problem, Root, check};
+use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, Place, rules};
+use wheelwright_schema::{Lowered, Problem, Root, check};
 
 use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     declared::{self, Declared, Reading},
     openapi::{self, Checked},
-    report::{Report, plural},
+    place::names_of_blocks,
+    report::{Found, Manner, Report, plural},
 };
 
 /// What is checked and how it is shown.
@@ -23,13 +25,15 @@ pub struct CheckOptions {
     pub format: Format,
     /// The least level that is shown.
     pub level: Level,
+    /// Whether people are shown what is let pass; programs are always told.
+    pub show_suppressed: bool,
     /// What a schema that stands alone describes.
     pub root: Root,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { format: Format::Text, level: Level::Note, root: Root::Value }
+        Self { format: Format::Text, level: Level::Note, show_suppressed: false, root: Root::Value }
     }
 }
 
@@ -46,32 +50,44 @@ pub fn check(
     options: &CheckOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut run = Run {
-        options,
-        previous: HashMap::new(),
-        report: Report::default(),
-        declared: 0,
-        files: 0,
-        said: BTreeSet::new(),
-    };
+    let report = Report::new(Holds::Schemas);
+    let mut run = Run { options, previous: HashMap::new(), report, declared: 0, files: 0, said: BTreeSet::new() };
     let mut exit = Exit::Clean;
     for input in previous {
         exit = exit.max(run.remember(input, console)?);
     }
-    for input in inputs {
+    for (number, input) in inputs.into_iter().enumerate() {
+        if number > 0 && number % FILES_BETWEEN_PROGRESS == 0 {
+            console.progress(format_args!("looked at {number} files, {} to check", run.files))?;
+        }
         exit = exit.max(run.check(input, console)?);
     }
-    exit = exit.max(run.report.exit());
-    run.report.write(options.format, options.level, console.colour_data, console.data)?;
-    if run.files > 0 {
-        console.say(run.summary())?;
-    } else if exit == Exit::Clean {
+    console.end_progress()?;
+    let Run { report, declared, files, .. } = run;
+    if files == 0 && exit == Exit::Clean {
         // A gate that looked at nothing must not open.
         console.complain("nothing to check: no CustomResourceDefinition and no schema was found")?;
         exit = Exit::Usage;
     }
-    Ok(exit)
+    let found = report.finish(console.today, exit);
+    let manner = Manner {
+        format: options.format,
+        least: options.level,
+        show_suppressed: options.show_suppressed,
+        colour: console.colour_data,
+    };
+    found.write(manner, console.data)?;
+    if files > 0 {
+        console.say(summary(declared, files, &found, manner))?;
+    }
+    if let Some(hint) = hint(&found, manner) {
+        console.say(hint)?;
+    }
+    Ok(found.exit())
 }
+
+/// Short work is not talked about.
+const FILES_BETWEEN_PROGRESS: usize = 50;
 
 struct Run<'r> {
     options: &'r CheckOptions,
@@ -150,11 +166,17 @@ impl Run<'_> {
             }
         }
         self.declared += readings.len();
-        self.files += usize::from(!readings.is_empty() || !specifications.is_empty());
+        if readings.is_empty() && specifications.is_empty() {
+            return Ok(Exit::Clean);
+        }
+        self.files += 1;
         let mut findings: Vec<_> = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
-        for Checked { count, findings: found, texts } in specifications {
+        if !findings.is_empty() {
+            point_at_names(&mut findings, &names_of_blocks(&documents));
+        }
+        for Checked { count, findings: found, others } in specifications {
             self.declared += count;
-            texts.into_iter().for_each(|(name, text)| self.report.add_text(name, text));
+            others.iter().for_each(|other| self.report.add_other(other));
             let is_new =
                 |finding: &Finding| self.said.insert((finding.rule.id, finding.place.clone(), finding.message.clone()));
             findings.extend(found.into_iter().filter(is_new));
@@ -164,25 +186,41 @@ impl Run<'_> {
     }
 
     fn findings(&self, input: &Input, reading: &Reading) -> Vec<Finding> {
-        let problems = declared::problems(reading, self.options.root);
+        let mut problems = declared::problems(reading, self.options.root);
+        problems.retain(|problem| !is_allowance(reading, problem));
         let previous = self.previous.get(&name_of(reading)).map_or(&[][..], Vec::as_slice);
         let check::Ratcheted { refused, forgiven } = check::ratchet(problems, previous);
-        let refused = refused.into_iter().map(|problem| finding(input, problem));
+        let of = |problem| finding(input, reading, problem);
+        let refused = refused.into_iter().map(of);
         let forgiven = forgiven.into_iter().map(|problem| {
-            let mut finding = finding(input, problem).lowered_to(Level::Note);
+            let mut finding = of(problem).lowered_to(Level::Note);
             finding.message += "; forgiven in an update, because the previous definition has the like";
             finding
         });
         refused.chain(forgiven).collect()
     }
+}
 
-    fn summary(&self) -> String {
-        let checked = format!("{} in {}", plural(self.declared, "definition"), plural(self.files, "file"));
-        match self.report.below(self.options.level) {
-            0 => format!("checked {checked}: {}", self.report.tally()),
-            hidden => format!("checked {checked}: {} ({hidden} not shown)", self.report.tally()),
-        }
+fn summary(declared: usize, files: usize, found: &Found, manner: Manner) -> String {
+    let checked = format!("{} in {}", plural(declared, "definition"), plural(files, "file"));
+    match found.below(manner.least) {
+        0 => format!("checked {checked}: {}", found.tally()),
+        hidden => format!("checked {checked}: {} ({hidden} not shown)", found.tally()),
     }
+}
+
+/// What to do next, for somebody who has just read findings.
+fn hint(found: &Found, manner: Manner) -> Option<String> {
+    let counted = found.shown(manner).filter(|finding| manner.format == Format::Text && finding.suppressed.is_none());
+    let gravest = counted.min_by_key(|finding| Reverse(finding.level))?;
+    let id = gravest.rule.id;
+    let has_comments = gravest.place.as_ref().is_some_and(|place| !place.file.ends_with(".json"));
+    Some(match gravest.rule.may_be_allowed() && has_comments {
+        true => format!(
+            "help: wheelwright explain {id} says more; a comment above it lets it pass: # wheelwright: allow {id} -- reason"
+        ),
+        false => format!("help: wheelwright explain {id} says more"),
+    })
 }
 
 /// Says that there is nothing to check where there should be.
@@ -198,11 +236,43 @@ fn name_of(reading: &Reading) -> Option<Box<str>> {
     }
 }
 
-fn finding(input: &Input, problem: Problem) -> Finding {
+fn finding(input: &Input, reading: &Reading, problem: Problem) -> Finding {
+    let identity = identity(reading, problem.path.as_str());
     let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(input.place(problem.span));
     finding.error_type = problem.kind.map(|kind| kind.name());
     finding.mend = problem.mend;
+    finding.identity = identity;
     problem.related.into_iter().fold(finding, |finding, (span, label)| finding.with_related(label, input.place(span)))
+}
+
+/// Moves findings about blocks to the names of these.
+fn point_at_names(findings: &mut [Finding], names: &HashMap<Span, Span>) {
+    for place in findings.iter_mut().filter_map(|finding| finding.place.as_mut()) {
+        if let Some(name) = names.get(&place.span) {
+            place.span = *name;
+        }
+    }
+}
+
+/// Whether a keyword that Kubernetes does not know is one that we read. It stays unknown in a definition, from which
+/// Kubernetes would drop it.
+fn is_allowance(reading: &Reading, problem: &Problem) -> bool {
+    let stands_alone = matches!(reading, Ok(Lowered { item: Declared::Schema(_), .. }));
+    let is_unknown_keyword = std::ptr::eq(problem.rule, &rules::UNKNOWN_KEYWORD);
+    stands_alone && is_unknown_keyword && problem.path.as_str().ends_with(ALLOWANCE_KEYWORD)
+}
+
+/// What a problem of a definition is about: the definition and the field, with the names of versions, which are less
+/// likely to change than their numbers.
+fn identity(reading: &Reading, field: &str) -> Option<String> {
+    const VERSIONS: &str = "spec.versions[";
+    let Declared::Definition(definition) = &reading.as_ref().ok()?.item else { return None };
+    let named = || {
+        let (index, rest) = field.strip_prefix(VERSIONS)?.split_once(']')?;
+        let version = definition.versions.get(index.parse::<usize>().ok()?)?;
+        Some(format!("{VERSIONS}{}]{rest}", version.name.text))
+    };
+    Some(format!("{} {}", definition.name.text, named().unwrap_or_else(|| field.to_owned())))
 }
 
 /// Whether a file that cannot be decoded was probably meant to hold a definition or a schema. Folders also hold
@@ -210,4 +280,26 @@ fn finding(input: &Input, problem: Problem) -> Finding {
 fn mentions_schemas(input: &Input) -> bool {
     let text = String::from_utf8_lossy(&input.bytes);
     text.contains("CustomResourceDefinition") || text.contains("openAPIV3Schema") || openapi::mentions(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(is_watched: bool) -> String {
+        let input = |number| Ok(Input::named(format!("{number}.yaml"), "type: object\n"));
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console { is_watched, ..Console::plain(&mut data, &mut conversation) };
+        check((0..120).map(input), [], &CheckOptions::default(), &mut console).unwrap();
+        assert!(data.is_empty());
+        String::from_utf8(conversation).unwrap()
+    }
+
+    #[test]
+    fn only_who_watches_is_told_of_progress() {
+        assert_eq!(said(false), "checked 120 definitions in 120 files: clean\n");
+        let told = said(true);
+        assert!(told.contains("looked at 50 files, 50 to check"), "{told:?}");
+        assert!(told.ends_with("\r\u{1b}[2Kchecked 120 definitions in 120 files: clean\n"), "{told:?}");
+    }
 }

@@ -3,14 +3,17 @@
 use std::io;
 
 use wheelwright_document::{Arena, Entry, FieldPath, Span, Spanned, Value, encode_into, write_yaml};
-use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_findings::{Finding, Holds, Level, rules};
 use wheelwright_schema::{
     AdmitErrorKind, Program, Stages, validate_resource_metadata, validate_resource_metadata_update,
 };
 
 use crate::{
-    Choice, Console, Exit, Form, Format, Input, Schemas, Unreadable, place::Places, pretty::write_pretty,
-    report::Report, schemas::NoSchema,
+    Choice, Console, Exit, Form, Input, Schemas, Unreadable,
+    place::Places,
+    pretty::write_pretty,
+    report::{Manner, Report},
+    schemas::NoSchema,
 };
 
 /// How documents are treated and written.
@@ -32,7 +35,7 @@ pub(super) fn transform(
     options: &DocumentOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut report = Report::default();
+    let mut report = Report::new(Holds::Documents);
     let mut writer = Writer { compact: options.compact, last: None };
     let mut exit = Exit::Clean;
     let treatment = Treatment { stages, old: None };
@@ -46,8 +49,9 @@ pub(super) fn transform(
         }
     }
     console.data.flush()?;
-    report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
-    Ok(exit.max(report.exit()))
+    let found = report.finish(console.today, exit);
+    found.write(Manner::text(console.colour_conversation), console.conversation)?;
+    Ok(found.exit())
 }
 
 /// What is said of an input.

@@ -3,13 +3,13 @@
 use std::io;
 
 use wheelwright_document::Arena;
-use wheelwright_findings::Level;
+use wheelwright_findings::{Finding, Holds, Level};
 use wheelwright_schema::Stages;
 
 use super::documents::{DocumentOptions, Old, Treatment, each_document};
 use crate::{
     Console, Exit, Format, Input, Schemas, Unreadable,
-    report::{Report, plural, tally},
+    report::{Manner, Report, plural, tally},
 };
 
 /// How documents are validated and what is said of them.
@@ -17,10 +17,12 @@ use crate::{
 pub struct ValidateOptions {
     /// How documents are treated.
     pub documents: DocumentOptions,
-    /// How findings are written: text is conversation, JSON is data.
+    /// How findings are written: text is conversation, everything else is data.
     pub format: Format,
     /// Holds the document that the only other one replaces.
     pub old: Option<Input>,
+    /// Whether people are shown what is let pass; programs are always told.
+    pub show_suppressed: bool,
 }
 
 /// Takes every document through a write, and reports what is wrong with it where it was written. A line an input says
@@ -34,8 +36,8 @@ pub fn validate(
     options: &ValidateOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut report = Report::default();
-    let mut verdicts = Vec::new();
+    let mut report = Report::new(Holds::Documents);
+    let mut looked_at = Vec::new();
     let mut exit = Exit::Clean;
     let arena = Arena::new();
     let old = match &options.old {
@@ -52,38 +54,48 @@ pub fn validate(
     let mut total = 0;
     for input in documents {
         let outcome = each_document(input, schemas, &options.documents, treatment, console, &mut |_, _, _| Ok(()))?;
-        let count = outcome.count;
-        total += count;
+        total += outcome.count;
         exit = exit.max(outcome.exit);
-        let Some(input) = outcome.input else { continue };
-        let is_valid = outcome.findings.iter().all(|finding| finding.level < Level::Error);
-        let found = tally(outcome.findings.iter());
-        verdicts.extend(match (is_valid, outcome.exit) {
-            (false, _) => Some(format!("invalid: {}: {found}", input.name)),
-            (true, Exit::Clean) if outcome.findings.is_empty() && count == 1 => Some(format!("valid: {}", input.name)),
-            (true, Exit::Clean) if outcome.findings.is_empty() => {
-                Some(format!("valid: {}: {}", input.name, plural(count, "document")))
-            }
-            (true, Exit::Clean) => Some(format!("valid: {}: {found}", input.name)),
-            // Something in it was not looked at, which has been said.
-            (true, _) => None,
-        });
-        report.add(&input, outcome.findings);
+        if let Some(input) = outcome.input {
+            report.add(&input, outcome.findings);
+            looked_at.push((input.name, outcome.count, outcome.exit));
+        }
     }
     if old.is_some() && total > 1 {
         console.complain(format_args!("--old holds what one document replaces; there are {total}"))?;
         return Ok(Exit::Usage);
     }
+    let found = report.finish(console.today, exit);
+    let manner = Manner {
+        format: options.format,
+        show_suppressed: options.show_suppressed,
+        ..Manner::text(console.colour_conversation)
+    };
     match options.format {
-        Format::Text => {
-            report.write(Format::Text, Level::Note, console.colour_conversation, console.conversation)?;
+        Format::Text => found.write(manner, console.conversation)?,
+        _ => found.write(manner, console.data)?,
+    }
+    let by_file = found.by_file();
+    for (file, count, exit) in looked_at {
+        let findings = by_file.get(file.as_str()).map_or(&[][..], Vec::as_slice);
+        if let Some(verdict) = verdict(&file, count, exit, findings) {
+            console.say(verdict)?;
         }
-        Format::Json => report.write(Format::Json, Level::Note, false, console.data)?,
     }
-    for verdict in verdicts {
-        console.say(verdict)?;
+    Ok(found.exit())
+}
+
+/// Whether an input is valid; nothing if something in it was not looked at, which has been said by then.
+fn verdict(file: &str, count: usize, exit: Exit, findings: &[&Finding]) -> Option<String> {
+    let is_valid = findings.iter().all(|finding| finding.level < Level::Error || finding.suppressed.is_some());
+    let found = || tally(findings.iter().copied());
+    match (is_valid, exit) {
+        (false, _) => Some(format!("invalid: {file}: {}", found())),
+        (true, Exit::Clean) if !findings.is_empty() => Some(format!("valid: {file}: {}", found())),
+        (true, Exit::Clean) if count == 1 => Some(format!("valid: {file}")),
+        (true, Exit::Clean) => Some(format!("valid: {file}: {}", plural(count, "document"))),
+        (true, _) => None,
     }
-    Ok(exit.max(report.exit()))
 }
 
 /// The only document of an input, or what to complain of.
