@@ -326,13 +326,13 @@ rules! {
     }
     INVALID_VALUE: "WW100" "invalid-value" Error {
         summary: "a value of a document is not what its schema asks for",
-        why: "Kubernetes refuses the document",
+        why: "a server with this schema refuses the document",
         mend: "change the value to one that the schema accepts",
     }
     UNKNOWN_FIELD: "WW101" "unknown-field" Warning {
         summary: "a document has a field that its schema does not declare",
-        why: "unless asked to be strict, Kubernetes removes the field, and what was written there is \
-            lost",
+        why: "unless asked to be strict, Kubernetes removes the field, and what was written there is lost; other \
+            servers refuse the document",
         mend: "correct the spelling, remove the field, or declare it in the schema",
     }
     DUPLICATE_KEY: "WW102" "duplicate-key" Error {

@@ -20,19 +20,24 @@ pub enum Root {
     Resource,
     /// Any value, such as a spec.
     Value,
+    /// A definition of an OpenAPI or JSON Schema document: any value, held against the schema as it is written and not as
+    /// Kubernetes' validator reads it.
+    Definition,
 }
 
 impl Program {
     /// Compiles a schema. Works for schemas with structural errors too, since Kubernetes answers for those as well.
     pub fn compile(schema: &Schema, root: Root) -> Self {
-        let mut program = Self::compile_for(schema, root, Purpose::Documents);
+        let purpose = if root == Root::Definition { Purpose::Definitions } else { Purpose::Documents };
+        let mut program = Self::compile_for(schema, root, purpose);
         program.fill_defaults();
         program
     }
 
     /// A program to check default values as they are written.
     pub(crate) fn compile_for_defaults(schema: &Schema, root: Root) -> Self {
-        Self::compile_for(schema, root, Purpose::Defaults)
+        let purpose = if root == Root::Definition { Purpose::Definitions } else { Purpose::Defaults };
+        Self::compile_for(schema, root, purpose)
     }
 
     fn compile_for(schema: &Schema, root: Root, purpose: Purpose) -> Self {
@@ -76,13 +81,16 @@ struct Compiler<'s> {
     patterns: Patterns<'s>,
 }
 
-/// Kubernetes makes its validators for documents and for default values in different places, and they differ.
+/// Kubernetes makes its validators for documents and for default values in different places, and they differ; other
+/// specifications have quirks of neither.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// `x-kubernetes-int-or-string` means the types integer and string; formats that nobody knows are as good as absent.
     Documents,
     /// `x-kubernetes-int-or-string` means no type at all; any format counts.
     Defaults,
+    /// As [`Documents`](Self::Documents), but a list does not pass for a string that has a format.
+    Definitions,
 }
 
 /// What a node inherits from above.
@@ -201,7 +209,11 @@ impl<'s> Compiler<'s> {
         };
         let checks = Checks {
             format,
-            has_format: format.is_some() || self.purpose == Purpose::Defaults && !name.is_empty(),
+            has_format: match self.purpose {
+                Purpose::Documents => format.is_some(),
+                Purpose::Defaults => !name.is_empty(),
+                Purpose::Definitions => false,
+            },
             pattern: written.pattern.as_deref().and_then(|pattern| self.patterns.get(pattern)),
             min_length: written.min_length,
             max_length: written.max_length,
@@ -218,7 +230,7 @@ impl<'s> Compiler<'s> {
 }
 
 fn types_of(schema: &Schema, purpose: Purpose) -> Types {
-    if schema.extensions.int_or_string && purpose == Purpose::Documents {
+    if schema.extensions.int_or_string && purpose != Purpose::Defaults {
         return Types::INT_OR_STRING;
     }
     match &schema.r#type {

@@ -112,7 +112,7 @@ impl Definitions {
             let (file, errors, name) = (&self.input.name, plural(errors, "error"), kind.unwrap_or("the schema"));
             warn(format!("warning: {file} has {errors} that concern {name}; see wheelwright check {file}"));
         }
-        Program::compile(&item, root)
+        Program::compile(&item, if root == Root::Value { Root::Definition } else { root })
     }
 
     /// What to call it in messages.

@@ -148,6 +148,7 @@ impl Checks {
     /// Whether there is anything to check.
     pub(crate) fn matter(&self) -> bool {
         self.has_format
+            || self.format.is_some()
             || self.pattern.is_some()
             || self.number.is_some()
             || self.r#enum.is_some()

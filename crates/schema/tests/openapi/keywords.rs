@@ -387,3 +387,12 @@ fn schemas_in_operations_are_checked_too() {
     let file = "swagger: '2.0'\npaths: {/a: {get: {responses: {'200': {schema: {type: file}}}}}}\n";
     assert!(findings(&[("a.yaml", file)]).is_empty());
 }
+
+/// Kubernetes' validator lets lists and strings with a format pass for one another; that is no part of OpenAPI.
+#[test]
+fn a_list_is_no_string_with_a_format() {
+    let schema = lower(&swagger(" A: {type: string, format: date}\n"), "A").item;
+    assert!(accepts(&schema, r#""2024-02-29""#));
+    assert!(!accepts(&schema, r#""2024-02-30""#));
+    assert!(!accepts(&schema, r#"["2024-02-29"]"#));
+}

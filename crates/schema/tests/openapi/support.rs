@@ -61,7 +61,7 @@ pub(crate) fn place(specification: &Specification<'_, '_>, problem: &Problem) ->
 /// What becomes of a document, what is wrong with it, and what is unknown in it.
 pub(crate) fn admit(schema: &Schema, document: &str) -> (String, Vec<String>, Vec<String>) {
     let arena = Arena::new();
-    let program = Program::compile(schema, Root::Value);
+    let program = Program::compile(schema, Root::Definition);
     let admitted = match program.admit(decode(document.as_bytes(), &arena).expect("JSON"), &arena) {
         Ok(admitted) => admitted,
         Err(refused) => return (refused.to_string(), Vec::new(), Vec::new()),

@@ -133,7 +133,7 @@ impl<'t, 'a> Specification<'t, 'a> {
 
 /// Checks the defaults of a lowered schema against the schema itself; Kubernetes' other rules are its own.
 fn check_defaults(schema: &Schema, path: &str) -> Vec<Problem> {
-    let mut problems = check::check_defaults(schema, Root::Value);
+    let mut problems = check::check_defaults(schema, Root::Definition);
     let base = Path::Child(&Path::Root, path).to_field_path();
     for problem in &mut problems {
         problem.path = if path.is_empty() { problem.path.clone() } else { problem.path.under(&base) };
