@@ -70,6 +70,8 @@ pub(crate) enum Source {
     Metadata,
     /// The rules of `x-kubernetes-validations`.
     Rule,
+    /// The same, which were not evaluated because of other errors.
+    SkippedRules,
 }
 
 impl ValidationError {
@@ -93,7 +95,12 @@ impl ValidationError {
 
     /// Whether a rule of `x-kubernetes-validations` says so.
     pub fn is_from_rule(&self) -> bool {
-        self.source == Source::Rule
+        matches!(self.source, Source::Rule | Source::SkippedRules)
+    }
+
+    /// Whether this only says that other errors kept rules from being evaluated, which Kubernetes reports as an error.
+    pub fn is_about_skipped_rules(&self) -> bool {
+        self.source == Source::SkippedRules
     }
 
     /// What is wrong with it.

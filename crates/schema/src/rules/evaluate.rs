@@ -25,8 +25,8 @@ pub(crate) fn check_rules<'a>(
         errors.push(|| ValidationError {
             kind: ErrorType::Invalid,
             path: FieldPath::root(),
-            message: "some rules were not evaluated because of the errors above; mend these first".to_owned(),
-            source: Source::Rule,
+            message: "some rules were not evaluated because of the other errors; mend these first".to_owned(),
+            source: Source::SkippedRules,
         });
         return;
     }

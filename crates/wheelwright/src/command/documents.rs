@@ -264,7 +264,11 @@ fn treat<'a>(
             };
             let errors = admitted.errors.iter().chain(&metadata);
             let mut findings: Vec<_> = errors
-                .map(|error| invalid(error.path(), error.message()).with_error_type(error.kind().name()))
+                .map(|error| {
+                    let finding = invalid(error.path(), error.message()).with_error_type(error.kind().name());
+                    // Kubernetes counts this as an error; it goes away with the others.
+                    if error.is_about_skipped_rules() { finding.lowered_to(Level::Note) } else { finding }
+                })
                 .collect();
             findings.extend(admitted.unknown.into_iter().chain(admitted.unknown_metadata).map(|path| {
                 let place = input.place(places.of_name(&path));
