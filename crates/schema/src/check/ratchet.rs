@@ -1,6 +1,8 @@
 //! Ratcheting: an update is not refused for what the stored definition got wrong already.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
+
+use wheelwright_findings::rules;
 
 use crate::{Problem, Schema};
 
@@ -18,15 +20,22 @@ pub struct Ratcheted {
 /// become so, unless it has defaults or extensions.
 pub fn ratchet(problems: Vec<Problem>, previous: &[Problem]) -> Ratcheted {
     let counts = |before: &&Problem| before.ratchets || before.structural;
-    let had_before: HashSet<&str> = previous.iter().filter(counts).map(sort).collect();
-    let is_forgiven = |problem: &Problem| problem.ratchets && had_before.contains(sort(problem));
+    let had_before: HashSet<Cow<'_, str>> = previous.iter().filter(counts).map(sort).collect();
+    let is_forgiven = |problem: &Problem| problem.ratchets && had_before.contains(&sort(problem));
     let (forgiven, refused) = problems.into_iter().partition(is_forgiven);
     Ratcheted { refused, forgiven }
 }
 
-/// What Kubernetes forgives together: to it, a schema is structural or it is not.
-fn sort(problem: &Problem) -> &'static str {
-    if problem.structural { "structural" } else { problem.rule.id }
+/// What Kubernetes forgives together: to it, a schema is structural or it is not. The cost of a rule is forgiven only as
+/// long as it stays the same.
+fn sort(problem: &Problem) -> Cow<'static, str> {
+    if problem.structural {
+        "structural".into()
+    } else if std::ptr::eq(problem.rule, &rules::COSTLY_RULE) {
+        format!("{}: {}", problem.path, problem.message).into()
+    } else {
+        problem.rule.id.into()
+    }
 }
 
 /// Whether a schema uses what works with structural schemas only; then it must be one, whatever it was before.
@@ -90,6 +99,25 @@ mod tests {
         }
         let previous = version("v1", r#"{"x-kubernetes-preserve-unknown-fields": true, "properties": {"b": {}}}"#);
         assert_eq!(refused(&untyped, &previous), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_rule_costs_is_forgiven_as_long_as_it_stays_so() {
+        let rule = |limit: usize| {
+            version(
+                "v1",
+                &format!(
+                    r#"{{"type": "array", "maxItems": {limit}, "items": {{"type": "integer"}}, "x-kubernetes-validations": [
+                        {{"rule": "self.all(x, self.exists_one(y, x == y))"}}]}}"#
+                ),
+            )
+        };
+        let costly = "spec.versions[0].schema.openAPIV3Schema.properties[a].x-kubernetes-validations[0].rule";
+        let (small, large, larger) = (rule(2), rule(2_000), rule(3_000));
+        assert_eq!(refused(&large, &small), [costly]);
+        assert_eq!(refused(&large, &large), [""; 0]);
+        assert_eq!(refused(&larger, &large), [costly]);
+        assert_eq!(refused(&small, &large), [""; 0]);
     }
 
     #[test]

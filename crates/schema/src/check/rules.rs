@@ -181,7 +181,7 @@ impl Checker {
         if cost > ESTIMATED_RULE_LIMIT {
             let factor = factor(cost, ESTIMATED_RULE_LIMIT);
             let message = format!("at worst this costs {factor} of what a rule may; Kubernetes refuses it");
-            self.push(&rules::COSTLY_RULE, Forbidden, source, path, message);
+            self.push(&rules::COSTLY_RULE, Forbidden, source, path, message).ratchets = true;
         }
         if cost >= NOTABLE_RULE_COST {
             let message = "this is one of the rules that make the definition as a whole too costly";
