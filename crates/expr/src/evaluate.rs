@@ -298,20 +298,38 @@ impl<'a> Evaluator<'a> {
 
     #[inline(never)]
     fn call(&mut self, call: &'a Call) -> Answer<'a> {
-        let mut room = [Val::Null; MOST_ARGUMENTS];
-        let arguments = &mut room[..call.arguments.len()];
-        for (at, (argument, code)) in arguments.iter_mut().zip(&call.arguments).enumerate() {
-            let value = if call.is_index && at == 1 { self.nested_path(code) } else { self.value(code) };
-            *argument = match value {
-                Ok(value) => value,
-                // A call that gets a failure is still one.
-                Err(failure) => {
-                    self.charge(1)?;
-                    return Err(failure);
+        // Most calls have one argument or two, and room for more would have to be cleared every time.
+        match &*call.arguments {
+            [only] => {
+                let argument = self.argument(call, 0, only)?;
+                self.apply(call, &[argument])
+            }
+            [first, second] => {
+                let first = self.argument(call, 0, first)?;
+                let second = self.argument(call, 1, second)?;
+                self.apply(call, &[first, second])
+            }
+            arguments => {
+                let mut room = [Val::Null; MOST_ARGUMENTS];
+                for (at, code) in arguments.iter().enumerate() {
+                    room[at] = self.argument(call, at, code)?;
                 }
-            };
+                self.apply(call, &room[..arguments.len()])
+            }
         }
-        let arguments = &*arguments;
+    }
+
+    #[inline]
+    fn argument(&mut self, call: &Call, at: usize, code: &'a Code) -> Answer<'a> {
+        let value = if call.is_index && at == 1 { self.nested_path(code) } else { self.value(code) };
+        if value.is_err() {
+            // A call that gets a failure is still one.
+            self.charge(1)?;
+        }
+        value
+    }
+
+    fn apply(&mut self, call: &'a Call, arguments: &[Val<'a>]) -> Answer<'a> {
         if let Some(pattern) = &call.pattern {
             return self.call_with_pattern(call, pattern, arguments);
         }
