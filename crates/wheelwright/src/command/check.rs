@@ -2,11 +2,11 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     io,
 };
 
-use wheelwright_document::{Arena, Span};
+use wheelwright_document::{Arena, FieldPath, Span};
 use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, Place, rules};
 use wheelwright_schema::{Lowered, Problem, Root, check};
 
@@ -51,7 +51,15 @@ pub fn check(
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
     let report = Report::new(Holds::Schemas);
-    let mut run = Run { options, previous: HashMap::new(), report, declared: 0, files: 0, said: BTreeSet::new() };
+    let mut run = Run {
+        options,
+        previous: HashMap::new(),
+        previous_findings: HashSet::new(),
+        report,
+        declared: 0,
+        files: 0,
+        said: BTreeSet::new(),
+    };
     let mut exit = Exit::Clean;
     for input in previous {
         exit = exit.max(run.remember(input, console)?);
@@ -93,6 +101,8 @@ struct Run<'r> {
     options: &'r CheckOptions,
     /// What was wrong with the previous definitions, by name; a schema that stands alone has none.
     previous: HashMap<Option<Box<str>>, Vec<Problem>>,
+    /// What was wrong with the previous OpenAPI documents: rules, fields and messages.
+    previous_findings: HashSet<(&'static str, FieldPath, String)>,
     report: Report,
     declared: usize,
     /// How many inputs had something to check, or could not be read.
@@ -116,9 +126,13 @@ impl Run<'_> {
             }
         };
         let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
-        if readings.is_empty() {
+        let mut specifications =
+            documents.iter().filter_map(|document| openapi::check(&input, document, &arena)).peekable();
+        if readings.is_empty() && specifications.peek().is_none() {
             return holds_nothing(&input, console);
         }
+        let before = specifications.flat_map(|specification| specification.findings);
+        self.previous_findings.extend(before.map(|finding| (finding.rule.id, finding.field, finding.message)));
         for reading in readings {
             if let Err(problem) = &reading {
                 let Span { line, column, .. } = problem.span;
@@ -179,10 +193,23 @@ impl Run<'_> {
             others.iter().for_each(|other| self.report.add_other(other));
             let is_new =
                 |finding: &Finding| self.said.insert((finding.rule.id, finding.place.clone(), finding.message.clone()));
-            findings.extend(found.into_iter().filter(is_new));
+            let found: Vec<_> = found.into_iter().filter(is_new).collect();
+            findings.extend(found.into_iter().map(|finding| self.ratcheted(finding)));
         }
         self.report.add(&input, findings);
         Ok(Exit::Clean)
+    }
+
+    /// A finding in an OpenAPI document, only noted if the previous document has it.
+    fn ratcheted(&self, finding: Finding) -> Finding {
+        if self.previous_findings.is_empty() {
+            return finding;
+        }
+        let key = (finding.rule.id, finding.field.clone(), finding.message.clone());
+        match self.previous_findings.contains(&key) {
+            true => finding.lowered_to(Level::Note),
+            false => finding,
+        }
     }
 
     fn findings(&self, input: &Input, reading: &Reading) -> Vec<Finding> {
