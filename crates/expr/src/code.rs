@@ -96,6 +96,8 @@ pub(crate) struct Call {
     /// Those that fit what is known of the arguments; the first that fits their values runs.
     pub(crate) overloads: Box<[&'static Overload]>,
     pub(crate) arguments: Box<[Code]>,
+    /// Whether the second argument is not evaluated if the first is an optional with a value.
+    pub(crate) is_lazy: bool,
     /// The pattern, where it is a constant.
     pub(crate) pattern: Option<Pattern>,
 }

@@ -164,6 +164,9 @@ impl<'a> Evaluator<'a> {
 
     #[inline(never)]
     fn call(&mut self, call: &'a Call) -> Answer<'a> {
+        if call.is_lazy {
+            return self.optional_or(call);
+        }
         let mut room = [Val::Null; MOST_ARGUMENTS];
         let arguments = &mut room[..call.arguments.len()];
         for (argument, code) in arguments.iter_mut().zip(&call.arguments) {

@@ -100,6 +100,9 @@ impl Checker<'_> {
             return self.no_overload(name, name_at, &types, is_member);
         };
         fitting.iter().for_each(|overload| self.note_origin(overload, name_at));
+        if let [only] = *fitting {
+            self.called.push(only);
+        }
         let pattern = match self.constant_pattern(name, arguments) {
             Ok(pattern) => pattern,
             Err(typed) => return typed,
@@ -110,7 +113,8 @@ impl Checker<'_> {
         // What is known of the arguments decides, unless some may turn out to be something else.
         let overloads = fitting.into();
         let arguments = typed.into_iter().map(|typed| typed.code).collect();
-        Typed::new(Code::Call(Box::new(Call { name: name.into(), overloads, arguments, pattern })), result)
+        let is_lazy = is_member && matches!(name, "or" | "orValue");
+        Typed::new(Code::Call(Box::new(Call { name: name.into(), overloads, arguments, is_lazy, pattern })), result)
     }
 
     fn no_overload(&mut self, name: &str, at: &Range<u32>, types: &[Type], is_member: bool) -> Typed {

@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry};
 use super::{Evaluator, valid};
 use crate::{
     Failure,
-    code::Code,
+    code::{Call, Code},
     library::{Answer, MapKey, map_key},
     shape::{ShapeId, ShapeKind},
     value::Val,
@@ -190,6 +190,23 @@ impl<'a> Evaluator<'a> {
             (false, value) => Ok(self.some(value)),
             (true, Val::Optional(_)) => Ok(result),
             (true, _) => Err(Failure::no_such_overload("optFlatMap")),
+        }
+    }
+
+    /// `operand.or(other)` and `operand.orValue(other)`: the other is evaluated only if the operand has no value.
+    #[inline(never)]
+    pub(super) fn optional_or(&mut self, call: &'a Call) -> Answer<'a> {
+        let (operand, gives_value) = (self.value(&call.arguments[0])?, &*call.name == "orValue");
+        self.charge(1)?;
+        match operand {
+            Val::Optional(Some(value)) if gives_value => Ok(*value),
+            Val::Optional(Some(_)) => Ok(operand),
+            Val::Optional(None) => match self.value(&call.arguments[1])? {
+                other @ Val::Optional(_) => Ok(other),
+                other if gives_value => Ok(other),
+                _ => Err(Failure::no_such_overload("or")),
+            },
+            _ => Err(Failure::no_such_overload(&call.name)),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{
     Failure,
     ast::Macro,
     code::{Code, Comprehension},
-    library::Answer,
+    library::{Answer, sort_by},
     shape::ShapeKind,
     value::Val,
 };
@@ -17,6 +17,8 @@ struct Progress<'a> {
     count: usize,
     list: Vec<Val<'a>>,
     map: MapBuilder<'a>,
+    /// Keys, and the items that they belong to.
+    keyed: Vec<(Val<'a>, Val<'a>)>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -110,6 +112,10 @@ impl<'a> Evaluator<'a> {
                 let value = self.value(transform)?;
                 progress.map.insert(first, value)?;
             }
+            (Macro::SortBy, Some(key)) => {
+                let key = self.value(key)?;
+                progress.keyed.push((key, super::valid(first)?));
+            }
             (Macro::TransformMapEntry, Some(transform)) => self.insert_entries(transform, progress)?,
             _ => {}
         }
@@ -142,6 +148,7 @@ impl<'a> Evaluator<'a> {
             Macro::ExistsOne => Val::Bool(progress.count == 1),
             Macro::Filter | Macro::Map | Macro::TransformList => Val::List(self.arena.slice(&progress.list)),
             Macro::TransformMap | Macro::TransformMapEntry => progress.map.finish(self.arena),
+            Macro::SortBy => return sort_by(self, progress.keyed),
         })
     }
 }

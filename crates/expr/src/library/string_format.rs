@@ -229,7 +229,7 @@ pub(super) fn shortest(value: f64) -> String {
         Some("Infinity") => "+Inf".to_owned(),
         Some("-Infinity") => "-Inf".to_owned(),
         Some(name) => name.to_owned(),
-        None if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e21) => {
+        None if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e6) => {
             let written = format!("{value:e}");
             let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
             let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
