@@ -23,6 +23,7 @@ use std::{collections::HashMap, sync::LazyLock};
 pub(crate) use arrange::sort_by;
 pub(crate) use compare::{MapKey, map_key};
 pub(crate) use conversions::{reads, type_named};
+pub(crate) use string_format::check_format;
 
 use crate::{Failure, Type, evaluate::Evaluator, value::Val};
 
