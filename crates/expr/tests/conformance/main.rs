@@ -4,6 +4,7 @@
 //! for what cannot be compiled; the words must be in the message. Lines that begin with `#` are comments. What is in
 //! `elsewhere.txt` Kubernetes does not have in rules; everything else it has.
 
+mod docs;
 mod document;
 mod syntax;
 mod text;
@@ -116,4 +117,18 @@ fn tables() -> Vec<PathBuf> {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
     files.sort();
     files
+}
+
+/// What an expression over the sample gives, as text.
+fn result_of(source: &str) -> String {
+    let sample = Sample::new();
+    let expression = compile(&sample, source).unwrap_or_else(|error| panic!("`{source}` is refused: {error}"));
+    let arena = Arena::new();
+    let mut evaluator = Evaluator::new(&sample.shapes, &arena);
+    evaluator.set_budget(1_000_000);
+    let value = evaluator.read(&sample.value, sample.shape);
+    match expression.evaluate(&mut evaluator, &[value]) {
+        Ok(value) => text::of(value),
+        Err(error) => format!("fails: {error}"),
+    }
 }
