@@ -121,7 +121,7 @@ pub struct Comprehension {
     pub second: Option<Box<str>>,
     /// The condition, of those that have one; `map`, `transformList`, `transformMap` and `transformMapEntry` may.
     pub condition: Option<Expr>,
-    /// The result of a step, of `map`, `transformList`, `transformMap` and `transformMapEntry`.
+    /// The result of a step, of `map`, `transformList`, `transformMap` and `transformMapEntry`; of `sortBy`, the key.
     pub transform: Option<Expr>,
 }
 
@@ -144,6 +144,8 @@ pub enum Macro {
     TransformMap,
     /// `transformMapEntry`.
     TransformMapEntry,
+    /// `sortBy`.
+    SortBy,
 }
 
 impl Binary {

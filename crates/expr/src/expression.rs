@@ -3,12 +3,13 @@
 use std::{error::Error, fmt, ops::Range};
 
 use crate::{
-    CostEstimate, Failure, Type,
+    CostEstimate, Failure, Function, Type,
     check::{Checked, Mistake, Variable, check},
     code::Code,
     estimate::estimate,
     evaluate::Evaluator,
-    parse,
+    library::Overload,
+    parse::{parse, quoted_names},
     shape::Shapes,
     value::Val,
 };
@@ -19,6 +20,7 @@ pub struct Expression {
     code: Code,
     uses: Vec<bool>,
     foreign: Vec<(&'static str, Range<u32>)>,
+    called: Vec<&'static Overload>,
 }
 
 /// Why an expression cannot be compiled.
@@ -36,13 +38,14 @@ impl Expression {
         let expr = parse(source).map_err(|error| CompileError {
             mistakes: vec![Mistake { at: error.at(), message: error.message().to_owned() }],
         })?;
-        let Checked { code, r#type, uses, foreign } =
+        let Checked { code, r#type, uses, mut foreign, called } =
             check(&expr, shapes, variables).map_err(|mistakes| CompileError { mistakes })?;
+        foreign.extend(quoted_names(source).map(|at| ("`", at)));
         if r#type != *result {
             let message = format!("the expression must give a {result}, not a {type}");
             return Err(CompileError { mistakes: vec![Mistake { at: expr.at, message }] });
         }
-        Ok(Self { code, uses, foreign })
+        Ok(Self { code, uses, foreign, called })
     }
 
     /// Whether the expression mentions a variable, by its position in the list it was compiled with.
@@ -50,9 +53,16 @@ impl Expression {
         self.uses.get(variable).copied().unwrap_or(false)
     }
 
-    /// The functions that Kubernetes does not have in the rules of a schema, with their places.
+    /// The functions and macros that Kubernetes does not have in the rules of a schema, with their places; names in
+    /// backticks, which it does not have either, are called "`".
     pub fn foreign_functions(&self) -> &[(&'static str, Range<u32>)] {
         &self.foreign
+    }
+
+    /// The functions and operators that the expression calls, where the types of their arguments tell which; macros
+    /// are not among them.
+    pub fn functions(&self) -> impl Iterator<Item = Function> {
+        self.called.iter().map(|overload| Function::of(overload))
     }
 
     /// What the expression can cost for documents of the shapes and with the variables it was compiled with.

@@ -8,6 +8,7 @@ mod estimate;
 mod evaluate;
 mod expression;
 mod failure;
+mod functions;
 mod library;
 mod limits;
 mod parse;
@@ -20,6 +21,7 @@ pub use estimate::CostEstimate;
 pub use evaluate::Evaluator;
 pub use expression::{CompileError, Expression};
 pub use failure::{Failure, FailureKind};
+pub use functions::{Function, functions};
 pub use limits::{
     ESTIMATED_RULE_LIMIT, ESTIMATED_SCHEMA_LIMIT, EXPRESSION_LIMIT, MESSAGE_BYTES, NOTABLE_RULE_COST, OBJECT_BUDGET,
     REQUEST_BYTES,

@@ -193,17 +193,19 @@ fn any_node(inner: impl Strategy<Value = Expr> + Clone + 'static) -> impl Strate
 
 fn any_comprehension(inner: impl Strategy<Value = Expr> + Clone) -> impl Strategy<Value = Comprehension> {
     use Macro::*;
-    let kinds = select(vec![All, Exists, ExistsOne, Filter, Map, TransformList, TransformMap, TransformMapEntry]);
+    let kinds =
+        select(vec![All, Exists, ExistsOne, Filter, Map, TransformList, TransformMap, TransformMapEntry, SortBy]);
     let parts = (inner.clone(), inner.clone(), option::of(inner), any_variable(), any::<bool>());
     (kinds, parts).prop_map(|(kind, (range, last, condition, variable, has_second))| {
         let has_second = match kind {
             All | Exists | ExistsOne => has_second,
-            Filter | Map => false,
+            Filter | Map | SortBy => false,
             TransformList | TransformMap | TransformMapEntry => true,
         };
         let (condition, transform) = match kind {
             All | Exists | ExistsOne | Filter => (Some(last), None),
             Map | TransformList | TransformMap | TransformMapEntry => (condition, Some(last)),
+            SortBy => (None, Some(last)),
         };
         Comprehension { kind, range, variable, second: has_second.then(|| "second".into()), condition, transform }
     })
@@ -335,6 +337,7 @@ impl Printer {
             Macro::TransformList => "transformList",
             Macro::TransformMap => "transformMap",
             Macro::TransformMapEntry => "transformMapEntry",
+            Macro::SortBy => "sortBy",
         };
         let mut arguments = variable.to_string();
         for argument in second

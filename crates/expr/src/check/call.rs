@@ -101,11 +101,19 @@ impl Checker<'_> {
             return self.no_overload(name, name_at, &types, is_member);
         };
         fitting.iter().for_each(|overload| self.note_origin(overload, name_at));
+        if let [only] = *fitting {
+            self.called.push(only);
+        }
         let pattern = match self.constant_pattern(name, arguments) {
             Ok(pattern) => pattern,
             Err(typed) => return typed,
         };
         if let Err(typed) = self.constant_argument(name, arguments) {
+            return typed;
+        }
+        if let ("format", true, [text, values]) = (name, is_member, arguments)
+            && let Err(typed) = self.constant_format(text, values, &types[1])
+        {
             return typed;
         }
         // What is known of the arguments decides, unless some may turn out to be something else.
@@ -165,6 +173,28 @@ impl Checker<'_> {
         let [argument] = arguments else { return Ok(()) };
         let Node::Literal(Literal::String(text)) = &argument.node else { return Ok(()) };
         if library::reads(name, text) { Ok(()) } else { Err(self.mistake(&argument.at, format!("this is no {name}"))) }
+    }
+
+    /// A constant text that cannot be formatted with the values listed after it is a mistake.
+    fn constant_format(&mut self, text: &Expr, values: &Expr, r#type: &Type) -> Result<(), Typed> {
+        let (Node::Literal(Literal::String(text)), Node::List(items)) = (&text.node, &values.node) else {
+            return Ok(());
+        };
+        let item_type = match r#type {
+            Type::List(item) => self.types.resolved(item),
+            _ => Type::Dyn,
+        };
+        let types: Vec<_> = items
+            .iter()
+            .map(|(item, _)| match &item.node {
+                Node::Literal(literal) => self.literal(literal).r#type,
+                _ => item_type.clone(),
+            })
+            .collect();
+        library::check_format(text, &types).map_err(|(message, item)| {
+            let at = item.map_or(&values.at, |item| &items[item].0.at);
+            self.mistake(at, message)
+        })
     }
 }
 

@@ -11,6 +11,10 @@ impl Checker<'_> {
     pub(super) fn comprehension(&mut self, comprehension: &Comprehension) -> Typed {
         let range = self.expr(&comprehension.range);
         let range_type = self.types.shallow(&range.r#type);
+        if comprehension.kind == Macro::SortBy && matches!(range_type, Type::Map(..)) {
+            let found = describe(&self.types.resolved(&range_type));
+            return self.mistake(&comprehension.range.at, format!("this must be a list, not {found}"));
+        }
         let (first, second) = match (&range_type, &comprehension.second) {
             (Type::List(item), None) => ((**item).clone(), None),
             (Type::List(item), Some(_)) => (Type::Int, Some((**item).clone())),
@@ -30,10 +34,17 @@ impl Checker<'_> {
         let transform = comprehension.transform.as_ref().map(|transform| self.expr(transform));
         self.scope.truncate(depth);
 
+        if let (Macro::SortBy, Some(key), Some(expr)) = (comprehension.kind, &transform, &comprehension.transform) {
+            let key = self.types.resolved(&key.r#type);
+            if !has_order(&key) {
+                return self
+                    .mistake(&expr.at, format!("this must be of a type that has an order, not {}", describe(&key)));
+            }
+        }
         let transformed = transform.as_ref().map_or(Type::Dyn, |transform| transform.r#type.clone());
         let r#type = match comprehension.kind {
             Macro::All | Macro::Exists | Macro::ExistsOne => Type::Bool,
-            Macro::Filter => Type::list(first),
+            Macro::Filter | Macro::SortBy => Type::list(first),
             Macro::Map | Macro::TransformList => Type::list(transformed),
             Macro::TransformMap => Type::map(first, transformed),
             Macro::TransformMapEntry => match self.types.shallow(&transformed) {
@@ -55,4 +66,19 @@ impl Checker<'_> {
         }));
         Typed::new(code, r#type)
     }
+}
+
+fn has_order(r#type: &Type) -> bool {
+    matches!(
+        r#type,
+        Type::Dyn
+            | Type::Int
+            | Type::Uint
+            | Type::Double
+            | Type::Bool
+            | Type::Duration
+            | Type::Timestamp
+            | Type::String
+            | Type::Bytes
+    )
 }

@@ -45,6 +45,8 @@ pub(crate) struct Checked {
     pub(crate) uses: Vec<bool>,
     /// The functions it uses that Kubernetes does not have, with their places.
     pub(crate) foreign: Vec<(&'static str, Range<u32>)>,
+    /// The overloads it calls, where types tell which.
+    pub(crate) called: Vec<&'static library::Overload>,
 }
 
 /// Checks an expression.
@@ -57,13 +59,14 @@ pub(crate) fn check(expr: &Expr, shapes: &Shapes, variables: &[Variable]) -> Res
         types: Unifier::default(),
         mistakes: Vec::new(),
         foreign: Vec::new(),
+        called: Vec::new(),
     };
     let Typed { code, r#type } = checker.expr(expr);
     if !checker.mistakes.is_empty() {
         return Err(checker.mistakes);
     }
     let r#type = checker.types.resolved(&r#type);
-    Ok(Checked { code, r#type, uses: checker.uses, foreign: checker.foreign })
+    Ok(Checked { code, r#type, uses: checker.uses, foreign: checker.foreign, called: checker.called })
 }
 
 struct Checker<'s> {
@@ -75,6 +78,7 @@ struct Checker<'s> {
     types: Unifier,
     mistakes: Vec<Mistake>,
     foreign: Vec<(&'static str, Range<u32>)>,
+    called: Vec<&'static library::Overload>,
 }
 
 /// Code and the type of what it gives.
@@ -123,6 +127,7 @@ impl Checker<'_> {
             }
             Node::Comprehension(comprehension) => self.comprehension(comprehension),
             Node::Bind { name, value, body } => {
+                self.foreign.push(("cel.bind", expr.at.clone()));
                 let value = self.expr(value);
                 let body = self.with(name, value.r#type, |checker| checker.expr(body));
                 Typed::new(Code::Bind(Box::new([value.code, body.code])), body.r#type)

@@ -276,13 +276,15 @@ impl Estimator<'_> {
         let (start, result) = match comprehension.kind {
             Macro::All | Macro::Exists => (FREE, ONE),
             Macro::ExistsOne => (FREE, CostEstimate::exactly(2)),
-            Macro::Filter | Macro::Map | Macro::TransformList => (NEW_LIST, ONE),
+            Macro::Filter | Macro::Map | Macro::TransformList | Macro::SortBy => (NEW_LIST, ONE),
             Macro::TransformMap | Macro::TransformMapEntry => (NEW_MAP, ONE),
         };
         let taken = match comprehension.kind {
             Macro::All | Macro::Exists => FREE,
             Macro::ExistsOne => CostEstimate::exactly(2),
-            Macro::Filter | Macro::Map | Macro::TransformList => transform.cost.plus(CostEstimate::exactly(12)),
+            Macro::Filter | Macro::Map | Macro::TransformList | Macro::SortBy => {
+                transform.cost.plus(CostEstimate::exactly(12))
+            }
             Macro::TransformMap => transform.cost.plus(CostEstimate::exactly(3)),
             Macro::TransformMapEntry => transform.cost.plus(CostEstimate::exactly(2)),
         };
@@ -293,13 +295,17 @@ impl Estimator<'_> {
             (_, None) => taken,
         };
         let count = range.size_or_unknown();
-        let cost = range.cost.plus(start).plus(result).plus(count.times(step));
+        let mut cost = range.cost.plus(start).plus(result).plus(count.times(step));
+        if comprehension.kind == Macro::SortBy {
+            cost = cost.plus(NEW_LIST).plus(ONE).plus(count.times(count).scaled(2.0));
+        }
 
         let made = Some(count);
         let entries = Entries { is_list: true, key: ONE, value: transform.size_or_unknown().or(Size::exactly(0)) };
         let (r#type, size, entries) = match comprehension.kind {
             Macro::All | Macro::Exists | Macro::ExistsOne => (Type::Bool, Some(ONE), None),
             Macro::Filter | Macro::Map | Macro::TransformList => (Type::list(transform.r#type), made, Some(entries)),
+            Macro::SortBy => (Type::list(first.r#type), made, None),
             Macro::TransformMap => (Type::map(first.r#type, transform.r#type), made, None),
             Macro::TransformMapEntry => (transform.r#type, made, None),
         };

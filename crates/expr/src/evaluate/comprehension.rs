@@ -5,7 +5,7 @@ use crate::{
     Failure,
     ast::Macro,
     code::{Code, Comprehension},
-    library::Answer,
+    library::{Answer, sort_by},
     shape::ShapeKind,
     value::Val,
 };
@@ -22,6 +22,8 @@ struct Progress<'a> {
     count: usize,
     list: Vec<Val<'a>>,
     map: MapBuilder<'a>,
+    /// Keys, and the items that they belong to.
+    keyed: Vec<(Val<'a>, Val<'a>)>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -141,6 +143,10 @@ impl<'a> Evaluator<'a> {
                 self.charge(2)?;
                 self.insert_entries(transform, progress)?;
             }
+            (Macro::SortBy, Some(key)) => {
+                let key = self.value(key)?;
+                progress.keyed.push((key, super::valid(first)?));
+            }
             _ => {}
         }
         Ok(None)
@@ -170,6 +176,7 @@ impl<'a> Evaluator<'a> {
             Macro::ExistsOne => Val::Bool(progress.count == 1),
             Macro::Filter | Macro::Map | Macro::TransformList => Val::List(self.arena.slice(&progress.list)),
             Macro::TransformMap | Macro::TransformMapEntry => progress.map.finish(self.arena),
+            Macro::SortBy => return sort_by(self, progress.keyed),
         })
     }
 }

@@ -113,8 +113,8 @@ fn integer(value: Val<'_>) -> Option<i128> {
 
 /// A double against an integer, exactly: integers beyond 53 bits are not rounded.
 fn compare_double(double: f64, integer: i128) -> Option<Ordering> {
-    if double.is_nan() {
-        return None;
+    if !double.is_finite() {
+        return double.partial_cmp(&0.0);
     }
     // Saturates far outside what a 64-bit integer can be.
     let whole = double.trunc() as i128;

@@ -136,7 +136,7 @@ fn to_uint<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
         Val::Uint(value) => Ok(Val::Uint(value)),
         Val::Int(value) => u64::try_from(value).map(Val::Uint).map_err(|_| failed()),
         Val::Double(value) if value >= 0.0 && value < 2f64.powi(64) => Ok(Val::Uint(value as u64)),
-        Val::String(text) => text.parse().map(Val::Uint).map_err(|_| failed()),
+        Val::String(text) if !text.starts_with('+') => text.parse().map(Val::Uint).map_err(|_| failed()),
         _ => Err(failed()),
     }
 }

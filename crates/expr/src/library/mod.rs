@@ -1,5 +1,6 @@
 //! The functions and operators of expressions: what they take, what they give, what they cost, and what they do.
 
+mod arrange;
 mod base64;
 mod compare;
 mod conversions;
@@ -19,8 +20,10 @@ mod url;
 
 use std::{collections::HashMap, sync::LazyLock};
 
+pub(crate) use arrange::sort_by;
 pub(crate) use compare::{MapKey, contains, map_key};
 pub(crate) use conversions::{reads, type_named};
+pub(crate) use string_format::check_format;
 
 use wheelwright_document::Value;
 
@@ -37,6 +40,15 @@ pub(crate) struct Overload {
     pub(crate) cost: Cost,
     pub(crate) origin: Origin,
     pub(crate) run: Function,
+}
+
+impl std::fmt::Debug for Overload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Overload")
+            .field("name", &self.name)
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a function does; the arguments are as many as its parameters.
@@ -260,9 +272,9 @@ pub(crate) fn tenth(size: u64) -> u64 {
     size.div_ceil(10)
 }
 
-/// Every overload by the name of its function.
-static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<&'static Overload>>> = LazyLock::new(|| {
-    let libraries = [
+/// Every overload, in a fixed order.
+pub(crate) fn all() -> impl Iterator<Item = &'static Overload> {
+    let libraries: [&'static [Overload]; _] = [
         compare::EQUALITY,
         compare::LESS,
         compare::LESS_OR_EQUAL,
@@ -273,6 +285,8 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<&'static Overload>>> = Lazy
         lists::IS_SORTED,
         lists::MIN,
         lists::MAX,
+        arrange::OVERLOADS,
+        arrange::SORT,
         math::OVERLOADS,
         optional::OVERLOADS,
         regex::OVERLOADS,
@@ -289,8 +303,13 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<&'static Overload>>> = Lazy
         time::SPANS,
         url::OVERLOADS,
     ];
+    libraries.into_iter().flatten()
+}
+
+/// Every overload by the name of its function.
+static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<&'static Overload>>> = LazyLock::new(|| {
     let mut functions: HashMap<_, Vec<_>> = HashMap::new();
-    for overload in libraries.into_iter().flatten() {
+    for overload in all() {
         functions.entry(overload.name).or_default().push(overload);
     }
     functions

@@ -16,7 +16,9 @@ pub(super) const OVERLOADS: &[Overload] = &[
     global("isQuantity", &[Kind::String], Kind::Bool, Cost::Traversal(1), |_, arguments| {
         Ok(Val::Bool(Quantity::parse(text_at(arguments, 0)?).is_some()))
     }),
-    member("sign", &[Kind::Quantity], Kind::Int, ONE, |_, arguments| Ok(Val::Int(quantity_at(arguments, 0)?.sign()))),
+    // Kubernetes documents it as a member, but declares it as a function.
+    global("sign", &[Kind::Quantity], Kind::Int, ONE, sign),
+    member("sign", &[Kind::Quantity], Kind::Int, ONE, sign).elsewhere(),
     member("isInteger", &[Kind::Quantity], Kind::Bool, ONE, |_, arguments| {
         Ok(Val::Bool(quantity_at(arguments, 0)?.is_integer()))
     }),
@@ -54,6 +56,10 @@ fn quantity_at(arguments: &[Val<'_>], at: usize) -> Result<Quantity, Failure> {
         Val::Int(value) => Quantity::parse(&value.to_string()).ok_or_else(|| Failure::other("integer overflow")),
         _ => Err(Failure::no_such_overload("quantity")),
     }
+}
+
+fn sign<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    Ok(Val::Int(quantity_at(arguments, 0)?.sign()))
 }
 
 fn add<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {

@@ -1,62 +1,155 @@
-//! `"…%s…".format([…])`.
+//! `"…%s…".format([…])`, as version 2 of CEL's strings library does it, American separators included.
 
 use super::{Answer, Cost, Kind, Overload, member, strings::text_at};
 use crate::{
-    Failure,
+    Failure, Type,
     evaluate::{Evaluator, valid},
+    shape::ShapeKind,
     value::Val,
 };
 
 pub(super) const OVERLOADS: &[Overload] =
     &[member("format", &[Kind::String, Kind::List(&Kind::Dyn)], Kind::String, Cost::Traversal(1), format)];
 
-fn format<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
-    let mut rest = text_at(arguments, 0)?;
-    let mut out = String::new();
-    let mut values = 0..arguments[1].cost_size() as usize;
-    while let Some(at) = rest.find('%') {
-        out += &rest[..at];
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix('%') {
-            out.push('%');
-            rest = after;
-            continue;
-        }
-        let (precision, after) = precision(rest)?;
-        let mut letters = after.chars();
-        let verb = letters.next().ok_or_else(|| Failure::other("could not parse formatting clause: it has no verb"))?;
-        rest = letters.as_str();
-        let at = values.next().ok_or_else(|| Failure::other("index out of range: too few values to format"))?;
-        let value = valid(evaluator.item(arguments[1], at))?;
-        let before = out.len();
-        match verb {
-            's' => write_text(evaluator, value, &mut out, 0)?,
-            'd' => write_decimal(value, &mut out)?,
-            'f' => write_fixed(value, precision.unwrap_or(6), &mut out)?,
-            'e' => write_scientific(value, precision.unwrap_or(6), &mut out)?,
-            'b' => write_radix(value, 2, false, &mut out)?,
-            'o' => write_radix(value, 8, false, &mut out)?,
-            'x' => write_radix(value, 16, false, &mut out)?,
-            'X' => write_radix(value, 16, true, &mut out)?,
-            other => return Err(Failure::other(format!("unrecognized formatting clause %{other}"))),
-        }
-        evaluator.work((out.len() - before) as u64)?;
+/// A part of a text to format.
+enum Piece<'a> {
+    Text(&'a str),
+    /// A verb, and the number of digits after the point if the clause has one.
+    Clause(char, Option<usize>),
+}
+
+/// The next part of a text, and what follows it.
+fn next_piece(text: &str) -> Result<(Piece<'_>, &str), String> {
+    let Some(clause) = text.strip_prefix('%') else {
+        let (before, after) = text.split_at(text.find('%').unwrap_or(text.len()));
+        return Ok((Piece::Text(before), after));
+    };
+    if clause.starts_with('%') {
+        let (sign, after) = clause.split_at(1);
+        return Ok((Piece::Text(sign), after));
     }
-    out += rest;
-    Ok(Val::String(evaluator.arena.text(&out)))
+    let (precision, after) = precision(clause)?;
+    let mut letters = after.chars();
+    match letters.next() {
+        Some(verb @ ('s' | 'd' | 'f' | 'e' | 'b' | 'o' | 'x' | 'X')) => {
+            Ok((Piece::Clause(verb, precision), letters.as_str()))
+        }
+        Some(other) => Err(format!("could not parse formatting clause: unrecognized formatting clause `%{other}`")),
+        None => Err("could not parse formatting clause: it ends before its verb".to_owned()),
+    }
 }
 
 /// The number of digits after the point that a clause asks for, and the rest of the clause.
-fn precision(clause: &str) -> Result<(Option<usize>, &str), Failure> {
+fn precision(clause: &str) -> Result<(Option<usize>, &str), String> {
     let Some(digits) = clause.strip_prefix('.') else { return Ok((None, clause)) };
     let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
     const MOST: usize = 100;
     match digits[..end].parse() {
         Ok(count) if count <= MOST => Ok((Some(count), &digits[end..])),
-        _ => Err(Failure::other("could not parse formatting clause: the precision must be a number up to 100")),
+        _ => Err(format!("could not parse formatting clause: the precision must be a number up to {MOST}")),
     }
 }
 
+/// Whether a constant text can be formatted with values of some types, which Kubernetes asks when it compiles.
+///
+/// # Errors
+/// What is wrong, and which of the values it is about, if any.
+pub(crate) fn check_format(mut text: &str, types: &[Type]) -> Result<(), (String, Option<usize>)> {
+    let mut used = 0;
+    while !text.is_empty() {
+        let (piece, after) = next_piece(text).map_err(|message| (message, None))?;
+        text = after;
+        let Piece::Clause(verb, _) = piece else { continue };
+        let Some(r#type) = types.get(used) else {
+            return Err((format!("there are too few values to format: {}", types.len()), None));
+        };
+        if !takes(verb, r#type) {
+            return Err((misused(verb, &r#type.to_string()), Some(used)));
+        }
+        used += 1;
+    }
+    if used < types.len() {
+        return Err((format!("there are too many values to format: {} of {} are used", used, types.len()), None));
+    }
+    Ok(())
+}
+
+fn takes(verb: char, r#type: &Type) -> bool {
+    matches!(
+        (verb, r#type),
+        (_, Type::Dyn | Type::Variable(_))
+            | ('d' | 'b' | 'o' | 'x' | 'X', Type::Int | Type::Uint)
+            | ('b', Type::Bool)
+            | ('x' | 'X', Type::String | Type::Bytes)
+            | ('f' | 'e', Type::Double | Type::String)
+            | ('s', Type::List(_) | Type::Map(..) | Type::Int | Type::Uint | Type::Double | Type::Bool)
+            | ('s', Type::String | Type::Bytes | Type::Timestamp | Type::Duration | Type::Type | Type::Null)
+    )
+}
+
+fn misused(verb: char, found: &str) -> String {
+    let (clause, wanted) = match verb {
+        'd' => ("decimal", "integers"),
+        'f' => ("fixed-point", "doubles"),
+        'e' => ("scientific", "doubles"),
+        'b' => ("binary", "integers and bools"),
+        'o' => ("octal", "integers"),
+        'x' | 'X' => ("hexadecimal", "integers, strings and bytes"),
+        _ => ("string", "plain values, lists and maps"),
+    };
+    format!("the {clause} clause can only be used on {wanted}, not on {found}")
+}
+
+fn format<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    let mut rest = text_at(arguments, 0)?;
+    let mut out = String::new();
+    let mut values = 0..arguments[1].cost_size() as usize;
+    while !rest.is_empty() {
+        let (piece, after) = next_piece(rest).map_err(Failure::other)?;
+        rest = after;
+        let (verb, precision) = match piece {
+            Piece::Text(text) => {
+                out += text;
+                continue;
+            }
+            Piece::Clause(verb, precision) => (verb, precision),
+        };
+        let at = values.next().ok_or_else(|| Failure::other("index out of range: too few values to format"))?;
+        let value = valid(evaluator.item(arguments[1], at))?;
+        let before = out.len();
+        write_clause(evaluator, verb, precision, value, &mut out)?;
+        evaluator.work((out.len() - before) as u64)?;
+    }
+    Ok(Val::String(evaluator.arena.text(&out)))
+}
+
+fn write_clause<'a>(
+    evaluator: &mut Evaluator<'a>,
+    verb: char,
+    precision: Option<usize>,
+    value: Val<'a>,
+    out: &mut String,
+) -> Result<(), Failure> {
+    let failed = || Failure::other(misused(verb, value.type_name()));
+    match verb {
+        's' => write_text(evaluator, value, out, 0)?,
+        'd' => match value {
+            Val::Int(value) => out.push_str(&value.to_string()),
+            Val::Uint(value) => out.push_str(&value.to_string()),
+            _ => return Err(failed()),
+        },
+        'f' => write_fixed(double(value).ok_or_else(failed)?, precision.unwrap_or(DIGITS), out),
+        // The precision becomes a width that is never reached.
+        'e' => write_scientific(double(value).ok_or_else(failed)?, out),
+        _ => out.push_str(&radix(verb, value).ok_or_else(failed)?),
+    }
+    Ok(())
+}
+
+/// The digits after the point, unless a clause says how many.
+const DIGITS: usize = 6;
+
+/// A value by itself, or in a list or map, where it looks like a literal.
 fn write_text<'a>(
     evaluator: &mut Evaluator<'a>,
     value: Val<'a>,
@@ -69,16 +162,31 @@ fn write_text<'a>(
         return Err(Failure::other("the value nests too deeply to be formatted"));
     }
     evaluator.work(value.cost_size())?;
+    let is_inside = depth > 0;
     match value {
+        Val::String(text) if is_inside => write_quoted(text, out),
         Val::String(text) => out.push_str(text),
-        Val::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
+        Val::Bytes(bytes) => {
+            let text = std::str::from_utf8(bytes)
+                .map_err(|_| Failure::other("invalid UTF-8 in bytes, cannot convert to string"))?;
+            if is_inside {
+                out.push('b');
+                write_quoted(text, out);
+            } else {
+                out.push_str(text);
+            }
+        }
         Val::Bool(value) => out.push_str(if value { "true" } else { "false" }),
         Val::Int(value) => out.push_str(&value.to_string()),
         Val::Uint(value) => out.push_str(&value.to_string()),
+        Val::Double(value) if is_inside && value.is_finite() => out.push_str(&format!("{value:.DIGITS$}")),
+        Val::Double(value) if is_inside => write_quoted(&shortest(value), out),
         Val::Double(value) => out.push_str(&shortest(value)),
         Val::Null => out.push_str("null"),
         Val::Type(name) => out.push_str(name),
+        Val::Timestamp(moment) if is_inside => out.push_str(&format!("timestamp(\"{moment}\")")),
         Val::Timestamp(moment) => out.push_str(&moment.to_string()),
+        Val::Duration(span) if is_inside => out.push_str(&format!("duration(\"{span}\")")),
         Val::Duration(span) => out.push_str(&span.to_string()),
         Val::Items(..) | Val::List(_) => {
             out.push('[');
@@ -91,29 +199,17 @@ fn write_text<'a>(
             }
             out.push(']');
         }
-        Val::Map(entries) => {
-            let mut parts: Vec<(String, Val<'a>)> = Vec::new();
-            for (key, value) in entries {
-                let mut text = String::new();
-                write_text(evaluator, *key, &mut text, depth + 1)?;
-                parts.push((text, *value));
-            }
-            write_entries(evaluator, parts, out, depth)?;
-        }
-        Val::Fields(entries, _) => {
+        Val::Map(entries) => write_entries(evaluator, entries, out, depth)?,
+        Val::Fields(entries, id) if !matches!(evaluator.shapes.get(id).kind, ShapeKind::Object(_)) => {
             let parts = entries.iter().filter_map(|entry| {
                 let value = evaluator.declared(value, entry.key)?;
-                Some((entry.key.to_owned(), value))
+                Some((Val::String(entry.key), value))
             });
-            let parts = parts.collect();
-            write_entries(evaluator, parts, out, depth)?;
+            let parts: Vec<_> = parts.collect();
+            write_entries(evaluator, &parts, out, depth)?;
         }
-        other => {
-            return Err(Failure::other(format!(
-                "string clause can only be used on plain values, not {}",
-                other.type_name()
-            )));
-        }
+        Val::Fields(..) => return Err(Failure::other(misused('s', "object"))),
+        other => return Err(Failure::other(misused('s', other.type_name()))),
     }
     Ok(())
 }
@@ -121,119 +217,146 @@ fn write_text<'a>(
 /// Entries in the order of their keys.
 fn write_entries<'a>(
     evaluator: &mut Evaluator<'a>,
-    mut entries: Vec<(String, Val<'a>)>,
+    entries: &[(Val<'a>, Val<'a>)],
     out: &mut String,
     depth: usize,
 ) -> Result<(), Failure> {
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut texts: Vec<(String, Val<'a>)> = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        let mut text = String::new();
+        write_text(evaluator, *key, &mut text, depth + 1)?;
+        texts.push((text, *value));
+    }
+    texts.sort_by(|(a, _), (b, _)| a.cmp(b));
     out.push('{');
-    for (at, (key, value)) in entries.into_iter().enumerate() {
+    for (at, (key, value)) in texts.into_iter().enumerate() {
         if at > 0 {
             out.push_str(", ");
         }
         out.push_str(&key);
-        out.push_str(": ");
+        out.push(':');
         write_text(evaluator, valid(value)?, out, depth + 1)?;
     }
     out.push('}');
     Ok(())
 }
 
-fn write_decimal(value: Val<'_>, out: &mut String) -> Result<(), Failure> {
+/// A text in quotes, in Go's way.
+fn write_quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            '\u{07}' => out.push_str("\\a"),
+            '\u{08}' => out.push_str("\\b"),
+            '\u{0c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{0b}' => out.push_str("\\v"),
+            '\0'..='\x1f' | '\x7f' => out.push_str(&format!("\\x{:02x}", letter as u32)),
+            '\u{80}'..='\u{a0}' | '\u{ad}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{feff}' => {
+                out.push_str(&format!("\\u{:04x}", letter as u32));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+}
+
+fn double(value: Val<'_>) -> Option<f64> {
     match value {
-        Val::Int(value) => out.push_str(&value.to_string()),
-        Val::Uint(value) => out.push_str(&value.to_string()),
-        other => return Err(misused("decimal", "integers", other)),
-    }
-    Ok(())
-}
-
-fn write_fixed(value: Val<'_>, precision: usize, out: &mut String) -> Result<(), Failure> {
-    let value = double(value, "fixed-point")?;
-    match special(value) {
-        Some(name) => out.push_str(name),
-        None => out.push_str(&format!("{value:.precision$}")),
-    }
-    Ok(())
-}
-
-fn write_scientific(value: Val<'_>, precision: usize, out: &mut String) -> Result<(), Failure> {
-    let value = double(value, "scientific notation")?;
-    if let Some(name) = special(value) {
-        out.push_str(name);
-        return Ok(());
-    }
-    let written = format!("{value:.precision$e}");
-    let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
-    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
-    out.push_str(&format!("{mantissa}e{sign}{digits:0>2}"));
-    Ok(())
-}
-
-fn double(value: Val<'_>, clause: &str) -> Result<f64, Failure> {
-    match value {
-        Val::Double(value) => Ok(value),
-        Val::Int(value) => Ok(value as f64),
-        Val::Uint(value) => Ok(value as f64),
+        Val::Double(value) => Some(value),
         // The values that no literal spells may be given as texts.
-        Val::String("NaN") => Ok(f64::NAN),
-        Val::String("Infinity") => Ok(f64::INFINITY),
-        Val::String("-Infinity") => Ok(f64::NEG_INFINITY),
-        other => Err(misused(clause, "doubles", other)),
-    }
-}
-
-fn special(value: f64) -> Option<&'static str> {
-    match value {
-        value if value.is_nan() => Some("NaN"),
-        f64::INFINITY => Some("Infinity"),
-        f64::NEG_INFINITY => Some("-Infinity"),
+        Val::String("NaN") => Some(f64::NAN),
+        Val::String("Infinity") => Some(f64::INFINITY),
+        Val::String("-Infinity") => Some(f64::NEG_INFINITY),
         _ => None,
     }
 }
 
-fn write_radix(value: Val<'_>, radix: u32, upper: bool, out: &mut String) -> Result<(), Failure> {
+/// What is not a finite number, as Americans write it.
+fn special(value: f64) -> Option<&'static str> {
+    match value {
+        value if value.is_nan() => Some("NaN"),
+        f64::INFINITY => Some("∞"),
+        f64::NEG_INFINITY => Some("-∞"),
+        _ => None,
+    }
+}
+
+fn write_fixed(value: f64, precision: usize, out: &mut String) {
+    if let Some(name) = special(value) {
+        out.push_str(name);
+        return;
+    }
+    let written = format!("{value:.precision$}");
+    let whole = written.find('.').unwrap_or(written.len());
+    let first = usize::from(written.starts_with('-'));
+    for (at, letter) in written.char_indices() {
+        if at > first && at < whole && (whole - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(letter);
+    }
+}
+
+fn write_scientific(value: f64, out: &mut String) {
+    if let Some(name) = special(value) {
+        out.push_str(name);
+        return;
+    }
+    let (mantissa, is_negative, exponent) = scientific(&format!("{value:.DIGITS$e}"));
+    out.push_str(&mantissa);
+    out.push_str("\u{202f}×\u{202f}10");
+    if is_negative {
+        out.push('⁻');
+    }
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    out.extend(exponent.bytes().map(|digit| RAISED[usize::from(digit - b'0')]));
+}
+
+/// The mantissa of a number in scientific notation, whether its exponent is negative, and at least two of its digits.
+fn scientific(written: &str) -> (String, bool, String) {
+    let (mantissa, exponent) = written.split_once('e').unwrap_or((written, "0"));
+    let digits = exponent.trim_start_matches('-');
+    (mantissa.to_owned(), exponent.starts_with('-'), format!("{digits:0>2}"))
+}
+
+fn radix(verb: char, value: Val<'_>) -> Option<String> {
     let (sign, magnitude) = match value {
         Val::Int(value) => (if value < 0 { "-" } else { "" }, value.unsigned_abs()),
         Val::Uint(value) => ("", value),
-        Val::Bool(value) if radix == 2 => ("", u64::from(value)),
-        Val::String(text) if radix == 16 => return write_hex(text.as_bytes(), upper, out),
-        Val::Bytes(bytes) if radix == 16 => return write_hex(bytes, upper, out),
-        other => return Err(misused("number", "integers", other)),
+        Val::Bool(value) if verb == 'b' => ("", u64::from(value)),
+        Val::String(text) if verb != 'b' && verb != 'o' => return Some(hexadecimal(text.as_bytes(), verb)),
+        Val::Bytes(bytes) if verb != 'b' && verb != 'o' => return Some(hexadecimal(bytes, verb)),
+        _ => return None,
     };
-    out.push_str(sign);
-    out.push_str(&match (radix, upper) {
-        (2, _) => format!("{magnitude:b}"),
-        (8, _) => format!("{magnitude:o}"),
-        (_, false) => format!("{magnitude:x}"),
-        (_, true) => format!("{magnitude:X}"),
-    });
-    Ok(())
+    Some(match verb {
+        'b' => format!("{sign}{magnitude:b}"),
+        'o' => format!("{sign}{magnitude:o}"),
+        'x' => format!("{sign}{magnitude:x}"),
+        _ => format!("{sign}{magnitude:X}"),
+    })
 }
 
-fn write_hex(bytes: &[u8], upper: bool, out: &mut String) -> Result<(), Failure> {
-    for byte in bytes {
-        out.push_str(&if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
-    }
-    Ok(())
-}
-
-fn misused(clause: &str, wanted: &str, found: Val<'_>) -> Failure {
-    Failure::other(format!("{clause} clause can only be used on {wanted}, not on {}", found.type_name()))
+fn hexadecimal(bytes: &[u8], verb: char) -> String {
+    bytes.iter().map(|byte| if verb == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") }).collect()
 }
 
 /// The shortest text that reads back as the same double, in Go's way.
 pub(super) fn shortest(value: f64) -> String {
-    match special(value) {
-        Some("Infinity") => "+Inf".to_owned(),
-        Some("-Infinity") => "-Inf".to_owned(),
-        Some(name) => name.to_owned(),
-        None if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e21) => {
-            let written = format!("{value:e}");
-            let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
-            let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
-            format!("{mantissa}e{sign}{digits:0>2}")
-        }
-        None => format!("{value}"),
+    if value.is_nan() {
+        return "NaN".to_owned();
     }
+    if value.is_infinite() {
+        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    }
+    let written = format!("{value:e}");
+    let exponent: i32 = written.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    if (-4..6).contains(&exponent) {
+        return format!("{value}");
+    }
+    let (mantissa, is_negative, digits) = scientific(&written);
+    format!("{mantissa}e{}{digits}", if is_negative { '-' } else { '+' })
 }

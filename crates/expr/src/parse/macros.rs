@@ -36,6 +36,7 @@ pub(super) fn member_call(
         ("transformList", 3 | 4) => Macro::TransformList,
         ("transformMap", 3 | 4) => Macro::TransformMap,
         ("transformMapEntry", 3 | 4) => Macro::TransformMapEntry,
+        ("sortBy", 2) => Macro::SortBy,
         _ => return other_member_call(target, function, name_at, arguments),
     };
     comprehension(kind, target, arguments).map(|comprehension| Node::Comprehension(Box::new(comprehension)))
@@ -66,12 +67,11 @@ fn other_member_call(
 
 fn comprehension(kind: Macro, range: Expr, mut arguments: Vec<Expr>) -> Result<Comprehension, ParseError> {
     let variables = match kind {
-        Macro::Filter | Macro::Map => 1,
+        Macro::Filter | Macro::Map | Macro::SortBy => 1,
         Macro::All | Macro::Exists | Macro::ExistsOne => arguments.len() - 1,
         Macro::TransformList | Macro::TransformMap | Macro::TransformMapEntry => 2,
     };
-    let has_transform =
-        matches!(kind, Macro::Map | Macro::TransformList | Macro::TransformMap | Macro::TransformMapEntry);
+    let has_transform = !matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Filter);
     let transform = if has_transform { arguments.pop() } else { None };
     let condition = if arguments.len() > variables { arguments.pop() } else { None };
     let variable = iteration_variable(&arguments[0])?;

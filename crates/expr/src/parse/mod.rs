@@ -27,6 +27,13 @@ pub fn parse(source: &str) -> Result<Expr, ParseError> {
     grammar::Parser::new(source).parse()
 }
 
+/// Where names in backticks are in a source.
+pub(crate) fn quoted_names(source: &str) -> impl Iterator<Item = Range<u32>> {
+    // Almost no source has any.
+    let tokens = if source.contains('`') { lexer::tokens(source).0 } else { Vec::new() };
+    tokens.into_iter().filter(|token| token.kind == lexer::Kind::QuotedName).map(lexer::Token::at)
+}
+
 /// Why a source is no expression, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {

@@ -168,7 +168,8 @@ impl Checker {
 
     fn foreign(&mut self, expression: &Expression, source: &Named, path: &Path<'_>) {
         for (function, at) in expression.foreign_functions() {
-            let message = format!("Kubernetes has no function `{function}` in rules and refuses this one");
+            let what = if *function == "`" { "names in backticks".into() } else { format!("function `{function}`") };
+            let message = format!("Kubernetes has no {what} in rules and refuses this one");
             let mut problem = Problem::ours(&rules::FOREIGN_FUNCTION, path, source.span, message);
             problem.part = Some((source.text.clone(), at.clone()));
             self.problems.push(problem);
