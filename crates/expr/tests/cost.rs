@@ -429,6 +429,7 @@ fn estimates_of_lists_and_maps() {
         ("{i}", &[("oldSelf.size() == self.size()", 5)]),
         ("[{n}12]12", &[("self.all(x, x.y == 25.2)", 74)]),
         ("[s10]10", &[("self.join(' ') == 'aa bb'", 43), ("self.isSorted() == true", 52)]),
+        ("[i]10", &[("self.sort().size() > 0", 214), ("self.reverse().size() > 0", 24)]),
         ("[s]", &[("self.join(' ') == 'aa bb'", 329_853_068_905), ("self.isSorted() == true", 329_854_432_052)]),
         ("[n]10", &[("self.all(x, self.all(y, true))", 352), ("self.all(x, self.all(y, self.all(z, true)))", 3_552)]),
         ("{s}", &[("self.all(x, x.contains(self[x]))", 2_752_507)]),

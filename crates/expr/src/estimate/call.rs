@@ -15,6 +15,8 @@ use crate::{
 const FORMAT_PATTERN: f64 = 128.0;
 /// How many characters a named format is taken to have.
 const FORMAT: Size = Size { min: 1, max: 64 };
+/// A call that makes a list.
+const NEW_LIST: CostEstimate = CostEstimate { min: 11, max: 11 };
 /// How many bytes an address has.
 const ADDRESS: Size = Size { min: 4, max: 16 };
 
@@ -64,6 +66,10 @@ impl Estimator<'_> {
             ("isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf", true) => {
                 (self.traversal(&arguments[0]), None)
             }
+            ("slice" | "flatten" | "reverse", true) if matches!(overload.parameters[0], Kind::List(_)) => {
+                (NEW_LIST.plus(size(0)), Some(size(0)))
+            }
+            ("distinct" | "sort", true) => (NEW_LIST.plus(size(0).times(size(0)).scaled(2.0)), Some(size(0))),
             ("url", _) | ("lowerAscii" | "upperAscii" | "substring" | "trim", true) => (text(0), Some(size(0))),
             ("replace", true) => (size(0).scaled(2.0 * CHARACTER), Some(replaced(size(0), size(1), size(2)))),
             ("split", true) => {
