@@ -31,6 +31,7 @@ pub(crate) enum Code {
     HasField {
         operand: Box<Code>,
         name: Box<str>,
+        shape: ShapeId,
     },
     /// `has(operand.name)` of anything else.
     HasKey {

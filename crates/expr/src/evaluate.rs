@@ -148,9 +148,9 @@ impl<'a> Evaluator<'a> {
                 }
             }
             Code::OptionalKey { operand, name, shape } => self.optional_key(operand, name, *shape),
-            Code::HasField { operand, name } => {
+            Code::HasField { operand, name, shape } => {
                 let operand = self.value(operand)?;
-                self.has_field(operand, name)
+                self.has_field(operand, name, *shape)
             }
             Code::HasKey { operand, name } => {
                 let operand = self.value(operand)?;

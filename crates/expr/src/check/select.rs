@@ -51,7 +51,7 @@ impl Checker<'_> {
         };
         let operand = Box::new(operand_typed.code);
         let code = match self.field(expr, &inner, field) {
-            Some((_, Some((name, _)))) => Code::HasField { operand, name },
+            Some((_, Some((name, shape)))) => Code::HasField { operand, name, shape },
             _ => Code::HasKey { operand, name: field.into() },
         };
         Typed::new(code, Type::Bool)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{Arena, Entry};
+use wheelwright_document::{Arena, Entry, Value};
 
 use super::{Evaluator, valid};
 use crate::{
@@ -99,15 +99,18 @@ impl<'a> Evaluator<'a> {
         index.get(&key).map(|at| entries[*at].1)
     }
 
-    /// Whether an object has a declared field.
+    /// Whether an object has a declared field; one that cannot be read is an error, as it is in Kubernetes.
     #[inline]
-    pub(super) fn has_field(&mut self, operand: Val<'a>, name: &str) -> Answer<'a> {
+    pub(super) fn has_field(&mut self, operand: Val<'a>, name: &str, shape: ShapeId) -> Answer<'a> {
         match operand {
-            Val::Fields(entries, _) => {
-                Ok(Val::Bool(self.entry(entries, name).is_some_and(|entry| !entry.value.is_null())))
-            }
+            Val::Fields(entries, _) => match self.entry(entries, name).map(|entry| &entry.value) {
+                None | Some(Value::Null) => Ok(Val::Bool(false)),
+                // Nothing else that has passed validation can be unreadable.
+                Some(value @ Value::Number(_)) => valid(self.read(value, shape)).map(|_| Val::Bool(true)),
+                Some(_) => Ok(Val::Bool(true)),
+            },
             Val::Optional(None) => Ok(Val::Bool(false)),
-            Val::Optional(Some(value)) => self.has_field(*value, name),
+            Val::Optional(Some(value)) => self.has_field(*value, name, shape),
             _ => Err(Failure::no_such_overload("has")),
         }
     }
@@ -117,7 +120,7 @@ impl<'a> Evaluator<'a> {
         match operand {
             Val::Optional(None) => Ok(Val::Bool(false)),
             Val::Optional(Some(value)) => self.has_key(*value, name),
-            operand => Ok(Val::Bool(self.find(operand, name)?.is_some())),
+            operand => Ok(Val::Bool(self.find(operand, name)?.map(valid).transpose()?.is_some())),
         }
     }
 

@@ -74,7 +74,7 @@ pub(super) const EQUALITY: &[Overload] = &[
         Ok(Val::Bool(contains(evaluator, arguments[1], arguments[0])?))
     }),
     global("in", &[Kind::A, MAP], Kind::Bool, Cost::Fixed(1), |evaluator, arguments| match map_key(arguments[0]) {
-        Some(_) => Ok(Val::Bool(evaluator.index(arguments[1], arguments[0])?.is_some())),
+        Some(_) => Ok(Val::Bool(evaluator.index(arguments[1], arguments[0])?.map(valid).transpose()?.is_some())),
         None => Err(Failure::no_such_overload("in")),
     }),
 ];
@@ -231,7 +231,7 @@ fn equal_lists<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Res
     {
         match identity {
             Identity::Position => {}
-            Identity::Value => return equal_sets(evaluator, a, b),
+            Identity::Value => return equal_sets(evaluator, items, b),
             Identity::Keys(keys) => return equal_keyed(evaluator, items, id, b, keys),
         }
     }
@@ -245,20 +245,44 @@ fn equal_lists<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Res
 }
 
 /// Sets hold scalars; their order does not count.
-fn equal_sets<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Result<bool, Failure> {
-    let length = a.cost_size() as usize;
-    let items: HashSet<MapKey<'_>> = (0..length).filter_map(|at| map_key(evaluator.item(a, at))).collect();
-    for at in 0..length {
-        let item = evaluator.item(b, at);
-        let is_there = match map_key(item) {
-            Some(key) => items.contains(&key),
-            None => contains(evaluator, a, item)?,
-        };
-        if !is_there {
-            return Ok(false);
+fn equal_sets<'a>(evaluator: &mut Evaluator<'a>, ours: &'a [Value<'a>], theirs: Val<'a>) -> Result<bool, Failure> {
+    let known = set_keys(ours)?;
+    Ok((0..ours.len()).all(|at| SetKey::of(evaluator.item(theirs, at)).is_some_and(|key| known.contains(&key))))
+}
+
+/// What tells the items of a set apart. Kubernetes compares what an expression sees with what is written, so a number
+/// without a point in a set of numbers is not in it, nor is a date or a duration.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum SetKey<'a> {
+    Bool(bool),
+    Int(i64),
+    Double(u64),
+    Text(&'a str),
+}
+
+impl<'a> SetKey<'a> {
+    pub(super) fn of(value: Val<'a>) -> Option<Self> {
+        match value {
+            Val::Bool(value) => Some(Self::Bool(value)),
+            Val::Int(value) => Some(Self::Int(value)),
+            // Adding zero makes one of the two zeros.
+            Val::Double(value) => Some(Self::Double((value + 0.0).to_bits())),
+            Val::String(text) => Some(Self::Text(text)),
+            _ => None,
         }
     }
-    Ok(true)
+}
+
+/// The items of a set of a document.
+pub(super) fn set_keys<'a>(items: &'a [Value<'a>]) -> Result<HashSet<SetKey<'a>>, Failure> {
+    let key = |item: &'a Value<'a>| match item {
+        Value::Null => Ok(None),
+        Value::Bool(value) => Ok(Some(SetKey::Bool(*value))),
+        Value::Number(number) => Ok(SetKey::of(number.as_i64().map_or(Val::Double(number.as_f64()), Val::Int))),
+        Value::String(text) => Ok(Some(SetKey::Text(text.as_str()))),
+        Value::Array(_) | Value::Object(_) => Err(Failure::other("sets of lists and of objects cannot be compared")),
+    };
+    items.iter().filter_map(|item| key(item).transpose()).collect()
 }
 
 /// Lists with keys are equal if each item equals the one with the same key.

@@ -1,12 +1,12 @@
 //! Lists: Kubernetes' functions on them, and what adding one to another does.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use wheelwright_document::Value;
+use wheelwright_document::{Number, Value};
 
 use super::{
     Answer, Cost, Kind, LIST, Overload,
-    compare::{compare, equal_inside, key_of, map_key},
+    compare::{SetKey, compare, equal_inside, key_of, set_keys},
     math, member,
 };
 use crate::{
@@ -85,8 +85,12 @@ fn is_sorted<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer
 }
 
 fn sum<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>], zero: Val<'a>) -> Answer<'a> {
-    let mut sum = zero;
-    for at in 0..arguments[0].cost_size() as usize {
+    // The type of a dynamic list is that of its items; the zero counts for an empty one.
+    let mut sum = match arguments[0].cost_size() {
+        0 => return Ok(zero),
+        _ => valid(evaluator.item(arguments[0], 0))?,
+    };
+    for at in 1..arguments[0].cost_size() as usize {
         let item = valid(evaluator.item(arguments[0], at))?;
         sum = math::add(evaluator, &[sum, item])?;
     }
@@ -133,7 +137,7 @@ pub(super) fn concatenate<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a
     if let (Val::Items(ours, id), ShapeKind::List { identity, .. }) = (a, shape_kind(evaluator, a)) {
         match identity {
             Identity::Position => {}
-            Identity::Value => return union(evaluator, a, b),
+            Identity::Value => return union(evaluator, ours, id, b),
             Identity::Keys(keys) => return merge(evaluator, ours, id, b, keys),
         }
     }
@@ -148,20 +152,34 @@ fn shape_kind<'a>(evaluator: &Evaluator<'a>, list: Val<'a>) -> &'a ShapeKind {
     }
 }
 
-/// The items of one set, then those of the other that are new.
-fn union<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Answer<'a> {
-    let mut all: Vec<_> = items(evaluator, a).collect::<Result<_, _>>()?;
-    let mut known: HashSet<_> = all.iter().filter_map(|item| map_key(*item)).collect();
-    for item in items(evaluator, b) {
+/// The items of one set, then those of the other that are new: a set, too.
+fn union<'a>(evaluator: &mut Evaluator<'a>, ours: &'a [Value<'a>], id: ShapeId, theirs: Val<'a>) -> Answer<'a> {
+    let mut known = set_keys(ours)?;
+    let mut all = ours.to_vec();
+    for item in items(evaluator, theirs) {
         let item = item?;
-        if map_key(item).is_none_or(|key| known.insert(key)) {
-            all.push(item);
+        if SetKey::of(item).is_none_or(|key| known.insert(key)) {
+            all.push(written(evaluator, item)?);
         }
     }
-    Ok(Val::List(evaluator.arena.slice(&all)))
+    Ok(Val::Items(evaluator.arena.slice(&all), id))
 }
 
-/// The items of one list, replaced by those of the other with the same key, then the others.
+/// A scalar as a document has it.
+fn written<'a>(evaluator: &Evaluator<'a>, item: Val<'a>) -> Result<Value<'a>, Failure> {
+    let number = |text: String| Number::new(evaluator.arena.text(&text)).map(Value::Number);
+    let value = match item {
+        Val::Null => Some(Value::Null),
+        Val::Bool(value) => Some(Value::Bool(value)),
+        Val::String(text) => Some(Value::string(text)),
+        Val::Int(value) => number(value.to_string()),
+        Val::Double(value) => number(format!("{value:?}")),
+        _ => None,
+    };
+    value.ok_or_else(|| Failure::other(format!("a {} cannot be added to a set", item.type_name())))
+}
+
+/// The items of one list, replaced by those of the other with the same key, then the others: a list with keys, too.
 fn merge<'a>(
     evaluator: &mut Evaluator<'a>,
     ours: &'a [Value<'a>],
@@ -169,18 +187,17 @@ fn merge<'a>(
     theirs: Val<'a>,
     keys: &[Box<str>],
 ) -> Answer<'a> {
-    let shape = evaluator.item_shape(id);
-    let mut all: Vec<Val<'a>> = ours.iter().map(|item| evaluator.read(item, shape)).collect();
-    let mut places: HashMap<_, _> = ours.iter().enumerate().map(|(at, item)| (key_of(item, keys), at)).collect();
+    let mut all = ours.to_vec();
+    let places: HashMap<_, _> = ours.iter().enumerate().map(|(at, item)| (key_of(item, keys), at)).collect();
     for item in items(evaluator, theirs) {
-        let item = item?;
-        let Val::Fields(entries, _) = item else {
-            all.push(item);
-            continue;
+        let item = match item? {
+            Val::Fields(entries, _) => Value::Object(entries),
+            item => return Err(Failure::other(format!("a {} cannot be added to a list of objects", item.type_name()))),
         };
-        let next = all.len();
-        let at = *places.entry(key_of(&Value::Object(entries), keys)).or_insert(next);
-        if at == next { all.push(item) } else { all[at] = item }
+        match places.get(&key_of(&item, keys)) {
+            Some(at) => all[*at] = item,
+            None => all.push(item),
+        }
     }
-    Ok(Val::List(evaluator.arena.slice(&all)))
+    Ok(Val::Items(evaluator.arena.slice(&all), id))
 }

@@ -36,7 +36,7 @@ struct Checker {
 struct Place<'p> {
     /// How many of them there can be; none if nothing limits that but the size of a request.
     cardinality: Option<u64>,
-    /// The outermost list or object above whose parts have no old values.
+    /// The outermost list above whose items have no old values.
     uncorrelatable: Option<&'p Path<'p>>,
 }
 
@@ -46,20 +46,17 @@ impl Checker {
             return;
         }
         let below = Place { cardinality: multiplied(place.cardinality, schema), ..place };
-        let lost = |loses: bool| below.uncorrelatable.or(loses.then_some(path));
-        let is_atomic = schema.extensions.map_type.as_deref() == Some("atomic");
         let properties = Path::Child(path, "properties");
         for property in &schema.properties {
-            let place = Place { uncorrelatable: lost(is_atomic), ..below };
-            self.node(&property.schema, &Path::Key(&properties, &property.name), place);
+            self.node(&property.schema, &Path::Key(&properties, &property.name), below);
         }
         if let Some(additional) = schema.additional_schema() {
             self.node(additional, &Path::Child(path, "additionalProperties"), below);
         }
         if let Some(items) = &schema.items {
             let is_keyed = schema.extensions.list_type == Some(ListType::Map);
-            let place = Place { uncorrelatable: lost(!is_keyed), ..below };
-            self.node(items, &Path::Child(path, "items"), place);
+            let uncorrelatable = below.uncorrelatable.or((!is_keyed).then_some(path));
+            self.node(items, &Path::Child(path, "items"), Place { uncorrelatable, ..below });
         }
         let rules = Path::Child(path, "x-kubernetes-validations");
         for (index, rule) in schema.extensions.validations.iter().enumerate() {
@@ -107,8 +104,7 @@ impl Checker {
         if let (true, Some(above)) = (uses_old_self, place.uncorrelatable) {
             let message =
                 format!("oldSelf cannot be used here, since nothing tells which old value is meant within {above}");
-            let mend =
-                "make the list one of `x-kubernetes-list-type: map`, or move the rule to the list or object itself";
+            let mend = "make the list one of `x-kubernetes-list-type: map`, or move the rule to the list itself";
             self.push(&rules::MISPLACED_TRANSITION_RULE, Invalid, &rule.rule, &at_rule, message).mend =
                 Some(mend.to_owned());
         } else if !uses_old_self && rule.optional_old_self.is_some() && compiled.rule.is_ok() {

@@ -87,11 +87,8 @@ impl Compiler {
         }
         if found {
             let rules = schema.extensions.validations.iter().filter(|rule| !rule.rule.text.trim().is_empty());
-            into[id.0 as usize] = Some(NodeRules {
-                shape,
-                rules: rules.map(|rule| self.rule(schema, rule, shape)).collect(),
-                has_old_fields: schema.extensions.map_type.as_deref().is_none_or(|kind| kind == "granular"),
-            });
+            into[id.0 as usize] =
+                Some(NodeRules { shape, rules: rules.map(|rule| self.rule(schema, rule, shape)).collect() });
         }
         found
     }

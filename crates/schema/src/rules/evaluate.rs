@@ -74,9 +74,9 @@ struct Before<'a> {
 }
 
 impl<'a> Before<'a> {
-    /// The same for a field or an item, whose old value counts only if its parent's parts have old values.
-    fn below(self, position: usize, has_old: bool, name: Option<&str>) -> Self {
-        let old = self.old.filter(|_| has_old).and_then(|old| old.below(position));
+    /// The same for a field or an item.
+    fn below(self, position: usize, name: Option<&str>) -> Self {
+        let old = self.old.and_then(|old| old.below(position));
         match self.current {
             None => Self { old, ..self },
             // Both documents were converted to one version, so these do not show a change.
@@ -139,7 +139,7 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
                             None => continue,
                         },
                     };
-                    let before = before.below(position, node_rules.has_old_fields, Some(entry.key));
+                    let before = before.below(position, Some(entry.key));
                     self.value(child, &entry.value, before, &path)?;
                 }
                 Ok(())
@@ -147,7 +147,7 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
             Value::Array(items) => {
                 let Some(item_node) = node.items else { return Ok(()) };
                 for (index, item) in items.iter().enumerate() {
-                    self.value(item_node, item, before.below(index, true, None), &Path::Index(path, index))?;
+                    self.value(item_node, item, before.below(index, None), &Path::Index(path, index))?;
                 }
                 Ok(())
             }

@@ -31,8 +31,6 @@ impl Rules {
 struct NodeRules {
     shape: ShapeId,
     rules: Vec<Rule>,
-    /// Fields of the old object are the old values of the fields: the object is not atomic.
-    has_old_fields: bool,
 }
 
 /// A rule that is ready to run.

@@ -97,7 +97,11 @@ impl SchemaShapes {
         let items = self.add(items_schema, items_schema.extensions.embedded_resource)?;
         let identity = match schema.extensions.list_type {
             Some(ListType::Set) => Identity::Value,
-            Some(ListType::Map) => Identity::Keys(schema.extensions.list_map_keys.clone().into()),
+            // Kubernetes looks for the keys by the names that expressions use, and does not find those that differ.
+            Some(ListType::Map) => {
+                let keys = schema.extensions.list_map_keys.iter();
+                Identity::Keys(keys.map(|key| escape(key).map_or_else(|| key.clone(), Into::into)).collect())
+            }
             _ => Identity::Position,
         };
         let max_size = match schema.checks.max_items {
