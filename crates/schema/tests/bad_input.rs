@@ -1,6 +1,8 @@
 //! Hostile schemas and documents: the right outcome, no panic, no stack overflow, and nothing that costs more than
 //! linear time. Sizes are such that a quadratic or exponential algorithm would run for minutes.
 
+#[path = "bad_input/rules.rs"]
+mod rules;
 mod support;
 #[path = "bad_input/updates.rs"]
 mod updates;
