@@ -26,7 +26,7 @@ pub use limits::{
     ESTIMATED_RULE_LIMIT, ESTIMATED_SCHEMA_LIMIT, EXPRESSION_LIMIT, MESSAGE_BYTES, NOTABLE_RULE_COST, OBJECT_BUDGET,
     REQUEST_BYTES,
 };
-pub use parse::{MAX_CHARACTERS, MAX_DEPTH, ParseError, parse};
+pub use parse::{MAX_CHARACTERS, MAX_DEPTH, ParseError, RESERVED_WORDS, parse};
 pub use shape::{Identity, ObjectShape, Shape, ShapeId, ShapeKind, Shapes};
 pub use types::Type;
 pub use value::Val;

@@ -30,8 +30,8 @@ struct Tree {
 /// Both are boxed, because results of the size of an expression would make for a deep stack.
 type Parsed<T = Tree> = Result<T, Box<ParseError>>;
 
-/// Words that are kept for later and cannot be names of variables or functions.
-const RESERVED: [&str; 17] = [
+/// Words that are kept for later and cannot be names of variables or functions; nor can `true`, `false`, `null` and `in`.
+pub const RESERVED_WORDS: [&str; 17] = [
     "as",
     "break",
     "const",
@@ -272,7 +272,7 @@ impl<'s> Parser<'s> {
             return self.message(start, dot, end);
         }
         let name = self.text(token);
-        if RESERVED.contains(&name) {
+        if RESERVED_WORDS.contains(&name) {
             return Err(error(token.at(), format!("`{name}` is a reserved word and cannot be a name here")));
         }
         self.position += 1;

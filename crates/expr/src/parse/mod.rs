@@ -8,6 +8,8 @@ mod macros;
 
 use std::{error, fmt, ops::Range};
 
+pub use grammar::RESERVED_WORDS;
+
 use crate::ast::Expr;
 
 /// How many characters a source may have, as in Kubernetes.

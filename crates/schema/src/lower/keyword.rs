@@ -4,7 +4,11 @@ use wheelwright_document::{Path, Spanned, SpannedEntry};
 use wheelwright_findings::rules;
 
 use super::Named;
-use crate::{ErrorType, Problem, Schema, model::ValidationRule, problem::Problems};
+use crate::{
+    ErrorType, Problem, Schema,
+    model::{Checks, Extensions, ListType, ValidationRule},
+    problem::Problems,
+};
 
 /// A keyword with its value and its path.
 pub(super) struct Reader<'r, 'a> {
@@ -71,6 +75,41 @@ impl<'a> Reader<'_, 'a> {
             text
         });
         texts.collect()
+    }
+
+    /// Reads a keyword that limits values the same way in every dialect; says whether it is one.
+    pub(super) fn limit(&mut self, checks: &mut Checks) -> bool {
+        match self.keyword {
+            "minimum" => checks.minimum = self.number(),
+            "maximum" => checks.maximum = self.number(),
+            "exclusiveMinimum" => checks.exclusive_minimum = self.flag(),
+            "exclusiveMaximum" => checks.exclusive_maximum = self.flag(),
+            "multipleOf" => checks.multiple_of = self.number(),
+            "minLength" => checks.min_length = self.integer(),
+            "maxLength" => checks.max_length = self.integer(),
+            "minItems" => checks.min_items = self.integer(),
+            "maxItems" => checks.max_items = self.integer(),
+            "uniqueItems" => checks.unique_items = self.flag(),
+            "minProperties" => checks.min_properties = self.integer(),
+            "maxProperties" => checks.max_properties = self.integer(),
+            "required" => checks.required = self.texts(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Reads a keyword of Kubernetes that means the same in every dialect; says whether it is one.
+    pub(super) fn extension(&mut self, extensions: &mut Extensions) -> bool {
+        match self.keyword {
+            "x-kubernetes-int-or-string" => extensions.int_or_string = self.flag(),
+            "x-kubernetes-embedded-resource" => extensions.embedded_resource = self.flag(),
+            "x-kubernetes-list-type" => extensions.list_type = self.text().map(|name| ListType::from_name(&name)),
+            "x-kubernetes-list-map-keys" => extensions.list_map_keys = self.texts(),
+            "x-kubernetes-map-type" => extensions.map_type = self.text(),
+            "x-kubernetes-validations" => extensions.validations = self.rules(),
+            _ => return false,
+        }
+        true
     }
 
     /// The rules of `x-kubernetes-validations`.

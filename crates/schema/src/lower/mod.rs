@@ -13,7 +13,7 @@ pub use openapi::{Dialect, NoTree, Refused, Specification, Tree};
 
 use crate::{
     ErrorType, Problem, Schema,
-    model::{Additional, ListType, Properties, Property, Type},
+    model::{Additional, Properties, Property, Type},
     problem::Problems,
 };
 
@@ -147,26 +147,7 @@ fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: Span
         "format" => checks.format = reader.text().filter(|text| !text.is_empty()),
         "pattern" => checks.pattern = reader.text().filter(|text| !text.is_empty()),
         "enum" => checks.r#enum = reader.list().iter().map(owned).collect(),
-        "minimum" => checks.minimum = reader.number(),
-        "maximum" => checks.maximum = reader.number(),
-        "exclusiveMinimum" => checks.exclusive_minimum = reader.flag(),
-        "exclusiveMaximum" => checks.exclusive_maximum = reader.flag(),
-        "multipleOf" => checks.multiple_of = reader.number(),
-        "minLength" => checks.min_length = reader.integer(),
-        "maxLength" => checks.max_length = reader.integer(),
-        "minItems" => checks.min_items = reader.integer(),
-        "maxItems" => checks.max_items = reader.integer(),
-        "uniqueItems" => checks.unique_items = reader.flag(),
-        "minProperties" => checks.min_properties = reader.integer(),
-        "maxProperties" => checks.max_properties = reader.integer(),
-        "required" => checks.required = reader.texts(),
-        "x-kubernetes-int-or-string" => extensions.int_or_string = reader.flag(),
-        "x-kubernetes-embedded-resource" => extensions.embedded_resource = reader.flag(),
         "x-kubernetes-preserve-unknown-fields" => extensions.preserve_unknown_fields = Some(reader.flag()),
-        "x-kubernetes-list-type" => extensions.list_type = reader.text().map(|name| ListType::from_name(&name)),
-        "x-kubernetes-list-map-keys" => extensions.list_map_keys = reader.texts(),
-        "x-kubernetes-map-type" => extensions.map_type = reader.text(),
-        "x-kubernetes-validations" => extensions.validations = reader.rules(),
         "id" | "$schema" | "$ref" => {
             if reader.text().is_some_and(|text| !text.is_empty()) {
                 schema.unsupported.push(reader.keyword.into());
@@ -178,7 +159,11 @@ fn read_keyword(schema: &mut Schema, reader: &mut Reader<'_, '_>, key_span: Span
             }
         }
         "additionalItems" => schema.unsupported.push("additionalItems".into()),
-        unknown => report_unknown(unknown, reader, key_span),
+        other => {
+            if !reader.limit(checks) && !reader.extension(extensions) {
+                report_unknown(other, reader, key_span);
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wheelwright_document::Owned;
-use wheelwright_expr::{Identity, ObjectShape, REQUEST_BYTES, ShapeId, ShapeKind, Shapes};
+use wheelwright_expr::{Identity, ObjectShape, REQUEST_BYTES, RESERVED_WORDS, ShapeId, ShapeKind, Shapes};
 
 use crate::{
     Schema,
@@ -179,30 +179,7 @@ fn longest(values: &[Owned]) -> u64 {
 
 /// The name by which an expression selects a field; none if it cannot.
 pub(super) fn escape(name: &str) -> Option<String> {
-    const RESERVED: [&str; 21] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
-    if RESERVED.contains(&name) {
+    if RESERVED_WORDS.contains(&name) || matches!(name, "true" | "false" | "null" | "in") {
         return Some(format!("__{name}__"));
     }
     if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) {

@@ -3,11 +3,7 @@
 use wheelwright_document::{Arena, Owned, Spanned};
 
 use super::Dialect;
-use crate::{
-    Schema,
-    lower::keyword::Reader,
-    model::{ListType, Mutability},
-};
+use crate::{Schema, lower::keyword::Reader, model::Mutability};
 
 /// What can be judged only when all keywords are read.
 #[derive(Default)]
@@ -42,25 +38,12 @@ pub(super) fn simple_keyword(
         },
         "enum" => checks.r#enum = reader.list().iter().map(owned).collect(),
         "const" if dialect.is_json_schema() => checks.r#enum = vec![owned(reader.value)],
-        "minimum" => checks.minimum = reader.number(),
-        "maximum" => checks.maximum = reader.number(),
         "exclusiveMinimum" if dialect.is_json_schema() && !is_flag(reader) => {
             pending.exclusive_minimum = reader.number();
         }
         "exclusiveMaximum" if dialect.is_json_schema() && !is_flag(reader) => {
             pending.exclusive_maximum = reader.number();
         }
-        "exclusiveMinimum" => checks.exclusive_minimum = reader.flag(),
-        "exclusiveMaximum" => checks.exclusive_maximum = reader.flag(),
-        "multipleOf" => checks.multiple_of = reader.number(),
-        "minLength" => checks.min_length = reader.integer(),
-        "maxLength" => checks.max_length = reader.integer(),
-        "minItems" => checks.min_items = reader.integer(),
-        "maxItems" => checks.max_items = reader.integer(),
-        "uniqueItems" => checks.unique_items = reader.flag(),
-        "minProperties" => checks.min_properties = reader.integer(),
-        "maxProperties" => checks.max_properties = reader.integer(),
-        "required" => checks.required = reader.texts(),
         "readOnly" => out.annotate().read_only = reader.flag(),
         "writeOnly" => out.annotate().write_only = reader.flag(),
         "x-ms-secret" => out.annotate().secret = reader.flag(),
@@ -76,14 +59,8 @@ pub(super) fn simple_keyword(
             let flag = reader.value.get("modelAsString").and_then(Spanned::as_scalar);
             pending.is_open_enum = flag.and_then(|value| value.as_bool()) == Some(true);
         }
-        "x-kubernetes-int-or-string" => extensions.int_or_string = reader.flag(),
-        "x-kubernetes-embedded-resource" => extensions.embedded_resource = reader.flag(),
         "x-kubernetes-preserve-unknown-fields" => extensions.preserve_unknown_fields = reader.flag().then_some(true),
-        "x-kubernetes-list-type" => extensions.list_type = reader.text().map(|name| ListType::from_name(&name)),
-        "x-kubernetes-list-map-keys" => extensions.list_map_keys = reader.texts(),
-        "x-kubernetes-map-type" => extensions.map_type = reader.text(),
-        "x-kubernetes-validations" => extensions.validations = reader.rules(),
-        extension => return extension.starts_with("x-"),
+        other => return reader.limit(checks) || reader.extension(extensions) || other.starts_with("x-"),
     }
     true
 }
