@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Span, Spanned};
 use wheelwright_findings::{Finding, Level, Place};
 use wheelwright_schema::{Lowered, NoTree, Problem, Program, Root, Schema, Specification, Tree, closest_of};
 
-use crate::{Input, Origin, report::plural};
+use crate::{Input, Origin, report::plural, scalar_place::place_of_part};
 
 /// What was found in a document and in the files that it refers to.
 pub(crate) struct Checked {
@@ -21,7 +21,7 @@ pub(crate) struct Checked {
 pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a Arena) -> Option<Checked> {
     let mut specification = Specification::open(&input.name, document, tree(input), arena)?;
     let (count, problems) = specification.check();
-    let findings: Vec<_> = problems.into_iter().map(|problem| finding(&specification, problem)).collect();
+    let findings: Vec<_> = problems.into_iter().map(|problem| finding(input, &specification, problem)).collect();
     let is_shown = |name: &str| {
         findings.iter().any(|finding| {
             let related = finding.related.iter().map(|related| &related.place);
@@ -131,12 +131,18 @@ fn tree(input: &Input) -> &dyn Tree {
     }
 }
 
-fn finding(specification: &Specification<'_, '_>, problem: Problem) -> Finding {
+fn finding(input: &Input, specification: &Specification<'_, '_>, problem: Problem) -> Finding {
     let place = |span: Span| {
         let (file, span) = specification.place(span);
         Place::new(file, span)
     };
-    let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(place(problem.span));
+    let mut at = place(problem.span);
+    if let Some(part) = &problem.part {
+        let other = specification.other_files().find(|(name, _)| *name == at.file);
+        let source = other.map_or(&*input.bytes, |(_, bytes)| bytes);
+        at.span = place_of_part(source, at.span, part).unwrap_or(at.span);
+    }
+    let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(at);
     finding.mend = problem.mend;
     problem.related.into_iter().fold(finding, |finding, (span, label)| finding.with_related(label, place(span)))
 }
