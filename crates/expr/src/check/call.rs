@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use wheelwright_text::Pattern;
 
-use super::{Checker, Typed};
+use super::{Checker, Typed, describe};
 use crate::{
     Type,
     ast::{Expr, Literal, Node},
@@ -133,7 +133,12 @@ impl Checker<'_> {
     }
 
     fn no_overload(&mut self, name: &str, at: &Range<u32>, types: &[Type], is_member: bool) -> Typed {
-        let given: Vec<_> = types.iter().map(|r#type| self.types.resolved(r#type).to_string()).collect();
+        let resolved: Vec<_> = types.iter().map(|r#type| self.types.resolved(r#type)).collect();
+        if let ("==" | "!=", [left, right]) = (name, &resolved[..]) {
+            let (left, right) = (describe(left), describe(right));
+            return self.mistake(at, format!("`{name}` compares values of one type, but these are {left} and {right}"));
+        }
+        let given: Vec<_> = resolved.iter().map(ToString::to_string).collect();
         let signatures = library::overloads(name).iter().map(|overload| {
             let parameters: Vec<_> = overload
                 .parameters
