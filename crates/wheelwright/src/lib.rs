@@ -33,6 +33,7 @@ mod openapi;
 mod place;
 mod pretty;
 mod report;
+mod scalar_place;
 mod schemas;
 
 pub use console::Console;

@@ -1,6 +1,7 @@
 //! `check`: what is wrong with definitions and schemas.
 
 use std::{
+    cell::LazyCell,
     cmp::Reverse,
     collections::{BTreeSet, HashMap, HashSet},
     io,
@@ -16,6 +17,7 @@ use crate::{
     openapi::{self, Checked},
     place::names_of_blocks,
     report::{Found, Manner, Report, plural},
+    scalar_place::place_of_part,
 };
 
 /// What is checked and how it is shown.
@@ -184,10 +186,10 @@ impl Run<'_> {
             return Ok(Exit::Clean);
         }
         self.files += 1;
-        let mut findings: Vec<_> = readings.iter().flat_map(|reading| self.findings(&input, reading)).collect();
-        if !findings.is_empty() {
-            point_at_names(&mut findings, &names_of_blocks(&documents));
-        }
+        let names = LazyCell::new(|| names_of_blocks(&documents));
+        let block_name = |value: Span| names.get(&value).copied();
+        let mut findings: Vec<_> =
+            readings.iter().flat_map(|reading| self.findings(&input, reading, &block_name)).collect();
         for Checked { count, findings: found, others } in specifications {
             self.declared += count;
             others.iter().for_each(|other| self.report.add_other(other));
@@ -212,12 +214,12 @@ impl Run<'_> {
         }
     }
 
-    fn findings(&self, input: &Input, reading: &Reading) -> Vec<Finding> {
+    fn findings(&self, input: &Input, reading: &Reading, block_name: &dyn Fn(Span) -> Option<Span>) -> Vec<Finding> {
         let mut problems = declared::problems(reading, self.options.root);
         problems.retain(|problem| !is_allowance(reading, problem));
         let previous = self.previous.get(&name_of(reading)).map_or(&[][..], Vec::as_slice);
         let check::Ratcheted { refused, forgiven } = check::ratchet(problems, previous);
-        let of = |problem| finding(input, reading, problem);
+        let of = |problem| finding(input, reading, block_name, problem);
         let refused = refused.into_iter().map(of);
         let forgiven = forgiven.into_iter().map(|problem| {
             let mut finding = of(problem).lowered_to(Level::Note);
@@ -263,22 +265,16 @@ fn name_of(reading: &Reading) -> Option<Box<str>> {
     }
 }
 
-fn finding(input: &Input, reading: &Reading, problem: Problem) -> Finding {
+/// A problem as a finding: at the part of a text that it is about, or at the name of a block, or at the value.
+fn finding(input: &Input, reading: &Reading, block_name: &dyn Fn(Span) -> Option<Span>, problem: Problem) -> Finding {
     let identity = identity(reading, problem.path.as_str());
-    let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(input.place(problem.span));
+    let part = problem.part.as_ref().and_then(|part| place_of_part(&input.bytes, problem.span, part));
+    let span = part.or_else(|| block_name(problem.span)).unwrap_or(problem.span);
+    let mut finding = Finding::new(problem.rule, problem.message, problem.path).at(input.place(span));
     finding.error_type = problem.kind.map(|kind| kind.name());
     finding.mend = problem.mend;
     finding.identity = identity;
     problem.related.into_iter().fold(finding, |finding, (span, label)| finding.with_related(label, input.place(span)))
-}
-
-/// Moves findings about blocks to the names of these.
-fn point_at_names(findings: &mut [Finding], names: &HashMap<Span, Span>) {
-    for place in findings.iter_mut().filter_map(|finding| finding.place.as_mut()) {
-        if let Some(name) = names.get(&place.span) {
-            place.span = *name;
-        }
-    }
 }
 
 /// Whether a keyword that Kubernetes does not know is one that we read. It stays unknown in a definition, from which
