@@ -4,7 +4,7 @@ use std::{error::Error, fmt, ops::Range};
 
 use crate::{
     CostEstimate, Failure, Function, Type,
-    check::{Checked, Mistake, Variable, check},
+    check::{Checked, Mistake, Variable, check, describe},
     code::Code,
     estimate::estimate,
     evaluate::Evaluator,
@@ -42,7 +42,7 @@ impl Expression {
             check(&expr, shapes, variables).map_err(|mistakes| CompileError { mistakes })?;
         foreign.extend(quoted_names(source).map(|at| ("`", at)));
         if r#type != *result {
-            let message = format!("the expression must give a {result}, not a {type}");
+            let message = format!("the expression must give {}, not {}", describe(result), describe(&r#type));
             return Err(CompileError { mistakes: vec![Mistake { at: expr.at, message }] });
         }
         Ok(Self { code, uses, foreign, called })

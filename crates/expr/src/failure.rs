@@ -42,7 +42,7 @@ impl Failure {
 
     #[cold]
     pub(crate) fn budget() -> Self {
-        Self::new(FailureKind::Budget, "the expression costs more than it may; evaluation was stopped")
+        Self::new(FailureKind::Budget, "the expression costs more than it may")
     }
 
     /// The sort of the failure.

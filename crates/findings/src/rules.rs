@@ -49,7 +49,7 @@ rules! {
     }
     MALFORMED_SCHEMA: "WW002" "malformed-schema" Error {
         summary: "a schema keyword has a value of the wrong sort",
-        why: "Kubernetes cannot decode such a definition and refuses all of it",
+        why: "such a schema cannot be decoded; Kubernetes refuses all of a definition for it",
         mend: "write the keyword's value in the sort it takes: a number for `minLength`, a list for \
             `required`",
     }
@@ -73,9 +73,9 @@ rules! {
     }
     TYPE_UNKNOWN: "WW006" "type-unknown" Error {
         summary: "a type is none of the six that exist",
-        why: "Kubernetes refuses a definition with a type it does not know",
-        mend: "use array, boolean, integer, number, object or string; write `nullable: true` for a \
-            value that may be null",
+        why: "no value has such a type, and Kubernetes refuses a definition with it",
+        mend: "use array, boolean, integer, number, object or string; for a value that may be null write \
+            `nullable: true`, or in OpenAPI 3.1 a list of types",
     }
     ROOT_NOT_OBJECT: "WW007" "root-not-object" Error {
         summary: "the root of the schema is not a plain object",
@@ -181,8 +181,8 @@ rules! {
 
     INVALID_DEFAULT: "WW030" "invalid-default" Error {
         summary: "a default is not valid where it stands",
-        why: "a default is checked as written, before nested defaults fill it; Kubernetes refuses one \
-            that would make objects invalid",
+        why: "a default is checked as written, before nested defaults fill it; one that fails makes objects \
+            invalid, and Kubernetes refuses it",
         mend: "write a default that the schema accepts by itself, with all its required fields",
     }
     DEFAULT_HAS_UNKNOWN_FIELDS: "WW031" "default-has-unknown-fields" Error {

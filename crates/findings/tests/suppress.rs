@@ -137,7 +137,7 @@ fn an_expired_allowance_lets_nothing_pass() {
 
 #[test]
 fn needless_and_malformed_allowances_are_found() {
-    let text = "# wheelwright: allow WW005, WW006 -- half\na: {}\n# wheelwright: allow WW005\nb: {}\n# wheelwright: allow WW100 -- for another command\nc: 1\n# wheelwright: allow WW005 -- at the end\n";
+    let text = "# wheelwright: allow WW005, WW006 -- half\na: {}\n# wheelwright: allow WW005\nb: {}\n# wheelwright: allow WW101 -- for another command\nc: 1\n# wheelwright: allow WW005 -- at the end\n";
     assert_eq!(told(text), ["1: WW062", "2: let pass: half", "3: WW060", "4: WW005", "7: WW062"]);
     assert_eq!(told("a: '# wheelwright: allow WW005 -- a text'\nb: |\n  # wheelwright: allow\nc: {}\n"), ["4: WW005"]);
 }

@@ -72,6 +72,8 @@ pub(crate) enum Source {
     Rule,
     /// The same, which were not evaluated because of other errors.
     SkippedRules,
+    /// A rule that no document can satisfy, because it cannot be evaluated.
+    BrokenRule,
 }
 
 impl ValidationError {
@@ -95,12 +97,17 @@ impl ValidationError {
 
     /// Whether a rule of `x-kubernetes-validations` says so.
     pub fn is_from_rule(&self) -> bool {
-        matches!(self.source, Source::Rule | Source::SkippedRules)
+        matches!(self.source, Source::Rule | Source::SkippedRules | Source::BrokenRule)
     }
 
     /// Whether this only says that other errors kept rules from being evaluated, which Kubernetes reports as an error.
     pub fn is_about_skipped_rules(&self) -> bool {
         self.source == Source::SkippedRules
+    }
+
+    /// Whether a rule of the schema is to blame, which cannot be evaluated whatever the document says.
+    pub fn is_about_broken_rule(&self) -> bool {
+        self.source == Source::BrokenRule
     }
 
     /// What is wrong with it.

@@ -111,8 +111,8 @@ pub(crate) enum Schema {
     /// A line has `id`, `schema` (an openAPIV3Schema) or `crd` and `version`, `root` (whether the schema describes a
     /// whole resource), `object`, `old` (what the object replaces) and `dropInvalidMetadata` (whether metadata of the wrong
     /// type is dropped, as when Kubernetes reads what it has stored). The answer has `id`, `structural_errors`,
-    /// `default_errors`, `pruned`, `unknown`, `defaulted`, `errors` and, with `old`, `update_errors`; without `object`, it
-    /// ends with `default_errors`.
+    /// `default_errors`, `pruned`, `unknown`, `defaulted`, `errors` (without rules), `rule_errors` and, with `old`,
+    /// `update_errors` (of both); without `object`, it ends with `default_errors`.
     ///
     /// Metadata of the wrong type is answered with `coerce_error`, no `defaulted` and empty `errors`. If there are more
     /// errors than can be written down, `truncated` is true. A line that cannot be read is answered with `id` and

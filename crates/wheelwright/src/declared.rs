@@ -69,6 +69,9 @@ fn is_schema(document: &Spanned<'_>) -> bool {
     let has_properties = document.get("properties").is_some_and(|properties| {
         properties.as_object().is_some_and(|entries| entries.iter().all(|entry| entry.value.as_object().is_some()))
     });
+    // Resources of other systems have both, but no schema has a type like `Shop.Example/carts`; a typo is a word.
+    let is_no_word = |text: &str| !text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let has_properties = has_properties && !document.get("type").and_then(Spanned::as_str).is_some_and(is_no_word);
     let preserves = document.get("x-kubernetes-preserve-unknown-fields").and_then(Spanned::as_scalar);
     other.iter().all(|key| document.get(key).is_none())
         && (document.get("type").is_some_and(is_type) || has_properties || preserves == Some(Value::Bool(true)))

@@ -145,7 +145,9 @@ impl Schemas {
         let declares = |document: &Spanned<'_>| Dialect::of(document).is_some() || !declared::read(document).is_empty();
         if !documents.iter().any(declares) {
             let name = &input.name;
-            console.complain(format_args!("{name}: holds neither a CustomResourceDefinition nor a schema"))?;
+            console.complain(format_args!(
+                "{name}: holds no CustomResourceDefinition, no schema and no OpenAPI document"
+            ))?;
             return Ok(false);
         }
         let root_alone = root.unwrap_or(Root::Value);

@@ -317,7 +317,7 @@ impl Checker<'_> {
 }
 
 /// A type in words: `a string`, `an int`.
-fn describe(r#type: &Type) -> String {
+pub(crate) fn describe(r#type: &Type) -> String {
     let text = r#type.to_string();
     let article = if text.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
     match r#type {

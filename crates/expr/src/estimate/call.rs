@@ -69,6 +69,13 @@ impl Estimator<'_> {
             ("slice" | "flatten" | "reverse", true) if matches!(overload.parameters[0], Kind::List(_)) => {
                 (NEW_LIST.plus(size(0)), Some(size(0)))
             }
+            ("lists.range", _) => {
+                let length = match call.arguments.first() {
+                    Some(Code::Constant(Constant::Int(length))) => Size::exactly(u64::try_from(*length).unwrap_or(0)),
+                    _ => Size { min: 0, max: u64::MAX },
+                };
+                (NEW_LIST.plus(length), Some(length))
+            }
             ("distinct" | "sort", true) => (NEW_LIST.plus(size(0).times(size(0)).scaled(2.0)), Some(size(0))),
             ("url", _) | ("lowerAscii" | "upperAscii" | "substring" | "trim", true) => (text(0), Some(size(0))),
             ("replace", true) => (size(0).scaled(2.0 * CHARACTER), Some(replaced(size(0), size(1), size(2)))),

@@ -207,7 +207,9 @@ impl<'p> Checker<'p> {
             let path = match error.source {
                 Source::SchemaAtRoot => base.clone(),
                 Source::Schema => error.path.under(&base),
-                Source::List | Source::Metadata | Source::Rule | Source::SkippedRules => under(path, &error.path),
+                Source::List | Source::Metadata | Source::Rule | Source::SkippedRules | Source::BrokenRule => {
+                    under(path, &error.path)
+                }
             };
             let message = describe(&error);
             match error.source {
@@ -218,7 +220,7 @@ impl<'p> Checker<'p> {
                 Source::Metadata => {
                     self.report(&rules::DEFAULT_METADATA_INVALID, error.kind, schema, path, message, place);
                 }
-                Source::Rule | Source::SkippedRules => {
+                Source::Rule | Source::SkippedRules | Source::BrokenRule => {
                     self.report(&rules::INVALID_DEFAULT, error.kind, schema, path, message, place);
                 }
                 Source::Schema | Source::SchemaAtRoot if !metadata_is_wrong => {

@@ -189,7 +189,12 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
         let expression = match &rule.expression {
             Ok(expression) => expression,
             Err(why) => {
-                self.fail(ErrorType::Invalid, path, "", why);
+                self.errors.push(|| ValidationError {
+                    kind: ErrorType::Invalid,
+                    path: path.to_field_path(),
+                    message: why.clone(),
+                    source: Source::BrokenRule,
+                });
                 return Ok(());
             }
         };
@@ -204,7 +209,8 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
             }
             Err(failure) if failure.kind() == FailureKind::Budget => {
                 let name = &rule.name;
-                self.fail(ErrorType::Invalid, path, "", &format!("{failure}, and no further rules: {name}"));
+                let message = format!("a rule was stopped and none after it evaluated, because {failure}: {name}");
+                self.fail(ErrorType::Invalid, path, "", &message);
                 Err(Spent)
             }
             Err(failure) => {
@@ -224,7 +230,10 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
                 Ok(if is_usable { text.to_owned() } else { rule.message.to_string() })
             }
             Err(failure) if failure.kind() == FailureKind::Budget => {
-                let message = format!("the message of a rule costs too much, no further rules: {}", rule.name);
+                let message = format!(
+                    "no rule after this one was evaluated, because its message costs more than it may: {}",
+                    rule.name
+                );
                 self.fail(ErrorType::Invalid, path, &rule.field_path, &message);
                 Err(Spent)
             }
@@ -237,7 +246,7 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
         let budget = self.left.min(EXPRESSION_LIMIT);
         self.evaluator.set_budget(budget);
         let result = evaluate(&mut self.evaluator);
-        self.left -= budget - self.evaluator.budget();
+        self.left = self.left.saturating_sub(budget.saturating_sub(self.evaluator.budget()));
         result
     }
 

@@ -254,7 +254,10 @@ fn hint(found: &Found, manner: Manner) -> Option<String> {
 
 /// Says that there is nothing to check where there should be.
 fn holds_nothing(input: &Input, console: &mut Console<'_>) -> io::Result<Exit> {
-    console.complain(format_args!("{}: holds neither a CustomResourceDefinition nor a schema", input.name))?;
+    console.complain(format_args!(
+        "{}: holds no CustomResourceDefinition, no schema and no OpenAPI document",
+        input.name
+    ))?;
     Ok(Exit::Usage)
 }
 

@@ -265,9 +265,16 @@ fn treat<'a>(
             let errors = admitted.errors.iter().chain(&metadata);
             let mut findings: Vec<_> = errors
                 .map(|error| {
-                    let finding = invalid(error.path(), error.message()).with_error_type(error.kind().name());
-                    // Kubernetes counts this as an error; it goes away with the others.
-                    if error.is_about_skipped_rules() { finding.lowered_to(Level::Note) } else { finding }
+                    let mut finding = invalid(error.path(), error.message()).with_error_type(error.kind().name());
+                    if error.is_about_broken_rule() {
+                        finding.mend = Some("mend the rule of the schema; wheelwright check shows where".to_owned());
+                    }
+                    if error.is_about_skipped_rules() {
+                        finding.mend = Some("mend the other errors; the rules are evaluated then".to_owned());
+                        // Kubernetes counts this as an error; it goes away with the others.
+                        finding = finding.lowered_to(Level::Note);
+                    }
+                    finding
                 })
                 .collect();
             findings.extend(admitted.unknown.into_iter().chain(admitted.unknown_metadata).map(|path| {
