@@ -364,6 +364,10 @@ mod tests {
         is("self.absent", &["WW070 Invalid messageExpression"]);
         is("'a' +", &["WW070 Invalid messageExpression"]);
         is_told("rule: self.absent, messageExpression: self.count", &["WW070 Invalid rule"]);
+        is("'count is %d'.format([self.count])", &[]);
+        // Kubernetes' documentation writes it like this, but its estimate has no limit for the length of such a text.
+        let too_costly = "WW073 Forbidden messageExpression";
+        is("'count is ' + string(self.count)", &[too_costly, too_costly, "WW073 Forbidden <nil>"]);
     }
 
     #[test]
