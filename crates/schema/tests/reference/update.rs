@@ -31,7 +31,10 @@ pub(crate) fn counterpart_of_field<'o>(old: &'o Value, name: &str) -> Option<&'o
 
 /// The first old item with the same keys; only map lists have such.
 pub(crate) fn counterpart_of_item<'o>(schema: &Value, old: &'o Value, item: &Value) -> Option<&'o Value> {
-    if text(schema, "x-kubernetes-list-type") != "map" || text(schema, "type") != "array" {
+    // An integer or a string has no other type, whatever else is written.
+    let is_array =
+        text(schema, "type") == "array" && schema.get("x-kubernetes-int-or-string") != Some(&Value::Bool(true));
+    if text(schema, "x-kubernetes-list-type") != "map" || !is_array {
         return None;
     }
     let wanted = key_of(schema, item)?;
