@@ -9,7 +9,7 @@ use crate::{
     error::{ErrorLog, TextLimit},
     model::is_implied,
     program::{FieldSet, Fields, Meta, Node, NodeId, Program},
-    rules::check_rules,
+    rules::evaluate_rules,
     validate::{
         MetadataError, Tally, check_embedded, check_field_count, check_junctors, check_required_declared,
         check_required_undeclared, check_shallow, check_unique, coerce_metadata, coerce_metadata_dropping,
@@ -152,7 +152,7 @@ impl Program {
         let value = if walks { walk.from(self.root, document) } else { document };
         if stages.rules && self.rules.is_some() {
             let value = &arena.slice(&[value])[0];
-            check_rules(self, value, None, arena, &mut walk.errors);
+            evaluate_rules(self, value, None, arena, &mut walk.errors);
         }
         match walk.refusal {
             Some(error) => Err(error),

@@ -7,7 +7,7 @@ use crate::{
     correlate::Correlated,
     error::ErrorLog,
     program::{Meta, Node, NodeId, Program},
-    rules::check_rules,
+    rules::evaluate_rules,
     validate::{
         Tally, check_embedded, check_field_count, check_junctors, check_required, check_shallow, check_unique,
         evaluate, refuse_additional,
@@ -46,7 +46,7 @@ impl Program {
         if !self.repeats_items(old) {
             self.check_lists(new, &mut tally);
         }
-        check_rules(self, &arena.slice(&[new])[0], Some(correlated), arena, &mut ratchet.errors);
+        evaluate_rules(self, &arena.slice(&[new])[0], Some(correlated), arena, &mut ratchet.errors);
         UpdateErrors { truncated: ratchet.errors.is_full(), errors: ratchet.errors.errors }
     }
 

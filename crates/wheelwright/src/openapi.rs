@@ -2,9 +2,11 @@
 
 use std::cell::OnceCell;
 
-use wheelwright_document::{Arena, Span, Spanned};
-use wheelwright_findings::{Finding, Level, Place};
-use wheelwright_schema::{Lowered, NoTree, Problem, Program, Root, Schema, Specification, Tree, closest_of};
+use wheelwright_document::{Arena, FieldPath, Span, Spanned};
+use wheelwright_findings::{Finding, Level, Place, rules};
+use wheelwright_schema::{
+    Dialect, Lowered, NoTree, Problem, Program, Root, Schema, Specification, Tree, check, closest_of,
+};
 
 use crate::{Input, Origin, report::plural, scalar_place::place_of_part};
 
@@ -20,7 +22,8 @@ pub(crate) struct Checked {
 /// Checks a document; `None` if it is neither OpenAPI nor JSON Schema.
 pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a Arena) -> Option<Checked> {
     let mut specification = Specification::open(&input.name, document, tree(input), arena)?;
-    let (count, problems) = specification.check();
+    let (count, mut problems) = specification.check();
+    problems.extend(rule_problems(input, &mut specification));
     let findings: Vec<_> = problems.into_iter().map(|problem| finding(input, &specification, problem)).collect();
     let is_shown = |name: &str| {
         findings.iter().any(|finding| {
@@ -37,6 +40,35 @@ pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a 
     });
     let others = others.collect();
     Some(Checked { count, findings, others })
+}
+
+/// What is wrong with the rules of definitions, which are typed with everything that a definition refers to. What
+/// Kubernetes alone would refuse them for does not count here.
+fn rule_problems(input: &Input, specification: &mut Specification<'_, '_>) -> Vec<Problem> {
+    const KEYWORD: &[u8] = b"x-kubernetes-validations";
+    if !input.bytes.windows(KEYWORD.len()).any(|window| window == KEYWORD) {
+        return Vec::new();
+    }
+    let folder = match specification.dialect() {
+        Dialect::Swagger2 => "definitions",
+        Dialect::OpenApi30 | Dialect::OpenApi31 => "components.schemas",
+        _ => "$defs",
+    };
+    let names: Vec<String> = specification.definitions().map(str::to_owned).collect();
+    let counts = |problem: &Problem| {
+        [&rules::INVALID_RULE, &rules::MALFORMED_RULE].iter().any(|rule| std::ptr::eq(problem.rule, *rule))
+    };
+    let mut found = Vec::new();
+    for name in names {
+        let Some(lowered) = specification.lower(&name) else { continue };
+        let parent = FieldPath::root().child(folder).child(&name);
+        let problems = check::check_rules(&lowered.item, Root::Definition).into_iter().filter(counts);
+        found.extend(problems.map(|mut problem| {
+            problem.path = problem.path.under(&parent);
+            problem
+        }));
+    }
+    found
 }
 
 /// A document whose definitions are lowered and compiled when they are asked for.
@@ -76,9 +108,7 @@ impl Definitions {
         let lower = unknown.to_lowercase();
         let closest = closest_of(self.kinds(), unknown).into_iter();
         let longer = self.kinds().filter(|kind| kind.to_lowercase().contains(&lower));
-        let mut alike: Vec<&str> = closest.chain(longer).take(5).collect();
-        alike.dedup();
-        alike
+        closest.chain(longer).take(5).collect()
     }
 
     /// The program of a definition; warnings are said of it when it is made.

@@ -4,7 +4,10 @@ mod date;
 mod parse;
 mod read;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 use wheelwright_document::FieldPath;
 
@@ -73,7 +76,7 @@ pub fn suppress(
 fn let_pass<'i>(mut found: Vec<&mut Finding>, mut items: Vec<&'i Allowance>) -> Vec<&'i Allowance> {
     let start = |finding: &Finding| finding.place.as_ref().map_or(0, |place| place.span.start);
     found.sort_by_key(|finding| start(finding));
-    items.sort_by_key(|item| *item.range.start());
+    items.sort_by_key(|item| (*item.range.start(), Reverse(*item.range.end())));
     let mut used = vec![false; items.len()];
     let mut ahead = 0;
     let mut open: Vec<usize> = Vec::new();

@@ -10,7 +10,7 @@ use crate::{
     model::{Additional, is_implied},
     problem::Problems,
     program::{Meta, NodeId},
-    rules::default_rules,
+    rules::evaluate_default_rules,
     validate::{coerce_metadata, validate_metadata},
 };
 
@@ -195,7 +195,7 @@ impl<'p> Checker<'p> {
         let Subject { schema, id, arena, path, place } = subject;
         let mut errors = self.run(id, value, arena, Stages::VALIDATE).errors;
         if errors.is_empty() {
-            errors = default_rules(self.program, id, &arena.slice(&[value])[0], arena);
+            errors = evaluate_default_rules(self.program, id, &arena.slice(&[value])[0], arena);
         }
         let base = path.to_field_path();
         // Kubernetes looks at the values only where the metadata is right.

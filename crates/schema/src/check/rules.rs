@@ -125,8 +125,8 @@ fn check_form(schema: &Schema, rule: &ValidationRule, path: &Path<'_>, problems:
         }
     }
 }
-struct Checker {
-    compiler: Compiler,
+struct Checker<'s> {
+    compiler: Compiler<'s>,
     problems: Problems,
     /// What all rules together may cost.
     total: u64,
@@ -143,7 +143,7 @@ struct Place<'p> {
     uncorrelatable: Option<&'p Path<'p>>,
 }
 
-impl Checker {
+impl Checker<'_> {
     fn node(&mut self, schema: &Schema, path: &Path<'_>, place: Place<'_>) {
         if self.problems.is_full() {
             return;

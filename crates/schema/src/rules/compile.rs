@@ -10,8 +10,8 @@ use crate::{
 };
 
 /// Compiles the rules of one schema.
-pub(crate) struct Compiler {
-    shapes: SchemaShapes,
+pub(crate) struct Compiler<'s> {
+    shapes: SchemaShapes<'s>,
 }
 
 /// A rule, typed; or what is wrong with it.
@@ -24,9 +24,9 @@ pub(crate) struct CompiledRule {
 /// The position of `oldSelf` among the variables.
 pub(crate) const OLD_SELF: usize = 1;
 
-impl Compiler {
+impl<'s> Compiler<'s> {
     /// A compiler for the rules of a schema; none if it has no rules.
-    pub(crate) fn new(schema: &Schema, is_resource: bool) -> Option<Self> {
+    pub(crate) fn new(schema: &'s Schema, is_resource: bool) -> Option<Self> {
         has_rules(schema).then(|| Self { shapes: SchemaShapes::of(schema, is_resource) })
     }
 
@@ -98,10 +98,12 @@ impl Compiler {
         let [message, source] = [&rule.message, &rule.rule].map(|named| named.text.trim());
         let name = if message.is_empty() { source } else { message };
         let expression = compiled.rule.map_err(|error| format!("the rule cannot be evaluated: {error}"));
+        let message_expression = compiled.message.and_then(Result::ok);
         Rule {
             uses_old_self: expression.as_ref().is_ok_and(|expression| expression.uses(OLD_SELF)),
             expression,
-            message_expression: compiled.message.and_then(Result::ok),
+            message_uses_old_self: message_expression.as_ref().is_some_and(|expression| expression.uses(OLD_SELF)),
+            message_expression,
             optional_old_self: rule.optional_old_self == Some(true),
             kind: match &*rule.reason.text {
                 "FieldValueForbidden" => ErrorType::Forbidden,
@@ -116,7 +118,7 @@ impl Compiler {
     }
 }
 
-/// Whether a schema has rules that can be seen, at any depth.
+/// Whether a schema has rules, at any depth outside of junctors.
 fn has_rules(schema: &Schema) -> bool {
     let additional = schema.additional_schema().into_iter();
     !schema.extensions.validations.is_empty()

@@ -13,7 +13,7 @@ use crate::{
 
 /// Evaluates the rules of a program over a document that is pruned and defaulted, and over what it replaces if there is
 /// something. If other errors make that pointless, a single error says so.
-pub(crate) fn check_rules<'a>(
+pub(crate) fn evaluate_rules<'a>(
     program: &'a Program,
     document: &'a Value<'a>,
     old: Option<&'a Correlated<'a>>,
@@ -35,7 +35,7 @@ pub(crate) fn check_rules<'a>(
 }
 
 /// What the rules of a node say of its default, as if it replaced itself.
-pub(crate) fn default_rules<'a>(
+pub(crate) fn evaluate_default_rules<'a>(
     program: &'a Program,
     id: NodeId,
     default: &'a Value<'a>,
@@ -165,7 +165,9 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
         let own = self.evaluator.read(value, node.shape);
         for rule in &node.rules {
             let old = match before.value() {
-                Some(old) if rule.uses_old_self => Some(self.evaluator.read(old, node.shape)),
+                Some(old) if rule.uses_old_self || rule.message_uses_old_self => {
+                    Some(self.evaluator.read(old, node.shape))
+                }
                 None if rule.uses_old_self && !rule.optional_old_self => continue,
                 _ => None,
             };

@@ -6,7 +6,7 @@ mod field_path;
 mod shape;
 
 pub(crate) use compile::{Compiler, OLD_SELF};
-pub(crate) use evaluate::{check_rules, default_rules};
+pub(crate) use evaluate::{evaluate_default_rules, evaluate_rules};
 pub(crate) use field_path::normalized;
 use wheelwright_expr::{Expression, ShapeId, Shapes};
 
@@ -41,6 +41,7 @@ struct Rule {
     message_expression: Option<Expression>,
     optional_old_self: bool,
     uses_old_self: bool,
+    message_uses_old_self: bool,
     kind: ErrorType,
     /// What follows the path of the node in the path of an error.
     field_path: Box<str>,

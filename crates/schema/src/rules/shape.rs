@@ -1,6 +1,6 @@
 //! A schema as its rules see it: the shape and the greatest size of every value that an expression can get at.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, marker::PhantomData};
 
 use wheelwright_document::Owned;
 use wheelwright_expr::{Identity, ObjectShape, REQUEST_BYTES, RESERVED_WORDS, ShapeId, ShapeKind, Shapes};
@@ -12,9 +12,11 @@ use crate::{
 
 /// The shapes of a schema. What has none cannot be seen by rules: values without a type, and whatever holds them.
 #[derive(Debug, Default)]
-pub(super) struct SchemaShapes {
+pub(super) struct SchemaShapes<'s> {
     pub(super) shapes: Shapes,
+    /// By the addresses of schemas, which stay where they are as long as this is used.
     by_schema: HashMap<*const Schema, Shaped>,
+    schema: PhantomData<&'s Schema>,
 }
 
 /// A shape and the least bytes that a value of it takes in a request.
@@ -24,9 +26,9 @@ struct Shaped {
     min_bytes: u64,
 }
 
-impl SchemaShapes {
+impl<'s> SchemaShapes<'s> {
     /// The shapes of a schema and everything below it.
-    pub(super) fn of(schema: &Schema, is_resource: bool) -> Self {
+    pub(super) fn of(schema: &'s Schema, is_resource: bool) -> Self {
         let mut shapes = Self::default();
         shapes.add(schema, is_resource);
         shapes

@@ -103,7 +103,7 @@ struct Run<'r> {
     options: &'r CheckOptions,
     /// What was wrong with the previous definitions, by name; a schema that stands alone has none.
     previous: HashMap<Option<Box<str>>, Vec<Problem>>,
-    /// What was wrong with the previous OpenAPI documents: rules, fields and messages.
+    /// What was wrong with the previous OpenAPI documents: rules, fields, and the names of files without folders.
     previous_findings: HashSet<(&'static str, FieldPath, String)>,
     report: Report,
     declared: usize,
@@ -134,7 +134,7 @@ impl Run<'_> {
             return holds_nothing(&input, console);
         }
         let before = specifications.flat_map(|specification| specification.findings);
-        self.previous_findings.extend(before.map(|finding| (finding.rule.id, finding.field, finding.message)));
+        self.previous_findings.extend(before.map(|finding| sort_of(&finding)));
         for reading in readings {
             if let Err(problem) = &reading {
                 let Span { line, column, .. } = problem.span;
@@ -203,15 +203,12 @@ impl Run<'_> {
     }
 
     /// A finding in an OpenAPI document, only noted if the previous document has it.
-    fn ratcheted(&self, finding: Finding) -> Finding {
-        if self.previous_findings.is_empty() {
-            return finding;
+    fn ratcheted(&self, mut finding: Finding) -> Finding {
+        if !self.previous_findings.is_empty() && self.previous_findings.contains(&sort_of(&finding)) {
+            finding.message += "; forgiven in an update, because the previous document has the like";
+            finding = finding.lowered_to(Level::Note);
         }
-        let key = (finding.rule.id, finding.field.clone(), finding.message.clone());
-        match self.previous_findings.contains(&key) {
-            true => finding.lowered_to(Level::Note),
-            false => finding,
-        }
+        finding
     }
 
     fn findings(&self, input: &Input, reading: &Reading, block_name: &dyn Fn(Span) -> Option<Span>) -> Vec<Finding> {
@@ -250,6 +247,12 @@ fn hint(found: &Found, manner: Manner) -> Option<String> {
         ),
         false => format!("help: wheelwright explain {id} says more"),
     })
+}
+
+/// What makes two findings in versions of an OpenAPI document the same.
+fn sort_of(finding: &Finding) -> (&'static str, FieldPath, String) {
+    let file = finding.place.as_ref().map_or("", |place| place.file.rsplit('/').next().unwrap_or_default());
+    (finding.rule.id, finding.field.clone(), file.to_owned())
 }
 
 /// Says that there is nothing to check where there should be.

@@ -1,5 +1,7 @@
 //! `allOf`: a schema and a part that values must satisfy as well, joined to one.
 
+use std::collections::HashSet;
+
 use wheelwright_document::Path;
 use wheelwright_findings::rules;
 
@@ -57,11 +59,8 @@ pub(super) fn join(out: &mut Schema, mut part: Schema, joint: &mut Joint<'_>) {
         apart.keywords = part.keywords.clone();
         out.all_of.push(apart);
     }
-    for keyword in part.keywords {
-        if !out.has(&keyword.0) {
-            out.keywords.push(keyword);
-        }
-    }
+    let known: HashSet<Box<str>> = out.keywords.iter().map(|(keyword, _)| keyword.clone()).collect();
+    out.keywords.extend(part.keywords.into_iter().filter(|(keyword, _)| !known.contains(keyword)));
 }
 
 fn join_types(out: &mut Schema, part: &Schema, joint: &mut Joint<'_>) {
@@ -189,7 +188,7 @@ fn join_checks(own: &mut Checks, part: Checks, apart: &mut Checks) {
     if own.required.is_empty() {
         own.required = part.required;
     } else {
-        let known: std::collections::HashSet<&str> = own.required.iter().map(|name| &**name).collect();
+        let known: HashSet<&str> = own.required.iter().map(|name| &**name).collect();
         let new: Vec<_> = part.required.into_iter().filter(|name| !known.contains(&**name)).collect();
         own.required.extend(new);
     }

@@ -474,7 +474,13 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         if types.contains(&Type::Number) {
             types.retain(|kind| *kind != Type::Integer);
         }
-        types.dedup();
+        let mut known = Vec::new();
+        types.retain(|kind| {
+            !known.contains(kind) && {
+                known.push(kind.clone());
+                true
+            }
+        });
         match &types[..] {
             [] => out.r#type = Some(Type::Unknown("null".into())),
             [one] => out.r#type = Some(one.clone()),
