@@ -45,6 +45,29 @@ fn nothing_grows_without_end() {
 }
 
 #[test]
+fn a_rule_over_a_list_is_linear() {
+    let schema = Schema::new("(a:[i],m:{i})");
+    for source in [
+        "self.a.all(x, x > 0)",
+        "self.a.map(x, x + 1).size() > 0",
+        "self.a.exists_one(x, x == 2)",
+        "self.a.filter(x, x > 1).size() == 0",
+        "self.a == self.a",
+        "self.m.all(k, self.m[k] == 1)",
+        "self.m.transformMap(k, v, v + 1).size() > 0",
+    ] {
+        let cost = |size: usize| {
+            let fields: Vec<String> = (0..size).map(|at| format!(r#""k{at}": 1"#)).collect();
+            let document = format!(r#"{{"a": [{}], "m": {{{}}}}}"#, vec!["1"; size].join(","), fields.join(","));
+            schema.cost(&document, source)
+        };
+        let [small, middle, large] = [1_000, 2_000, 3_000].map(cost);
+        assert_eq!(large - middle, middle - small, "{source}");
+        assert!(middle > small, "{source}");
+    }
+}
+
+#[test]
 fn a_budget_is_enough_or_it_is_not() {
     let schema = Schema::new("(a:[i])");
     let document = r#"{"a": [1, 2, 3]}"#;

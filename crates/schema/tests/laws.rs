@@ -131,6 +131,45 @@ proptest! {
     }
 
     #[test]
+    fn rules_that_always_hold_say_nothing(case in case()) {
+        hold(case, |case| {
+            let plain = compile(&case.schema.to_string(), case.root);
+            let ruled = compile(&with_rule_everywhere(&case.schema, "true").to_string(), case.root);
+            for document in &case.documents {
+                let (arena, document) = (Arena::new(), document.to_string());
+                let document = decode(document.as_bytes(), &arena).expect("a document");
+                let (Ok(plain), Ok(ruled)) = (plain.admit(document, &arena), ruled.admit(document, &arena)) else {
+                    continue;
+                };
+                let errors = sorted(&ruled.errors).into_iter().filter(|error| !error.contains("were not evaluated"));
+                prop_assert_eq!(errors.collect::<Vec<_>>(), sorted(&plain.errors));
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Except where values have no counterpart, as with everything else; and rules are evaluated again all the same.
+    #[test]
+    fn an_update_that_changes_nothing_breaks_no_rule_that_does_not_look_at_the_old_value(case in case()) {
+        let schema = with_rule_everywhere(&describing_everything(&case.schema), "false");
+        hold(Case { schema, root: false, ..case }, |case| each_update(case, |program, new, _, arena| {
+            prop_assert_eq!(sorted(&program.validate_update(new, new, arena).errors), Vec::<String>::new());
+            Ok(())
+        }))?;
+    }
+
+    #[test]
+    fn rules_say_the_same_twice(case in case()) {
+        let schema = with_rule_everywhere(&case.schema, "self != self || oldSelf == oldSelf && false");
+        hold(Case { schema, ..case }, |case| each_update(case, |program, new, old, arena| {
+            prop_assert_eq!(validated(program, new, arena), validated(program, new, arena));
+            let [first, second] = [0, 1].map(|_| sorted(&program.validate_update(new, old, arena).errors));
+            prop_assert_eq!(first, second);
+            Ok(())
+        }))?;
+    }
+
+    #[test]
     fn admitting_an_update_is_defaulting_and_validating_it(case in case()) {
         hold(case, |case| {
             let program = compile(&case.schema.to_string(), case.root);
@@ -259,6 +298,26 @@ fn describing_everything(schema: &Json) -> Json {
         Json::Array(items) => items.iter().map(describing_everything).collect(),
         scalar => scalar.clone(),
     }
+}
+
+/// The schema with a rule at every node that rules can see, except what an update never forgives.
+fn with_rule_everywhere(schema: &Json, rule: &str) -> Json {
+    let mut schema = schema.clone();
+    let Some(keywords) = schema.as_object_mut() else { return schema };
+    if keywords.contains_key("type") {
+        keywords.insert("x-kubernetes-validations".to_owned(), json!([{"rule": rule}]));
+    }
+    if let Some(Json::Object(properties)) = keywords.get_mut("properties") {
+        for (_, property) in properties.iter_mut().filter(|(name, _)| *name != "apiVersion" && *name != "kind") {
+            *property = with_rule_everywhere(property, rule);
+        }
+    }
+    for keyword in ["items", "additionalProperties"] {
+        if let Some(below) = keywords.get_mut(keyword) {
+            *below = with_rule_everywhere(below, rule);
+        }
+    }
+    schema
 }
 
 fn errors(admitted: &Admitted<'_>) -> Vec<String> {

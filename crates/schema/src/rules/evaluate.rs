@@ -261,3 +261,55 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::{Arena, Decode, decode, decode_json_spanned};
+
+    use crate::{Program, Root, Stages, lower_schema};
+
+    /// What a rule of a schema with an integer `a` and a string `s` says of a document.
+    fn said(rule: &str, document: &str) -> Vec<String> {
+        let arena = Arena::new();
+        let schema = format!(
+            r#"{{"type": "object", "x-kubernetes-validations": [{rule}],
+                "properties": {{"a": {{"type": "integer"}}, "s": {{"type": "string"}}}}}}"#
+        );
+        let source = decode_json_spanned(schema.as_bytes(), &arena, &Decode::default()).unwrap();
+        let program = Program::compile(&lower_schema(&source).item, Root::Value);
+        let admitted = program.run(decode(document.as_bytes(), &arena).unwrap(), &arena, Stages::ADMIT).unwrap();
+        admitted.errors.iter().map(|error| error.message().to_owned()).collect()
+    }
+
+    #[test]
+    fn messages_are_those_of_the_rule() {
+        let is = |rule: &str, expected: &str| assert_eq!(said(rule, r#"{"a": 1}"#), [expected], "{rule}");
+        is(r#"{"rule": " self.a > 1 "}"#, "failed rule: self.a > 1");
+        is(r#"{"rule": "self.a > 1", "message": " too small "}"#, "too small");
+        is(r#"{"rule": "self.a > 1", "messageExpression": "' %d is too small '.format([self.a])"}"#, "1 is too small");
+        is(r#"{"rule": "self.a > 1", "message": "no", "messageExpression": "string(self.a)"}"#, "1");
+    }
+
+    #[test]
+    fn expressions_that_give_no_usable_message_are_passed_over() {
+        let long = format!(r#"{{"a": 1, "s": "{}"}}"#, "x".repeat(6_000));
+        for expression in ["''", "'  '", "'a\\\\nb'", "string(1 / 0)", "self.s", "self.absent", "1", "self.s + "] {
+            let rule = format!(r#"{{"rule": "self.a > 1", "message": "no", "messageExpression": "{expression}"}}"#);
+            assert_eq!(said(&rule, &long), ["no"], "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_evaluated_names_the_rule() {
+        let is = |rule: &str, expected: &str| assert_eq!(said(rule, r#"{"a": 0}"#), [expected], "{rule}");
+        is(r#"{"rule": "1 / self.a > 1", "message": "no"}"#, "division by zero, evaluating the rule: no");
+        is(r#"{"rule": "self.s == ''"}"#, "no such key: s, evaluating the rule: self.s == ''");
+    }
+
+    #[test]
+    fn a_message_that_costs_too_much_ends_the_evaluation() {
+        let costly = r#"{"rule": "false", "message": "no",
+            "messageExpression": "string(lists.range(1000000000).size())"}, {"rule": "false"}"#;
+        assert_eq!(said(costly, "{}"), ["the message of a rule costs too much, no further rules: no"]);
+    }
+}
