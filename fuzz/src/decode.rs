@@ -2,11 +2,11 @@
 
 use serde::Deserialize as _;
 use wheelwright_document::{
-    Arena, Decode, DecodeErrorKind, DuplicateKeys, Span, Spanned, Value, canonical, decode as decode_strictly,
+    Arena, Decode, DecodeErrorKind, DuplicateKeys, Span, Spanned, Value, Yaml, canonical, decode as decode_strictly,
     decode_json_spanned, encode,
 };
 
-const KEEP_LAST: Decode = Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast };
+const KEEP_LAST: Decode = Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast, yaml: Yaml::AsKubectl };
 
 /// Decodes bytes in every way there is.
 pub fn decode(input: &[u8]) {

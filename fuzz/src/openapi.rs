@@ -1,7 +1,7 @@
 //! OpenAPI and JSON Schema: opening, checking, lowering and compiling end well whatever is written, and problems name
 //! places in the source.
 
-use wheelwright_document::{Arena, Decode, decode_json_spanned, decode_yaml};
+use wheelwright_document::{Arena, Decode, Yaml, decode_json_spanned, decode_yaml};
 use wheelwright_schema::{Problem, Program, Refused, Root, Specification, Tree};
 
 /// The document itself is the only other file there is, so that references to files lead somewhere.
@@ -23,7 +23,7 @@ impl Tree for Itself<'_> {
 /// Reads every document, YAML or JSON, as one that declares schemas.
 pub fn openapi(input: &[u8]) {
     let arena = Arena::new();
-    let limits = Decode::default();
+    let limits = Decode { yaml: Yaml::Core, ..Decode::default() };
     let documents = match input.first() {
         Some(b'{') => decode_json_spanned(input, &arena, &limits).ok().into_iter().collect(),
         _ => decode_yaml(input, &arena, &limits).unwrap_or_default(),

@@ -17,7 +17,7 @@ pub fn decode<'a>(bytes: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, Decode
     Ok(Decode::default().decode(bytes, arena)?.value)
 }
 
-/// How to decode: the limits that keep bytes from outside harmless, and what to do with duplicate keys.
+/// How to decode: the limits that keep bytes from outside harmless, what to do with duplicate keys, and which YAML it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Decode {
     /// The largest document, in bytes. 3 MiB, as Kubernetes has it, unless set.
@@ -27,6 +27,8 @@ pub struct Decode {
     pub max_depth: u32,
     /// What a key means that occurs twice in one object.
     pub duplicate_keys: DuplicateKeys,
+    /// What words and numbers without quotes mean in YAML; to JSON it does not matter.
+    pub yaml: Yaml,
 }
 
 /// What a key means that occurs twice in one object.
@@ -36,6 +38,17 @@ pub enum DuplicateKeys {
     Refuse,
     /// The last value counts, in the place of the first, and the caller is told.
     KeepLast,
+}
+
+/// What words and numbers without quotes mean in YAML.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Yaml {
+    /// What they mean to kubectl, which reads YAML 1.1: `yes` is a boolean and `0755` an octal number, and keys become
+    /// the text of what they mean, so that `y` is the key `true`. For Kubernetes' documents and definitions.
+    AsKubectl,
+    /// What they mean in the core schema of YAML 1.2: `yes` is a text and `0755` a decimal number, and keys are the text
+    /// that is written. For OpenAPI and JSON Schema.
+    Core,
 }
 
 /// What came out of decoding.
@@ -53,7 +66,7 @@ const MAX_DEPTH: u32 = 512;
 
 impl Default for Decode {
     fn default() -> Self {
-        Self { max_bytes: 3 << 20, max_depth: MAX_DEPTH, duplicate_keys: DuplicateKeys::Refuse }
+        Self { max_bytes: 3 << 20, max_depth: MAX_DEPTH, duplicate_keys: DuplicateKeys::Refuse, yaml: Yaml::AsKubectl }
     }
 }
 

@@ -32,7 +32,7 @@ mod yaml_write;
 
 pub use arena::Arena;
 pub use canonical::canonical;
-pub use decode::{Decode, DecodeError, DecodeErrorKind, Decoded, DuplicateKeys, decode};
+pub use decode::{Decode, DecodeError, DecodeErrorKind, Decoded, DuplicateKeys, Yaml, decode};
 pub use encode::{encode, encode_into};
 pub use json_spans::decode_json_spanned;
 pub use number::Number;

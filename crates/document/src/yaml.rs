@@ -13,15 +13,14 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 pub use comments::{Comment, yaml_comments};
 pub use error::{YamlError, YamlErrorKind};
 
-use crate::{Arena, Decode, Number, Span, Spanned, SpannedNode, Value};
+use crate::{Arena, Decode, Number, Span, Spanned, SpannedNode, Value, Yaml};
 use mapping::Mapping;
 use places::{Places, end_of};
 use scalar::{Resolved, resolve};
 
 /// Decodes every document of a YAML stream; documents without content are skipped.
 ///
-/// Scalars mean what they mean to kubectl, which reads YAML 1.1: `yes` is a boolean and `0755` an octal number.
-/// Numbers that JSON would write the same way keep their text. A value that is written as an alias has the place of
+/// Scalars mean what they mean to kubectl, unless `limits` asks for YAML 1.2 (see [`Yaml`]). Numbers that JSON would write the same way keep their text. A value that is written as an alias has the place of
 /// the alias, its parts the places of the parts of the anchor; a tag or an anchor is part of the place of its value.
 ///
 /// # Errors
@@ -193,7 +192,13 @@ impl<'a> Builder<'a> {
             mapping.add_merge_key();
             return Ok(());
         }
-        let value = self.value(text, style, tag, place)?;
+        let is_written_key = self.limits.yaml == Yaml::Core && style == ScalarStyle::Plain && !text.is_empty();
+        let value = match tag {
+            None if is_written_key && self.mapping_that_awaits_key().is_some() => {
+                Value::string(self.keep(text.into(), place))
+            }
+            tag => self.value(text, style, tag, place)?,
+        };
         let built = Built { value: Spanned { span: place, node: SpannedNode::Scalar(value) }, nodes, height: 0 };
         self.finish(built, anchor)
     }
@@ -209,7 +214,7 @@ impl<'a> Builder<'a> {
                 return refuse(kind, place);
             }
         }
-        match (resolve(text), tag.as_deref()) {
+        match (resolve(text, self.limits.yaml), tag.as_deref()) {
             (Resolved::NotFinite, None | Some("!!float")) => {
                 let text = text.to_owned();
                 refuse(YamlErrorKind::NotFinite { text }, place)

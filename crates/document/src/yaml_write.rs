@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    Value,
+    Value, Yaml,
     yaml::scalar::{Resolved, resolve},
 };
 
@@ -167,7 +167,7 @@ fn can_be_plain(text: &str) -> bool {
         [first, ..] => !b"?:,[]{}#&*!|>'\"%@`=".contains(first),
     };
     starts_well
-        && resolve(text) == Resolved::String
+        && resolve(text, Yaml::AsKubectl) == Resolved::String
         && text != "<<"
         && !text.starts_with("---")
         && !text.starts_with("...")

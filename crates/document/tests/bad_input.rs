@@ -5,11 +5,12 @@
 use std::fmt::Write as _;
 
 use wheelwright_document::{
-    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, Entry, JsonPatch, Value, YamlErrorKind, canonical,
-    decode, decode_yaml, encode, merge_patch,
+    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, Entry, JsonPatch, Value, Yaml, YamlErrorKind,
+    canonical, decode, decode_yaml, encode, merge_patch,
 };
 
-const KEEP_LAST: Decode = Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast };
+const KEEP_LAST: Decode =
+    Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast, yaml: Yaml::AsKubectl };
 const LARGE: Decode = Decode { duplicate_keys: DuplicateKeys::Refuse, ..KEEP_LAST };
 
 fn refused(bytes: &[u8]) -> DecodeError {

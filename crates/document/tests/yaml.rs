@@ -5,7 +5,8 @@
 use std::time::{Duration, Instant};
 
 use wheelwright_document::{
-    Arena, Decode, DuplicateKeys, Span, Spanned, YamlError, YamlErrorKind, decode, decode_yaml, encode, write_yaml,
+    Arena, Decode, DuplicateKeys, Span, Spanned, Yaml, YamlError, YamlErrorKind, decode, decode_yaml, encode,
+    write_yaml,
 };
 
 /// The documents of a stream, as JSON.
@@ -297,4 +298,16 @@ url: http://x/#y
 nothing: ""
 "#;
     assert_eq!(write_yaml(document.unwrap()), expected);
+}
+
+#[test]
+fn in_the_core_schema_keys_are_what_is_written() {
+    let arena = Arena::new();
+    let core = Decode { yaml: Yaml::Core, ..Decode::default() };
+    let documents = decode_yaml(b"y: &a NO\nyes: *a\n1.0: 0x10\nnull: ~\n!!int 07: !!str 7\n", &arena, &core).unwrap();
+    assert_eq!(json(&documents[0], &arena), r#"{"y":"NO","yes":"NO","1.0":16,"null":null,"7":"7"}"#);
+    let kinds = ["y: 1\ny: 2", "? : 1", "a: !!bool yes"].map(|yaml| refusal(yaml, &core).kind().clone());
+    assert!(matches!(&kinds[0], YamlErrorKind::DuplicateKey { key, .. } if key == "y"), "{kinds:?}");
+    assert!(matches!(&kinds[1], YamlErrorKind::UnsupportedKey { .. }), "{kinds:?}");
+    assert!(matches!(&kinds[2], YamlErrorKind::MismatchedTag { .. }), "{kinds:?}");
 }

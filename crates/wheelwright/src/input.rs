@@ -4,10 +4,11 @@ use std::{error::Error, fmt, io};
 
 use wheelwright_catalog::Disk;
 use wheelwright_document::{
-    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, YamlError,
+    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, Yaml, YamlError,
     YamlErrorKind, decode_json_spanned, decode_yaml,
 };
 use wheelwright_findings::{Finding, Place, rules};
+use wheelwright_schema::Dialect;
 
 use crate::{
     json_text::{self, Part},
@@ -18,7 +19,8 @@ use crate::{
 /// than what Kubernetes takes in one request.
 pub const MAX_BYTES: usize = 64 << 20;
 
-const LIMITS: Decode = Decode { max_bytes: MAX_BYTES, max_depth: 512, duplicate_keys: DuplicateKeys::Refuse };
+const LIMITS: Decode =
+    Decode { max_bytes: MAX_BYTES, max_depth: 512, duplicate_keys: DuplicateKeys::Refuse, yaml: Yaml::AsKubectl };
 
 /// A file, or what came from standard input.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub enum Origin {
     Named,
     /// It lay in a folder that the user named, so it may be anything.
     Found,
+    /// A file of OpenAPI or JSON Schema refers to it.
+    Referred,
 }
 
 /// How documents are written.
@@ -87,6 +91,7 @@ impl Input {
     }
 
     /// The documents in it. What ends in `.json`, `.yaml` or `.yml` is taken at its word; anything else is looked at.
+    /// YAML is read as kubectl reads it, but for OpenAPI and JSON Schema, which are YAML 1.2.
     ///
     /// # Errors
     /// What is wrong with the text, and where: WW001, or WW102 for a key that occurs twice.
@@ -96,7 +101,7 @@ impl Input {
             let place = self.place(self.span_at(0));
             return Err(Box::new(Finding::new(&rules::UNREADABLE, message, FieldPath::root()).at(place)));
         }
-        let yaml = || match decode_yaml(&self.bytes, arena, &LIMITS) {
+        let yaml = || match self.yaml_documents(arena) {
             Ok(documents) => Ok((Form::Yaml, documents)),
             Err(error) => Err(self.yaml_finding(&error, &Part::whole(&self.bytes))),
         };
@@ -109,6 +114,26 @@ impl Input {
                 let yaml = may_be_yaml.then(|| yaml().ok()).flatten();
                 yaml.ok_or_else(|| self.json_finding(&not_json))
             }),
+        }
+    }
+
+    fn yaml_documents<'a>(&'a self, arena: &'a Arena) -> Result<Vec<Spanned<'a>>, YamlError> {
+        let core = || decode_yaml(&self.bytes, arena, &Decode { yaml: Yaml::Core, ..LIMITS });
+        let is_core = |document: &Spanned<'_>| Dialect::of(document).is_some();
+        if self.origin == Origin::Referred {
+            return core();
+        }
+        match decode_yaml(&self.bytes, arena, &LIMITS) {
+            Ok(documents) if !documents.iter().any(is_core) => Ok(documents),
+            Ok(documents) => {
+                let both = documents.into_iter().zip(core()?);
+                Ok(both.map(|(as_kubectl, core)| if is_core(&core) { core } else { as_kubectl }).collect())
+            }
+            // To kubectl, `y` and `yes` are the same key.
+            Err(error) => match core() {
+                Ok(documents) if documents.iter().all(is_core) => Ok(documents),
+                _ => Err(error),
+            },
         }
     }
 
@@ -207,6 +232,8 @@ fn field_at(part: &Part<'_>, places: [Span; 2]) -> FieldPath {
 
 #[cfg(test)]
 mod tests {
+    use wheelwright_document::encode;
+
     use super::*;
 
     fn form(name: &str, text: &str) -> Result<Form, String> {
@@ -242,6 +269,26 @@ mod tests {
         }
         let empty = Input::named("a.json", "\u{feff}\n");
         assert!(empty.documents(&arena).unwrap().1.is_empty());
+    }
+
+    #[test]
+    fn words_are_texts_in_what_is_no_business_of_kubernetes() {
+        let words = |text: &str| -> Vec<String> {
+            let (arena, input) = (Arena::new(), Input::named("a.yaml", text));
+            let (_, documents) = input.documents(&arena).unwrap();
+            let written =
+                documents.iter().map(|document| String::from_utf8(encode(document.to_value(&arena))).unwrap());
+            written.collect()
+        };
+        let swagger = "swagger: 2.0\ny: NO\nyes: 0755\n";
+        assert_eq!(words(swagger), [r#"{"swagger":2.0,"y":"NO","yes":755}"#]);
+        assert_eq!(words("kind: x\ny: NO\n"), [r#"{"kind":"x","true":false}"#]);
+        let mixed = "y: NO\n---\nswagger: 2.0\ny: NO\n";
+        assert_eq!(words(mixed), [r#"{"true":false}"#, r#"{"swagger":2.0,"y":"NO"}"#]);
+        let twice = "y: 1\nyes: 2\n";
+        assert_eq!(form("a.yaml", twice), Err("WW102 2:1 true: the key \"true\" occurs twice".into()));
+        let referred = Input { origin: Origin::Referred, ..Input::named("a.yaml", twice) };
+        assert!(referred.documents(&Arena::new()).is_ok());
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a 
     let others = others.map(|(name, bytes)| Input {
         name: name.to_owned(),
         bytes: bytes.to_vec(),
-        origin: Origin::Found,
+        origin: Origin::Referred,
         tree: None,
     });
     let others = others.collect();

@@ -1,8 +1,8 @@
-//! What a plain scalar means: YAML 1.1 as kubectl reads it.
+//! What a plain scalar means: in YAML 1.1 as kubectl reads it, and in the core schema of YAML 1.2.
 
 use std::borrow::Cow;
 
-use crate::{Number, Value};
+use crate::{Number, Value, Yaml};
 
 /// The meaning of a scalar that is not quoted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,13 +19,16 @@ pub(crate) enum Resolved<'t> {
 }
 
 /// The meaning of `text` as a plain scalar.
-pub(crate) fn resolve(text: &str) -> Resolved<'_> {
+pub(crate) fn resolve(text: &str, yaml: Yaml) -> Resolved<'_> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Resolved::Null,
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Resolved::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Resolved::Bool(false),
+        "true" | "True" | "TRUE" => Resolved::Bool(true),
+        "false" | "False" | "FALSE" => Resolved::Bool(false),
         ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf"
         | "-.INF" => Resolved::NotFinite,
+        _ if yaml == Yaml::Core => core_number(text),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Resolved::Bool(true),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Resolved::Bool(false),
         _ => match text.as_bytes()[0] {
             b'.' if underscores_separate_digits(text) => decimal(false, &without_underscores(text)),
             b'+' | b'-' | b'0'..=b'9' => number(text),
@@ -61,6 +64,25 @@ fn single_precision(value: f64) -> String {
             _ => value.to_string(),
         },
         None => scientific,
+    }
+}
+
+/// A text that is a number in YAML 1.2, or none.
+fn core_number(text: &str) -> Resolved<'_> {
+    let prefixed = match text.as_bytes() {
+        [b'0', b'x', ..] => Some(16),
+        [b'0', b'o', ..] => Some(8),
+        _ => None,
+    };
+    if let Some(radix) = prefixed {
+        // The standard library takes a sign here.
+        let digits = Some(&text[2..]).filter(|digits| !digits.starts_with('+'));
+        let value = digits.and_then(|digits| u64::from_str_radix(digits, radix).ok());
+        return value.map_or(Resolved::String, |value| Resolved::Integer(value.to_string().into()));
+    }
+    match text.strip_prefix('-') {
+        Some(digits) => decimal(true, digits),
+        None => decimal(false, text.strip_prefix('+').unwrap_or(text)),
     }
 }
 
@@ -156,8 +178,8 @@ fn underscores_separate_digits(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn written(text: &str) -> String {
-        match resolve(text) {
+    fn written(text: &str, yaml: Yaml) -> String {
+        match resolve(text, yaml) {
             Resolved::Null => "null".to_owned(),
             Resolved::Bool(value) => value.to_string(),
             Resolved::Integer(text) => format!("int {text}"),
@@ -239,9 +261,51 @@ mod tests {
             ("é", "string"),
         ];
         for (text, meaning) in table {
-            assert_eq!(written(text), meaning, "{text:?}");
+            assert_eq!(written(text, Yaml::AsKubectl), meaning, "{text:?}");
         }
-        assert_eq!(written(&long), format!("int {long}"));
+        assert_eq!(written(&long, Yaml::AsKubectl), format!("int {long}"));
+    }
+
+    #[test]
+    fn scalars_mean_what_the_core_schema_says_where_it_is_asked_for() {
+        let table = [
+            ("", "null"),
+            ("~", "null"),
+            ("NULL", "null"),
+            ("nULL", "string"),
+            ("true", "true"),
+            ("FALSE", "false"),
+            ("y", "string"),
+            ("NO", "string"),
+            ("off", "string"),
+            ("0", "int 0"),
+            ("-0", "int -0"),
+            ("+12", "int 12"),
+            ("0755", "int 755"),
+            ("0o17", "int 15"),
+            ("0O17", "string"),
+            ("0x1F", "int 31"),
+            ("0x", "string"),
+            ("0x+1", "string"),
+            ("-0x1F", "string"),
+            ("0x10000000000000000", "string"),
+            ("0b11", "string"),
+            ("1_000", "string"),
+            ("1:20", "string"),
+            ("1.", "float 1.0"),
+            ("-.5e3", "float -0.5e3"),
+            ("1.50", "float 1.50"),
+            (".", "string"),
+            ("+", "string"),
+            ("-", "string"),
+            ("+-1", "string"),
+            (".inf", "not finite"),
+            ("2001-01-01", "string"),
+            ("é", "string"),
+        ];
+        for (text, meaning) in table {
+            assert_eq!(written(text, Yaml::Core), meaning, "{text:?}");
+        }
     }
 
     #[test]

@@ -21,6 +21,29 @@ fn json_schema(definitions: &str) -> Schema {
 }
 
 #[test]
+fn words_are_texts_in_every_file() {
+    let main = "
+openapi: 3.0.3
+components:
+  schemas:
+    N: {type: string, enum: [DE, NO]}
+    A:
+      type: object
+      properties:
+        y: {$ref: '#/components/schemas/N'}
+        on: {$ref: 'other.yaml#/off'}
+        yes: {type: integer, default: 010}
+";
+    let files = [("main.yaml", main), ("other.yaml", "off: {type: string, enum: [y, n]}\nno: {}\n")];
+    assert_eq!(findings(&files), [""; 0]);
+    let schema = with(&files, |specification| specification.lower("A").unwrap().item);
+    assert_eq!(admit(&schema, r#"{"y":"NO","on":"y"}"#).0, r#"{"y":"NO","on":"y","yes":10}"#);
+    assert!(accepts(&schema, r#"{"y":"NO","on":"n"}"#));
+    assert!(!accepts(&schema, r#"{"y":"SE"}"#));
+    assert!(!accepts(&schema, r#"{"on":true}"#));
+}
+
+#[test]
 fn dialects_are_told_apart() {
     let dialect = |text: &str| {
         let arena = Arena::new();

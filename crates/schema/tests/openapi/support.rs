@@ -1,6 +1,6 @@
 //! What the tests of OpenAPI need: documents spread over files that exist only here.
 
-use wheelwright_document::{Arena, Decode, Spanned, decode, decode_yaml, encode};
+use wheelwright_document::{Arena, Decode, Spanned, Yaml, decode, decode_yaml, encode};
 use wheelwright_schema::{Lowered, Problem, Program, Refused, Root, Schema, Specification, Tree};
 
 /// Files by name, all in one tree; what starts with a slash is outside.
@@ -33,7 +33,7 @@ impl Tree for Memory<'_> {
 pub(crate) fn with<T>(files: &[(&str, &str)], act: impl FnOnce(&mut Specification<'_, '_>) -> T) -> T {
     let arena = Arena::new();
     let tree = Memory(files);
-    let limits = Decode { max_bytes: usize::MAX, ..Decode::default() };
+    let limits = Decode { max_bytes: usize::MAX, yaml: Yaml::Core, ..Decode::default() };
     let documents = decode_yaml(files[0].1.as_bytes(), &arena, &limits).expect("the document is YAML");
     let document: &Spanned<'_> = &documents[0];
     let mut specification = Specification::open(files[0].0, document, &tree, &arena).expect("a specification");

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use wheelwright_document::{
-    Arena, Decode, DuplicateKeys, Span, Spanned, SpannedEntry, SpannedNode, decode_json_spanned, decode_yaml,
+    Arena, Decode, DuplicateKeys, Span, Spanned, SpannedEntry, SpannedNode, Yaml, decode_json_spanned, decode_yaml,
 };
 
 use super::Dialect;
@@ -84,7 +84,8 @@ pub(super) struct Files<'t, 'a> {
     next_base: u32,
 }
 
-const LIMITS: Decode = Decode { max_bytes: 64 << 20, max_depth: 512, duplicate_keys: DuplicateKeys::Refuse };
+const LIMITS: Decode =
+    Decode { max_bytes: 64 << 20, max_depth: 512, duplicate_keys: DuplicateKeys::Refuse, yaml: Yaml::Core };
 
 impl<'t, 'a> Files<'t, 'a> {
     pub(super) fn new(

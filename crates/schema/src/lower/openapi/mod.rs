@@ -33,7 +33,9 @@ pub struct Specification<'t, 'a> {
 
 impl<'t, 'a> Specification<'t, 'a> {
     /// Looks at a document of some name; `None` if it is none that declares schemas. Files that it refers to come from
-    /// `tree`, and are read when they are needed.
+    /// `tree`, and are read when they are needed. All of them are YAML 1.2: decode the document with [`Yaml::Core`].
+    ///
+    /// [`Yaml::Core`]: wheelwright_document::Yaml::Core
     pub fn open(name: &str, document: &'a Spanned<'a>, tree: &'t dyn Tree, arena: &'a Arena) -> Option<Self> {
         let dialect = Dialect::of(document)?;
         let mut definitions = Vec::new();
