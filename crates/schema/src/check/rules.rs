@@ -255,9 +255,11 @@ impl Checker<'_> {
         const MOST: usize = 4;
         let mut costs = std::mem::take(&mut self.costs);
         costs.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
-        for (_, problem) in costs.into_iter().take(MOST) {
+        // Those that are too costly by themselves have been named.
+        let dearest = costs.into_iter().take(MOST).filter(|(cost, _)| *cost <= ESTIMATED_RULE_LIMIT);
+        dearest.for_each(|(_, problem)| {
             self.problems.push(problem);
-        }
+        });
         let factor = factor(self.total, ESTIMATED_SCHEMA_LIMIT);
         let message =
             format!("at worst all rules together cost {factor} of what they may; Kubernetes refuses the schema");

@@ -291,6 +291,18 @@ mod tests {
     }
 
     #[test]
+    fn messages_know_the_old_value_even_if_the_rule_does_not_ask_for_it() {
+        let arena = Arena::new();
+        let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": [
+            {"rule": "self.a < 5", "message": "no", "messageExpression": "'was %d'.format([oldSelf.a])"}]}"#;
+        let source = decode_json_spanned(schema.as_bytes(), &arena, &Decode::default()).unwrap();
+        let program = Program::compile(&lower_schema(&source).item, Root::Value);
+        let [old, new] = [r#"{"a": 1}"#, r#"{"a": 9}"#].map(|text| decode(text.as_bytes(), &arena).unwrap());
+        assert_eq!(program.validate_update(new, old, &arena).errors[0].message(), "was 1");
+        assert_eq!(program.admit(new, &arena).unwrap().errors[0].message(), "no");
+    }
+
+    #[test]
     fn expressions_that_give_no_usable_message_are_passed_over() {
         let long = format!(r#"{{"a": 1, "s": "{}"}}"#, "x".repeat(6_000));
         for expression in ["''", "'  '", "'a\\\\nb'", "string(1 / 0)", "self.s", "self.absent", "1", "self.s + "] {
@@ -310,6 +322,9 @@ mod tests {
     fn a_message_that_costs_too_much_ends_the_evaluation() {
         let costly = r#"{"rule": "false", "message": "no",
             "messageExpression": "string(lists.range(1000000000).size())"}, {"rule": "false"}"#;
-        assert_eq!(said(costly, "{}"), ["the message of a rule costs too much, no further rules: no"]);
+        assert_eq!(
+            said(costly, "{}"),
+            ["no rule after this one was evaluated, because its message costs more than it may: no"]
+        );
     }
 }
