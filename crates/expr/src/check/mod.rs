@@ -5,15 +5,15 @@ mod comprehension;
 mod select;
 mod unify;
 
-use std::ops::Range;
+use std::{mem, ops::Range};
 
 use unify::Unifier;
 
 use crate::{
     Type,
-    ast::{Binary, Expr, Literal, Node, Unary},
+    ast::{Expr, Literal, Node, Unary},
     code::{Code, Constant},
-    library::{self, Origin},
+    library,
     shape::{ShapeId, Shapes},
 };
 
@@ -106,7 +106,6 @@ impl Checker<'_> {
             }
             Node::Unary { operator: Unary::Not, operand } => self.operator("!_", expr, &[operand]),
             Node::Unary { operator: Unary::Negate, operand } => self.operator("-_", expr, &[operand]),
-            Node::Binary { operator: Binary::In, left, right } => self.membership(expr, left, right),
             Node::Binary { operator, left, right } => self.operator(operator.symbol(), expr, &[left, right]),
             Node::And(operands) => {
                 let operands = operands.iter().map(|operand| self.condition(operand)).collect();
@@ -139,8 +138,12 @@ impl Checker<'_> {
     /// Writes a mistake down and goes on as if the part could be anything, so that one mistake is reported once.
     fn mistake(&mut self, at: &Range<u32>, message: impl Into<String>) -> Typed {
         const MOST: usize = 20;
+        let message = match mem::take(&mut self.types.is_too_large) {
+            true => "the type of this is too large; use `dyn(…)` for parts of it".to_owned(),
+            false => message.into(),
+        };
         if self.mistakes.len() < MOST {
-            self.mistakes.push(Mistake { at: at.clone(), message: message.into() });
+            self.mistakes.push(Mistake { at: at.clone(), message });
         }
         Typed::new(Code::Constant(Constant::Null), Type::Dyn)
     }
@@ -306,13 +309,6 @@ impl Checker<'_> {
         let code =
             Code::OptionalMap { operand: Box::new(operand_typed.code), body: Box::new(body_typed.code), is_flat };
         Typed::new(code, r#type)
-    }
-
-    /// Remembers a function that Kubernetes does not have.
-    fn note_origin(&mut self, overload: &'static library::Overload, at: &Range<u32>) {
-        if overload.origin == Origin::Elsewhere {
-            self.foreign.push((overload.name, at.clone()));
-        }
     }
 }
 
