@@ -27,7 +27,7 @@ fn mistake(source: &str) -> (String, &str) {
 
 /// As often as the source may be long, with a little around it.
 fn repeated(part: &str, between: &str) -> String {
-    vec![part; (MAX_CHARACTERS - 100) / (part.len() + between.len())].join(between)
+    vec![part; (MAX_CHARACTERS - 200) / (part.len() + between.len())].join(between)
 }
 
 #[test]
@@ -130,6 +130,15 @@ fn types_that_repeat_types_are_refused_once_they_are_too_large() {
         compiled(&format!("{first}{}==[]", link.repeat(4)));
         // What is not known until it is there has no type that grows.
         compiled(&format!("{first}{}==[]", link.replacen("{a:", "{dyn(a):", 1).replace(":a}", ":dyn(a)}").repeat(60)));
+    }
+}
+
+#[test]
+fn mistakes_are_described_until_there_are_enough() {
+    let large = format!("[{{1:1}}]{}", ".map(a,{a:a})".repeat(8));
+    for mistake in ["a==1", "a==a", "a+1==1", "b", "f(a)", "a.b==1"] {
+        let error = compile(&format!("cel.bind(a,{large},{})", repeated(mistake, "&&"))).expect_err("mistakes");
+        assert_eq!(error.mistakes().len(), 20, "{mistake}");
     }
 }
 

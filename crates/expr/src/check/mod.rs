@@ -37,6 +37,9 @@ pub struct Variable {
     pub shape: Option<ShapeId>,
 }
 
+/// How many mistakes are reported; what follows the last is not looked at.
+const MOST_MISTAKES: usize = 20;
+
 /// An expression that has been checked.
 pub(crate) struct Checked {
     pub(crate) code: Code,
@@ -91,10 +94,19 @@ impl Typed {
     fn new(code: Code, r#type: Type) -> Self {
         Self { code, r#type }
     }
+
+    /// What stands for a part that is not right.
+    fn unknown() -> Self {
+        Self::new(Code::Constant(Constant::Null), Type::Dyn)
+    }
 }
 
 impl Checker<'_> {
     fn expr(&mut self, expr: &Expr) -> Typed {
+        // To describe what is wrong takes longer than to find out.
+        if self.mistakes.len() == MOST_MISTAKES {
+            return Typed::unknown();
+        }
         match &expr.node {
             Node::Literal(literal) => self.literal(literal),
             Node::Name(name) => self.name(name, expr),
@@ -137,15 +149,14 @@ impl Checker<'_> {
 
     /// Writes a mistake down and goes on as if the part could be anything, so that one mistake is reported once.
     fn mistake(&mut self, at: &Range<u32>, message: impl Into<String>) -> Typed {
-        const MOST: usize = 20;
         let message = match mem::take(&mut self.types.is_too_large) {
             true => "the type of this is too large; use `dyn(…)` for parts of it".to_owned(),
             false => message.into(),
         };
-        if self.mistakes.len() < MOST {
+        if self.mistakes.len() < MOST_MISTAKES {
             self.mistakes.push(Mistake { at: at.clone(), message });
         }
-        Typed::new(Code::Constant(Constant::Null), Type::Dyn)
+        Typed::unknown()
     }
 
     fn literal(&mut self, literal: &Literal) -> Typed {
