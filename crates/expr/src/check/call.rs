@@ -8,9 +8,9 @@ use super::{Checker, Typed, describe};
 use crate::{
     Type,
     ast::{Expr, Literal, Node},
-    code::{Call, Code},
+    code::{Call, Code, Constant},
     evaluate::MOST_ARGUMENTS,
-    library::{self, Overload},
+    library::{self, Origin, Overload},
 };
 
 impl Checker<'_> {
@@ -40,23 +40,6 @@ impl Checker<'_> {
         self.resolve(name, &expr.at, expr, operands, false)
     }
 
-    /// `in`, where a list of constant texts on the right is not made anew every time.
-    pub(super) fn membership(&mut self, expr: &Expr, left: &Expr, right: &Expr) -> Typed {
-        if let Node::List(items) = &right.node
-            && let Some(mut texts) = items.iter().map(constant_text).collect::<Option<Box<[_]>>>()
-            && !texts.is_empty()
-        {
-            texts.sort_unstable();
-            let mistakes = self.mistakes.len();
-            let operand = self.expr(left);
-            if self.mistakes.len() == mistakes && self.types.shallow(&operand.r#type) == Type::String {
-                return Typed::new(Code::OneOf { operand: Box::new(operand.code), texts }, Type::Bool);
-            }
-            self.mistakes.truncate(mistakes);
-        }
-        self.operator("in", expr, &[left, right])
-    }
-
     fn resolve(
         &mut self,
         name: &str,
@@ -80,27 +63,32 @@ impl Checker<'_> {
             if overload.is_member != is_member || overload.parameters.len() != types.len() {
                 continue;
             }
-            let mut attempt = self.types.clone();
-            let (a, b) = (attempt.fresh(), attempt.fresh());
+            let mark = self.types.mark();
+            let (a, b) = (self.types.fresh(), self.types.fresh());
             let mut parameters = overload.parameters.iter().zip(&types);
-            if !parameters.all(|(parameter, given)| attempt.assign(&parameter.to_type(&a, &b), given)) {
+            let fits = parameters.all(|(parameter, given)| self.types.assign(&parameter.to_type(&a, &b), given));
+            // What the first that fits says about types is kept.
+            if !fits || result.is_some() {
+                self.types.rollback(mark);
+            }
+            if !fits {
                 continue;
             }
             let gives = overload.result.to_type(&a, &b);
             result = Some(match result {
-                None => {
-                    self.types = attempt;
-                    gives
-                }
+                None => gives,
                 Some(known) if known == gives => known,
                 Some(_) => Type::Dyn,
             });
             fitting.push(overload);
         }
-        let Some(result) = result else {
+        let Some(result) = result.filter(|_| !self.types.is_too_large) else {
             return self.no_overload(name, name_at, &types, is_member);
         };
-        fitting.iter().for_each(|overload| self.note_origin(overload, name_at));
+        // Kubernetes takes the call if any function that it has may turn out to fit.
+        if fitting.iter().all(|overload| overload.origin == Origin::Elsewhere) {
+            self.foreign.push((fitting[0].name, name_at.clone()));
+        }
         if let [only] = *fitting {
             self.called.push(only);
         }
@@ -123,7 +111,7 @@ impl Checker<'_> {
             ("or" | "orValue", Ok(parts)) if is_member => {
                 return Typed::new(Code::OrElse { parts, is_value: name == "orValue" }, result);
             }
-            ("in", Ok(parts)) if parts[1].is_set() => return Typed::new(Code::Among(parts), result),
+            ("in", Ok(parts)) if parts[1].is_set() => return Typed::new(among(parts, &types[0]), result),
             (_, Ok(parts)) => parts as Box<[Code]>,
             (_, Err(arguments)) => arguments,
         };
@@ -203,11 +191,28 @@ impl Checker<'_> {
     }
 }
 
-fn constant_text((expr, is_optional): &(Expr, bool)) -> Option<Box<str>> {
-    match &expr.node {
-        Node::Literal(Literal::String(text)) if !is_optional => Some(text.clone()),
-        _ => None,
+/// `operand in list` for a folded list, which is not made anew every time if all are texts.
+fn among(parts: Box<[Code; 2]>, operand: &Type) -> Code {
+    match constant_texts(&parts[1]) {
+        Some(texts) if *operand == Type::String => {
+            let [operand, _] = *parts;
+            Code::OneOf { operand: Box::new(operand), texts }
+        }
+        _ => Code::Among(parts),
     }
+}
+
+/// The texts of a folded list that holds nothing else, in their order.
+fn constant_texts(list: &Code) -> Option<Box<[Box<str>]>> {
+    let Code::Folded(list) = list else { return None };
+    let Code::List(items) = &**list else { return None };
+    let texts = items.iter().map(|(item, _)| match item {
+        Code::Constant(Constant::String(text)) => Some(text.clone()),
+        _ => None,
+    });
+    let mut texts = texts.collect::<Option<Box<[_]>>>().filter(|texts| !texts.is_empty())?;
+    texts.sort_unstable();
+    Some(texts)
 }
 
 /// A function that is called almost like a name.

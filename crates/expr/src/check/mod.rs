@@ -5,15 +5,15 @@ mod comprehension;
 mod select;
 mod unify;
 
-use std::ops::Range;
+use std::{mem, ops::Range};
 
 use unify::Unifier;
 
 use crate::{
     Type,
-    ast::{Binary, Expr, Literal, Node, Unary},
+    ast::{Expr, Literal, Node, Unary},
     code::{Code, Constant},
-    library::{self, Origin},
+    library,
     shape::{ShapeId, Shapes},
 };
 
@@ -36,6 +36,9 @@ pub struct Variable {
     /// The shape of its values, if they come from a document.
     pub shape: Option<ShapeId>,
 }
+
+/// How many mistakes are reported; what follows the last is not looked at.
+const MOST_MISTAKES: usize = 20;
 
 /// An expression that has been checked.
 pub(crate) struct Checked {
@@ -91,10 +94,19 @@ impl Typed {
     fn new(code: Code, r#type: Type) -> Self {
         Self { code, r#type }
     }
+
+    /// What stands for a part that is not right.
+    fn unknown() -> Self {
+        Self::new(Code::Constant(Constant::Null), Type::Dyn)
+    }
 }
 
 impl Checker<'_> {
     fn expr(&mut self, expr: &Expr) -> Typed {
+        // To describe what is wrong takes longer than to find out.
+        if self.mistakes.len() == MOST_MISTAKES {
+            return Typed::unknown();
+        }
         match &expr.node {
             Node::Literal(literal) => self.literal(literal),
             Node::Name(name) => self.name(name, expr),
@@ -106,7 +118,6 @@ impl Checker<'_> {
             }
             Node::Unary { operator: Unary::Not, operand } => self.operator("!_", expr, &[operand]),
             Node::Unary { operator: Unary::Negate, operand } => self.operator("-_", expr, &[operand]),
-            Node::Binary { operator: Binary::In, left, right } => self.membership(expr, left, right),
             Node::Binary { operator, left, right } => self.operator(operator.symbol(), expr, &[left, right]),
             Node::And(operands) => {
                 let operands = operands.iter().map(|operand| self.condition(operand)).collect();
@@ -138,11 +149,14 @@ impl Checker<'_> {
 
     /// Writes a mistake down and goes on as if the part could be anything, so that one mistake is reported once.
     fn mistake(&mut self, at: &Range<u32>, message: impl Into<String>) -> Typed {
-        const MOST: usize = 20;
-        if self.mistakes.len() < MOST {
-            self.mistakes.push(Mistake { at: at.clone(), message: message.into() });
+        let message = match mem::take(&mut self.types.is_too_large) {
+            true => "the type of this is too large; use `dyn(…)` for parts of it".to_owned(),
+            false => message.into(),
+        };
+        if self.mistakes.len() < MOST_MISTAKES {
+            self.mistakes.push(Mistake { at: at.clone(), message });
         }
-        Typed::new(Code::Constant(Constant::Null), Type::Dyn)
+        Typed::unknown()
     }
 
     fn literal(&mut self, literal: &Literal) -> Typed {
@@ -306,13 +320,6 @@ impl Checker<'_> {
         let code =
             Code::OptionalMap { operand: Box::new(operand_typed.code), body: Box::new(body_typed.code), is_flat };
         Typed::new(code, r#type)
-    }
-
-    /// Remembers a function that Kubernetes does not have.
-    fn note_origin(&mut self, overload: &'static library::Overload, at: &Range<u32>) {
-        if overload.origin == Origin::Elsewhere {
-            self.foreign.push((overload.name, at.clone()));
-        }
     }
 }
 

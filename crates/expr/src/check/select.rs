@@ -28,7 +28,7 @@ impl Checker<'_> {
             _ => (operand_type, false),
         };
         let Some((r#type, declared)) = self.field(expr, &inner, field) else {
-            return Typed::new(Code::Constant(Constant::Null), Type::Dyn);
+            return Typed::unknown();
         };
         if is_optional || was_optional {
             let (name, shape) = declared.map_or((field.into(), None), |(name, shape)| (name, Some(shape)));
