@@ -535,3 +535,27 @@ fn estimates_cover_evaluations() {
         assert!(cost <= estimate.max && cost >= estimate.min, "{source}: {cost} of {estimate:?}");
     }
 }
+
+/// Whatever the parser lets through can be estimated on a small stack.
+#[test]
+fn deep_expressions_are_estimated_on_a_small_stack() {
+    let sources = [
+        format!("cel.bind(a, {}1{}, a == a)", "[".repeat(240), "]".repeat(240)),
+        format!("{}self{}.size() > 0", "[".repeat(120), "].map(x, x)".repeat(120)),
+        format!("{}true{}", "(true ? ".repeat(120), " : false)".repeat(120)),
+        format!("{}self{} == self", "dyn(".repeat(240), ")".repeat(240)),
+    ];
+    let run = move || {
+        let schema = Schema::new("[i]");
+        for source in &sources {
+            let estimate = schema.estimate(source);
+            assert!(estimate.min <= estimate.max, "{}", &source[..40]);
+        }
+    };
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(run)
+        .expect("a thread")
+        .join()
+        .expect("a stack that suffices");
+}

@@ -94,9 +94,62 @@ impl Part {
 }
 
 impl Estimator<'_> {
+    /// Expressions nest, so each level must be small on the stack: whatever has more than a name to look at has a
+    /// function of its own.
     fn part(&mut self, code: &Code) -> Part {
         match code {
             Code::Constant(constant) => self.constant(constant),
+            Code::And(operands) | Code::Or(operands) => self.junction(operands),
+            Code::Conditional(parts) => self.conditional(parts),
+            Code::Call(call) => self.call(call),
+            Code::Folded(code) => self.part(code),
+            Code::List(items) => self.list(items),
+            Code::Map(entries) => self.map(entries),
+            Code::Comprehension(comprehension) => self.comprehension(comprehension),
+            Code::Bind(parts) => self.bind(parts),
+            Code::OptionalMap { operand, body, is_flat } => self.optional_map(operand, body, *is_flat),
+            access @ (Code::Variable(_)
+            | Code::Field { .. }
+            | Code::Key { .. }
+            | Code::OptionalKey { .. }
+            | Code::HasField { .. }
+            | Code::HasKey { .. }
+            | Code::OneOf { .. }
+            | Code::OrElse { .. }
+            | Code::Among(_)) => self.access(access),
+        }
+    }
+
+    fn junction(&mut self, operands: &[Code]) -> Part {
+        let costs: Vec<_> = operands.iter().map(|operand| self.part(operand).cost).collect();
+        // The first may decide.
+        let min = costs.first().map_or(0, |cost| cost.min);
+        let max = costs.iter().fold(0, |sum: u64, cost| sum.saturating_add(cost.max));
+        self.new_part(CostEstimate { min, max }, Type::Bool, Place::Nowhere)
+    }
+
+    fn conditional(&mut self, parts: &[Code; 3]) -> Part {
+        let [condition, then, otherwise] = parts.each_ref().map(|part| self.part(part));
+        Part {
+            cost: condition.cost.plus(then.cost.or(otherwise.cost)),
+            size: Some(then.size_or_unknown().or(otherwise.size_or_unknown())),
+            entries: then.entries.zip(otherwise.entries).map(|(a, b)| a.or(b)),
+            r#type: joined(then.r#type, otherwise.r#type),
+            place: Place::Nowhere,
+        }
+    }
+
+    fn bind(&mut self, parts: &[Code; 2]) -> Part {
+        let [value, body] = parts;
+        let value = self.part(value);
+        let body = self.with(&[value.local()], |estimator| estimator.part(body));
+        // The expansion goes through an empty list.
+        Part { cost: NEW_LIST.plus(value.cost).plus(body.cost), place: Place::Nowhere, ..body }
+    }
+
+    /// Names, fields and keys, and what looks them up.
+    fn access(&mut self, code: &Code) -> Part {
+        match code {
             Code::Variable(slot) => {
                 let Local { r#type, place, size, entries } = self.scope[*slot as usize].clone();
                 let part = self.new_part(ONE, r#type, place);
@@ -135,46 +188,17 @@ impl Estimator<'_> {
                 let cost = self.part(operand).cost.plus(NEW_LIST).plus(Size::exactly(texts.len() as u64));
                 self.new_part(cost, Type::Bool, Place::Nowhere)
             }
-            Code::And(operands) | Code::Or(operands) => {
-                let costs: Vec<_> = operands.iter().map(|operand| self.part(operand).cost).collect();
-                // The first may decide.
-                let min = costs.first().map_or(0, |cost| cost.min);
-                let max = costs.iter().fold(0, |sum: u64, cost| sum.saturating_add(cost.max));
-                self.new_part(CostEstimate { min, max }, Type::Bool, Place::Nowhere)
-            }
-            Code::Conditional(parts) => {
-                let [condition, then, otherwise] = parts.each_ref().map(|part| self.part(part));
-                Part {
-                    cost: condition.cost.plus(then.cost.or(otherwise.cost)),
-                    size: Some(then.size_or_unknown().or(otherwise.size_or_unknown())),
-                    entries: then.entries.zip(otherwise.entries).map(|(a, b)| a.or(b)),
-                    r#type: joined(then.r#type, otherwise.r#type),
-                    place: Place::Nowhere,
-                }
-            }
-            Code::Call(call) => self.call(call),
             Code::OrElse { parts, is_value } => {
                 let [operand, other] = parts.each_ref().map(|part| self.part(part));
                 let r#type = if *is_value { unwrapped(&operand.r#type).clone() } else { operand.r#type };
                 self.new_part(operand.cost.plus(other.cost).plus(ONE), r#type, Place::Nowhere)
             }
-            Code::Folded(code) => self.part(code),
             Code::Among(parts) => {
                 let [operand, list] = parts.each_ref().map(|part| self.part(part));
                 let cost = operand.cost.plus(list.cost).plus(list.size_or_unknown());
                 self.new_part(cost, Type::Bool, Place::Nowhere)
             }
-            Code::List(items) => self.list(items),
-            Code::Map(entries) => self.map(entries),
-            Code::Comprehension(comprehension) => self.comprehension(comprehension),
-            Code::Bind(parts) => {
-                let [value, body] = &**parts;
-                let value = self.part(value);
-                let body = self.with(&[value.local()], |estimator| estimator.part(body));
-                // The expansion goes through an empty list.
-                Part { cost: NEW_LIST.plus(value.cost).plus(body.cost), place: Place::Nowhere, ..body }
-            }
-            Code::OptionalMap { operand, body, is_flat } => self.optional_map(operand, body, *is_flat),
+            _ => self.new_part(FREE, Type::Dyn, Place::Lost),
         }
     }
 
