@@ -348,6 +348,10 @@ mod tests {
         }
         assert!(matches(r"^[\p{L}\p{N} ]{1,253}$", "é"));
         assert!(matches("^.{0,1000}$", "é"));
+        let small = |go: &str| Translated::from_go(go).unwrap().compile_small(go).map_err(|error| error.is_too_large());
+        assert_eq!(small(r"^[\p{L}\p{N} ]{1,253}$").err(), Some(true));
+        assert!(small("^.{0,1000}$").unwrap().is_match("é"));
+        assert!(small("^[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?$").unwrap().is_match("a-1"));
         assert!(!matches("^(a+)+$", &format!("{}b", "a".repeat(100_000))));
     }
 }
