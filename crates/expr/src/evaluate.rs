@@ -3,14 +3,17 @@
 mod access;
 mod comprehension;
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, VecDeque},
+};
 
 use wheelwright_document::{Arena, Value};
 
 use crate::{
     Failure,
     code::{Call, Code},
-    library::{Answer, contains},
+    library::{Answer, Dynamic, contains},
     shape::{ShapeId, Shapes},
     value::{Val, read},
 };
@@ -30,11 +33,11 @@ pub struct Evaluator<'a> {
     /// Where the keys of large objects and maps are, by the address of their first entry.
     pub(crate) indexes: HashMap<usize, MapIndex<'a>>,
     /// What folded code gives, by its address.
-    folded: HashMap<usize, Val<'a>>,
+    folded: HashMap<usize, Answer<'a>>,
     /// What is in base 64 in the document, by its address and length: decoded once, however often it is looked at.
     decoded: RefCell<HashMap<(usize, usize), Val<'a>>>,
-    /// Patterns that are not constants.
-    pub(crate) patterns: HashMap<&'a str, Result<wheelwright_text::Pattern, Failure>>,
+    /// The patterns that are not constants and were used last.
+    pub(crate) patterns: VecDeque<Dynamic<'a>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -50,7 +53,7 @@ impl<'a> Evaluator<'a> {
             indexes: HashMap::new(),
             folded: HashMap::new(),
             decoded: RefCell::default(),
-            patterns: HashMap::new(),
+            patterns: VecDeque::new(),
         }
     }
 
@@ -120,6 +123,21 @@ impl<'a> Evaluator<'a> {
         let items = items as u64;
         self.work(items.min(FEW))?;
         self.charge(items.saturating_sub(FEW))
+    }
+
+    /// Takes something from the budget for bytes that are looked at where Kubernetes asks nothing: one for a hundred.
+    #[inline]
+    pub(crate) fn scanned(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.work(bytes as u64 / 10)
+    }
+
+    /// The same for a value that is looked at whole if it is a text.
+    #[inline]
+    pub(crate) fn scanned_text(&mut self, value: Val<'a>) -> Result<(), Failure> {
+        match value {
+            Val::String(text) => self.scanned(text.len()),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn value(&mut self, code: &'a Code) -> Answer<'a> {
@@ -212,14 +230,13 @@ impl<'a> Evaluator<'a> {
     fn folded(&mut self, code: &'a Code) -> Answer<'a> {
         let address = std::ptr::from_ref(code) as usize;
         if let Some(value) = self.folded.get(&address) {
-            return Ok(*value);
+            return value.clone();
         }
         let budget = std::mem::replace(&mut self.budget, u64::MAX);
         let value = self.value(code);
         self.budget = budget;
-        let value = value?;
-        self.folded.insert(address, value);
-        Ok(value)
+        self.folded.insert(address, value.clone());
+        value
     }
 
     #[inline(never)]
@@ -341,7 +358,7 @@ impl<'a> Evaluator<'a> {
                 .ok_or_else(|| Failure::no_such_overload(&call.name))?,
         };
         let beginning = if call.is_index { step_cost(&call.arguments[0]) - 1 } else { 0 };
-        self.charge(overload.cost.of(self, arguments).saturating_add(beginning))?;
+        overload.cost.charge(self, arguments, beginning)?;
         let result = (overload.run)(self, arguments)?;
         Ok(if call.is_index && matches!(result, Val::Optional(None)) { self.no_step() } else { result })
     }
@@ -366,6 +383,7 @@ impl<'a> Evaluator<'a> {
         let mut map = MapBuilder::default();
         for (key, value, is_optional) in entries {
             let key = self.value(key)?;
+            self.scanned_text(key)?;
             match (self.value(value)?, is_optional) {
                 (value, false) => map.insert(key, value)?,
                 (Val::Optional(value), true) => value.map_or(Ok(()), |value| map.insert(key, *value))?,

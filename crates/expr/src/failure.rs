@@ -1,6 +1,6 @@
 //! Why an expression has no value.
 
-use std::{error::Error, fmt};
+use std::{borrow::Cow, error::Error, fmt};
 
 /// Why an expression has no value for a document. Small, because every step of an evaluation may return one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +35,12 @@ impl Failure {
         Self::new(FailureKind::Absent, format!("no such key: {what}"))
     }
 
+    /// A text cannot be read as what it should be.
+    #[cold]
+    pub(crate) fn unreadable(text: &str, what: &str) -> Self {
+        Self::other(format!("{:?} is no {what}", excerpt(text)))
+    }
+
     #[cold]
     pub(crate) fn no_such_overload(function: &str) -> Self {
         Self::new(FailureKind::NoSuchOverload, format!("no such overload: {function}"))
@@ -57,6 +63,15 @@ impl Failure {
 
     pub(crate) fn is_final(&self) -> bool {
         self.kind() == FailureKind::Budget
+    }
+}
+
+/// As much of a text as a message has room for: failures are remembered and copied.
+pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
+    const CHARACTERS: usize = 100;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 

@@ -44,6 +44,89 @@ fn nothing_grows_without_end() {
     }
 }
 
+/// What Kubernetes looks at for nothing, or for the price of one step.
+#[test]
+fn nothing_is_looked_at_for_nothing() {
+    let schema = Schema::new("(text:s,list:[i],texts:[s],set:<s>,keyed:K[(k:s)],map:{s},some:(a:i))");
+    let many = |count: usize, item: fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
+    let long = "a".repeat(100_000);
+    let list = many(2_000, |number| number.to_string());
+    let fields = many(5_000, |number| format!(r#""undeclared{number}": 1"#));
+    let document = format!(
+        r#"{{"text": "{long}", "list": [{list}], "texts": ["{long}"], "set": ["{long}"], "keyed": [{{"k": "{long}"}}],
+            "map": {{"{long}": "", {}}}, "some": {{{fields}}}}}"#,
+        many(20, |number| format!(r#""{number}": """#)),
+    );
+    let doubled = |first: &str| format!("{first}{}", ".map(a, [a, a])".repeat(60));
+    for source in [
+        // A value that is in another twice, over and over, is as large as it looks.
+        format!("{}.indexOf([]) == -1", doubled("[[1]]")),
+        format!("{}.lastIndexOf([]) == -1", doubled("[['']]")),
+        format!("{0} == {0}", doubled("[[]]")),
+        // Patterns that no cache can know.
+        r"self.list.all(x, !'a'.matches('^[\\p{L}\\p{N}]{1,250}' + string(x)))".to_owned(),
+        r"[self.text.substring(0, 100)].all(t, self.list.all(x, !t.matches('(a|b){1,900}' + string(x % 2))))"
+            .to_owned(),
+        "[semver('1.0.0-' + self.text)].all(v, self.list.all(x, v == v))".to_owned(),
+        "[semver('1.0.0-' + self.text)].all(v, self.list.all(x, v.compareTo(v) == 0))".to_owned(),
+        "[semver('1.0.0-' + self.text)].all(v, self.list.all(x, !v.isLessThan(v) && !v.isGreaterThan(v)))".to_owned(),
+        "[url('/' + self.text)].all(u, self.list.all(x, u == u))".to_owned(),
+        "self.list.all(x, self.set == oldSelf.set)".to_owned(),
+        "self.list.all(x, (self.set + oldSelf.set).size() == 1)".to_owned(),
+        "self.list.all(x, self.keyed == oldSelf.keyed)".to_owned(),
+        "self.list.all(x, (self.keyed + oldSelf.keyed).size() == 1)".to_owned(),
+        "self.list.all(x, sets.contains(self.texts, self.texts))".to_owned(),
+        "self.list.all(x, self.texts.distinct().size() == 1)".to_owned(),
+        "self.list.all(x, [self.text, self.text].sort().size() == 2)".to_owned(),
+        "self.list.all(x, self.text in self.map)".to_owned(),
+        "self.list.all(x, self.map[self.text] == '')".to_owned(),
+        "self.list.all(x, self.map == oldSelf.map)".to_owned(),
+        "self.list.all(x, {self.text: 1}.size() == 1)".to_owned(),
+        "self.list.all(x, self.some == oldSelf.some)".to_owned(),
+        "self.list.all(x, dyn(self.some).all(k, false))".to_owned(),
+        format!("'%s'.format([{}]) == ''", doubled("[[1e308]]")),
+        "[self.text.replace('a', '0')].all(t, self.list.all(x, int(t) == 0 && double(t) == 0.0))".to_owned(),
+    ] {
+        let failure = schema.evaluate(&document, &source, wheelwright_expr::EXPRESSION_LIMIT / 4).1;
+        assert_eq!(failure.map(|failure| failure.kind()), Some(FailureKind::Budget), "{source}");
+    }
+}
+
+/// Constants are made for nothing, so what fails must not be made again in every step.
+#[test]
+fn what_fails_once_is_not_tried_again() {
+    let schema = Schema::new("(list:[i])");
+    let list = (0..20_000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let long = "x".repeat(50_000);
+    let source = format!("self.list.all(x, double('{long}') == 0.0)");
+    let failure = schema.evaluate(&format!(r#"{{"list": [{list}]}}"#), &source, 1_000_000).1.expect("a failure");
+    assert_eq!(failure.kind(), FailureKind::Other);
+    assert!(failure.message().len() < 200, "{failure}");
+}
+
+/// A failure says which text it is about, not all of it.
+#[test]
+fn failures_are_short() {
+    let schema = Schema::new("(text:s,map:{s})");
+    let document = format!(r#"{{"text": "é{}", "map": {{}}}}"#, "é".repeat(100_000));
+    for source in [
+        "int(self.text) == 1",
+        "duration(self.text) == duration('1s')",
+        "ip(self.text).isLoopback()",
+        "cidr(self.text).prefixLength() == 1",
+        "quantity(self.text).isInteger()",
+        "semver(self.text).major() == 1",
+        "url(self.text).getHost() == ''",
+        "timestamp('2024-01-01T00:00:00Z').getHours(self.text) == 1",
+        "self.map[self.text] == ''",
+        "'a'.matches('(' + self.text.substring(0, 1000))",
+    ] {
+        let failure = schema.evaluate(&document, source, wheelwright_expr::EXPRESSION_LIMIT).1.expect(source);
+        assert!(failure.message().contains('…'), "{failure}");
+        assert!(failure.message().len() < 500, "{failure}");
+    }
+}
+
 #[test]
 fn a_rule_over_a_list_is_linear() {
     let schema = Schema::new("(a:[i],m:{i})");

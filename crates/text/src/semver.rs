@@ -38,6 +38,11 @@ impl<'t> SemanticVersion<'t> {
         self.patch as i64
     }
 
+    /// The identifiers that make it come before the release, with dots between them, or nothing.
+    pub fn prerelease(self) -> &'t str {
+        self.prerelease
+    }
+
     fn read(text: &'t str, normalize: bool) -> Option<Self> {
         let mut parts = text.splitn(3, '.');
         let missing = normalize.then_some("0");

@@ -32,8 +32,9 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// The entry of an object with a key.
     #[inline]
-    fn entry(&mut self, entries: &'a [Entry<'a>], name: &str) -> Option<&'a Entry<'a>> {
+    pub(crate) fn entry(&mut self, entries: &'a [Entry<'a>], name: &str) -> Option<&'a Entry<'a>> {
         if entries.len() <= LARGE {
             return entries.iter().find(|entry| entry.key == name);
         }
@@ -126,6 +127,7 @@ impl<'a> Evaluator<'a> {
 
     /// `container[index]`, or nothing if it is not there.
     pub(crate) fn index(&mut self, container: Val<'a>, index: Val<'a>) -> Result<Option<Val<'a>>, Failure> {
+        self.scanned_text(index)?;
         match container {
             Val::Fields(..) => match index {
                 Val::String(name) => self.find(container, name),

@@ -40,7 +40,10 @@ impl<'a> Evaluator<'a> {
         };
         for at in 0..length {
             let (first, second) = self.variables(range, at, comprehension.has_second);
-            let Some(first) = first else { continue };
+            let Some(first) = first else {
+                self.work(1)?;
+                continue;
+            };
             let depth = self.stack.len();
             self.stack.push(first);
             self.stack.extend(second);
@@ -136,6 +139,7 @@ impl<'a> Evaluator<'a> {
             }
             (Macro::TransformMap, Some(transform)) => {
                 self.charge(3)?;
+                self.scanned_text(first)?;
                 let value = self.value(transform)?;
                 progress.map.insert(first, value)?;
             }
@@ -158,6 +162,7 @@ impl<'a> Evaluator<'a> {
         };
         self.work(entries.len() as u64)?;
         for (key, value) in entries {
+            self.scanned_text(*key)?;
             if progress.map.has(*key) {
                 return Err(Failure::other("insert failed: the key is in the map already"));
             }

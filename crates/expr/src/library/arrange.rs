@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use super::{
     Answer, Cost, Kind, LIST, Overload,
-    compare::{compare, equal, map_key},
+    compare::{compare, equal_inside, map_key},
     global, member,
     strings::int,
 };
@@ -90,6 +90,7 @@ fn distinct<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<
     let mut found: Vec<Val<'a>> = Vec::new();
     for at in 0..length(arguments[0]) {
         let item = valid(evaluator.item(arguments[0], at))?;
+        evaluator.scanned_text(item)?;
         let is_new = match map_key(item) {
             Some(key) => scalars.insert(key),
             None => {
@@ -107,7 +108,7 @@ fn distinct<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<
 
 fn has<'a>(evaluator: &mut Evaluator<'a>, items: &[Val<'a>], wanted: Val<'a>) -> Result<bool, Failure> {
     for item in items {
-        if equal(evaluator, *item, wanted)? {
+        if equal_inside(evaluator, *item, wanted)? {
             return Ok(true);
         }
     }
@@ -140,6 +141,9 @@ fn sort<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> 
 /// Items in the order of their keys, which must be of one type that has an order.
 pub(crate) fn sort_by<'a>(evaluator: &mut Evaluator<'a>, mut items: Vec<(Val<'a>, Val<'a>)>) -> Answer<'a> {
     charge_for_comparing(evaluator, items.len())?;
+    for (key, _) in &items {
+        evaluator.scanned_text(*key)?;
+    }
     if let Some((first, _)) = items.first().copied() {
         compare(first, first).map_err(|_| Failure::other("only items that have an order can be sorted"))?;
         if items.iter().any(|(key, _)| key.type_name() != first.type_name()) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use wheelwright_document::{Entry, Value};
-use wheelwright_text::Url;
+use wheelwright_text::{SemanticVersion, Url};
 
 use super::{Answer, Cost, Kind, LIST, MAP, Overload, global};
 use crate::{
@@ -184,11 +184,17 @@ fn equal_others<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Re
         (Val::Timestamp(a), Val::Timestamp(b)) => a == b,
         (Val::Duration(a), Val::Duration(b)) => a == b,
         (Val::Type(a), Val::Type(b)) => a == b,
-        (Val::Url(a), Val::Url(b)) => Url::parse(a) == Url::parse(b),
+        (Val::Url(a), Val::Url(b)) => {
+            // Reading a URL takes long, but those of usual length cost what they do in Kubernetes.
+            const USUAL: u64 = 1_000;
+            let length = (a.len() + b.len()) as u64;
+            evaluator.work(length / 10 + length.saturating_sub(USUAL) / 2)?;
+            Url::parse(a) == Url::parse(b)
+        }
         (Val::Ip(a), Val::Ip(b)) => a == b,
         (Val::Cidr(a), Val::Cidr(b)) => a == b,
         (Val::Quantity(a), Val::Quantity(b)) => a == b,
-        (Val::Semver(a), Val::Semver(b)) => a.cmp(b).is_eq(),
+        (Val::Semver(a), Val::Semver(b)) => compare_versions(evaluator, a, b)?.is_eq(),
         (Val::Format(a), Val::Format(b)) => a == b,
         (Val::Optional(a), Val::Optional(b)) => match (a, b) {
             (Some(a), Some(b)) => equal_inside(evaluator, *a, *b)?,
@@ -207,6 +213,16 @@ fn equal_others<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Re
         }
         _ => false,
     })
+}
+
+/// The order of two versions, which are compared letter by letter.
+pub(super) fn compare_versions<'a>(
+    evaluator: &mut Evaluator<'a>,
+    a: &SemanticVersion<'a>,
+    b: &SemanticVersion<'a>,
+) -> Result<Ordering, Failure> {
+    evaluator.scanned(a.prerelease().len().min(b.prerelease().len()))?;
+    Ok(a.cmp(b))
 }
 
 /// How many values a value has, itself included.
@@ -246,8 +262,15 @@ fn equal_lists<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Res
 
 /// Sets hold scalars; their order does not count.
 fn equal_sets<'a>(evaluator: &mut Evaluator<'a>, ours: &'a [Value<'a>], theirs: Val<'a>) -> Result<bool, Failure> {
-    let known = set_keys(ours)?;
-    Ok((0..ours.len()).all(|at| SetKey::of(evaluator.item(theirs, at)).is_some_and(|key| known.contains(&key))))
+    let known = set_keys(evaluator, ours)?;
+    for at in 0..ours.len() {
+        let item = evaluator.item(theirs, at);
+        evaluator.scanned_text(item)?;
+        if SetKey::of(item).is_none_or(|key| !known.contains(&key)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What tells the items of a set apart. Kubernetes compares what an expression sees with what is written, so a number
@@ -274,12 +297,18 @@ impl<'a> SetKey<'a> {
 }
 
 /// The items of a set of a document.
-pub(super) fn set_keys<'a>(items: &'a [Value<'a>]) -> Result<HashSet<SetKey<'a>>, Failure> {
-    let key = |item: &'a Value<'a>| match item {
+pub(super) fn set_keys<'a>(
+    evaluator: &mut Evaluator<'a>,
+    items: &'a [Value<'a>],
+) -> Result<HashSet<SetKey<'a>>, Failure> {
+    let mut key = |item: &'a Value<'a>| match item {
         Value::Null => Ok(None),
         Value::Bool(value) => Ok(Some(SetKey::Bool(*value))),
         Value::Number(number) => Ok(SetKey::of(number.as_i64().map_or(Val::Double(number.as_f64()), Val::Int))),
-        Value::String(text) => Ok(Some(SetKey::Text(text.as_str()))),
+        Value::String(text) => {
+            evaluator.scanned(text.as_str().len())?;
+            Ok(Some(SetKey::Text(text.as_str())))
+        }
         Value::Array(_) | Value::Object(_) => Err(Failure::other("sets of lists and of objects cannot be compared")),
     };
     items.iter().filter_map(|item| key(item).transpose()).collect()
@@ -294,11 +323,14 @@ fn equal_keyed<'a>(
     keys: &[Box<str>],
 ) -> Result<bool, Failure> {
     let item_shape = evaluator.item_shape(id);
-    let by_key: HashMap<Vec<u8>, &'a Value<'a>> = items.iter().map(|item| (key_of(item, keys), item)).collect();
+    let mut by_key: HashMap<Vec<u8>, &'a Value<'a>> = HashMap::with_capacity(items.len());
+    for item in items {
+        by_key.insert(key_of(evaluator, item, keys)?, item);
+    }
     for at in 0..items.len() {
         let theirs = evaluator.item(other, at);
         let Val::Fields(entries, _) = theirs else { return Ok(false) };
-        let Some(ours) = by_key.get(&key_of(&Value::Object(entries), keys)) else { return Ok(false) };
+        let Some(ours) = by_key.get(&key_of(evaluator, &Value::Object(entries), keys)?) else { return Ok(false) };
         let ours = evaluator.read(ours, item_shape);
         if !equal_inside(evaluator, ours, theirs)? {
             return Ok(false);
@@ -308,13 +340,14 @@ fn equal_keyed<'a>(
 }
 
 /// The values of the key fields of an item, as one text.
-pub(crate) fn key_of(item: &Value<'_>, keys: &[Box<str>]) -> Vec<u8> {
+pub(crate) fn key_of(evaluator: &mut Evaluator<'_>, item: &Value<'_>, keys: &[Box<str>]) -> Result<Vec<u8>, Failure> {
     let mut key = Vec::new();
     for name in keys {
         wheelwright_document::encode_into(item.get(name).unwrap_or(Value::Null), &mut key);
         key.push(b',');
+        evaluator.scanned(key.len())?;
     }
-    key
+    Ok(key)
 }
 
 fn equal_maps<'a>(evaluator: &mut Evaluator<'a>, a: Val<'a>, b: Val<'a>) -> Result<bool, Failure> {
@@ -345,6 +378,7 @@ fn equal_fields<'a>(
 ) -> Result<bool, Failure> {
     let shapes = evaluator.shapes;
     for entry in entries {
+        evaluator.scanned(entry.key.len())?;
         let shape = match &shapes.get(id).kind {
             ShapeKind::Object(object) => object.declared(entry.key),
             ShapeKind::Map { values } => Some(*values),
@@ -361,10 +395,7 @@ fn equal_fields<'a>(
             // Fields that no schema describes are compared as they are, if both have them.
             (None, Val::Fields(theirs, _)) => {
                 evaluator.work(nodes(&entry.value))?;
-                theirs
-                    .iter()
-                    .find(|their| their.key == entry.key)
-                    .is_none_or(|their| entry.value.equivalent(their.value))
+                evaluator.entry(theirs, entry.key).is_none_or(|their| entry.value.equivalent(their.value))
             }
             (None, _) => false,
         };

@@ -83,7 +83,7 @@ pub(crate) fn reads(function: &str, text: &str) -> bool {
 
 fn cannot(value: Val<'_>, r#type: &str) -> Failure {
     match value {
-        Val::String(text) => Failure::other(format!("{text:?} is no {type}")),
+        Val::String(text) => Failure::unreadable(text, r#type),
         Val::Int(_) | Val::Uint(_) | Val::Double(_) => Failure::other("integer overflow"),
         _ => Failure::no_such_overload(r#type),
     }
@@ -106,17 +106,24 @@ fn to_bytes<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     }
 }
 
-fn to_double<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+fn to_double<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     match arguments[0] {
         Val::Double(value) => Ok(Val::Double(value)),
         Val::Int(value) => Ok(Val::Double(value as f64)),
         Val::Uint(value) => Ok(Val::Double(value as f64)),
-        Val::String(text) => text.parse().map(Val::Double).map_err(|_| cannot(arguments[0], "double")),
+        Val::String(text) => {
+            evaluator.scanned(text.len())?;
+            let is_written = |value: &f64| value.is_finite() || !text.contains(|letter: char| letter.is_ascii_digit());
+            // A number that is too large is none, as in Go; infinity must be spelled.
+            let value = text.parse().ok().filter(is_written);
+            value.map(Val::Double).ok_or_else(|| cannot(arguments[0], "double"))
+        }
         other => Err(cannot(other, "double")),
     }
 }
 
-fn to_int<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+fn to_int<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    evaluator.scanned_text(arguments[0])?;
     let failed = || cannot(arguments[0], "int");
     match arguments[0] {
         Val::Int(value) => Ok(Val::Int(value)),
@@ -130,7 +137,8 @@ fn to_int<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     }
 }
 
-fn to_uint<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+fn to_uint<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+    evaluator.scanned_text(arguments[0])?;
     let failed = || cannot(arguments[0], "uint");
     match arguments[0] {
         Val::Uint(value) => Ok(Val::Uint(value)),
@@ -162,7 +170,7 @@ fn to_string<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer
     Ok(Val::String(evaluator.arena.text(&made)))
 }
 
-fn to_timestamp<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+fn to_timestamp<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     match arguments[0] {
         Val::Timestamp(moment) => Ok(Val::Timestamp(moment)),
         Val::Int(seconds) => {
@@ -170,17 +178,19 @@ fn to_timestamp<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> 
         }
         _ => {
             let text = text_at(arguments, 0)?;
+            evaluator.scanned(text.len())?;
             Timestamp::parse_in_range(text).map(Val::Timestamp).ok_or_else(|| cannot(arguments[0], "timestamp"))
         }
     }
 }
 
-fn to_duration<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
+fn to_duration<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     match arguments[0] {
         Val::Duration(span) => Ok(Val::Duration(span)),
         Val::Int(nanoseconds) => Ok(Val::Duration(GoDuration::from_nanoseconds(nanoseconds))),
         _ => {
             let text = text_at(arguments, 0)?;
+            evaluator.scanned(text.len())?;
             GoDuration::parse(text).map(Val::Duration).ok_or_else(|| cannot(arguments[0], "duration"))
         }
     }

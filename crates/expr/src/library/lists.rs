@@ -154,10 +154,11 @@ fn shape_kind<'a>(evaluator: &Evaluator<'a>, list: Val<'a>) -> &'a ShapeKind {
 
 /// The items of one set, then those of the other that are new: a set, too.
 fn union<'a>(evaluator: &mut Evaluator<'a>, ours: &'a [Value<'a>], id: ShapeId, theirs: Val<'a>) -> Answer<'a> {
-    let mut known = set_keys(ours)?;
+    let mut known = set_keys(evaluator, ours)?;
     let mut all = ours.to_vec();
-    for item in items(evaluator, theirs) {
-        let item = item?;
+    for at in 0..theirs.cost_size() as usize {
+        let item = valid(evaluator.item(theirs, at))?;
+        evaluator.scanned_text(item)?;
         if SetKey::of(item).is_none_or(|key| known.insert(key)) {
             all.push(written(evaluator, item)?);
         }
@@ -188,13 +189,16 @@ fn merge<'a>(
     keys: &[Box<str>],
 ) -> Answer<'a> {
     let mut all = ours.to_vec();
-    let places: HashMap<_, _> = ours.iter().enumerate().map(|(at, item)| (key_of(item, keys), at)).collect();
-    for item in items(evaluator, theirs) {
-        let item = match item? {
+    let mut places = HashMap::with_capacity(ours.len());
+    for (at, item) in ours.iter().enumerate() {
+        places.insert(key_of(evaluator, item, keys)?, at);
+    }
+    for at in 0..theirs.cost_size() as usize {
+        let item = match valid(evaluator.item(theirs, at))? {
             Val::Fields(entries, _) => Value::Object(entries),
             item => return Err(Failure::other(format!("a {} cannot be added to a list of objects", item.type_name()))),
         };
-        match places.get(&key_of(&item, keys)) {
+        match places.get(&key_of(evaluator, &item, keys)?) {
             Some(at) => all[*at] = item,
             None => all.push(item),
         }

@@ -4,6 +4,7 @@ use super::{Answer, Cost, Kind, LIST, MAP, Overload, global, member};
 use crate::{
     Failure,
     evaluate::{Evaluator, valid},
+    failure::excerpt,
     value::Val,
 };
 
@@ -129,7 +130,7 @@ fn index<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a>
     match (evaluator.index(arguments[0], arguments[1])?, arguments[1]) {
         (Some(value), _) => valid(value),
         (None, Val::Int(at)) => Err(Failure::absent(at)),
-        (None, Val::String(name)) => Err(Failure::absent(name)),
+        (None, Val::String(name)) => Err(Failure::absent(excerpt(name))),
         (None, _) => Err(Failure::absent("the index")),
     }
 }

@@ -23,9 +23,10 @@ use std::{collections::HashMap, sync::LazyLock};
 pub(crate) use arrange::sort_by;
 pub(crate) use compare::{MapKey, contains, map_key};
 pub(crate) use conversions::{reads, type_named};
+pub(crate) use regex::Dynamic;
 pub(crate) use string_format::check_format;
 
-use wheelwright_document::Value;
+use wheelwright_document::{Entry, Value};
 
 use crate::{Failure, Type, evaluate::Evaluator, value::Val};
 
@@ -206,9 +207,25 @@ impl Kind {
 }
 
 impl Cost {
-    /// What a call costs for some arguments.
+    /// Takes what a call costs for some arguments from the budget, and something more.
     #[inline]
-    pub(crate) fn of<'a>(self, evaluator: &Evaluator<'a>, arguments: &[Val<'a>]) -> u64 {
+    pub(crate) fn charge<'a>(
+        self,
+        evaluator: &mut Evaluator<'a>,
+        arguments: &[Val<'a>],
+        more: u64,
+    ) -> Result<(), Failure> {
+        if self == Self::Items
+            && let Some(first) = arguments.first()
+        {
+            pay_for_going_through(evaluator, *first)?;
+        }
+        evaluator.charge(self.of(arguments).saturating_add(more))
+    }
+
+    /// What can be told of the cost without going through an argument.
+    #[inline]
+    fn of(self, arguments: &[Val<'_>]) -> u64 {
         let size = |at: usize| arguments.get(at).map_or(0, |value| value.size_up_to(u64::MAX));
         match self {
             Self::Fixed(cost) => cost,
@@ -224,7 +241,7 @@ impl Cost {
                 pattern => pattern.saturating_mul(tenth(size(0).saturating_add(1))),
             },
             Self::Membership => size(1),
-            Self::Items => arguments.first().map_or(0, |value| traversal(evaluator, *value)),
+            Self::Items => 0,
             Self::Product(times) => 1u64.saturating_add(times.saturating_mul(size(0)).saturating_mul(size(1))),
         }
     }
@@ -237,34 +254,67 @@ fn smaller(arguments: &[Val<'_>]) -> u64 {
     b.size_up_to(a)
 }
 
-/// What going through a value costs; of many small texts, which Kubernetes goes through for nothing, a tenth.
-fn traversal<'a>(evaluator: &Evaluator<'a>, value: Val<'a>) -> u64 {
-    let parts = match value {
-        Val::String(text) => return text.len() as u64 / 10,
-        Val::Bytes(bytes) => return bytes.len() as u64 / 10,
+/// Takes what going through a value costs from the budget; of many small texts, which Kubernetes goes through for
+/// nothing, a tenth. It pays step by step, because a value that is in another twice is gone through twice.
+fn pay_for_going_through<'a>(evaluator: &mut Evaluator<'a>, value: Val<'a>) -> Result<(), Failure> {
+    let before = evaluator.budget();
+    match value {
+        Val::String(text) => return evaluator.charge(text.len() as u64 / 10),
+        Val::Bytes(bytes) => return evaluator.charge(bytes.len() as u64 / 10),
         Val::Items(..) | Val::List(_) => {
-            (0..value.cost_size() as usize).map(|at| traversal(evaluator, evaluator.item(value, at))).sum::<u64>()
+            for at in 0..value.cost_size() as usize {
+                pay_for_part(evaluator, evaluator.item(value, at))?;
+            }
         }
-        Val::Fields(entries, _) => entries.iter().map(|entry| entry.key.len() as u64 / 10 + raw(&entry.value)).sum(),
         Val::Map(entries) => {
-            entries.iter().map(|(key, value)| traversal(evaluator, *key) + traversal(evaluator, *value)).sum()
+            for (key, value) in entries {
+                pay_for_part(evaluator, *key)?;
+                pay_for_part(evaluator, *value)?;
+            }
         }
-        _ => return 1,
-    };
-    parts.max(value.cost_size() / 10)
+        Val::Fields(entries, _) => pay_for_entries(evaluator, entries)?,
+        _ => return evaluator.charge(1),
+    }
+    let paid = before - evaluator.budget();
+    evaluator.charge((value.cost_size() / 10).saturating_sub(paid))
+}
+
+/// Lists in lists may be many and hold nothing that costs anything.
+fn pay_for_part<'a>(evaluator: &mut Evaluator<'a>, part: Val<'a>) -> Result<(), Failure> {
+    if matches!(part, Val::Items(..) | Val::List(_) | Val::Fields(..) | Val::Map(_)) {
+        evaluator.work(1)?;
+    }
+    pay_for_going_through(evaluator, part)
+}
+
+/// The same for the fields of an object of a document as it is.
+fn pay_for_entries(evaluator: &mut Evaluator<'_>, entries: &[Entry<'_>]) -> Result<(), Failure> {
+    for entry in entries {
+        evaluator.charge(entry.key.len() as u64 / 10)?;
+        pay_for_raw(evaluator, &entry.value)?;
+    }
+    Ok(())
 }
 
 /// The same for a value of a document as it is.
-fn raw(value: &Value<'_>) -> u64 {
-    let (parts, length) = match value {
-        Value::String(text) => return text.as_str().len() as u64 / 10,
-        Value::Array(items) => (items.iter().map(raw).sum::<u64>(), items.len()),
-        Value::Object(entries) => {
-            (entries.iter().map(|entry| entry.key.len() as u64 / 10 + raw(&entry.value)).sum(), entries.len())
+fn pay_for_raw(evaluator: &mut Evaluator<'_>, value: &Value<'_>) -> Result<(), Failure> {
+    let before = evaluator.budget();
+    let length = match value {
+        Value::String(text) => return evaluator.charge(text.as_str().len() as u64 / 10),
+        Value::Array(items) => {
+            evaluator.work(1)?;
+            items.iter().try_for_each(|item| pay_for_raw(evaluator, item))?;
+            items.len()
         }
-        _ => return 1,
+        Value::Object(entries) => {
+            evaluator.work(1)?;
+            pay_for_entries(evaluator, entries)?;
+            entries.len()
+        }
+        _ => return evaluator.charge(1),
     };
-    parts.max(length as u64 / 10)
+    let paid = before - evaluator.budget();
+    evaluator.charge((length as u64 / 10).saturating_sub(paid))
 }
 
 #[inline]

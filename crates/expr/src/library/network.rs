@@ -17,7 +17,7 @@ pub(super) const OVERLOADS: &[Overload] = &[
     }),
     global("ip.isCanonical", &[Kind::String], Kind::Bool, Cost::Traversal(2), |_, arguments| {
         let text = text_at(arguments, 0)?;
-        Ip::is_canonical(text).map(Val::Bool).ok_or_else(|| not_an("IP address", text))
+        Ip::is_canonical(text).map(Val::Bool).ok_or_else(|| Failure::unreadable(text, "IP address"))
     }),
     member("family", &[Kind::Ip], Kind::Int, ONE, |_, arguments| Ok(Val::Int(ip_at(arguments, 0)?.family()))),
     member("isUnspecified", &[Kind::Ip], Kind::Bool, ONE, |_, arguments| {
@@ -64,16 +64,12 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-fn not_an(what: &str, text: &str) -> Failure {
-    Failure::other(format!("{text:?} is no {what}"))
-}
-
 fn read_ip(text: &str) -> Result<Ip, Failure> {
-    Ip::parse(text).ok_or_else(|| not_an("IP address", text))
+    Ip::parse(text).ok_or_else(|| Failure::unreadable(text, "IP address"))
 }
 
 fn read_cidr(text: &str) -> Result<Cidr, Failure> {
-    Cidr::parse(text).ok_or_else(|| not_an("network in CIDR notation", text))
+    Cidr::parse(text).ok_or_else(|| Failure::unreadable(text, "network in CIDR notation"))
 }
 
 fn ip_at(arguments: &[Val<'_>], at: usize) -> Result<Ip, Failure> {

@@ -10,7 +10,7 @@ const ONE: Cost = Cost::Fixed(1);
 pub(super) const OVERLOADS: &[Overload] = &[
     global("quantity", &[Kind::String], Kind::Quantity, Cost::Traversal(1), |evaluator, arguments| {
         let text = text_at(arguments, 0)?;
-        let quantity = Quantity::parse(text).ok_or_else(|| Failure::other(format!("{text:?} is no quantity")))?;
+        let quantity = Quantity::parse(text).ok_or_else(|| Failure::unreadable(text, "quantity"))?;
         Ok(evaluator.quantity(quantity))
     }),
     global("isQuantity", &[Kind::String], Kind::Bool, Cost::Traversal(1), |_, arguments| {

@@ -1,8 +1,10 @@
 //! Semantic versions.
 
+use std::cmp::Ordering;
+
 use wheelwright_text::SemanticVersion;
 
-use super::{Answer, Cost, Kind, Overload, global, member, strings::text_at};
+use super::{Answer, Cost, Kind, Overload, compare::compare_versions, global, member, strings::text_at};
 use crate::{Failure, evaluate::Evaluator, value::Val};
 
 const ONE: Cost = Cost::Fixed(1);
@@ -16,14 +18,14 @@ pub(super) const OVERLOADS: &[Overload] = &[
     member("major", &[Kind::Semver], Kind::Int, ONE, |_, arguments| Ok(Val::Int(version_at(arguments, 0)?.major()))),
     member("minor", &[Kind::Semver], Kind::Int, ONE, |_, arguments| Ok(Val::Int(version_at(arguments, 0)?.minor()))),
     member("patch", &[Kind::Semver], Kind::Int, ONE, |_, arguments| Ok(Val::Int(version_at(arguments, 0)?.patch()))),
-    member("isGreaterThan", &[Kind::Semver, Kind::Semver], Kind::Bool, ONE, |_, arguments| {
-        Ok(Val::Bool(version_at(arguments, 0)?.cmp(version_at(arguments, 1)?).is_gt()))
+    member("isGreaterThan", &[Kind::Semver, Kind::Semver], Kind::Bool, ONE, |evaluator, arguments| {
+        Ok(Val::Bool(order(evaluator, arguments)?.is_gt()))
     }),
-    member("isLessThan", &[Kind::Semver, Kind::Semver], Kind::Bool, ONE, |_, arguments| {
-        Ok(Val::Bool(version_at(arguments, 0)?.cmp(version_at(arguments, 1)?).is_lt()))
+    member("isLessThan", &[Kind::Semver, Kind::Semver], Kind::Bool, ONE, |evaluator, arguments| {
+        Ok(Val::Bool(order(evaluator, arguments)?.is_lt()))
     }),
-    member("compareTo", &[Kind::Semver, Kind::Semver], Kind::Int, ONE, |_, arguments| {
-        Ok(Val::Int(version_at(arguments, 0)?.cmp(version_at(arguments, 1)?) as i64))
+    member("compareTo", &[Kind::Semver, Kind::Semver], Kind::Int, ONE, |evaluator, arguments| {
+        Ok(Val::Int(order(evaluator, arguments)? as i64))
     }),
 ];
 
@@ -38,12 +40,16 @@ fn read<'a>(arguments: &[Val<'a>]) -> Result<Option<SemanticVersion<'a>>, Failur
 fn semver<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     match read(arguments)? {
         Some(version) => Ok(Val::Semver(&evaluator.arena.slice(&[version])[0])),
-        None => Err(Failure::other(format!("{:?} is no semantic version", text_at(arguments, 0)?))),
+        None => Err(Failure::unreadable(text_at(arguments, 0)?, "semantic version")),
     }
 }
 
 fn is_semver<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     Ok(Val::Bool(read(arguments)?.is_some()))
+}
+
+fn order<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Result<Ordering, Failure> {
+    compare_versions(evaluator, version_at(arguments, 0)?, version_at(arguments, 1)?)
 }
 
 fn version_at<'a>(arguments: &[Val<'a>], at: usize) -> Result<&'a SemanticVersion<'a>, Failure> {

@@ -18,7 +18,7 @@ pub(super) const OVERLOADS: &[Overload] = &[
         Ok(Val::Bool(is_subset(evaluator, a, b)? && is_subset(evaluator, b, a)?))
     }),
     global("sets.intersects", &[LIST, LIST], Kind::Bool, Cost::Product(1), |evaluator, arguments| {
-        let mut lookup = Lookup::new(evaluator, arguments[1]);
+        let mut lookup = Lookup::new(evaluator, arguments[1])?;
         for at in 0..arguments[0].cost_size() as usize {
             let item = evaluator.item(arguments[0], at);
             if lookup.has(evaluator, item)? {
@@ -30,7 +30,7 @@ pub(super) const OVERLOADS: &[Overload] = &[
 ];
 
 fn is_subset<'a>(evaluator: &mut Evaluator<'a>, part: Val<'a>, whole: Val<'a>) -> Result<bool, Failure> {
-    let mut lookup = Lookup::new(evaluator, whole);
+    let mut lookup = Lookup::new(evaluator, whole)?;
     for at in 0..part.cost_size() as usize {
         let item = evaluator.item(part, at);
         if !lookup.has(evaluator, item)? {
@@ -49,13 +49,21 @@ struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    fn new(evaluator: &Evaluator<'a>, list: Val<'a>) -> Self {
-        let length = list.cost_size() as usize;
-        let scalars: Vec<_> = (0..length).filter_map(|at| map_key(evaluator.item(list, at))).collect();
-        Self { list, is_complete: scalars.len() == length, scalars: scalars.into_iter().collect() }
+    fn new(evaluator: &mut Evaluator<'a>, list: Val<'a>) -> Result<Self, Failure> {
+        let mut lookup = Self { list, scalars: HashSet::new(), is_complete: true };
+        for at in 0..list.cost_size() as usize {
+            let item = evaluator.item(list, at);
+            evaluator.scanned_text(item)?;
+            match map_key(item) {
+                Some(key) => _ = lookup.scalars.insert(key),
+                None => lookup.is_complete = false,
+            }
+        }
+        Ok(lookup)
     }
 
     fn has(&mut self, evaluator: &mut Evaluator<'a>, item: Val<'a>) -> Result<bool, Failure> {
+        evaluator.scanned_text(item)?;
         match map_key(item) {
             Some(key) if self.scalars.contains(&key) => Ok(true),
             Some(_) if self.is_complete => Ok(false),

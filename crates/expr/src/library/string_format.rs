@@ -1,5 +1,7 @@
 //! `"…%s…".format([…])`, as version 2 of CEL's strings library does it, American separators included.
 
+use std::fmt::Write;
+
 use super::{Answer, Cost, Kind, Overload, member, strings::text_at};
 use crate::{
     Failure, Type,
@@ -102,25 +104,40 @@ fn misused(verb: char, found: &str) -> String {
 
 fn format<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let mut rest = text_at(arguments, 0)?;
-    let mut out = String::new();
+    let mut out = Output::default();
     let mut values = 0..arguments[1].cost_size() as usize;
     while !rest.is_empty() {
         let (piece, after) = next_piece(rest).map_err(Failure::other)?;
         rest = after;
         let (verb, precision) = match piece {
             Piece::Text(text) => {
-                out += text;
+                out.text += text;
+                out.paid = out.text.len();
                 continue;
             }
             Piece::Clause(verb, precision) => (verb, precision),
         };
         let at = values.next().ok_or_else(|| Failure::other("index out of range: too few values to format"))?;
         let value = valid(evaluator.item(arguments[1], at))?;
-        let before = out.len();
         write_clause(evaluator, verb, precision, value, &mut out)?;
-        evaluator.work((out.len() - before) as u64)?;
+        out.pay(evaluator)?;
     }
-    Ok(Val::String(evaluator.arena.text(&out)))
+    Ok(Val::String(evaluator.arena.text(&out.text)))
+}
+
+/// What has been written, and how much of it has been paid for.
+#[derive(Default)]
+struct Output {
+    text: String,
+    paid: usize,
+}
+
+impl Output {
+    fn pay(&mut self, evaluator: &mut Evaluator<'_>) -> Result<(), Failure> {
+        let unpaid = self.text.len() - self.paid;
+        self.paid = self.text.len();
+        evaluator.work(unpaid as u64)
+    }
 }
 
 fn write_clause<'a>(
@@ -128,20 +145,20 @@ fn write_clause<'a>(
     verb: char,
     precision: Option<usize>,
     value: Val<'a>,
-    out: &mut String,
+    out: &mut Output,
 ) -> Result<(), Failure> {
     let failed = || Failure::other(misused(verb, value.type_name()));
     match verb {
         's' => write_text(evaluator, value, out, 0)?,
         'd' => match value {
-            Val::Int(value) => out.push_str(&value.to_string()),
-            Val::Uint(value) => out.push_str(&value.to_string()),
+            Val::Int(value) => out.text.push_str(&value.to_string()),
+            Val::Uint(value) => out.text.push_str(&value.to_string()),
             _ => return Err(failed()),
         },
-        'f' => write_fixed(double(value).ok_or_else(failed)?, precision.unwrap_or(DIGITS), out),
+        'f' => write_fixed(double(value).ok_or_else(failed)?, precision.unwrap_or(DIGITS), &mut out.text),
         // The precision becomes a width that is never reached.
-        'e' => write_scientific(double(value).ok_or_else(failed)?, out),
-        _ => out.push_str(&radix(verb, value).ok_or_else(failed)?),
+        'e' => write_scientific(double(value).ok_or_else(failed)?, &mut out.text),
+        _ => out.text.push_str(&radix(verb, value).ok_or_else(failed)?),
     }
     Ok(())
 }
@@ -153,7 +170,7 @@ const DIGITS: usize = 6;
 fn write_text<'a>(
     evaluator: &mut Evaluator<'a>,
     value: Val<'a>,
-    out: &mut String,
+    out: &mut Output,
     depth: usize,
 ) -> Result<(), Failure> {
     // Documents nest at most this deep, and expressions less.
@@ -162,7 +179,37 @@ fn write_text<'a>(
         return Err(Failure::other("the value nests too deeply to be formatted"));
     }
     evaluator.work(value.cost_size())?;
-    let is_inside = depth > 0;
+    match value {
+        Val::Items(..) | Val::List(_) => {
+            out.text.push('[');
+            for at in 0..value.cost_size() as usize {
+                if at > 0 {
+                    out.text.push_str(", ");
+                }
+                let item = valid(evaluator.item(value, at))?;
+                write_text(evaluator, item, out, depth + 1)?;
+            }
+            out.text.push(']');
+        }
+        Val::Map(entries) => write_entries(evaluator, entries, out, depth)?,
+        Val::Fields(entries, id) if !matches!(evaluator.shapes.get(id).kind, ShapeKind::Object(_)) => {
+            let parts = entries.iter().filter_map(|entry| {
+                let value = evaluator.declared(value, entry.key)?;
+                Some((Val::String(entry.key), value))
+            });
+            let parts: Vec<_> = parts.collect();
+            write_entries(evaluator, &parts, out, depth)?;
+        }
+        scalar => {
+            write_scalar(scalar, &mut out.text, depth > 0)?;
+            out.pay(evaluator)?;
+        }
+    }
+    Ok(())
+}
+
+/// What has no parts, by itself or inside of something else.
+fn write_scalar(value: Val<'_>, out: &mut String, is_inside: bool) -> Result<(), Failure> {
     match value {
         Val::String(text) if is_inside => write_quoted(text, out),
         Val::String(text) => out.push_str(text),
@@ -188,26 +235,6 @@ fn write_text<'a>(
         Val::Timestamp(moment) => out.push_str(&moment.to_string()),
         Val::Duration(span) if is_inside => out.push_str(&format!("duration(\"{span}\")")),
         Val::Duration(span) => out.push_str(&span.to_string()),
-        Val::Items(..) | Val::List(_) => {
-            out.push('[');
-            for at in 0..value.cost_size() as usize {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                let item = valid(evaluator.item(value, at))?;
-                write_text(evaluator, item, out, depth + 1)?;
-            }
-            out.push(']');
-        }
-        Val::Map(entries) => write_entries(evaluator, entries, out, depth)?,
-        Val::Fields(entries, id) if !matches!(evaluator.shapes.get(id).kind, ShapeKind::Object(_)) => {
-            let parts = entries.iter().filter_map(|entry| {
-                let value = evaluator.declared(value, entry.key)?;
-                Some((Val::String(entry.key), value))
-            });
-            let parts: Vec<_> = parts.collect();
-            write_entries(evaluator, &parts, out, depth)?;
-        }
         Val::Fields(..) => return Err(Failure::other(misused('s', "object"))),
         other => return Err(Failure::other(misused('s', other.type_name()))),
     }
@@ -218,26 +245,27 @@ fn write_text<'a>(
 fn write_entries<'a>(
     evaluator: &mut Evaluator<'a>,
     entries: &[(Val<'a>, Val<'a>)],
-    out: &mut String,
+    out: &mut Output,
     depth: usize,
 ) -> Result<(), Failure> {
     let mut texts: Vec<(String, Val<'a>)> = Vec::with_capacity(entries.len());
     for (key, value) in entries {
+        evaluator.work(key.cost_size())?;
         let mut text = String::new();
-        write_text(evaluator, *key, &mut text, depth + 1)?;
+        write_scalar(*key, &mut text, true)?;
         texts.push((text, *value));
     }
     texts.sort_by(|(a, _), (b, _)| a.cmp(b));
-    out.push('{');
+    out.text.push('{');
     for (at, (key, value)) in texts.into_iter().enumerate() {
         if at > 0 {
-            out.push_str(", ");
+            out.text.push_str(", ");
         }
-        out.push_str(&key);
-        out.push(':');
+        out.text.push_str(&key);
+        out.text.push(':');
         write_text(evaluator, valid(value)?, out, depth + 1)?;
     }
-    out.push('}');
+    out.text.push('}');
     Ok(())
 }
 
@@ -341,7 +369,12 @@ fn radix(verb: char, value: Val<'_>) -> Option<String> {
 }
 
 fn hexadecimal(bytes: &[u8], verb: char) -> String {
-    bytes.iter().map(|byte| if verb == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") }).collect()
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a text cannot fail.
+        _ = if verb == 'x' { write!(out, "{byte:02x}") } else { write!(out, "{byte:02X}") };
+    }
+    out
 }
 
 /// The shortest text that reads back as the same double, in Go's way.

@@ -78,6 +78,12 @@ fn byte_at(text: &str, position: i64) -> Result<usize, Failure> {
     starts.nth(wanted).ok_or_else(|| out_of_range(position))
 }
 
+/// The byte that a search begins at; none beyond the text, where newer versions of CEL find nothing and do not fail.
+fn start_of_search(text: &str, position: i64) -> Result<Option<usize>, Failure> {
+    let wanted = usize::try_from(position).map_err(|_| out_of_range(position))?;
+    Ok(text.char_indices().nth(wanted).map(|(start, _)| start))
+}
+
 fn characters_before(text: &str, byte: usize) -> Val<'static> {
     Val::Int(text[..byte].chars().count() as i64)
 }
@@ -98,23 +104,24 @@ fn index_of<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     if wanted.is_empty() {
         return Ok(Val::Int(from));
     }
-    let from = byte_at(text, from)?;
+    let Some(from) = start_of_search(text, from)? else { return Ok(Val::Int(-1)) };
     Ok(text[from..].find(wanted).map_or(Val::Int(-1), |found| characters_before(text, from + found)))
 }
 
 fn last_index_of<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     let (text, wanted) = (text_at(arguments, 0)?, text_at(arguments, 1)?);
-    let length = text.chars().count() as i64;
-    let last = arguments.get(2).map_or(Ok(length), |_| int(arguments, 2))?;
+    let last = arguments.get(2).map(|_| int(arguments, 2)).transpose()?;
     if wanted.is_empty() {
-        return Ok(Val::Int(last));
+        return Ok(last.map_or_else(|| characters_before(text, text.len()), Val::Int));
     }
     // A match may begin at the last position, and end after it.
-    let start = byte_at(text, last)?;
-    let end = text.len().min(start.saturating_add(wanted.len()));
-    let end = (end..=text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
-    let found = text[..end].rmatch_indices(wanted).map(|(found, _)| found).find(|found| *found <= start);
-    Ok(found.map_or(Val::Int(-1), |found| characters_before(text, found)))
+    let start = match last {
+        None => Some(text.len()),
+        Some(last) => start_of_search(text, last)?,
+    };
+    let Some(start) = start else { return Ok(Val::Int(-1)) };
+    let end = text.floor_char_boundary(start.saturating_add(wanted.len()));
+    Ok(text[..end].rfind(wanted).map_or(Val::Int(-1), |found| characters_before(text, found)))
 }
 
 fn substring<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {

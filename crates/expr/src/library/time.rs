@@ -48,7 +48,7 @@ fn moment<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>], part: fn(Civ
     let Val::Timestamp(moment) = arguments[0] else { return Err(Failure::no_such_overload("timestamp")) };
     let name = if arguments.len() > 1 { text_at(arguments, 1)? } else { "UTC" };
     evaluator.charge(name.len() as u64 / 10)?;
-    let zone = Zone::parse(name).ok_or_else(|| Failure::other(format!("unknown time zone {name:?}")))?;
+    let zone = Zone::parse(name).ok_or_else(|| Failure::unreadable(name, "time zone"))?;
     Ok(Val::Int(part(moment.at(&zone))))
 }
 

@@ -18,7 +18,7 @@ pub(super) const OVERLOADS: &[Overload] = &[
         let text = text_at(arguments, 0)?;
         match Url::is_url(text) {
             true => Ok(Val::Url(text)),
-            false => Err(Failure::other(format!("{text:?} is no URL"))),
+            false => Err(Failure::unreadable(text, "URL")),
         }
     }),
     global("isURL", &[Kind::String], Kind::Bool, TRAVERSAL, |_, arguments| {
@@ -51,7 +51,7 @@ pub(super) const OVERLOADS: &[Overload] = &[
 fn url_at(evaluator: &mut Evaluator<'_>, arguments: &[Val<'_>]) -> Result<Url, Failure> {
     let Val::Url(text) = arguments[0] else { return Err(Failure::no_such_overload("url")) };
     evaluator.charge(tenth(text.len() as u64))?;
-    Url::parse(text).ok_or_else(|| Failure::other(format!("{text:?} is no URL")))
+    Url::parse(text).ok_or_else(|| Failure::unreadable(text, "URL"))
 }
 
 fn part<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>], part: fn(&Url) -> &str) -> Answer<'a> {

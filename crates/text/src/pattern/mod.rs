@@ -74,7 +74,22 @@ impl Translated {
 
     /// Compiles the pattern that was translated from `go`.
     pub fn compile(&self, go: &str) -> Result<Pattern, PatternError> {
-        let regex = RegexBuilder::new(&self.rust).size_limit(64 << 20).build();
+        self.build(go, RegexBuilder::new(&self.rust).size_limit(64 << 20))
+    }
+
+    /// Compiles the pattern that was translated from `go` into a program of a few megabytes, or not at all: for
+    /// patterns that come with a document.
+    pub fn compile_small(&self, go: &str) -> Result<Pattern, PatternError> {
+        /// Compiling takes time before any limit of memory is reached.
+        const LARGEST: usize = Translated::LARGEST / 10;
+        if self.size > LARGEST {
+            return Err(PatternError::too_large(go, "it needs too much memory; repeat less, or smaller things"));
+        }
+        self.build(go, RegexBuilder::new(&self.rust).size_limit(4 << 20).dfa_size_limit(1 << 20))
+    }
+
+    fn build(&self, go: &str, builder: &RegexBuilder) -> Result<Pattern, PatternError> {
+        let regex = builder.build();
         let regex = regex.map_err(|cause| PatternError::too_large(go, &cause.to_string()))?;
         Ok(Pattern { go: go.into(), regex })
     }
@@ -92,6 +107,11 @@ impl PatternError {
     /// Refuses a pattern of Go for its size.
     pub fn too_large(go: &str, message: &str) -> Self {
         Self { pattern: go.into(), message: message.to_owned(), too_large: true }
+    }
+
+    /// What is wrong, without the pattern.
+    pub fn reason(&self) -> &str {
+        &self.message
     }
 
     /// Whether Go would accept the pattern, only we do not.
@@ -328,6 +348,10 @@ mod tests {
         }
         assert!(matches(r"^[\p{L}\p{N} ]{1,253}$", "é"));
         assert!(matches("^.{0,1000}$", "é"));
+        let small = |go: &str| Translated::from_go(go).unwrap().compile_small(go).map_err(|error| error.is_too_large());
+        assert_eq!(small(r"^[\p{L}\p{N} ]{1,253}$").err(), Some(true));
+        assert!(small("^.{0,1000}$").unwrap().is_match("é"));
+        assert!(small("^[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?$").unwrap().is_match("a-1"));
         assert!(!matches("^(a+)+$", &format!("{}b", "a".repeat(100_000))));
     }
 }
