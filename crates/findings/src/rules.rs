@@ -252,7 +252,7 @@ rules! {
         why: "few lines that refer to each other twice grow without bounds, and must not take all memory",
         mend: "refer less often, or split the definition",
     }
-    REFERENCE_SIBLINGS: "WW046" "reference-siblings" Note {
+    REFERENCE_SIBLINGS: "WW046" "reference-siblings" Warning {
         summary: "a keyword beside a reference does not count",
         why: "up to OpenAPI 3.0 and draft 7, a reference stands for the whole schema, and what is beside it is ignored",
         mend: "put the reference into `allOf`, with the keywords beside that",
