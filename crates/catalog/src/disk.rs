@@ -9,6 +9,9 @@ use std::{
 
 use wheelwright_schema::{Refused, Tree};
 
+/// Why a reference is refused that leads to a file outside of the tree.
+pub const LEADS_OUT: &str = "it leads out of the tree";
+
 /// The largest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -44,6 +47,12 @@ impl Disk {
         self.root.get_or_init(|| self.find_root())
     }
 
+    /// Whether a file is in the tree, as references from it see it: by the folder that its name says.
+    pub fn holds(&self, file: &str) -> bool {
+        let folder = Path::new(".").join(Path::new(file).parent().unwrap_or(Path::new("")));
+        folder.canonicalize().is_ok_and(|folder| folder.starts_with(self.root()))
+    }
+
     fn find_root(&self) -> PathBuf {
         let own = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // Of a folder that is not there, no file can be read.
@@ -75,7 +84,7 @@ impl Tree for Disk {
         let relative = Path::new(".").join(&path);
         let there = relative.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
         if there.is_none_or(|there| !there.starts_with(self.root())) {
-            return Err(self.refuse("it leads out of the tree"));
+            return Err(self.refuse(LEADS_OUT));
         }
         Ok(path.to_string_lossy().into_owned())
     }

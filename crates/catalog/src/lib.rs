@@ -5,4 +5,4 @@
 
 mod disk;
 
-pub use disk::Disk;
+pub use disk::{Disk, LEADS_OUT};

@@ -55,6 +55,16 @@ fn what_is_named_is_the_tree_and_must_be_a_folder() {
 }
 
 #[test]
+fn a_tree_holds_what_is_below_its_root() {
+    let folder = Folder::new("holds", &["tree/a/main.json", "outside.json"]);
+    let tree = Disk::below(&folder.0.join("tree")).expect("a folder");
+    assert!(tree.holds(&folder.file("tree/a/main.json")));
+    assert!(!tree.holds(&folder.file("outside.json")));
+    assert!(!tree.holds(&folder.file("tree/../outside.json")));
+    assert!(!tree.holds(&folder.file("none/main.json")));
+}
+
+#[test]
 fn references_stay_in_the_tree() {
     let folder = Folder::new("inside", &["tree/a/main.json", "tree/b/types.json", "outside.json"]);
     let tree = Disk::below(&folder.0.join("tree")).expect("a folder");

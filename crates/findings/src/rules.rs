@@ -178,7 +178,11 @@ rules! {
         why: "a schema from outside must not cost more than it is worth; Kubernetes accepts the pattern, we cannot check it",
         mend: "repeat less, use smaller classes, or limit the length with maxLength instead of a counted repetition",
     }
-
+    WORD_READ_AS_BOOLEAN: "WW025" "word-read-as-boolean" Warning {
+        summary: "a word without quotes in a definition or schema is read as a boolean",
+        why: "kubectl reads y, yes and on as true, and n, no and off as false, also where they are names or texts",
+        mend: "quote the word if the text is meant, or write true or false",
+    }
     INVALID_DEFAULT: "WW030" "invalid-default" Error {
         summary: "a default is not valid where it stands",
         why: "a default is checked as written, before nested defaults fill it; one that fails makes objects \
@@ -248,7 +252,7 @@ rules! {
         why: "few lines that refer to each other twice grow without bounds, and must not take all memory",
         mend: "refer less often, or split the definition",
     }
-    REFERENCE_SIBLINGS: "WW046" "reference-siblings" Note {
+    REFERENCE_SIBLINGS: "WW046" "reference-siblings" Warning {
         summary: "a keyword beside a reference does not count",
         why: "up to OpenAPI 3.0 and draft 7, a reference stands for the whole schema, and what is beside it is ignored",
         mend: "put the reference into `allOf`, with the keywords beside that",
@@ -339,6 +343,11 @@ rules! {
         summary: "a key occurs twice in one object",
         why: "only one of the values is kept, and which one depends on who reads the document",
         mend: "remove one of them",
+    }
+    DOCUMENT_WORD_READ_AS_BOOLEAN: "WW103" "document-word-read-as-boolean" Warning {
+        summary: "a word without quotes in a document is read as a boolean",
+        why: "kubectl reads y, yes and on as true, and n, no and off as false, also where they are names or texts",
+        mend: "quote the word if the text is meant, or write true or false",
     }
 }
 

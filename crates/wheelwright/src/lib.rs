@@ -35,6 +35,7 @@ mod pretty;
 mod report;
 mod scalar_place;
 mod schemas;
+mod words;
 
 pub use console::Console;
 pub use eval::eval_line;

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use wheelwright_catalog::LEADS_OUT;
 use wheelwright_document::{Arena, FieldPath, Span, Spanned};
 use wheelwright_findings::{Finding, Level, Place, rules};
 use wheelwright_schema::{
@@ -24,6 +25,9 @@ pub(crate) fn check<'a>(input: &'a Input, document: &'a Spanned<'a>, arena: &'a 
     let mut specification = Specification::open(&input.name, document, tree(input), arena)?;
     let (count, mut problems) = specification.check();
     problems.extend(rule_problems(input, &mut specification));
+    if input.tree.as_ref().is_some_and(|tree| !tree.holds(&input.name)) {
+        blame_the_tree(&mut problems, &input.name, &specification);
+    }
     let findings: Vec<_> = problems.into_iter().map(|problem| finding(input, &specification, problem)).collect();
     let is_shown = |name: &str| {
         findings.iter().any(|finding| {
@@ -151,6 +155,25 @@ impl Definitions {
             Some(version) => format!("{} ({version})", self.input.name),
             None => self.input.name.clone(),
         }
+    }
+}
+
+/// Of a file that is outside of the tree itself, what lies beside it is outside too, which need not be said of each
+/// reference.
+fn blame_the_tree(problems: &mut Vec<Problem>, name: &str, specification: &Specification<'_, '_>) {
+    let is_refused = |problem: &Problem| {
+        std::ptr::eq(problem.rule, &rules::REFERENCE_OUTSIDE_TREE)
+            && problem.message.ends_with(LEADS_OUT)
+            && specification.place(problem.span).0 == name
+    };
+    let count = problems.iter().filter(|problem| is_refused(problem)).count();
+    let mut is_first = true;
+    problems.retain(|problem| !is_refused(problem) || std::mem::take(&mut is_first));
+    if let Some(problem) = problems.iter_mut().find(|problem| is_refused(problem)) {
+        let references = plural(count, "reference");
+        problem.message =
+            format!("{name} is outside of the tree itself; {references} to other files cannot be followed");
+        problem.mend = Some("name a tree that holds the file with --tree".to_owned());
     }
 }
 

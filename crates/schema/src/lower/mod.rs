@@ -204,20 +204,22 @@ fn owned(source: &Spanned<'_>) -> Owned {
     Owned::from(source.to_value(&arena))
 }
 
-/// The keyword that an unknown one was probably meant to be: one or two letters off.
+/// The keyword that an unknown one was probably meant to be.
 fn closest(unknown: &str) -> Option<&'static str> {
     closest_of(KEYWORDS.iter().copied(), unknown)
 }
 
-/// The word that an unknown one was probably meant to be: one or two letters off.
+/// The word that an unknown one was probably meant to be: at most two letters off, and at most a third of them.
 pub fn closest_of<'w>(words: impl Iterator<Item = &'w str>, unknown: &str) -> Option<&'w str> {
     // Words that are so long are no typo, and would make the comparison expensive.
     if unknown.len() > 64 {
         return None;
     }
-    let alike = words.filter(|word| word.len().abs_diff(unknown.len()) <= 2);
+    let length = |word: &str| word.chars().count();
+    let alike = words.filter(|word| length(word).abs_diff(length(unknown)) <= 2);
     let distances = alike.map(|word| (distance(unknown, word), word));
-    distances.min().filter(|(distance, _)| *distance <= 2).map(|(_, word)| word)
+    let is_meant = |(distance, word): &(usize, &str)| *distance <= 2.min(length(word).max(length(unknown)) / 3);
+    distances.filter(is_meant).min().map(|(_, word)| word)
 }
 
 /// How many letters must be added, removed, changed or swapped with their neighbour to get from one word to the other.
@@ -253,5 +255,16 @@ mod tests {
         assert_eq!(closest("minlength"), Some("minLength"));
         assert_eq!(closest("x-kubernetes-preserve-unknown-field"), Some("x-kubernetes-preserve-unknown-fields"));
         assert_eq!(closest("colour"), None);
+        assert_eq!(closest("typ"), Some("type"));
+        assert_eq!(closest("tpe"), Some("type"));
+    }
+
+    #[test]
+    fn short_words_are_no_typos_of_others() {
+        assert_eq!(closest("b"), None);
+        assert_eq!(closest("ia"), None);
+        assert_eq!(closest("tips"), None);
+        assert_eq!(closest_of(["I", "É"].into_iter(), "x"), None);
+        assert_eq!(closest_of(["I", "É"].into_iter(), "é"), Some("É"));
     }
 }

@@ -21,6 +21,26 @@ fn json_schema(definitions: &str) -> Schema {
 }
 
 #[test]
+fn what_a_discriminator_chooses_must_be_there() {
+    let text = |mapping: &str| {
+        let discriminator = format!("{{propertyName: kind, mapping: {mapping}}}");
+        let base = format!(
+            "  Base:\n    type: object\n    discriminator: {discriminator}\n    oneOf: [{{$ref: '#/components/schemas/Cat'}}]\n"
+        );
+        openapi("3.0.3", &format!("{base}  Cat: {{type: object}}\n"))
+    };
+    let found = |mapping: &str| findings(&[("a.yaml", &text(mapping)), ("b.yaml", "Dog: {type: object}")]);
+    assert_eq!(found("{a: Cat, b: '#/components/schemas/Cat', c: 'b.yaml#/Dog'}"), [""; 0]);
+    let dangling = found("{a: '#/components/schemas/Nope', b: Cta, c: 'b.yaml#/Cat', d: /x.yaml, e: 5}");
+    let rules: Vec<_> = dangling.iter().map(|finding| &finding[..5]).collect();
+    assert_eq!(rules, ["WW040", "WW040", "WW040", "WW043", "WW002"]);
+    let line = text("").lines().position(|line| line.contains("mapping")).unwrap() + 1;
+    assert!(dangling.iter().all(|finding| finding.contains(&format!("a.yaml:{line}:"))), "{dangling:?}");
+    let mend = with(&[("a.yaml", &text("{b: Cta}"))], |specification| specification.check().1[0].mend.clone());
+    assert_eq!(mend.as_deref(), Some("write Cat, if that is what is meant"));
+}
+
+#[test]
 fn words_are_texts_in_every_file() {
     let main = "
 openapi: 3.0.3
@@ -165,6 +185,9 @@ fn recursive_values_are_kept_and_checked_on_their_first_level() {
 fn what_is_beside_a_reference_counts_only_where_it_should() {
     let definitions = "  Name: {type: string}\n  A: {$ref: '#/components/schemas/Name', maxLength: 3, description: d, readOnly: true}\n";
     let old = lower(&openapi("3.0.0", definitions), "A");
+    assert_eq!(old.problems[0].message, "maxLength beside $ref does not count in OpenAPI 3.0");
+    let both = lower(&openapi("3.0.0", &definitions.replace("maxLength: 3", "maxLength: 3, pattern: a")), "A");
+    assert_eq!(both.problems[0].message, "maxLength, pattern beside $ref do not count in OpenAPI 3.0");
     assert_eq!(old.problems.iter().map(|problem| problem.rule.id).collect::<Vec<_>>(), ["WW046"]);
     assert_eq!(old.item.checks.max_length, None);
     assert_eq!(old.item.description.as_deref(), Some("d"));

@@ -18,6 +18,7 @@ use crate::{
     place::names_of_blocks,
     report::{Found, Manner, Report, plural},
     scalar_place::place_of_part,
+    words,
 };
 
 /// What is checked and how it is shown.
@@ -167,7 +168,15 @@ impl Run<'_> {
                 return Ok(Exit::Findings);
             }
         };
-        let readings: Vec<_> = documents.iter().flat_map(declared::read).collect();
+        let mut findings = Vec::new();
+        let mut readings = Vec::new();
+        for document in &documents {
+            let declared = declared::read(document);
+            if !declared.is_empty() {
+                findings.extend(words::findings(&input, document, &rules::WORD_READ_AS_BOOLEAN));
+            }
+            readings.extend(declared);
+        }
         let specifications: Vec<_> =
             documents.iter().filter_map(|document| openapi::check(&input, document, &arena)).collect();
         if readings.is_empty() && specifications.is_empty() && input.origin == Origin::Named {
@@ -188,8 +197,7 @@ impl Run<'_> {
         self.files += 1;
         let names = LazyCell::new(|| names_of_blocks(&documents));
         let block_name = |value: Span| names.get(&value).copied();
-        let mut findings: Vec<_> =
-            readings.iter().flat_map(|reading| self.findings(&input, reading, &block_name)).collect();
+        findings.extend(readings.iter().flat_map(|reading| self.findings(&input, reading, &block_name)));
         for Checked { count, findings: found, others } in specifications {
             self.declared += count;
             others.iter().for_each(|other| self.report.add_other(other));

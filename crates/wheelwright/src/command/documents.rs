@@ -14,6 +14,7 @@ use crate::{
     pretty::write_pretty,
     report::{Manner, Report},
     schemas::NoSchema,
+    words,
 };
 
 /// How documents are treated and written.
@@ -117,6 +118,7 @@ pub(super) fn each_document(
         }
         Ok((form, documents)) => {
             for document in &documents {
+                run.findings.extend(words::findings(&input, document, &rules::DOCUMENT_WORD_READ_AS_BOOLEAN));
                 let scratch = Arena::new();
                 if let Some(value) = run.document(document, &scratch, console)? {
                     take(form, value, console)?;

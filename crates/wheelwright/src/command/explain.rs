@@ -1,8 +1,9 @@
 //! `explain`: the page of a rule, or the list of them all.
 
-use std::{cmp::Reverse, io};
+use std::io;
 
 use wheelwright_findings::{Rule, rules};
+use wheelwright_schema::closest_of;
 
 use crate::{Console, Exit};
 
@@ -22,7 +23,8 @@ pub fn explain(rule: Option<&str>, console: &mut Console<'_>) -> io::Result<Exit
         }
         None => {
             let near: Vec<_> = nearest(wanted).iter().map(|rule| format!("{} {}", rule.id, rule.name)).collect();
-            console.complain(format_args!("there is no rule {wanted:?}; the nearest are {}", near.join(", ")))?;
+            let meant = if near.is_empty() { String::new() } else { format!("; is it {}?", near.join(" or ")) };
+            console.complain(format_args!("there is no rule {wanted:?}{meant}"))?;
             console.say("wheelwright explain lists all of them")?;
             Ok(Exit::Usage)
         }
@@ -38,26 +40,16 @@ fn list(console: &mut Console<'_>) -> io::Result<()> {
     console.data.flush()
 }
 
-/// The three rules whose id or name shares the most with a word.
+/// The rules that may be meant by a word that is none, three at most: the one that is nearly written so, and those whose
+/// names have the word in them.
 fn nearest(word: &str) -> Vec<&'static Rule> {
+    /// Shorter words are in too many names.
+    const SHORTEST: usize = 4;
     let word = word.to_lowercase();
-    let mut rules = rules::all().to_vec();
-    rules.sort_by_key(|rule| Reverse(likeness(&word, &rule.id.to_lowercase()).max(likeness(&word, rule.name))));
-    rules.truncate(3);
-    rules
-}
-
-/// In thousandths, how many pairs of neighbouring characters two words share.
-fn likeness(one: &str, other: &str) -> usize {
-    const LONGEST: usize = 64;
-    let pairs = |word: &str| -> Vec<(char, char)> { word.chars().zip(word.chars().skip(1)).take(LONGEST).collect() };
-    let (one, mut other) = (pairs(one), pairs(other));
-    let all = one.len() + other.len();
-    let shared = one.iter().filter(|pair| {
-        let position = other.iter().position(|candidate| candidate == *pair);
-        position.map(|position| other.swap_remove(position)).is_some()
-    });
-    2000 * shared.count() / all.max(1)
+    let meant = closest_of(rules::all().iter().flat_map(|rule| [rule.id, rule.name]), &word).and_then(rules::find);
+    let longer = rules::all().iter().copied().filter(|rule| word.len() >= SHORTEST && rule.name.contains(&*word));
+    let longer = longer.filter(|rule| meant.is_none_or(|meant| meant.id != rule.id));
+    meant.into_iter().chain(longer).take(3).collect()
 }
 
 #[cfg(test)]
@@ -65,9 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_rules_are_offered() {
-        assert_eq!(nearest("type-requried")[0].id, "WW005");
-        assert!(nearest("WW9").iter().all(|rule| rule.id.starts_with("WW")));
-        assert_eq!(nearest("").len(), 3);
+    fn the_rules_that_may_be_meant_are_offered() {
+        let ids = |word: &str| -> Vec<_> { nearest(word).iter().map(|rule| rule.id).collect() };
+        assert_eq!(ids("type-requried"), ["WW005"]);
+        assert_eq!(ids("WW05"), ["WW005"]);
+        assert_eq!(ids("Type-Unknow"), ["WW006"]);
+        assert_eq!(ids("pattern"), ["WW020", "WW024", "WW049"]);
+        for nothing in ["", "a", "WW9", "WW999", "colour"] {
+            assert_eq!(ids(nothing), [""; 0], "{nothing:?}");
+        }
     }
 }

@@ -246,7 +246,8 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         }
         if let Some(first) = ignored.first() {
             let names: Vec<_> = ignored.iter().map(|entry| entry.key).collect();
-            let message = format!("{} beside $ref does not count in {}", names.join(", "), dialect.name());
+            let verb = if names.len() == 1 { "does" } else { "do" };
+            let message = format!("{} beside $ref {verb} not count in {}", names.join(", "), dialect.name());
             let problem = Problem::ours(&rules::REFERENCE_SIBLINGS, at.path, first.key_span, message);
             self.said.push(problem.mend("put the reference into allOf, and the keywords beside that"));
         }
@@ -512,9 +513,20 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
     fn discriminator(&mut self, out: &mut Schema, entry: &'a SpannedEntry<'a>, at: At<'_, 'a>, path: &Path<'_>) {
         let property = entry.value.as_str().or_else(|| entry.value.get("propertyName")?.as_str());
         let Some(property) = property else { return self.malformed(entry, "the name of a property", path) };
-        let mapping = entry.value.get("mapping").and_then(Spanned::as_object).unwrap_or_default();
-        let mapping =
-            mapping.iter().filter_map(|entry| Some((entry.key.into(), entry.value.as_str()?.into()))).collect();
+        let entries = entry.value.get("mapping").and_then(Spanned::as_object).unwrap_or_default();
+        let mut mapping = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let parent = Path::Child(path, "mapping");
+            let path = Path::Key(&parent, entry.key);
+            let Some(choice) = entry.value.as_str() else {
+                self.malformed(entry, "the name of a definition or a reference", &path);
+                continue;
+            };
+            if let Err(problem) = self.resolver.check_choice(self.files, at.file, &entry.value, &path) {
+                self.said.push(*problem);
+            }
+            mapping.push((entry.key.into(), choice.into()));
+        }
         out.annotate().discriminator = Some(Discriminator { property: property.into(), mapping });
         let has_alternatives = ["oneOf", "anyOf"].iter().any(|key| at.source.get(key).is_some());
         if !has_alternatives {

@@ -63,6 +63,30 @@ impl<'a> Resolver<'a> {
         })
     }
 
+    /// What is wrong with what a discriminator chooses: the name of a definition, or a reference.
+    pub(super) fn check_choice(
+        &mut self,
+        files: &mut Files<'_, 'a>,
+        file: usize,
+        choice: &'a Spanned<'a>,
+        path: &Path<'_>,
+    ) -> Result<(), Box<Problem>> {
+        let text = choice.as_str().unwrap_or_default();
+        let (document, dialect) = (files.get(file).document, files.get(file).dialect);
+        let below = |steps: &&[&str]| steps.iter().try_fold(document, |node, step| node.get(step));
+        let containers: Vec<_> = dialect.definitions().iter().filter_map(below).collect();
+        if containers.iter().any(|container| self.step(container, text).is_some()) {
+            return Ok(());
+        }
+        if text.contains(['#', '/', '.']) {
+            return self.resolve(files, file, choice, path).map(drop);
+        }
+        let message = format!("{text:?} leads nowhere: {} has no such definition", files.get(file).name);
+        let mut problem = Problem::ours(&rules::REFERENCE_NOT_FOUND, path, choice.span, message);
+        problem.mend = containers.iter().find_map(|container| closest(container, text)).map(write_instead);
+        Err(Box::new(problem))
+    }
+
     fn look_up(&mut self, files: &mut Files<'_, 'a>, from: usize, text: &str) -> Result<Target<'a>, Unresolved> {
         let (file_part, fragment) = text.split_once('#').unwrap_or((text, ""));
         let file = if file_part.is_empty() { from } else { open(files, from, text, file_part)? };
@@ -79,10 +103,7 @@ impl<'a> Resolver<'a> {
                 if position == 0 && fragment.is_empty() {
                     message = format!("{text:?} leads nowhere");
                 }
-                return Err(not_found(
-                    message,
-                    closest(source, token).map(|name| format!("write {name}, if that is what is meant")),
-                ));
+                return Err(not_found(message, closest(source, token).map(write_instead)));
             };
             source = below;
         }
@@ -196,6 +217,10 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
         }
     }
     String::from_utf8(decoded).map_or(text.into(), Cow::from)
+}
+
+fn write_instead(name: &str) -> String {
+    format!("write {name}, if that is what is meant")
 }
 
 /// The name in an object that was probably meant.
