@@ -6,7 +6,7 @@ use wheelwright_document::{Path, Span, Spanned, SpannedEntry, SpannedNode};
 use wheelwright_findings::{Rule, rules};
 
 use super::files::{Files, Unusable};
-use crate::Problem;
+use crate::{Problem, lower::closest_of};
 
 /// What a reference leads to.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub(super) struct Resolver<'a> {
     known: HashMap<(usize, &'a str), Result<Target<'a>, Rc<Unresolved>>>,
     /// The entries of large objects by name, so that many references into one do not take a search each.
     large: HashMap<*const SpannedEntry<'a>, HashMap<&'a str, &'a Spanned<'a>>>,
+    /// How often it was guessed what is meant.
+    guesses: usize,
 }
 
 impl<'a> Resolver<'a> {
@@ -83,7 +85,7 @@ impl<'a> Resolver<'a> {
         }
         let message = format!("{text:?} leads nowhere: {} has no such definition", files.get(file).name);
         let mut problem = Problem::ours(&rules::REFERENCE_NOT_FOUND, path, choice.span, message);
-        problem.mend = containers.iter().find_map(|container| closest(container, text)).map(write_instead);
+        problem.mend = containers.iter().find_map(|container| self.guess(container, text));
         Err(Box::new(problem))
     }
 
@@ -103,7 +105,7 @@ impl<'a> Resolver<'a> {
                 if position == 0 && fragment.is_empty() {
                     message = format!("{text:?} leads nowhere");
                 }
-                return Err(not_found(message, closest(source, token).map(write_instead)));
+                return Err(not_found(message, self.guess(source, token)));
             };
             source = below;
         }
@@ -120,6 +122,13 @@ impl<'a> Resolver<'a> {
             });
         }
         Ok(Target { file, source, path: shown(&tokens).into() })
+    }
+
+    /// What to write instead of a name that an object does not have. So many typos are none, and guessing is slow.
+    fn guess(&mut self, source: &Spanned<'_>, wanted: &str) -> Option<String> {
+        self.guesses += 1;
+        let names = source.as_object().filter(|_| self.guesses <= 100)?.iter().take(1000).map(|entry| entry.key);
+        closest_of(names, wanted).map(|name| format!("write {name}, if that is what is meant"))
     }
 
     fn step(&mut self, source: &'a Spanned<'a>, token: &str) -> Option<&'a Spanned<'a>> {
@@ -217,16 +226,6 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
         }
     }
     String::from_utf8(decoded).map_or(text.into(), Cow::from)
-}
-
-fn write_instead(name: &str) -> String {
-    format!("write {name}, if that is what is meant")
-}
-
-/// The name in an object that was probably meant.
-fn closest<'a>(source: &Spanned<'a>, wanted: &str) -> Option<&'a str> {
-    let entries = source.as_object()?;
-    super::super::closest_of(entries.iter().take(1000).map(|entry| entry.key), wanted)
 }
 
 #[cfg(test)]
