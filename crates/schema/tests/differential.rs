@@ -202,8 +202,10 @@ fn compare_with_record(record: &Json) -> usize {
     if record.get("structural_errors").is_some() {
         let structural = reference::structural_errors(ENVIRONMENT, schema);
         assert_eq!(structural, pairs(&record["structural_errors"]), "{id}: structural errors");
-        let defaults = reference::default_errors(ENVIRONMENT, schema, root);
-        assert_eq!(defaults, pairs(&record["default_errors"]), "{id}: default errors");
+        if !has_rules(schema) {
+            let defaults = reference::default_errors(ENVIRONMENT, schema, root);
+            assert_eq!(defaults, pairs(&record["default_errors"]), "{id}: default errors");
+        }
     }
     let cases = record["cases"].as_array().map_or(std::slice::from_ref(record), Vec::as_slice);
     for case in cases {
@@ -232,12 +234,16 @@ fn compare_with_record(record: &Json) -> usize {
     cases.len()
 }
 
+/// The interpreter knows no rules; where they are not recorded apart, it cannot be compared.
+fn has_rules(schema: &Json) -> bool {
+    schema.to_string().contains("x-kubernetes-validations")
+}
+
 fn compare_update(id: &str, schema: &Json, root: bool, case: &Json) {
     let Some(old) = case.get("old").or(case.get("oldObject")).filter(|_| case.get("update_errors").is_some()) else {
         return;
     };
-    // The interpreter knows no rules, and here they are not recorded apart.
-    if schema.to_string().contains("x-kubernetes-validations") {
+    if has_rules(schema) {
         return;
     }
     let [new, old] =
