@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
+use wheelwright_document::Arena;
 use wheelwright_text::Pattern;
 
 use super::{Checker, Typed, describe};
 use crate::{
-    Type,
+    Failure, Type,
     ast::{Expr, Literal, Node},
     code::{Call, Code, Constant},
-    evaluate::MOST_ARGUMENTS,
+    evaluate::{Evaluator, MOST_ARGUMENTS},
     library::{self, Origin, Overload},
 };
 
@@ -96,9 +97,6 @@ impl Checker<'_> {
             Ok(pattern) => pattern,
             Err(typed) => return typed,
         };
-        if let Err(typed) = self.constant_argument(name, arguments) {
-            return typed;
-        }
         if let ("format", true, [text, values]) = (name, is_member, arguments)
             && let Err(typed) = self.constant_format(text, values, &types[1])
         {
@@ -117,7 +115,20 @@ impl Checker<'_> {
         };
         let is_index = matches!(name, "_[_]" | "_[?_]");
         let call = Call { name: name.into(), overloads, arguments, is_index, pattern };
-        Typed::new(Code::Call(Box::new(call)).folded(), result)
+        let code = Code::Call(Box::new(call)).folded();
+        match self.constant_failure(&code) {
+            Some(failure) => self.mistake(&expr.at, format!("this always fails: {failure}")),
+            None => Typed::new(code, result),
+        }
+    }
+
+    /// Why the conversion of a constant fails, if it does; Kubernetes converts it when it compiles, too.
+    fn constant_failure(&self, code: &Code) -> Option<Failure> {
+        let Code::Folded(conversion) = code else { return None };
+        let arena = Arena::new();
+        let mut evaluator = Evaluator::new(self.shapes, &arena);
+        evaluator.set_budget(u64::MAX);
+        evaluator.run(conversion, &[]).err()
     }
 
     fn no_overload(&mut self, name: &str, at: &Range<u32>, types: &[Type], is_member: bool) -> Typed {
@@ -159,13 +170,6 @@ impl Checker<'_> {
         };
         let Node::Literal(Literal::String(text)) = &argument.node else { return Ok(None) };
         Pattern::from_go(text).map(Some).map_err(|error| self.mistake(&argument.at, error.to_string()))
-    }
-
-    /// A constant text that `duration` or `timestamp` cannot read is a mistake.
-    fn constant_argument(&mut self, name: &str, arguments: &[&Expr]) -> Result<(), Typed> {
-        let [argument] = arguments else { return Ok(()) };
-        let Node::Literal(Literal::String(text)) = &argument.node else { return Ok(()) };
-        if library::reads(name, text) { Ok(()) } else { Err(self.mistake(&argument.at, format!("this is no {name}"))) }
     }
 
     /// A constant text that cannot be formatted with the values listed after it is a mistake.

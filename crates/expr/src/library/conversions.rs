@@ -72,15 +72,6 @@ pub(crate) fn type_named(name: &str) -> Option<&'static str> {
     NAMES.binary_search(&name).ok().map(|at| NAMES[at])
 }
 
-/// Whether `duration` or `timestamp` can read a constant text; other functions are not asked.
-pub(crate) fn reads(function: &str, text: &str) -> bool {
-    match function {
-        "duration" => GoDuration::parse(text).is_some(),
-        "timestamp" => Timestamp::parse_in_range(text).is_some(),
-        _ => true,
-    }
-}
-
 fn cannot(value: Val<'_>, r#type: &str) -> Failure {
     match value {
         Val::String(text) => Failure::unreadable(text, r#type),

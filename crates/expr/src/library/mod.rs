@@ -22,7 +22,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 pub(crate) use arrange::sort_by;
 pub(crate) use compare::{MapKey, contains, map_key};
-pub(crate) use conversions::{reads, type_named};
+pub(crate) use conversions::type_named;
 pub(crate) use regex::Dynamic;
 pub(crate) use string_format::check_format;
 
