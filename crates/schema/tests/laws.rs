@@ -148,12 +148,18 @@ proptest! {
         })?;
     }
 
-    /// Except where values have no counterpart, as with everything else; and rules are evaluated again all the same.
+    /// Except where values have no counterpart, as with everything else, and in apiVersion and kind at the root, which do
+    /// not show a change; and rules are evaluated again all the same.
     #[test]
     fn an_update_that_changes_nothing_breaks_no_rule_that_does_not_look_at_the_old_value(case in case()) {
         let schema = with_rule_everywhere(&describing_everything(&case.schema), "false");
         hold(Case { schema, root: false, ..case }, |case| each_update(case, |program, new, _, arena| {
-            prop_assert_eq!(sorted(&program.validate_update(new, new, arena).errors), Vec::<String>::new());
+            let mut errors = program.validate_update(new, new, arena).errors;
+            errors.retain(|error| {
+                let path = error.path().as_str().trim_start_matches('[');
+                !path.starts_with("apiVersion") && !path.starts_with("kind")
+            });
+            prop_assert_eq!(sorted(&errors), Vec::<String>::new());
             Ok(())
         }))?;
     }
