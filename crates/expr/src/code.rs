@@ -2,7 +2,12 @@
 
 use wheelwright_text::Pattern;
 
-use crate::{ast::Macro, library::Overload, shape::ShapeId, value::Val};
+use crate::{
+    ast::{Literal, Macro},
+    library::Overload,
+    shape::ShapeId,
+    value::Val,
+};
 
 /// A checked expression.
 #[derive(Debug)]
@@ -98,7 +103,7 @@ impl Code {
         let Self::Folded(code) = self else { return false };
         let Self::List(items) = &**code else { return false };
         items.iter().all(|(item, _)| {
-            matches!(item, Self::Constant(constant) if !matches!(constant, Constant::Null | Constant::Bytes(_) | Constant::Type(_)))
+            matches!(item, Self::Constant(Constant::Literal(literal)) if !matches!(literal, Literal::Null | Literal::Bytes(_)))
         })
     }
 
@@ -128,13 +133,8 @@ impl Code {
 /// A constant, kept with the code.
 #[derive(Debug)]
 pub(crate) enum Constant {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Uint(u64),
-    Double(f64),
-    String(Box<str>),
-    Bytes(Box<[u8]>),
+    Literal(Literal),
+    /// A type, by its name.
     Type(&'static str),
 }
 
@@ -142,13 +142,13 @@ impl Constant {
     #[inline]
     pub(crate) fn value(&self) -> Val<'_> {
         match self {
-            Self::Null => Val::Null,
-            Self::Bool(value) => Val::Bool(*value),
-            Self::Int(value) => Val::Int(*value),
-            Self::Uint(value) => Val::Uint(*value),
-            Self::Double(value) => Val::Double(*value),
-            Self::String(text) => Val::String(text),
-            Self::Bytes(bytes) => Val::Bytes(bytes),
+            Self::Literal(Literal::Null) => Val::Null,
+            Self::Literal(Literal::Bool(value)) => Val::Bool(*value),
+            Self::Literal(Literal::Int(value)) => Val::Int(*value),
+            Self::Literal(Literal::Uint(value)) => Val::Uint(*value),
+            Self::Literal(Literal::Double(value)) => Val::Double(*value),
+            Self::Literal(Literal::String(text)) => Val::String(text),
+            Self::Literal(Literal::Bytes(bytes)) => Val::Bytes(bytes),
             Self::Type(name) => Val::Type(name),
         }
     }

@@ -2,7 +2,10 @@
 
 use std::{fmt, rc::Rc};
 
-use crate::shape::{ShapeId, ShapeKind, Shapes};
+use crate::{
+    ast::Literal,
+    shape::{ShapeId, ShapeKind, Shapes},
+};
 
 /// A type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,6 +71,19 @@ impl Type {
     /// The type of a value that may be absent.
     pub fn optional(value: Self) -> Self {
         Self::Optional(Rc::new(value))
+    }
+
+    /// The type of a constant.
+    pub(crate) fn of_literal(literal: &Literal) -> Self {
+        match literal {
+            Literal::Null => Self::Null,
+            Literal::Bool(_) => Self::Bool,
+            Literal::Int(_) => Self::Int,
+            Literal::Uint(_) => Self::Uint,
+            Literal::Double(_) => Self::Double,
+            Literal::String(_) => Self::String,
+            Literal::Bytes(_) => Self::Bytes,
+        }
     }
 
     /// The type of the values of a shape.

@@ -211,7 +211,7 @@ fn constant_texts(list: &Code) -> Option<Box<[Box<str>]>> {
     let Code::Folded(list) = list else { return None };
     let Code::List(items) = &**list else { return None };
     let texts = items.iter().map(|(item, _)| match item {
-        Code::Constant(Constant::String(text)) => Some(text.clone()),
+        Code::Constant(Constant::Literal(Literal::String(text))) => Some(text.clone()),
         _ => None,
     });
     let mut texts = texts.collect::<Option<Box<[_]>>>().filter(|texts| !texts.is_empty())?;

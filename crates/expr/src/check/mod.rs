@@ -97,7 +97,7 @@ impl Typed {
 
     /// What stands for a part that is not right.
     fn unknown() -> Self {
-        Self::new(Code::Constant(Constant::Null), Type::Dyn)
+        Self::new(Code::Constant(Constant::Literal(Literal::Null)), Type::Dyn)
     }
 }
 
@@ -160,16 +160,7 @@ impl Checker<'_> {
     }
 
     fn literal(&mut self, literal: &Literal) -> Typed {
-        let (constant, r#type) = match literal {
-            Literal::Null => (Constant::Null, Type::Null),
-            Literal::Bool(value) => (Constant::Bool(*value), Type::Bool),
-            Literal::Int(value) => (Constant::Int(*value), Type::Int),
-            Literal::Uint(value) => (Constant::Uint(*value), Type::Uint),
-            Literal::Double(value) => (Constant::Double(*value), Type::Double),
-            Literal::String(text) => (Constant::String(text.clone()), Type::String),
-            Literal::Bytes(bytes) => (Constant::Bytes(bytes.clone()), Type::Bytes),
-        };
-        Typed::new(Code::Constant(constant), r#type)
+        Typed::new(Code::Constant(Constant::Literal(literal.clone())), Type::of_literal(literal))
     }
 
     fn name(&mut self, name: &str, expr: &Expr) -> Typed {

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Type,
+    ast::Literal,
     code::{Call, Code, Constant},
     library::{Kind, Overload},
 };
@@ -71,7 +72,9 @@ impl Estimator<'_> {
             }
             ("lists.range", _) => {
                 let length = match call.arguments.first() {
-                    Some(Code::Constant(Constant::Int(length))) => Size::exactly(u64::try_from(*length).unwrap_or(0)),
+                    Some(Code::Constant(Constant::Literal(Literal::Int(length)))) => {
+                        Size::exactly(u64::try_from(*length).unwrap_or(0))
+                    }
                     _ => Size { min: 0, max: u64::MAX },
                 };
                 (NEW_LIST.plus(length), Some(length))
@@ -81,7 +84,7 @@ impl Estimator<'_> {
             ("replace", true) => (size(0).scaled(2.0 * CHARACTER), Some(replaced(size(0), size(1), size(2)))),
             ("split", true) => {
                 let max = match call.arguments.get(2) {
-                    Some(Code::Constant(Constant::Int(limit))) => *limit as u64,
+                    Some(Code::Constant(Constant::Literal(Literal::Int(limit)))) => *limit as u64,
                     _ => size(0).max,
                 };
                 (size(0).scaled(2.0 * CHARACTER), Some(Size { min: 0, max }))

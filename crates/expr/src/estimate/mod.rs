@@ -10,7 +10,7 @@ use range::Size;
 
 use crate::{
     Type, Variable,
-    ast::Macro,
+    ast::{Literal, Macro},
     code::{Code, Comprehension, Constant},
     shape::{ShapeId, ShapeKind, Shapes},
 };
@@ -241,18 +241,16 @@ impl Estimator<'_> {
     }
 
     fn constant(&self, constant: &Constant) -> Part {
-        let (r#type, size) = match constant {
-            // The name of a type is a name like any other.
-            Constant::Type(_) => return self.new_part(ONE, Type::Type, self.step(Place::Nowhere, |_| None)),
-            Constant::String(text) => (Type::String, text.chars().count() as u64),
-            Constant::Bytes(bytes) => (Type::Bytes, bytes.len() as u64),
-            Constant::Null => (Type::Null, 1),
-            Constant::Bool(_) => (Type::Bool, 1),
-            Constant::Int(_) => (Type::Int, 1),
-            Constant::Uint(_) => (Type::Uint, 1),
-            Constant::Double(_) => (Type::Double, 1),
+        // The name of a type is a name like any other.
+        let Constant::Literal(literal) = constant else {
+            return self.new_part(ONE, Type::Type, self.step(Place::Nowhere, |_| None));
         };
-        Part { size: Some(Size::exactly(size)), ..self.new_part(FREE, r#type, Place::Nowhere) }
+        let size = match literal {
+            Literal::String(text) => text.chars().count() as u64,
+            Literal::Bytes(bytes) => bytes.len() as u64,
+            _ => 1,
+        };
+        Part { size: Some(Size::exactly(size)), ..self.new_part(FREE, Type::of_literal(literal), Place::Nowhere) }
     }
 
     fn list(&mut self, items: &[(Code, bool)]) -> Part {

@@ -97,13 +97,9 @@ impl<'s> Compiler<'s> {
         let compiled = self.compile(rule, shape);
         let [message, source] = [&rule.message, &rule.rule].map(|named| named.text.trim());
         let name = if message.is_empty() { source } else { message };
-        let expression = compiled.rule.map_err(|error| format!("the rule cannot be evaluated: {error}"));
-        let message_expression = compiled.message.and_then(Result::ok);
         Rule {
-            uses_old_self: expression.as_ref().is_ok_and(|expression| expression.uses(OLD_SELF)),
-            expression,
-            message_uses_old_self: message_expression.as_ref().is_some_and(|expression| expression.uses(OLD_SELF)),
-            message_expression,
+            expression: compiled.rule.map_err(|error| format!("the rule cannot be evaluated: {error}")),
+            message_expression: compiled.message.and_then(Result::ok),
             optional_old_self: rule.optional_old_self == Some(true),
             kind: match &*rule.reason.text {
                 "FieldValueForbidden" => ErrorType::Forbidden,

@@ -165,10 +165,10 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
         let own = self.evaluator.read(value, node.shape);
         for rule in &node.rules {
             let old = match before.value() {
-                Some(old) if rule.uses_old_self || rule.message_uses_old_self => {
+                Some(old) if rule.uses_old_self() || rule.message_uses_old_self() => {
                     Some(self.evaluator.read(old, node.shape))
                 }
-                None if rule.uses_old_self && !rule.optional_old_self => continue,
+                None if rule.uses_old_self() && !rule.optional_old_self => continue,
                 _ => None,
             };
             let old = match rule.optional_old_self {
@@ -203,7 +203,7 @@ impl<'a, 'e> RuleWalk<'a, 'e> {
         let outcome = self.spend(|evaluator| expression.evaluate(evaluator, &variables));
         match outcome {
             Ok(Val::Bool(true)) => Ok(()),
-            Ok(_) if !rule.uses_old_self && before.forgives() => Ok(()),
+            Ok(_) if !rule.uses_old_self() && before.forgives() => Ok(()),
             Ok(_) => {
                 let message = self.message(rule, variables, path)?;
                 self.fail(rule.kind, path, &rule.field_path, &message);

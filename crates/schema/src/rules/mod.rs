@@ -40,8 +40,6 @@ struct Rule {
     expression: Result<Expression, String>,
     message_expression: Option<Expression>,
     optional_old_self: bool,
-    uses_old_self: bool,
-    message_uses_old_self: bool,
     kind: ErrorType,
     /// What follows the path of the node in the path of an error.
     field_path: Box<str>,
@@ -49,4 +47,15 @@ struct Rule {
     message: Box<str>,
     /// The rule in words, for errors while it is evaluated.
     name: Box<str>,
+}
+
+impl Rule {
+    /// Whether it is a rule about a change.
+    fn uses_old_self(&self) -> bool {
+        self.expression.as_ref().is_ok_and(|expression| expression.uses(OLD_SELF))
+    }
+
+    fn message_uses_old_self(&self) -> bool {
+        self.message_expression.as_ref().is_some_and(|expression| expression.uses(OLD_SELF))
+    }
 }

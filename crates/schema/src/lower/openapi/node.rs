@@ -556,7 +556,7 @@ impl<'l, 't, 'a> Lowering<'l, 't, 'a> {
         let mut problem = Problem::ours(&rules::UNKNOWN_KEYWORD, path, entry.key_span, message);
         // So many typos are none, and looking for what was meant is slow.
         if self.said.problems.len() < 100 {
-            let meant = closest_of(words::KNOWN.iter().copied(), entry.key);
+            let meant = closest_of(words::known(), entry.key);
             problem.mend = meant.map(|keyword| format!("write {keyword}, if that is what is meant"));
         }
         self.said.push(problem);

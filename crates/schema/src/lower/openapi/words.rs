@@ -1,5 +1,7 @@
 //! The keywords of OpenAPI and JSON Schema that need no reading.
 
+use crate::lower::KEYWORDS;
+
 /// What only tells people or other programs something.
 pub(super) fn is_harmless(keyword: &str) -> bool {
     matches!(
@@ -50,40 +52,8 @@ pub(super) fn shapes(keyword: &str) -> bool {
     )
 }
 
-/// What is known, for guessing what a typo was meant to be.
-pub(super) const KNOWN: &[&str] = &[
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "default",
-    "description",
-    "discriminator",
-    "enum",
-    "example",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "properties",
-    "readOnly",
-    "required",
-    "title",
-    "type",
-    "uniqueItems",
-    "writeOnly",
-];
+/// What is known, for guessing what a typo was meant to be: what Kubernetes knows, and some more.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    const OTHERS: [&str; 4] = ["const", "discriminator", "readOnly", "writeOnly"];
+    KEYWORDS.iter().copied().chain(OTHERS)
+}
