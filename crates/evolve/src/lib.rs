@@ -4,10 +4,19 @@
 
 mod change;
 mod declaration;
+mod history;
+mod identify;
+mod problem;
 mod selector;
+mod structure;
+#[cfg(test)]
+mod testing;
 mod version;
 
 pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
 pub use declaration::{Declaration, DeclaredVersion, Part};
+pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
+pub use problem::ChangeProblem;
 pub use selector::{Selector, SelectorError, Step};
+pub use structure::{NodeIndex, Scalar, Shape, Structure, StructureNode, Union};
 pub use version::{Maturity, VersionName};

@@ -349,6 +349,46 @@ rules! {
         why: "kubectl reads y, yes and on as true, and n, no and off as false, also where they are names or texts",
         mend: "quote the word if the text is meant, or write true or false",
     }
+    UNKNOWN_CHANGE_PATH: "WW130" "unknown-change-path" Error {
+        summary: "a change names a field that its version does not have",
+        why: "the change says nothing, and what it was meant to carry over is hidden or lost",
+        mend: "correct the path: those on the left are of the version before, those on the right of the new one",
+    }
+    RENAME_COLLISION: "WW131" "rename-collision" Error {
+        summary: "two renames claim the same field",
+        why: "a field has one identity, so that only one of them can be followed",
+        mend: "rename every field once, and to a field of its own",
+    }
+    RENAME_CHANGES_SHAPE: "WW132" "rename-changes-shape" Error {
+        summary: "a rename leads to a field of another shape",
+        why: "the values of one are no values of the other; a rename carries them over as they are",
+        mend: "remove the rename, and let both be fields of their own",
+    }
+    RENAME_LEAVES_ITS_PLACE: "WW133" "rename-leaves-its-place" Error {
+        summary: "a rename crosses between spec and status, or leaves its list or map",
+        why: "spec and status are written apart, and a list has many items where the other place has one value",
+        mend: "rename within the same list items or map values, and on the same side of spec and status",
+    }
+    STORAGE_DEFAULT_FROZEN: "WW134" "storage-default-frozen" Error {
+        summary: "a storage default is declared for a field that was published before",
+        why: "readers have filled in another value, or none, for documents that lack the field",
+        mend: "declare storage defaults on the step that introduces the field, before it is locked",
+    }
+    LOCKED_VERSION_CHANGED: "WW135" "locked-version-changed" Error {
+        summary: "a locked version lost a field, or has one of another shape now",
+        why: "stored documents and clients rely on what was published",
+        mend: "put it back, and change it in a new version",
+    }
+    NO_ORDER: "WW136" "no-order" Warning {
+        summary: "the names of the versions do not say which came first",
+        why: "changes are relative to the version before, and the newest stable version is the hub",
+        mend: "declare `order` in the catalog, oldest first",
+    }
+    UNKNOWN_FROM: "WW137" "unknown-from" Error {
+        summary: "`from` names no version that precedes",
+        why: "the changes of a step are relative to a version that came before",
+        mend: "name a version that precedes, or leave `from` out",
+    }
 }
 
 #[cfg(test)]

@@ -322,7 +322,7 @@ impl Properties {
     }
 
     /// The schema of a field, to be changed.
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Schema> {
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Schema> {
         let found = self.by_name.binary_search_by(|at| (*self.list[*at as usize].name).cmp(name)).ok()?;
         Some(&mut self.list[self.by_name[found] as usize].schema)
     }

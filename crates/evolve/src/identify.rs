@@ -1,0 +1,252 @@
+//! Which field of a version is which field of the others.
+
+use std::collections::{HashMap, HashSet};
+
+use wheelwright_document::Owned;
+use wheelwright_findings::rules;
+
+use crate::{
+    ChangeProblem, FieldId, FieldRecord, NodeIndex, Structure, VersionHistory, VersionIndex, VersionStep,
+    declaration::is_on_one_side, history::find, structure::StructureNode,
+};
+
+/// A version whose fields are to be identified, and what is known already.
+pub(crate) struct Identify<'h> {
+    /// The version, without ids.
+    pub(crate) version: &'h mut VersionHistory,
+    /// The same version, as it is locked.
+    pub(crate) before: Option<VersionHistory>,
+    /// Its position among `others`.
+    pub(crate) index: VersionIndex,
+    /// What its changes say.
+    pub(crate) step: &'h VersionStep,
+    /// The versions that are identified already.
+    pub(crate) others: &'h [Option<VersionHistory>],
+    /// Every field that is known, to be extended.
+    pub(crate) fields: &'h mut Vec<FieldRecord>,
+}
+
+/// Gives every field of a version its id: the one it was renamed from, the one it has in the version before or in
+/// another, or a new one. Fields above come first, since a field is found again below the same parent.
+pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
+    let Identify { version, before, index, step, others, fields } = task;
+    let from = version.from.and_then(|from| others[from.position()].as_ref());
+    let renames = Renames::resolve(version, from, step, problems);
+    let is_new: HashSet<NodeIndex> =
+        step.new.iter().filter_map(|at| find(&version.structure, at, &step.version.item, "new", problems)).collect();
+    if let Some(from) = from {
+        for at in &step.removed {
+            find(&from.structure, at, &from.name, "removed", problems);
+        }
+    }
+    let nearest = nearest_first(index, version.from, others);
+    let mut texts: HashSet<Box<str>> = fields.iter().map(|field| field.text.clone()).collect();
+    let nodes: Vec<NodeIndex> = version.structure.fields().collect();
+    for node in nodes {
+        let locked = before.as_ref().and_then(|before| same_as_locked(before, version, node));
+        let known = locked.or_else(|| renames.of(version, from, node, problems)).or_else(|| {
+            let name = version.structure.node(node).name()?;
+            let parent = version.structure.node(node).parent?;
+            nearest.iter().filter(|_| !is_new.contains(&node)).find_map(|other| {
+                let found = other.structure.child(other.counterpart(version, parent)?, name)?;
+                let id = other.id(found)?;
+                let free = version.node_of(id).is_none() && !renames.claims(id);
+                (free && other.structure.keeps_shape(found, &version.structure, node)).then_some(id)
+            })
+        });
+        let id = known.unwrap_or_else(|| {
+            let text = new_text(&version.structure, node, &mut texts);
+            let frozen = version.structure.node(node).default.clone();
+            fields.push(FieldRecord { text, first: index, frozen });
+            FieldId(fields.len() as u32 - 1)
+        });
+        version.set_id(node, id);
+    }
+    if let Some(before) = &before {
+        restore_lost_fields(before, version, problems);
+    }
+    freeze_declared_defaults(version, before.as_ref(), index, step, fields, problems);
+}
+
+/// The other versions in the order in which a field is looked for: the one that changes are relative to, then those
+/// before from the nearest on, then those after.
+fn nearest_first(
+    index: VersionIndex,
+    from: Option<VersionIndex>,
+    others: &[Option<VersionHistory>],
+) -> Vec<&VersionHistory> {
+    let (earlier, later) = others.split_at(index.position());
+    let first = from.into_iter().map(|from| &others[from.position()]);
+    first.chain(earlier.iter().rev()).chain(later).flatten().collect()
+}
+
+/// The id that a field of a locked version has, if it is still of a shape that it can be.
+fn same_as_locked(before: &VersionHistory, version: &VersionHistory, node: NodeIndex) -> Option<FieldId> {
+    let found = before.structure.find(&version.structure.selector(node))?;
+    before.structure.keeps_shape(found, &version.structure, node).then(|| before.id(found)).flatten()
+}
+
+/// The path of a new field, with a number if another field had that path before.
+fn new_text(structure: &Structure, node: NodeIndex, texts: &mut HashSet<Box<str>>) -> Box<str> {
+    let path = structure.selector(node).to_string();
+    let numbered = (2..).map(|number| format!("{path}#{number}"));
+    let free = [path.clone()].into_iter().chain(numbered).find(|text| !texts.contains(text.as_str()));
+    let text: Box<str> = free.unwrap_or(path).into();
+    texts.insert(text.clone());
+    text
+}
+
+/// A locked version keeps the fields that it was locked with, whatever its schema says now: documents have them.
+fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, problems: &mut Vec<ChangeProblem>) {
+    for lost in before.structure.fields() {
+        if before.id(lost).is_none_or(|id| version.node_of(id).is_some()) {
+            continue;
+        }
+        let (path, shape) = (before.structure.selector(lost), before.structure.shape_name(lost));
+        let message =
+            format!("{} is locked with {path} ({shape}), which its schema does not have any more", before.name);
+        problems.push(ChangeProblem::new(&rules::LOCKED_VERSION_CHANGED, Default::default(), message));
+        let parent = before.structure.node(lost).parent.and_then(|parent| version.counterpart(before, parent));
+        let name = before.structure.node(lost).name();
+        // Where a field of another shape has taken the name, the old one stays out of sight, in the bag.
+        if let (Some(parent), Some(name)) = (parent, name)
+            && version.structure.child(parent, name).is_none()
+        {
+            let copy = copy_below(&before.structure, lost, &mut version.structure, parent);
+            let pairs: Vec<_> = pairs_below(&before.structure, lost, &version.structure, copy);
+            for (old, new) in pairs {
+                if let Some(id) = before.id(old).filter(|id| version.node_of(*id).is_none()) {
+                    version.set_id(new, id);
+                }
+            }
+        }
+    }
+}
+
+/// Copies a node and all below it into another structure.
+fn copy_below(from: &Structure, node: NodeIndex, to: &mut Structure, parent: NodeIndex) -> NodeIndex {
+    let original = from.node(node);
+    let copy = to.push(StructureNode { parent: Some(parent), children: Vec::new(), ..original.clone() });
+    for child in &original.children {
+        copy_below(from, *child, to, copy);
+    }
+    copy
+}
+
+fn pairs_below(a: &Structure, at: NodeIndex, b: &Structure, bt: NodeIndex) -> Vec<(NodeIndex, NodeIndex)> {
+    let below = a.node(at).children.iter().zip(&b.node(bt).children);
+    [(at, bt)].into_iter().chain(below.flat_map(|(at, bt)| pairs_below(a, *at, b, *bt))).collect()
+}
+
+/// Storage defaults that changes declare, for the fields that their step introduces.
+fn freeze_declared_defaults(
+    version: &VersionHistory,
+    before: Option<&VersionHistory>,
+    index: VersionIndex,
+    step: &VersionStep,
+    fields: &mut [FieldRecord],
+    problems: &mut Vec<ChangeProblem>,
+) {
+    for declared in &step.storage_defaults {
+        let Some(node) = find(&version.structure, &declared.at, &version.name, "storageDefault", problems) else {
+            continue;
+        };
+        let Some(id) = version.id(node) else {
+            let message = format!("{} is no field, but the items or values of one", declared.at.item);
+            problems.push(ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, declared.at.span, message));
+            continue;
+        };
+        let field = &mut fields[id.position()];
+        let frozen = Some(declared.value.clone()).filter(|value| *value != Owned::Null);
+        let is_locked = before.is_some_and(|before| before.node_of(id).is_some());
+        if field.frozen == frozen {
+            continue;
+        }
+        if field.first == index && !is_locked {
+            field.frozen = frozen;
+        } else {
+            let message = format!("{} was published before; what it is filled in with is settled", declared.at.item);
+            problems.push(ChangeProblem::new(&rules::STORAGE_DEFAULT_FROZEN, declared.at.span, message));
+        }
+    }
+}
+
+/// The renames of a step, by the field that they lead to.
+struct Renames<'s> {
+    step: &'s VersionStep,
+    /// The field of the version before, and which rename says so.
+    sources: HashMap<NodeIndex, (NodeIndex, usize)>,
+    claimed: HashSet<FieldId>,
+}
+
+impl<'s> Renames<'s> {
+    fn resolve(
+        version: &VersionHistory,
+        from: Option<&VersionHistory>,
+        step: &'s VersionStep,
+        problems: &mut Vec<ChangeProblem>,
+    ) -> Self {
+        let mut renames = Self { step, sources: HashMap::new(), claimed: HashSet::new() };
+        let Some(from) = from else {
+            for renamed in &step.renamed {
+                let message = format!("{} is the first version: nothing can have been renamed", version.name);
+                problems.push(ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, renamed.from.span, message));
+            }
+            return renames;
+        };
+        for (position, renamed) in step.renamed.iter().enumerate() {
+            let source = find(&from.structure, &renamed.from, &from.name, "renamed", problems);
+            let target = find(&version.structure, &renamed.to, &version.name, "renamed", problems);
+            let (Some(source), Some(target)) = (source, target) else { continue };
+            if !version.structure.is_field(target) || !from.structure.is_field(source) {
+                let message = format!("{} is no field, but the items or values of one", renamed.from.item);
+                problems.push(ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, renamed.from.span, message));
+                continue;
+            }
+            if !is_on_one_side(&renamed.from.item, &renamed.to.item) {
+                let message = format!("{} and {} are not both in the status", renamed.from.item, renamed.to.item);
+                problems.push(ChangeProblem::new(&rules::RENAME_LEAVES_ITS_PLACE, renamed.from.span, message));
+                continue;
+            }
+            if !from.structure.keeps_shape(source, &version.structure, target) {
+                let (before, after) = (from.structure.shape_name(source), version.structure.shape_name(target));
+                let message = format!("{} is {before}, and {} is {after}", renamed.from.item, renamed.to.item);
+                problems.push(ChangeProblem::new(&rules::RENAME_CHANGES_SHAPE, renamed.to.span, message));
+                continue;
+            }
+            let Some(id) = from.id(source) else { continue };
+            let is_first = renames.claimed.insert(id);
+            if !is_first || renames.sources.contains_key(&target) {
+                let twice = if is_first { &renamed.to } else { &renamed.from };
+                let message = format!("{} is renamed twice", twice.item);
+                problems.push(ChangeProblem::new(&rules::RENAME_COLLISION, twice.span, message));
+                continue;
+            }
+            renames.sources.insert(target, (source, position));
+        }
+        renames
+    }
+
+    fn claims(&self, id: FieldId) -> bool {
+        self.claimed.contains(&id)
+    }
+
+    /// The id that a field was renamed from. Only now it is known which list or map it is in.
+    fn of(
+        &self,
+        version: &VersionHistory,
+        from: Option<&VersionHistory>,
+        node: NodeIndex,
+        problems: &mut Vec<ChangeProblem>,
+    ) -> Option<FieldId> {
+        let (source, position) = *self.sources.get(&node)?;
+        let from = from?;
+        if from.element_of(source) != version.element_of(node) {
+            let renamed = &self.step.renamed[position];
+            let message = format!("{} and {} are not in the same items or values", renamed.from.item, renamed.to.item);
+            problems.push(ChangeProblem::new(&rules::RENAME_LEAVES_ITS_PLACE, renamed.from.span, message));
+            return None;
+        }
+        from.id(source).filter(|id| version.node_of(*id).is_none())
+    }
+}
