@@ -250,3 +250,90 @@ impl<'s> Renames<'s> {
         from.id(source).filter(|id| version.node_of(*id).is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{history, problems_of};
+
+    /// The ids of a version's fields, as `path=id` where they differ.
+    fn ids(versions: &[(&str, &str)], changes: &str, version: &str) -> Vec<String> {
+        let history = history(versions, changes);
+        let version = history.version(history.find(version).unwrap());
+        let fields = version.structure.fields().map(|node| {
+            let (path, id) = (version.structure.selector(node).to_string(), version.id(node).unwrap());
+            let text = &history.field(id).text;
+            if *path == **text { path } else { format!("{path}={text}") }
+        });
+        fields.collect()
+    }
+
+    const STRINGS: &str = "{type: object, properties: {a: {type: string}, b: {type: string}}}";
+
+    #[test]
+    fn a_field_keeps_its_id_while_path_and_shape_stay() {
+        let wider = "{type: object, properties: {a: {x-kubernetes-int-or-string: true}, b: {type: integer}}}";
+        assert_eq!(ids(&[("v1", STRINGS), ("v2", wider)], "", "v2"), ["a", "b=b#2"]);
+    }
+
+    #[test]
+    fn a_renamed_object_takes_its_fields_along() {
+        let before =
+            "{type: object, properties: {a: {type: object, properties: {x: {type: string}, y: {type: string}}}}}";
+        let after =
+            "{type: object, properties: {c: {type: object, properties: {x: {type: string}}}, y: {type: string}}}";
+        let changes = "v2: {renamed: {a: c, a.y: y}}";
+        assert_eq!(ids(&[("v1", before), ("v2", after)], changes, "v2"), ["c=a", "c.x=a.x", "y=a.y"]);
+    }
+
+    #[test]
+    fn names_can_be_swapped_and_taken_again() {
+        let swap = "v2: {renamed: {a: b, b: a}}";
+        assert_eq!(ids(&[("v1", STRINGS), ("v2", STRINGS)], swap, "v2"), ["a=b", "b=a"]);
+        let only_c = "{type: object, properties: {a: {type: string}, c: {type: string}}}";
+        assert_eq!(ids(&[("v1", STRINGS), ("v2", only_c)], "v2: {renamed: {a: c}}", "v2"), ["a=a#2", "c=a"]);
+    }
+
+    #[test]
+    fn a_field_that_returns_has_its_old_id_again_unless_its_shape_is_another_or_it_is_new() {
+        let without = "{type: object, properties: {b: {type: string}}}";
+        let number = "{type: object, properties: {a: {type: number}, b: {type: string}}}";
+        let versions = |last| [("v1", STRINGS), ("v2", without), ("v3", without), ("v4", last)];
+        assert_eq!(ids(&versions(STRINGS), "", "v4"), ["a", "b"]);
+        assert_eq!(ids(&versions(number), "", "v4"), ["a=a#2", "b"]);
+        assert_eq!(ids(&versions(STRINGS), "v4: {new: [a]}", "v4"), ["a=a#2", "b"]);
+    }
+
+    #[test]
+    fn changes_are_relative_to_the_version_that_from_names() {
+        let preview = "{type: object, properties: {temporary: {type: string}}}";
+        let last = "{type: object, properties: {c: {type: string}, temporary: {type: string}}}";
+        let versions = [("v1", STRINGS), ("v2alpha1", preview), ("v2", last)];
+        let changes = "v2: {from: v1, renamed: {a: c}}";
+        assert_eq!(ids(&versions, changes, "v2"), ["c=a", "temporary"]);
+    }
+
+    #[test]
+    fn renames_that_cannot_be_followed_are_refused_with_their_place() {
+        let list = "{type: object, properties: {a: {type: string}, l: {type: array, items: {type: object, properties: \
+                    {i: {type: string}}}}, status: {type: object, properties: {s: {type: string}}}}}";
+        let versions = [("v1", list), ("v2", list)];
+        for (changes, rule, line) in [
+            ("v2:\n  renamed: {x: a}", "WW130", 2),
+            ("v2:\n  renamed:\n    a: l", "WW132", 3),
+            ("v2:\n  renamed: {a: \"l[].i\"}", "WW133", 2),
+            ("v2:\n  renamed: {a: status.s}", "WW133", 2),
+            ("v2:\n  renamed:\n    a: a\n    status.s: a", "WW133", 4),
+            ("v2:\n  renamed: {l: l, \"l[].i\": \"l[].i\", a: a}\n  removed:\n  - nothing", "WW130", 4),
+            ("v1:\n  renamed: {a: a}", "WW130", 2),
+            ("v2:\n  from: v2", "WW137", 2),
+            ("v2:\n  storageDefault: {a: x}", "WW134", 2),
+        ] {
+            let problems = problems_of(&versions, changes);
+            assert_eq!(problems.len(), 1, "{changes}: {problems:?}");
+            assert_eq!((problems[0].rule.id, problems[0].span.line), (rule, line), "{changes}: {problems:?}");
+        }
+        let two = "{type: object, properties: {a: {type: string}, b: {type: string}, c: {type: string}}}";
+        let problems = problems_of(&[("v1", two), ("v2", two)], "v2:\n  renamed:\n    a: c\n    b: c");
+        assert_eq!((problems[0].rule.id, problems[0].span.line), ("WW131", 4));
+    }
+}

@@ -1,0 +1,399 @@
+//! A history to lenses: scopes with their slots, the layout of the hub, and a view for every version.
+
+use std::collections::{HashMap, HashSet};
+
+use wheelwright_document::{Arena, Owned};
+
+use super::{
+    Lenses,
+    get::Get,
+    plan::{
+        Content, Layout, Level, Named, Reset, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View, ViewField,
+        ViewObject,
+    },
+    put::Put,
+    state::{Slots, is_like_bag},
+};
+use crate::{FieldId, History, NodeIndex, OlderWrite, Shape, VersionHistory, VersionIndex};
+
+/// What a write through a version does to a field that the version cannot say.
+pub(crate) type Policy<'p> = dyn Fn(VersionIndex, FieldId) -> OlderWrite + 'p;
+
+/// Compiles all scopes of a history for a hub.
+pub(crate) fn compile(history: &History, hub: VersionIndex, policy: &Policy<'_>) -> Vec<Scope> {
+    let places = Places::of(history);
+    let mut scopes: Vec<Scope> = (0..places.scopes).map(|_| Scope::default()).collect();
+    for id in history.ids() {
+        let content = places.content[id.position()].clone();
+        scopes[places.of[id.position()].0].slots.push(SlotPlan { id, content });
+    }
+    let compiler = Compiler { history, places: &places, hub };
+    for (index, scope) in scopes.iter_mut().enumerate() {
+        let parents = compiler.stored_parents(scope);
+        let moved = compiler.moved(scope);
+        scope.layout = compiler.layout(index, scope, &parents, &moved);
+        scope.views = history.indexes().map(|version| compiler.view(index, scope, version, &moved, policy)).collect();
+    }
+    scopes
+}
+
+/// Where every field is: its scope and slot, and what its values are made of. The same for every hub.
+struct Places {
+    /// How many scopes there are.
+    scopes: usize,
+    /// Scope and slot of a field.
+    of: Vec<(usize, usize)>,
+    content: Vec<Content>,
+    /// The scopes of items and values, by the list or map and through how many levels.
+    by_element: HashMap<(FieldId, u32), usize>,
+}
+
+impl Places {
+    fn of(history: &History) -> Self {
+        let mut places = Self { scopes: 1, of: Vec::new(), content: Vec::new(), by_element: HashMap::new() };
+        // A field that no version has any more would be one of a damaged lock; it is as good as a value at the root.
+        let homes: Vec<Option<(&VersionHistory, NodeIndex)>> = history
+            .ids()
+            .map(|id| history.versions.iter().find_map(|version| Some((version, version.node_of(id)?))))
+            .collect();
+        for (id, home) in history.ids().zip(&homes) {
+            let content = home.map_or(Content::Opaque, |(version, node)| places.content_of(version, id, node, 1));
+            places.content.push(if content.is_uniform(history, id, 0) { Content::Opaque } else { content });
+        }
+        let mut filled = vec![0; places.scopes];
+        for home in &homes {
+            let element = home.and_then(|(version, node)| version.element_of(node));
+            let scope = element.and_then(|element| places.by_element.get(&element)).copied().unwrap_or(0);
+            places.of.push((scope, filled[scope]));
+            filled[scope] += 1;
+        }
+        places
+    }
+
+    fn content_of(&mut self, version: &VersionHistory, id: FieldId, node: NodeIndex, level: u32) -> Content {
+        let structure = &version.structure;
+        let element = structure.element(node).map(|element| match structure.node(element).shape {
+            Shape::Object => {
+                let next = self.scopes;
+                let scope = *self.by_element.entry((id, level)).or_insert(next);
+                self.scopes = self.scopes.max(scope + 1);
+                Content::Scope(scope)
+            }
+            _ => self.content_of(version, id, element, level + 1),
+        });
+        match (structure.node(node).shape, element) {
+            (Shape::Object, _) => Content::Fields,
+            (Shape::List, Some(element)) => Content::List(Box::new(element)),
+            (Shape::Map, Some(element)) => Content::Map(Box::new(element)),
+            _ => Content::Opaque,
+        }
+    }
+}
+
+impl Content {
+    /// Whether no version shows any part of a value differently, so that nobody has to look into it.
+    fn is_uniform(&self, history: &History, id: FieldId, level: usize) -> bool {
+        match self {
+            Self::List(element) => element.is_uniform(history, id, level + 1),
+            // Nulls among the values are shown or not.
+            Self::Map(element) => {
+                let nullable = history.versions.iter().filter_map(|version| {
+                    let element =
+                        (0..=level).try_fold(version.node_of(id)?, |node, _| version.structure.element(node))?;
+                    Some(version.structure.node(element).nullable)
+                });
+                element.is_uniform(history, id, level + 1) && nullable.collect::<HashSet<_>>().len() < 2
+            }
+            Self::Opaque => true,
+            Self::Fields | Self::Scope(_) => false,
+        }
+    }
+}
+
+struct Compiler<'h> {
+    history: &'h History,
+    places: &'h Places,
+    hub: VersionIndex,
+}
+
+impl Compiler<'_> {
+    fn slot_of(&self, id: FieldId) -> usize {
+        self.places.of[id.position()].1
+    }
+
+    /// The slot of the object that a field is in, in some version; `None` for the scope's own.
+    fn parent_slot(&self, version: &VersionHistory, id: FieldId) -> Option<usize> {
+        let parent = version.structure.node(version.node_of(id)?).parent?;
+        Some(self.slot_of(version.id(parent)?))
+    }
+
+    /// The slot of the object that each field is stored in: where the hub has it, else where its first version had it.
+    fn stored_parents(&self, plan: &Scope) -> Vec<Option<usize>> {
+        let hub = self.history.version(self.hub);
+        let parent = |slot: &SlotPlan| {
+            let first = self.history.version(self.history.field(slot.id).first);
+            self.parent_slot(if hub.node_of(slot.id).is_some() { hub } else { first }, slot.id)
+        };
+        plan.slots.iter().map(parent).collect()
+    }
+
+    /// Which fields are in one object in one version and in another in another.
+    fn moved(&self, plan: &Scope) -> Vec<bool> {
+        let is_moved = |slot: &SlotPlan| {
+            let mut parents = self.history.versions.iter().filter(|version| version.node_of(slot.id).is_some());
+            let first = parents.next().map(|version| self.parent_slot(version, slot.id));
+            parents.any(|version| Some(self.parent_slot(version, slot.id)) != first)
+        };
+        plan.slots.iter().map(is_moved).collect()
+    }
+
+    fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>], moved: &[bool]) -> Layout {
+        let hub = self.history.version(self.hub);
+        let texts = plan.slots.iter().map(|slot| self.history.field(slot.id).text.clone()).collect();
+        let mut layout = Layout { object_of: vec![None; plan.slots.len()], texts, ..Layout::default() };
+        let own = self.own_node(hub, scope);
+        let keeps_unknown = own.is_some_and(|node| hub.structure.node(node).keeps_unknown);
+        layout.objects.push(StoredObject { keeps_unknown, ..StoredObject::default() });
+        for (slot, field) in plan.slots.iter().enumerate().filter(|(_, field)| field.content == Content::Fields) {
+            let keeps_unknown = hub.node_of(field.id).is_some_and(|node| hub.structure.node(node).keeps_unknown);
+            layout.object_of[slot] = Some(layout.objects.len());
+            layout.objects.push(StoredObject { keeps_unknown, ..StoredObject::default() });
+        }
+        for slot in self.hub_order(scope, plan) {
+            let id = plan.slots[slot].id;
+            let object = layout.object_of[slot];
+            let stored = StoredField { slot, object };
+            layout.by_id.insert(layout.texts[slot].clone(), stored.clone());
+            let parent = parents[slot].and_then(|parent| layout.object_of[parent]).unwrap_or(0);
+            let parent_is_shown = match parents[slot] {
+                Some(parent) => hub.node_of(plan.slots[parent].id).is_some(),
+                None => own.is_some(),
+            };
+            match hub.node_of(id).and_then(|node| hub.structure.node(node).name()) {
+                Some(name) => layout.objects[parent].fields.push(stored_name(name), stored),
+                None if parent_is_shown => layout.objects[parent].hidden.push(stored),
+                None => layout.objects[parent].fields.push(layout.texts[slot].clone(), stored),
+            }
+        }
+        for (slot, _) in moved.iter().enumerate().filter(|(_, is_moved)| **is_moved) {
+            let mut above = parents[slot];
+            while let Some(parent) = above {
+                if let Some(object) = layout.object_of[parent] {
+                    layout.objects[object].holds_moved = true;
+                }
+                above = parents[parent];
+            }
+        }
+        layout
+    }
+
+    /// The slots of a scope in the order in which the hub declares its fields; those that it has not come last.
+    fn hub_order(&self, scope: usize, plan: &Scope) -> Vec<usize> {
+        let hub = self.history.version(self.hub);
+        let shown = hub.structure.fields().filter_map(|node| hub.id(node));
+        let shown = shown.filter(|id| self.places.of[id.position()].0 == scope).map(|id| self.slot_of(id));
+        let hidden = (0..plan.slots.len()).filter(|slot| hub.node_of(plan.slots[*slot].id).is_none());
+        shown.chain(hidden).collect()
+    }
+
+    /// The node of a version that is the scope's own object, if the version has it.
+    fn own_node(&self, version: &VersionHistory, scope: usize) -> Option<NodeIndex> {
+        if scope == 0 {
+            return Some(version.structure.root());
+        }
+        let (container, levels) = self.element(scope)?;
+        (0..levels).try_fold(version.node_of(container)?, |node, _| version.structure.element(node))
+    }
+
+    fn element(&self, scope: usize) -> Option<(FieldId, u32)> {
+        self.places.by_element.iter().find(|(_, candidate)| **candidate == scope).map(|(element, _)| *element)
+    }
+
+    fn view(
+        &self,
+        scope: usize,
+        plan: &Scope,
+        version: VersionIndex,
+        moved: &[bool],
+        policy: &Policy<'_>,
+    ) -> Option<View> {
+        let own = self.own_node(self.history.version(version), scope)?;
+        let mut view = View { objects: Vec::new(), says: vec![false; plan.slots.len()], resets: Vec::new() };
+        self.view_object(&mut view, plan, version, own, moved);
+        for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| !view.says[*slot]) {
+            let policy = policy(version, field.id);
+            if policy != OlderWrite::Preserve {
+                let frozen = self.history.field(field.id).frozen.clone();
+                view.resets.push(Reset { slot, refuses: policy == OlderWrite::Reject, frozen });
+            }
+        }
+        Some(view)
+    }
+
+    /// Adds an object to a view; its position, and whether it holds fields that moved.
+    fn view_object(
+        &self,
+        view: &mut View,
+        plan: &Scope,
+        version: VersionIndex,
+        node: NodeIndex,
+        moved: &[bool],
+    ) -> (usize, bool) {
+        let history = self.history.version(version);
+        let structure = &history.structure;
+        let position = view.objects.len();
+        view.objects.push(ViewObject::default());
+        let mut fields = Named::default();
+        let mut holds_moved = false;
+        for child in &structure.node(node).children {
+            let (Some(id), Some(name)) = (history.id(*child), structure.node(*child).name()) else { continue };
+            let slot = self.slot_of(id);
+            view.says[slot] = true;
+            let below = (plan.slots[slot].content == Content::Fields)
+                .then(|| self.view_object(view, plan, version, *child, moved));
+            let below_moved = below.is_some_and(|(_, below_moved)| below_moved);
+            holds_moved |= moved[slot] || below_moved;
+            let field = ViewField {
+                slot,
+                object: below.map(|(object, _)| object),
+                nullable: structure.node(*child).nullable,
+                holds_moved: below_moved,
+                levels: self.levels(version, id, *child),
+                frozen: None,
+            };
+            fields.push(name.into(), field);
+        }
+        let union = self.union(&fields, plan, history, node, &view.says);
+        let keeps_unknown = structure.node(node).keeps_unknown;
+        view.objects[position] = ViewObject { fields, keeps_unknown, union };
+        (position, holds_moved)
+    }
+
+    /// What a version says of a list or map, level by level.
+    fn levels(&self, version: VersionIndex, id: FieldId, container: NodeIndex) -> Vec<Level> {
+        let history = self.history.version(version);
+        let mut levels = Vec::new();
+        let mut at = container;
+        while let Some(element) = history.structure.element(at) {
+            let keys = self.keys(version, id, levels.len(), at);
+            levels.push(Level { nullable: history.structure.node(element).nullable, keys });
+            at = element;
+        }
+        levels
+    }
+
+    /// The keys of a list that a version can say: its own, else those that the hub or another version has, newest first.
+    fn keys(&self, version: VersionIndex, id: FieldId, level: usize, list: NodeIndex) -> Vec<Box<str>> {
+        let history = self.history.version(version);
+        let own = &history.structure.node(list).keys;
+        if !own.is_empty() {
+            return own.clone();
+        }
+        let others = [self.hub].into_iter().chain(self.history.indexes().rev());
+        let keys_of = |other: VersionIndex| {
+            let other = self.history.version(other);
+            let node = (0..level).try_fold(other.node_of(id)?, |node, _| other.structure.element(node))?;
+            let item = other.structure.element(node)?;
+            let ids = other.structure.node(node).keys.iter().filter_map(|key| {
+                let key = other.structure.child(item, key)?;
+                history.node_of(other.id(key)?)
+            });
+            let element = history.structure.element(list)?;
+            let is_direct = |key: &NodeIndex| history.structure.node(*key).parent == Some(element);
+            let names = ids.filter(is_direct).filter_map(|key| history.structure.node(key).name().map(Into::into));
+            Some(names.collect::<Vec<Box<str>>>()).filter(|names| !names.is_empty())
+        };
+        others.filter_map(keys_of).next().unwrap_or_default()
+    }
+
+    /// The union that an object is in any version, as this one sees it.
+    fn union(
+        &self,
+        fields: &Named<ViewField>,
+        plan: &Scope,
+        history: &VersionHistory,
+        node: NodeIndex,
+        says: &[bool],
+    ) -> Option<UnionPlan> {
+        let mut members = HashSet::new();
+        let mut discriminators = HashSet::new();
+        for other in &self.history.versions {
+            let Some(counterpart) = other.counterpart(history, node) else { continue };
+            let Some(union) = &other.structure.node(counterpart).union else { continue };
+            let id_of = |name: &str| other.structure.child(counterpart, name).and_then(|child| other.id(child));
+            members.extend(union.members.iter().filter_map(|name| id_of(name)));
+            discriminators.extend(union.discriminator.iter().filter_map(|name| id_of(name)));
+        }
+        let position = |id: FieldId| fields.list.iter().position(|(_, field)| plan.slots[field.slot].id == id);
+        let mut hidden: Vec<usize> = members.iter().map(|id| self.slot_of(*id)).filter(|slot| !says[*slot]).collect();
+        hidden.sort_unstable();
+        (!hidden.is_empty()).then(|| UnionPlan {
+            members: members.iter().filter_map(|id| position(*id)).collect(),
+            discriminator: discriminators.iter().find_map(|id| position(*id)),
+            hidden,
+        })
+    }
+}
+
+/// A name of the hub as it is stored: what could be taken for a bag is escaped.
+fn stored_name(name: &str) -> Box<str> {
+    if is_like_bag(name) { format!("${name}").into() } else { name.into() }
+}
+
+/// Spells every frozen default in the names of each version, and completes it with those below: deepest first, so that
+/// those are there when they are needed.
+pub(crate) fn freeze(lenses: &mut Lenses, history: &History) {
+    for version in history.indexes() {
+        let mut places = Vec::new();
+        for (scope, plan) in lenses.scopes.iter().enumerate() {
+            let Some(view) = &plan.views[version.position()] else { continue };
+            for (object, shown) in view.objects.iter().enumerate() {
+                for (position, (_, field)) in shown.fields.list.iter().enumerate() {
+                    let id = plan.slots[field.slot].id;
+                    let Some(node) = history.version(version).node_of(id) else { continue };
+                    if history.field(id).frozen.is_some() {
+                        let depth = history.version(version).structure.selector(node).steps().len();
+                        places.push((depth, scope, object, position));
+                    }
+                }
+            }
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, scope, object, position) in places {
+            let frozen = frozen_value(lenses, history, version, scope, object, position);
+            if let Some(view) = &mut lenses.scopes[scope].views[version.position()] {
+                view.objects[object].fields.list[position].1.frozen = frozen;
+            }
+        }
+    }
+}
+
+/// The frozen default of a field as a version spells it: written through the version that introduced it, and read through
+/// this one.
+fn frozen_value(
+    lenses: &Lenses,
+    history: &History,
+    version: VersionIndex,
+    scope: usize,
+    object: usize,
+    position: usize,
+) -> Option<Owned> {
+    let arena = Arena::new();
+    let plan = &lenses.scopes[scope];
+    let view = plan.views[version.position()].as_ref()?;
+    let field = &view.objects[object].fields.list[position].1;
+    let record = history.field(plan.slots[field.slot].id);
+    let default = record.frozen.as_ref()?.share(&arena);
+    let first = plan.views[record.first.position()].as_ref()?;
+    let introduced = first
+        .objects
+        .iter()
+        .flat_map(|object| &object.fields.list)
+        .map(|(_, candidate)| candidate)
+        .find(|candidate| candidate.slot == field.slot)?;
+    let mut slots = Slots::default();
+    slots.clear(plan);
+    Put::new(lenses, record.first, &arena).write_field(plan, first, introduced, &mut slots, default);
+    let shown = Get::new(lenses, version, &arena, ()).field(plan, view, field, &slots)?;
+    Some(shown.into())
+}

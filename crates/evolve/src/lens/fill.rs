@@ -1,0 +1,201 @@
+//! Filling documents of a version: the frozen defaults that every reader sees, and which API defaults an update gets.
+
+use wheelwright_document::{Arena, Entry, Value};
+
+use super::{
+    Lenses,
+    lists::match_items,
+    plan::{Content, Level, Scope, View, ViewObject},
+    same::{by_key, find},
+};
+use crate::VersionIndex;
+
+impl Lenses {
+    /// A document of a version with the frozen defaults of what is absent, wherever the object is there that it belongs to.
+    /// Every reader does this: of what is stored, and of what other systems answer.
+    pub fn fill<'a>(&'a self, version: VersionIndex, document: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        let Value::Object(entries) = document else { return document };
+        Value::Object(Fill { lenses: self, version, arena }.scope(0, entries))
+    }
+
+    /// A document that was filled with API defaults, without those that reading and writing back would add: an update gets
+    /// them only for fields that the version showed, and in objects that are new. `written` is the document as it was sent,
+    /// `shown` what the version showed before.
+    pub fn withdraw<'a>(
+        &'a self,
+        version: VersionIndex,
+        defaulted: Value<'a>,
+        written: Value<'a>,
+        shown: Value<'a>,
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        match (defaulted, written) {
+            (Value::Object(defaulted), Value::Object(written)) => {
+                let withdraw = Withdraw { lenses: self, version, arena };
+                Value::Object(withdraw.scope(0, defaulted, written, shown.as_object()))
+            }
+            (defaulted, _) => defaulted,
+        }
+    }
+}
+
+struct Fill<'a> {
+    lenses: &'a Lenses,
+    version: VersionIndex,
+    arena: &'a Arena,
+}
+
+impl<'a> Fill<'a> {
+    fn scope(&self, scope: usize, entries: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope];
+        match &scope.views[self.version.position()] {
+            Some(view) => self.object(scope, view, &view.objects[0], entries),
+            None => entries,
+        }
+    }
+
+    fn object(
+        &self,
+        scope: &'a Scope,
+        view: &'a View,
+        object: &'a ViewObject,
+        entries: &'a [Entry<'a>],
+    ) -> &'a [Entry<'a>] {
+        let mut seen = vec![false; object.fields.list.len()];
+        let mut cursor = 0;
+        let mut filled: Vec<Entry<'a>> = Vec::with_capacity(entries.len());
+        for Entry { key, value } in entries.iter().copied() {
+            let Some(position) = object.fields.position(key, &mut cursor) else {
+                filled.push(Entry { key, value });
+                continue;
+            };
+            seen[position] = true;
+            let field = &object.fields.list[position].1;
+            let value = match (field.object, value) {
+                (Some(object), Value::Object(entries)) => {
+                    Value::Object(self.object(scope, view, &view.objects[object], entries))
+                }
+                (None, value) => self.content(&scope.slots[field.slot].content, value),
+                (_, value) => value,
+            };
+            filled.push(Entry { key, value });
+        }
+        for ((name, field), _) in object.fields.list.iter().zip(seen).filter(|(_, seen)| !seen) {
+            if let Some(frozen) = &field.frozen {
+                filled.push(Entry { key: name, value: frozen.share(self.arena) });
+            }
+        }
+        self.arena.slice(&filled)
+    }
+
+    fn content(&self, content: &'a Content, value: Value<'a>) -> Value<'a> {
+        match (content, value) {
+            (Content::Scope(scope), Value::Object(entries)) => Value::Object(self.scope(*scope, entries)),
+            (Content::List(element), Value::Array(items)) => {
+                Value::Array(self.arena.slice_from(items.iter().map(|item| self.content(element, *item))))
+            }
+            (Content::Map(element), Value::Object(entries)) => Value::Object(self.arena.slice_from(
+                entries.iter().map(|entry| Entry { key: entry.key, value: self.content(element, entry.value) }),
+            )),
+            (_, value) => value,
+        }
+    }
+}
+
+struct Withdraw<'a> {
+    lenses: &'a Lenses,
+    version: VersionIndex,
+    arena: &'a Arena,
+}
+
+impl<'a> Withdraw<'a> {
+    fn scope(
+        &self,
+        scope: usize,
+        defaulted: &'a [Entry<'a>],
+        written: &'a [Entry<'a>],
+        shown: Option<&'a [Entry<'a>]>,
+    ) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope];
+        match (&scope.views[self.version.position()], shown) {
+            (Some(view), Some(shown)) => self.object(scope, view, &view.objects[0], defaulted, written, shown),
+            _ => defaulted,
+        }
+    }
+
+    fn object(
+        &self,
+        scope: &'a Scope,
+        view: &'a View,
+        object: &'a ViewObject,
+        defaulted: &'a [Entry<'a>],
+        written: &'a [Entry<'a>],
+        shown: &'a [Entry<'a>],
+    ) -> &'a [Entry<'a>] {
+        let (written, shown) = (by_key(written), by_key(shown));
+        let mut cursor = 0;
+        let mut kept: Vec<Entry<'a>> = Vec::with_capacity(defaulted.len());
+        for Entry { key, value } in defaulted.iter().copied() {
+            let position = object.fields.position(key, &mut cursor);
+            let (written, shown) = (find(&written, key), find(&shown, key));
+            // Only what the version declares can have been filled in.
+            let value = match (position, written, shown) {
+                (Some(_), None, None) => continue,
+                (Some(position), Some(written), Some(shown)) => {
+                    let field = &object.fields.list[position].1;
+                    match (field.object, value, written, shown) {
+                        (Some(object), Value::Object(value), Value::Object(written), Value::Object(shown)) => {
+                            let object = &view.objects[object];
+                            Value::Object(self.object(scope, view, object, value, written, shown))
+                        }
+                        (None, value, written, shown) => {
+                            self.content(&scope.slots[field.slot].content, &field.levels, value, written, shown)
+                        }
+                        (_, value, _, _) => value,
+                    }
+                }
+                (_, _, _) => value,
+            };
+            kept.push(Entry { key, value });
+        }
+        self.arena.slice(&kept)
+    }
+
+    fn content(
+        &self,
+        content: &'a Content,
+        levels: &'a [Level],
+        defaulted: Value<'a>,
+        written: Value<'a>,
+        shown: Value<'a>,
+    ) -> Value<'a> {
+        let below = levels.get(1..).unwrap_or_default();
+        match (content, defaulted, written, shown) {
+            (Content::Scope(scope), Value::Object(defaulted), Value::Object(written), Value::Object(shown)) => {
+                Value::Object(self.scope(*scope, defaulted, written, Some(shown)))
+            }
+            (Content::List(element), Value::Array(defaulted), Value::Array(written), Value::Array(shown))
+                if defaulted.len() == written.len() =>
+            {
+                let keys = levels.first().map_or(&[][..], |level| &level.keys);
+                let matched = match_items(written, shown, keys);
+                let items = defaulted.iter().zip(written).zip(matched).map(|((defaulted, written), old)| match old {
+                    Some(old) => self.content(element, below, *defaulted, *written, shown[old]),
+                    None => *defaulted,
+                });
+                Value::Array(self.arena.slice(&items.collect::<Vec<_>>()))
+            }
+            (Content::Map(element), Value::Object(defaulted), Value::Object(written), Value::Object(shown)) => {
+                let (written, shown) = (by_key(written), by_key(shown));
+                Value::Object(self.arena.slice_from(defaulted.iter().map(|entry| {
+                    let value = match (find(&written, entry.key), find(&shown, entry.key)) {
+                        (Some(written), Some(shown)) => self.content(element, below, entry.value, written, shown),
+                        _ => entry.value,
+                    };
+                    Entry { key: entry.key, value }
+                })))
+            }
+            (_, defaulted, _, _) => defaulted,
+        }
+    }
+}

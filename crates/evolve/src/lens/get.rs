@@ -1,0 +1,150 @@
+//! `get`: what a version shows of a stored document.
+
+use wheelwright_document::{Arena, Entry, Value};
+
+use super::{
+    Lenses,
+    plan::{Content, Level, Scope, View, ViewField, ViewObject},
+    record::{Recorder, Source},
+    state::{Slot, Slots},
+};
+use crate::VersionIndex;
+
+/// Makes what one version shows.
+pub(crate) struct Get<'a, R> {
+    pub(crate) lenses: &'a Lenses,
+    pub(crate) version: VersionIndex,
+    pub(crate) arena: &'a Arena,
+    pub(crate) recorder: R,
+    /// Entries and items of the objects and lists that are open; each takes its own from the end when it closes.
+    entries: Vec<Entry<'a>>,
+    items: Vec<Value<'a>>,
+    /// Slots that are not in use.
+    pool: Vec<Slots<'a>>,
+}
+
+impl<'a, R: Recorder> Get<'a, R> {
+    pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena, recorder: R) -> Self {
+        Self { lenses, version, arena, recorder, entries: Vec::with_capacity(64), items: Vec::new(), pool: Vec::new() }
+    }
+
+    /// The fields of a scope's own object. What the version does not have at all it shows as it is stored.
+    pub(crate) fn scope(&mut self, scope: usize, stored: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope];
+        let Some(view) = &scope.views[self.version.position()] else { return stored };
+        let mut slots = self.pool.pop().unwrap_or_default();
+        slots.load(scope, stored);
+        let shown = self.object(scope, view, None, &view.objects[0], &slots);
+        self.pool.push(slots);
+        shown
+    }
+
+    pub(crate) fn object(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        slot: Option<usize>,
+        object: &'a ViewObject,
+        slots: &Slots<'a>,
+    ) -> &'a [Entry<'a>] {
+        let mark = self.entries.len();
+        for (name, field) in &object.fields.list {
+            self.recorder.enter(name);
+            let value = self.field(scope, view, field, slots);
+            self.recorder.leave();
+            if let Some(value) = value {
+                self.entries.push(Entry { key: name, value });
+            }
+        }
+        if object.keeps_unknown {
+            for entry in slots.unknown(slot).iter().filter(|entry| !object.fields.contains(entry.key)) {
+                self.recorder.unknown(entry.key);
+                self.entries.push(*entry);
+            }
+        }
+        let shown = self.arena.slice(&self.entries[mark..]);
+        self.entries.truncate(mark);
+        shown
+    }
+
+    /// What a version shows of a field: its value as far as the version can say it, else its frozen default.
+    pub(crate) fn field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &Slots<'a>,
+    ) -> Option<Value<'a>> {
+        let plan = &scope.slots[field.slot];
+        if shows(view, field, slots) {
+            let implied = slots.values[field.slot].is_absent();
+            self.recorder.source(plan.id, if implied { Source::Implied } else { Source::Stored });
+            return Some(match (slots.values[field.slot], field.object) {
+                (Slot::Value(value), None) => self.content(&plan.content, &field.levels, value),
+                (Slot::Value(value), Some(_)) => value,
+                (_, object) => {
+                    let object = &view.objects[object.unwrap_or_default()];
+                    Value::Object(self.object(scope, view, Some(field.slot), object, slots))
+                }
+            });
+        }
+        let frozen = field.frozen.as_ref()?;
+        self.recorder.source(plan.id, Source::Frozen);
+        Some(frozen.share(self.arena))
+    }
+
+    /// A stored value of some content, as the version shows it.
+    fn content(&mut self, content: &'a Content, levels: &'a [Level], value: Value<'a>) -> Value<'a> {
+        match (content, value) {
+            (Content::List(element), Value::Array(items)) => {
+                let mark = self.items.len();
+                for (index, item) in items.iter().enumerate() {
+                    self.recorder.enter_index(index);
+                    let item = self.content(element, levels.get(1..).unwrap_or_default(), *item);
+                    self.recorder.leave();
+                    self.items.push(item);
+                }
+                let shown = self.arena.slice(&self.items[mark..]);
+                self.items.truncate(mark);
+                Value::Array(shown)
+            }
+            (Content::Map(element), Value::Object(values)) => {
+                let mark = self.entries.len();
+                for Entry { key, value } in values {
+                    if value.is_null() && !may_be_null(levels) {
+                        continue;
+                    }
+                    self.recorder.enter_key(key);
+                    let value = self.content(element, levels.get(1..).unwrap_or_default(), *value);
+                    self.recorder.leave();
+                    self.entries.push(Entry { key, value });
+                }
+                let shown = self.arena.slice(&self.entries[mark..]);
+                self.entries.truncate(mark);
+                Value::Object(shown)
+            }
+            (Content::Scope(scope), Value::Object(stored)) => Value::Object(self.scope(*scope, stored)),
+            (_, value) => value,
+        }
+    }
+}
+
+/// Whether a version shows what is stored of a field: null only where it can say it, and an object that nobody wrote only
+/// if a field that moved into it is shown.
+pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
+    match slots.values[field.slot] {
+        Slot::Value(value) => !value.is_null() || field.nullable,
+        Slot::Object(_) => true,
+        Slot::Absent => {
+            field.holds_moved && {
+                let object = &view.objects[field.object.unwrap_or_default()];
+                object.fields.list.iter().any(|(_, field)| shows(view, field, slots))
+            }
+        }
+    }
+}
+
+/// Whether the values of a map may be null.
+pub(crate) fn may_be_null(levels: &[Level]) -> bool {
+    levels.first().is_some_and(|level| level.nullable)
+}

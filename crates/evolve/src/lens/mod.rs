@@ -1,0 +1,235 @@
+//! Lenses: every version as a view of one stored document.
+//!
+//! Stored is the shape of the hub. What it cannot hold is kept in the *bag* of the object that it belongs to, by field
+//! id. [`Lenses::get`] shows a stored document as a version; [`Lenses::put`] changes what is stored where a document of a
+//! version differs from what that version showed, and nowhere else; [`Lenses::rehub`] stores the same in the shape of
+//! another hub.
+
+mod compile;
+#[cfg(test)]
+mod counterexamples;
+mod fill;
+mod get;
+mod lists;
+mod plan;
+mod put;
+mod record;
+mod same;
+mod state;
+
+use std::{error::Error, fmt};
+
+use wheelwright_document::{Arena, Entry, Value};
+
+pub use self::record::{Provenance, Source};
+pub(crate) use self::same::same;
+use self::{
+    get::Get,
+    plan::{Content, Scope},
+    put::Put,
+    record::Notes,
+    state::{Slots, store},
+};
+use crate::{FieldId, History, OlderWrite, Part, VersionIndex};
+
+/// The lenses of a kind for one hub. Compile once, use from any number of threads.
+#[derive(Debug)]
+pub struct Lenses {
+    hub: VersionIndex,
+    scopes: Vec<Scope>,
+    envelope: Envelope,
+}
+
+/// The parts of a document that no lens looks at.
+#[derive(Clone, Debug)]
+pub enum Envelope {
+    /// Documents have none.
+    None,
+    /// Documents have apiVersion, kind and metadata; what their apiVersion is, by version.
+    Resource(Vec<Box<str>>),
+}
+
+impl Envelope {
+    fn is_outside(&self, key: &str) -> bool {
+        matches!(self, Self::Resource(_)) && matches!(key, "apiVersion" | "kind" | "metadata")
+    }
+}
+
+/// A write that is refused because of what its version cannot say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WouldReset {
+    /// A field that would go back to its default.
+    pub field: FieldId,
+}
+
+impl fmt::Display for WouldReset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the write would reset a field that its version cannot say")
+    }
+}
+
+impl Error for WouldReset {}
+
+impl Lenses {
+    /// The lenses of a history for a hub. What a write through a version does to a field that it cannot say is up to
+    /// `policy`.
+    pub fn compile(
+        history: &History,
+        hub: VersionIndex,
+        envelope: Envelope,
+        policy: &dyn Fn(VersionIndex, FieldId) -> OlderWrite,
+    ) -> Self {
+        let mut lenses = Self { hub, scopes: compile::compile(history, hub, policy), envelope };
+        compile::freeze(&mut lenses, history);
+        lenses
+    }
+
+    /// The version whose shape is stored.
+    pub fn hub(&self) -> VersionIndex {
+        self.hub
+    }
+
+    /// A stored document as a version shows it, with the frozen defaults of what is absent.
+    pub fn get<'a>(&'a self, version: VersionIndex, stored: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        self.get_with(Get::new(self, version, arena, ()), stored).0
+    }
+
+    /// As [`get`](Self::get), and where every field of the result comes from.
+    pub fn explain<'a>(
+        &'a self,
+        version: VersionIndex,
+        stored: Value<'a>,
+        arena: &'a Arena,
+    ) -> (Value<'a>, Vec<Provenance>) {
+        let (shown, notes) = self.get_with(Get::new(self, version, arena, Notes::default()), stored);
+        (shown, notes.found)
+    }
+
+    /// What is stored once a document of a version was written, in the place of an old one. Only the part is written; the
+    /// rest is taken from the old one. apiVersion, kind and metadata are those of the document.
+    ///
+    /// # Errors
+    /// A policy refuses writes that would reset what the version cannot say.
+    pub fn put<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Option<Value<'a>>,
+        part: Part,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, WouldReset> {
+        let Value::Object(document) = document else { return Ok(document) };
+        let (outside, inside) = self.split(document, arena);
+        let old_entries = old.and_then(Value::as_object);
+        let replaced = old_entries.map(|old| {
+            let (_, stored) = self.split(old, arena);
+            (stored, Get::new(self, version, arena, ()).scope(0, stored))
+        });
+        let mut put = Put::new(self, version, arena);
+        let stored = put.scope(0, inside, replaced, &|field| part.includes(field));
+        if let Some((scope, slot)) = put.refused {
+            return Err(WouldReset { field: self.scopes[scope].slots[slot].id });
+        }
+        let result = self.joined(self.hub, outside, stored, arena);
+        // What is not changed at all is given back as it was.
+        Ok(match old {
+            Some(old) if same(old, result) => old,
+            _ => result,
+        })
+    }
+
+    /// The same document, stored in the shape of another hub of the same history.
+    pub fn rehub<'a>(&'a self, stored: Value<'a>, to: &'a Lenses, arena: &'a Arena) -> Value<'a> {
+        let Value::Object(entries) = stored else { return stored };
+        let (outside, inside) = self.split(entries, arena);
+        let moved = self.rehub_scope(0, inside, to, arena);
+        to.joined(to.hub, outside, moved, arena)
+    }
+
+    fn get_with<'a, R: record::Recorder>(&'a self, mut get: Get<'a, R>, stored: Value<'a>) -> (Value<'a>, R) {
+        let Value::Object(entries) = stored else { return (stored, get.recorder) };
+        let (outside, inside) = self.split(entries, get.arena);
+        let shown = get.scope(0, inside);
+        (self.joined(get.version, outside, shown, get.arena), get.recorder)
+    }
+
+    fn rehub_scope<'a>(
+        &'a self,
+        scope: usize,
+        stored: &'a [Entry<'a>],
+        to: &'a Lenses,
+        arena: &'a Arena,
+    ) -> &'a [Entry<'a>] {
+        let plan = &self.scopes[scope];
+        let mut slots = Slots::default();
+        slots.load(plan, stored);
+        for (slot, value) in slots.values.iter_mut().enumerate() {
+            if let state::Slot::Value(stored) = value {
+                *stored = self.rehub_content(&plan.slots[slot].content, *stored, to, arena);
+            }
+        }
+        store(&to.scopes[scope], &slots, arena)
+    }
+
+    fn rehub_content<'a>(
+        &'a self,
+        content: &'a Content,
+        stored: Value<'a>,
+        to: &'a Lenses,
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        match (content, stored) {
+            (Content::Scope(scope), Value::Object(entries)) => {
+                Value::Object(self.rehub_scope(*scope, entries, to, arena))
+            }
+            (Content::List(element), Value::Array(items)) => {
+                Value::Array(arena.slice_from(items.iter().map(|item| self.rehub_content(element, *item, to, arena))))
+            }
+            (Content::Map(element), Value::Object(entries)) => {
+                Value::Object(arena.slice_from(
+                    entries.iter().map(|entry| Entry {
+                        key: entry.key,
+                        value: self.rehub_content(element, entry.value, to, arena),
+                    }),
+                ))
+            }
+            (_, stored) => stored,
+        }
+    }
+
+    /// The entries that no lens looks at, and the others.
+    fn split<'a>(&self, entries: &'a [Entry<'a>], arena: &'a Arena) -> (&'a [Entry<'a>], &'a [Entry<'a>]) {
+        let outside = |entry: &&Entry<'a>| self.envelope.is_outside(entry.key);
+        let count = entries.iter().filter(outside).count();
+        // Mostly they come first.
+        if entries[..count].iter().all(|entry| self.envelope.is_outside(entry.key)) {
+            return entries.split_at(count);
+        }
+        let inside: Vec<_> = entries.iter().filter(|entry| !outside(entry)).copied().collect();
+        let outside: Vec<_> = entries.iter().filter(outside).copied().collect();
+        (arena.slice(&outside), arena.slice(&inside))
+    }
+
+    /// A document of a version, of the entries that no lens looks at and the others.
+    fn joined<'a>(
+        &'a self,
+        version: VersionIndex,
+        outside: &'a [Entry<'a>],
+        inside: &'a [Entry<'a>],
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        let Envelope::Resource(api_versions) = &self.envelope else { return Value::Object(inside) };
+        let spoken = |entry: &Entry<'a>| match entry.key {
+            "apiVersion" => Entry { key: entry.key, value: Value::string(&api_versions[version.position()]) },
+            _ => *entry,
+        };
+        let entries: Vec<_> = outside.iter().map(spoken).chain(inside.iter().copied()).collect();
+        Value::Object(arena.slice(&entries))
+    }
+
+    /// Whether writes through a version reset what it cannot say.
+    fn resets(&self, version: VersionIndex) -> bool {
+        let views = self.scopes.iter().filter_map(|scope| scope.views[version.position()].as_ref());
+        views.into_iter().any(|view| !view.resets.is_empty())
+    }
+}

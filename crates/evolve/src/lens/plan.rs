@@ -1,0 +1,178 @@
+//! The compiled form of a history: per scope, where every field is stored and where every version shows it.
+//!
+//! A *scope* is the document itself, or one item of a list or value of a map that is an object. Within it every field id
+//! has one *slot*; no change moves a field out of its scope. A document is, scope by scope, what its slots hold, and the
+//! versions and the stored form are nothing but different trees over the same slots.
+
+use std::collections::HashMap;
+
+use wheelwright_document::Owned;
+
+use crate::FieldId;
+
+/// What is known of a scope.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    /// The fields, by their slots.
+    pub(crate) slots: Vec<SlotPlan>,
+    /// How the hub stores them.
+    pub(crate) layout: Layout,
+    /// How each version shows them; none where a version does not have the list or map.
+    pub(crate) views: Vec<Option<View>>,
+}
+
+/// A field of a scope.
+#[derive(Debug)]
+pub(crate) struct SlotPlan {
+    pub(crate) id: FieldId,
+    pub(crate) content: Content,
+}
+
+/// What the value of a field is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Content {
+    /// Nothing that a lens looks into.
+    Opaque,
+    /// Fields of the same scope.
+    Fields,
+    /// Items.
+    List(Box<Content>),
+    /// Values by their keys.
+    Map(Box<Content>),
+    /// Of items and values only: a scope of its own.
+    Scope(usize),
+}
+
+/// How the fields of a scope are stored.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    /// The objects that are stored; the first is the scope's own.
+    pub(crate) objects: Vec<StoredObject>,
+    /// Every field by its id.
+    pub(crate) by_id: HashMap<Box<str>, StoredField>,
+    /// The object that a field is, by its slot.
+    pub(crate) object_of: Vec<Option<usize>>,
+    /// How the id of each field is written, by its slot.
+    pub(crate) texts: Vec<Box<str>>,
+}
+
+/// An object that is stored.
+#[derive(Debug, Default)]
+pub(crate) struct StoredObject {
+    /// The fields that the hub shows, by their names there; in a hidden object all fields, by their ids.
+    pub(crate) fields: Named<StoredField>,
+    /// The fields that the hub cannot show, by their ids.
+    pub(crate) hidden: Vec<StoredField>,
+    /// The hub keeps fields that it does not declare.
+    pub(crate) keeps_unknown: bool,
+    /// Fields below may be there although nobody wrote the object: some version has them elsewhere.
+    pub(crate) holds_moved: bool,
+}
+
+/// A field of a stored object.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredField {
+    pub(crate) slot: usize,
+    pub(crate) object: Option<usize>,
+}
+
+/// How a version shows the fields of a scope.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// The objects that it shows; the first is the scope's own.
+    pub(crate) objects: Vec<ViewObject>,
+    /// Whether the version can say the field of a slot.
+    pub(crate) says: Vec<bool>,
+    /// Fields that go back to their defaults when this version is written through.
+    pub(crate) resets: Vec<Reset>,
+}
+
+/// A field that goes back to its default when a version that cannot say it is written through.
+#[derive(Debug)]
+pub(crate) struct Reset {
+    pub(crate) slot: usize,
+    /// The write is refused instead.
+    pub(crate) refuses: bool,
+    /// The default.
+    pub(crate) frozen: Option<Owned>,
+}
+
+/// An object that a version shows.
+#[derive(Debug, Default)]
+pub(crate) struct ViewObject {
+    pub(crate) fields: Named<ViewField>,
+    /// The version keeps fields that it does not declare.
+    pub(crate) keeps_unknown: bool,
+    pub(crate) union: Option<UnionPlan>,
+}
+
+/// A field that a version shows.
+#[derive(Debug)]
+pub(crate) struct ViewField {
+    pub(crate) slot: usize,
+    pub(crate) object: Option<usize>,
+    pub(crate) nullable: bool,
+    /// Of an object: it may have to be shown although nobody wrote it, because of fields that moved into it.
+    pub(crate) holds_moved: bool,
+    /// Of a list or map: what the version says of it, and of lists and maps right inside it.
+    pub(crate) levels: Vec<Level>,
+    /// What readers see where the field is absent, as this version spells it.
+    pub(crate) frozen: Option<Owned>,
+}
+
+/// What a version says of a list or map.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Level {
+    /// Its items or values may be null.
+    pub(crate) nullable: bool,
+    /// The fields that tell its items apart.
+    pub(crate) keys: Vec<Box<str>>,
+}
+
+/// An object of which only one member is set at a time, seen by a version.
+#[derive(Debug, Default)]
+pub(crate) struct UnionPlan {
+    /// The positions of the members that the version shows.
+    pub(crate) members: Vec<usize>,
+    /// The position of the field that says which member is set.
+    pub(crate) discriminator: Option<usize>,
+    /// The slots of the members that the version cannot say.
+    pub(crate) hidden: Vec<usize>,
+}
+
+/// Things with names, in an order, and findable by name.
+#[derive(Debug)]
+pub(crate) struct Named<T> {
+    pub(crate) list: Vec<(Box<str>, T)>,
+    by_name: HashMap<Box<str>, usize>,
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self { list: Vec::new(), by_name: HashMap::new() }
+    }
+}
+
+impl<T> Named<T> {
+    pub(crate) fn push(&mut self, name: Box<str>, item: T) {
+        self.by_name.insert(name.clone(), self.list.len());
+        self.list.push((name, item));
+    }
+
+    /// The position of a name. Documents mostly come in the order of the list, so that the one after the last that was
+    /// found is looked at first.
+    #[inline]
+    pub(crate) fn position(&self, name: &str, cursor: &mut usize) -> Option<usize> {
+        if self.list.get(*cursor).is_some_and(|(candidate, _)| **candidate == *name) {
+            *cursor += 1;
+            return Some(*cursor - 1);
+        }
+        let found = self.by_name.get(name).copied()?;
+        *cursor = found + 1;
+        Some(found)
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+}

@@ -1,0 +1,320 @@
+//! `put`: what is stored once a version has been written.
+
+use wheelwright_document::{Arena, Entry, Value};
+
+use super::{
+    Lenses,
+    get::{may_be_null, shows},
+    lists::match_items,
+    plan::{Content, Level, Scope, View, ViewField, ViewObject},
+    same::{by_key, find, same},
+    state::{Slot, Slots, store},
+};
+use crate::VersionIndex;
+
+/// Changes what is stored wherever a document differs from what the version showed.
+pub(crate) struct Put<'a> {
+    lenses: &'a Lenses,
+    version: VersionIndex,
+    arena: &'a Arena,
+    /// Whether every scope is looked at, unchanged ones too: some fields go back to their defaults.
+    resets: bool,
+    /// A field that would have gone back, and refuses the write.
+    pub(crate) refused: Option<(usize, usize)>,
+    pool: Vec<Slots<'a>>,
+}
+
+/// A value as it is stored, and what the version shows of it.
+#[derive(Clone, Copy)]
+struct Old<'a> {
+    stored: Value<'a>,
+    shown: Value<'a>,
+}
+
+impl<'a> Put<'a> {
+    pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena) -> Self {
+        let resets = lenses.resets(version);
+        Self { lenses, version, arena, resets, refused: None, pool: Vec::new() }
+    }
+
+    /// The stored form of a scope that a document of the version describes, with what it replaces: the stored form and
+    /// what the version showed of it. Of the scope's own fields, only those are written that `writes` includes.
+    pub(crate) fn scope(
+        &mut self,
+        scope_index: usize,
+        new: &'a [Entry<'a>],
+        old: Option<(&'a [Entry<'a>], &'a [Entry<'a>])>,
+        writes: &dyn Fn(&str) -> bool,
+    ) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope_index];
+        let Some(view) = &scope.views[self.version.position()] else { return new };
+        let mut slots = self.pool.pop().unwrap_or_default();
+        match old {
+            Some((stored, _)) => slots.load(scope, stored),
+            None => slots.clear(scope),
+        }
+        let shown = old.map(|(_, shown)| shown);
+        let mut changed = self.object(scope, view, None, &view.objects[0], &mut slots, new, shown, writes);
+        changed |= self.reset(scope_index, view, &mut slots);
+        let result = match old {
+            Some((stored, _)) if !changed => stored,
+            _ => store(scope, &slots, self.arena),
+        };
+        self.pool.push(slots);
+        result
+    }
+
+    /// Writes one field of a scope in which it is absent.
+    pub(crate) fn write_field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &mut Slots<'a>,
+        new: Value<'a>,
+    ) {
+        self.field(scope, view, field, slots, Some(new), None, true);
+    }
+
+    /// Writes the fields of an object; whether anything changed. Without `shown` the object is new, and every field that
+    /// the version can say is written, absent ones too.
+    #[expect(clippy::too_many_arguments, reason = "an object is these, and a struct for them would be made once")]
+    fn object(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        slot: Option<usize>,
+        object: &'a ViewObject,
+        slots: &mut Slots<'a>,
+        new: &'a [Entry<'a>],
+        shown: Option<&'a [Entry<'a>]>,
+        writes: &dyn Fn(&str) -> bool,
+    ) -> bool {
+        let (fields, unknown) = by_field(object, new);
+        let (old_fields, _) = by_field(object, shown.unwrap_or_default());
+        let mut changed = false;
+        for (position, (name, field)) in object.fields.list.iter().enumerate() {
+            if writes(name) {
+                let is_new = shown.is_none();
+                changed |= self.field(scope, view, field, slots, fields[position], old_fields[position], is_new);
+            }
+        }
+        if let Some(union) = &object.union
+            && shown.is_some()
+        {
+            let appeared = |member: &usize| fields[*member].is_some() && old_fields[*member].is_none();
+            let told = union.discriminator.is_some_and(|at| !same_option(fields[at], old_fields[at]));
+            if told || union.members.iter().any(appeared) {
+                for hidden in &union.hidden {
+                    changed |= slots.remove(*hidden);
+                    changed |= slots.remove_stored_below(&scope.layout, *hidden, &|slot| !view.says[slot]);
+                }
+            }
+        }
+        if object.keeps_unknown {
+            changed |= set_unknown(object, slot, slots, unknown, writes);
+        }
+        changed
+    }
+
+    /// Writes a field; whether anything changed.
+    #[expect(clippy::too_many_arguments, reason = "a field is these, and a struct for them would be made once")]
+    fn field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &mut Slots<'a>,
+        new: Option<Value<'a>>,
+        shown: Option<Value<'a>>,
+        is_new: bool,
+    ) -> bool {
+        // What is only filled in is not there yet: if it differs, all of it is written.
+        let stored = shown.filter(|_| shows(view, field, slots));
+        let is_same = || !is_new && same_option(new, shown);
+        let Some(object) = field.object else {
+            let Some(new) = new else { return (is_new || shown.is_some()) && slots.remove(field.slot) };
+            let old = match (slots.values[field.slot], stored) {
+                (Slot::Value(stored), Some(shown)) => Some(Old { stored, shown }),
+                _ => None,
+            };
+            if is_same() && !(self.resets && old.is_some()) {
+                return false;
+            }
+            let value = self.content(&scope.slots[field.slot].content, &field.levels, new, old);
+            slots.values[field.slot] = Slot::Value(value);
+            return old.is_none_or(|old| !same(old.stored, value));
+        };
+        match new {
+            None if is_new => self.remove(scope, view, field, slots, false),
+            None => shown.is_some() && self.remove(scope, view, field, slots, true),
+            Some(Value::Object(_)) if stored.is_none() && is_same() => false,
+            Some(Value::Object(new)) => {
+                let shown = stored.and_then(Value::as_object).filter(|_| !is_new);
+                let changed =
+                    self.object(scope, view, Some(field.slot), &view.objects[object], slots, new, shown, &|_| true);
+                if changed || shown.is_none() {
+                    slots.set_object(field.slot);
+                }
+                changed || shown.is_none()
+            }
+            Some(_) if is_same() => false,
+            Some(new) => {
+                self.remove(scope, view, field, slots, true);
+                slots.values[field.slot] = Slot::Value(new);
+                true
+            }
+        }
+    }
+
+    /// Removes a field with all that the version has below it. What is hidden in it goes with it if the version saw it go.
+    fn remove(&self, scope: &Scope, view: &View, field: &ViewField, slots: &mut Slots<'a>, hidden_too: bool) -> bool {
+        let mut changed = slots.remove(field.slot);
+        if let Some(object) = field.object {
+            for (_, below) in &view.objects[object].fields.list {
+                changed |= self.remove(scope, view, below, slots, hidden_too);
+            }
+            changed |= hidden_too && slots.remove_stored_below(&scope.layout, field.slot, &|slot| !view.says[slot]);
+        }
+        changed
+    }
+
+    /// The stored form of a value, with what it replaces.
+    fn content(
+        &mut self,
+        content: &'a Content,
+        levels: &'a [Level],
+        new: Value<'a>,
+        old: Option<Old<'a>>,
+    ) -> Value<'a> {
+        if let Some(old) = old
+            && !self.resets
+            && same(new, old.shown)
+        {
+            return old.stored;
+        }
+        match (content, new) {
+            (Content::List(element), Value::Array(items)) => Value::Array(self.list(element, levels, items, old)),
+            (Content::Map(element), Value::Object(entries)) => Value::Object(self.map(element, levels, entries, old)),
+            (Content::Scope(scope), Value::Object(entries)) => {
+                let old = old.and_then(|old| Some((old.stored.as_object()?, old.shown.as_object()?)));
+                Value::Object(self.scope(*scope, entries, old, &|_| true))
+            }
+            (_, new) => new,
+        }
+    }
+
+    fn list(
+        &mut self,
+        element: &'a Content,
+        levels: &'a [Level],
+        items: &'a [Value<'a>],
+        old: Option<Old<'a>>,
+    ) -> &'a [Value<'a>] {
+        let old = old.and_then(|old| Some((old.stored.as_array()?, old.shown.as_array()?)));
+        let (stored, shown) = old.filter(|(stored, shown)| stored.len() == shown.len()).unwrap_or_default();
+        let keys = levels.first().map_or(&[][..], |level| &level.keys);
+        let matched = match_items(items, shown, keys);
+        let below = levels.get(1..).unwrap_or_default();
+        let written: Vec<_> = items
+            .iter()
+            .zip(matched)
+            .map(|(item, replaced)| {
+                let old = replaced.map(|position| Old { stored: stored[position], shown: shown[position] });
+                self.content(element, below, *item, old)
+            })
+            .collect();
+        self.arena.slice(&written)
+    }
+
+    fn map(
+        &mut self,
+        element: &'a Content,
+        levels: &'a [Level],
+        entries: &'a [Entry<'a>],
+        old: Option<Old<'a>>,
+    ) -> &'a [Entry<'a>] {
+        let old = old.and_then(|old| Some((old.stored.as_object()?, old.shown.as_object()?)));
+        let (stored, shown) = old.unwrap_or_default();
+        let (stored_by_key, shown_by_key) = (by_key(stored), by_key(shown));
+        let below = levels.get(1..).unwrap_or_default();
+        let mut written: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let old = find(&stored_by_key, entry.key)
+                    .and_then(|stored| Some(Old { stored, shown: find(&shown_by_key, entry.key)? }));
+                Entry { key: entry.key, value: self.content(element, below, entry.value, old) }
+            })
+            .collect();
+        // Nulls that the version cannot say were not shown, and stay.
+        if !may_be_null(levels) {
+            let written_by_key = by_key(entries);
+            let hidden = |entry: &&Entry<'a>| entry.value.is_null() && find(&written_by_key, entry.key).is_none();
+            written.extend(stored.iter().filter(hidden));
+        }
+        self.arena.slice(&written)
+    }
+
+    /// Sets fields that the version cannot say back to their defaults, where a policy wants that.
+    fn reset(&mut self, scope: usize, view: &View, slots: &mut Slots<'a>) -> bool {
+        let mut changed = false;
+        for reset in &view.resets {
+            let is_default = match (&slots.values[reset.slot], &reset.frozen) {
+                (Slot::Absent, _) => true,
+                (Slot::Value(value), Some(frozen)) => same(*value, frozen.share(self.arena)),
+                _ => false,
+            };
+            if is_default {
+                continue;
+            }
+            if reset.refuses {
+                self.refused.get_or_insert((scope, reset.slot));
+            } else {
+                changed |= slots.remove(reset.slot);
+            }
+        }
+        changed
+    }
+}
+
+/// The values of an object by the positions of its fields, and the entries that are no fields.
+fn by_field<'a>(object: &ViewObject, entries: &[Entry<'a>]) -> (Vec<Option<Value<'a>>>, Vec<Entry<'a>>) {
+    let mut fields = vec![None; object.fields.list.len()];
+    let mut unknown = Vec::new();
+    let mut cursor = 0;
+    for entry in entries {
+        match object.fields.position(entry.key, &mut cursor) {
+            Some(position) => fields[position] = Some(entry.value),
+            None => unknown.push(*entry),
+        }
+    }
+    (fields, unknown)
+}
+
+/// Replaces the undeclared fields that a version shows, and keeps those that it does not: it declares their names itself.
+fn set_unknown<'a>(
+    object: &ViewObject,
+    slot: Option<usize>,
+    slots: &mut Slots<'a>,
+    mut unknown: Vec<Entry<'a>>,
+    writes: &dyn Fn(&str) -> bool,
+) -> bool {
+    let old = slots.unknown(slot);
+    if unknown.is_empty() && old.is_empty() {
+        return false;
+    }
+    unknown.retain(|entry| writes(entry.key));
+    unknown.extend(old.iter().filter(|entry| object.fields.contains(entry.key) || !writes(entry.key)));
+    if same(Value::Object(&unknown), Value::Object(old)) {
+        return false;
+    }
+    slots.set_unknown(slot, unknown);
+    true
+}
+
+fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => same(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}

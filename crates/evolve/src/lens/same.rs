@@ -1,0 +1,96 @@
+//! Equality of documents as lenses see them: the order of keys does not count, the text of numbers does.
+
+use wheelwright_document::{Entry, Value};
+
+/// Whether two values are the same but for the order of keys.
+pub(crate) fn same(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            is_same_slice(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
+        }
+        (Value::Object(a), Value::Object(b)) => is_same_slice(a, b) || same_entries(a, b),
+        (a, b) => a == b,
+    }
+}
+
+fn same_entries(a: &[Entry<'_>], b: &[Entry<'_>]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    // Keys mostly come in one order.
+    let in_order = a.iter().zip(b).take_while(|(a, b)| a.key == b.key).count();
+    let is_same = |(a, b): (&Entry<'_>, &Entry<'_>)| a.key == b.key && same(a.value, b.value);
+    if !a[..in_order].iter().zip(b).all(is_same) {
+        return false;
+    }
+    if in_order == a.len() {
+        return true;
+    }
+    let (a, b) = (by_key(&a[in_order..]), by_key(&b[in_order..]));
+    a.into_iter().zip(b).all(is_same)
+}
+
+/// Entries in the order of their keys, to be found quickly.
+pub(crate) fn by_key<'e, 'a>(entries: &'e [Entry<'a>]) -> Vec<&'e Entry<'a>> {
+    let mut sorted: Vec<_> = entries.iter().collect();
+    sorted.sort_unstable_by_key(|entry| entry.key);
+    sorted
+}
+
+/// The value of a key.
+pub(crate) fn find<'a>(sorted: &[&Entry<'a>], key: &str) -> Option<Value<'a>> {
+    sorted.binary_search_by_key(&key, |entry| entry.key).ok().map(|position| sorted[position].value)
+}
+
+fn is_same_slice<T>(a: &[T], b: &[T]) -> bool {
+    a.len() == b.len() && std::ptr::eq(a.as_ptr(), b.as_ptr())
+}
+
+/// A hash under which values that are the [`same`] are equal.
+pub(crate) fn hash(value: Value<'_>) -> u64 {
+    match value {
+        Value::Null => 1,
+        Value::Bool(value) => 2 + u64::from(value),
+        Value::Number(number) => bytes(5, number.as_str()),
+        Value::String(text) => bytes(7, text.as_str()),
+        Value::Array(items) => items.iter().fold(11, |sum, item| mix(sum ^ hash(*item))),
+        // Adding up makes the order of keys not count.
+        Value::Object(entries) => entries
+            .iter()
+            .fold(13_u64, |sum, entry| sum.wrapping_add(mix(bytes(17, entry.key) ^ hash(entry.value).rotate_left(32)))),
+    }
+}
+
+fn bytes(seed: u64, text: &str) -> u64 {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    mix(text.as_bytes().iter().fold(seed ^ 0xcbf2_9ce4_8422_2325, step))
+}
+
+fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits ^ (bits >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::{Arena, decode};
+
+    use super::*;
+
+    #[test]
+    fn the_order_of_keys_does_not_count_and_the_text_of_numbers_does() {
+        let arena = Arena::new();
+        let value = |text: &'static str| decode(text.as_bytes(), &arena).unwrap();
+        let pairs = [
+            (r#"{"a":1,"b":[{"c":null,"d":""}]}"#, r#"{"b":[{"d":"","c":null}],"a":1}"#, true),
+            (r#"{"a":1}"#, r#"{"a":1.0}"#, false),
+            (r#"{"a":1,"b":2}"#, r#"{"a":1,"c":2}"#, false),
+            (r#"{"a":{}}"#, r#"{"a":[]}"#, false),
+            (r#"[1,2]"#, r#"[2,1]"#, false),
+        ];
+        for (a, b, expected) in pairs {
+            assert_eq!(same(value(a), value(b)), expected, "{a} {b}");
+            assert_eq!(hash(value(a)) == hash(value(b)), expected, "{a} {b}");
+        }
+    }
+}

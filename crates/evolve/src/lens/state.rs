@@ -1,0 +1,305 @@
+//! What a scope holds: the slots, read from the stored form and written to it.
+
+use wheelwright_document::{Arena, Entry, Value};
+
+use super::plan::{Layout, Scope, StoredField, StoredObject};
+
+/// The key of an object's bag.
+pub(crate) const BAG: &str = "$bag";
+/// In a bag: the object is there only to hold fields that another version has elsewhere.
+const IMPLICIT: &str = "$implicit";
+/// In a bag: fields that no version declares.
+const UNKNOWN: &str = "$unknown";
+/// In a bag: what was in its place and is none.
+const DAMAGED: &str = "$damaged";
+
+/// What the slots of a scope hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots<'a> {
+    pub(crate) values: Vec<Slot<'a>>,
+    /// What objects hold besides fields.
+    extras: Vec<Extras<'a>>,
+    /// The extras of the scope's own object.
+    root: Option<usize>,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Slot<'a> {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// A value, in stored form; of an object field, one that is no object.
+    Value(Value<'a>),
+    /// Of an object field: the object is there. Its extras, if it has any.
+    Object(Option<usize>),
+}
+
+/// What an object holds besides the fields that some version declares.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extras<'a> {
+    /// Fields that no version declares, kept for versions that keep such fields.
+    pub(crate) unknown: Vec<Entry<'a>>,
+    /// Entries of the bag that nobody understands, kept as they are.
+    strays: Vec<Entry<'a>>,
+    /// Stored fields that nobody understands, kept as they are: a newer release may have written them.
+    foreign: Vec<Entry<'a>>,
+}
+
+impl Slot<'_> {
+    pub(crate) fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
+impl<'a> Slots<'a> {
+    /// Makes room for a scope in which nothing is there.
+    pub(crate) fn clear(&mut self, scope: &Scope) {
+        self.values.clear();
+        self.values.resize(scope.slots.len(), Slot::Absent);
+        self.extras.clear();
+        self.root = None;
+    }
+
+    /// Reads the stored form of a scope.
+    pub(crate) fn load(&mut self, scope: &Scope, stored: &'a [Entry<'a>]) {
+        self.clear(scope);
+        let (extras, _) = self.load_object(&scope.layout, &scope.layout.objects[0], stored);
+        self.root = extras;
+    }
+
+    /// Fields of the scope's own object (no slot) or of another that nobody declares.
+    pub(crate) fn unknown(&self, slot: Option<usize>) -> &[Entry<'a>] {
+        self.extras_of(slot).map_or(&[], |extras| &self.extras[extras].unknown)
+    }
+
+    /// Replaces them; what the object is stays.
+    pub(crate) fn set_unknown(&mut self, slot: Option<usize>, unknown: Vec<Entry<'a>>) {
+        if let Some(extras) = self.extras_of(slot) {
+            self.extras[extras].unknown = unknown;
+        } else if !unknown.is_empty() {
+            self.extras.push(Extras { unknown, ..Extras::default() });
+            let extras = Some(self.extras.len() - 1);
+            match slot {
+                None => self.root = extras,
+                Some(slot) => self.values[slot] = Slot::Object(extras),
+            }
+        }
+    }
+
+    /// Says that an object is there.
+    pub(crate) fn set_object(&mut self, slot: usize) {
+        if !matches!(self.values[slot], Slot::Object(_)) {
+            self.values[slot] = Slot::Object(None);
+        }
+    }
+
+    /// Empties a slot; whether there was anything.
+    pub(crate) fn remove(&mut self, slot: usize) -> bool {
+        !std::mem::take(&mut self.values[slot]).is_absent()
+    }
+
+    /// Empties the slots of everything that is stored below an object, as far as `goes` says so.
+    pub(crate) fn remove_stored_below(&mut self, layout: &Layout, slot: usize, goes: &impl Fn(usize) -> bool) -> bool {
+        let Some(object) = layout.object_of[slot].map(|object| &layout.objects[object]) else { return false };
+        let mut changed = false;
+        for field in object.stored() {
+            changed |= goes(field.slot) && self.remove(field.slot);
+            changed |= self.remove_stored_below(layout, field.slot, goes);
+        }
+        changed
+    }
+
+    fn extras_of(&self, slot: Option<usize>) -> Option<usize> {
+        match slot {
+            None => self.root,
+            Some(slot) => match self.values[slot] {
+                Slot::Object(extras) => extras,
+                _ => None,
+            },
+        }
+    }
+
+    /// Reads an object; its extras, and whether it is there only to hold others.
+    fn load_object(
+        &mut self,
+        layout: &Layout,
+        object: &StoredObject,
+        stored: &'a [Entry<'a>],
+    ) -> (Option<usize>, bool) {
+        let mut extras = Extras::default();
+        let mut implicit = false;
+        let mut cursor = 0;
+        for entry in stored {
+            if let Some(position) = object.fields.position(entry.key, &mut cursor) {
+                self.load_field(layout, &object.fields.list[position].1, entry.value);
+            } else if entry.key == BAG {
+                implicit = self.load_bag(layout, entry.value, &mut extras);
+            } else if object.keeps_unknown {
+                extras.unknown.push(Entry { key: unescaped(entry.key), value: entry.value });
+            } else {
+                extras.foreign.push(*entry);
+            }
+        }
+        let has_any = !(extras.unknown.is_empty() && extras.strays.is_empty() && extras.foreign.is_empty());
+        let extras = has_any.then(|| {
+            self.extras.push(extras);
+            self.extras.len() - 1
+        });
+        (extras, implicit)
+    }
+
+    fn load_bag(&mut self, layout: &Layout, bag: Value<'a>, extras: &mut Extras<'a>) -> bool {
+        let Value::Object(entries) = bag else {
+            extras.strays.push(Entry { key: DAMAGED, value: bag });
+            return false;
+        };
+        let mut implicit = false;
+        for entry in entries {
+            match (entry.key, entry.value) {
+                (IMPLICIT, Value::Bool(true)) => implicit = true,
+                (UNKNOWN, Value::Object(unknown)) => extras.unknown.extend_from_slice(unknown),
+                (id, value) => match layout.by_id.get(id) {
+                    Some(field) => self.load_field(layout, field, value),
+                    None => extras.strays.push(*entry),
+                },
+            }
+        }
+        implicit
+    }
+
+    fn load_field(&mut self, layout: &Layout, field: &StoredField, value: Value<'a>) {
+        self.values[field.slot] = match (field.object, value) {
+            (Some(object), Value::Object(stored)) => match self.load_object(layout, &layout.objects[object], stored) {
+                (None, true) => Slot::Absent,
+                (extras, _) => Slot::Object(extras),
+            },
+            (_, value) => Slot::Value(value),
+        };
+    }
+}
+
+/// Writes the stored form of a scope.
+pub(crate) fn store<'a>(scope: &'a Scope, slots: &Slots<'a>, arena: &'a Arena) -> &'a [Entry<'a>] {
+    let mut store = Store { layout: &scope.layout, slots, arena, entries: Vec::new(), blocked: Vec::new() };
+    store.object(&scope.layout.objects[0], slots.root, false)
+}
+
+struct Store<'s, 'a> {
+    layout: &'a Layout,
+    slots: &'s Slots<'a>,
+    arena: &'a Arena,
+    /// Entries of the objects that are open; each takes its own from the end when it closes.
+    entries: Vec<Entry<'a>>,
+    /// Fields whose object has a value that is none, and which therefore go into the bag of the object above.
+    blocked: Vec<StoredField>,
+}
+
+impl<'a> Store<'_, 'a> {
+    fn object(&mut self, object: &'a StoredObject, extras: Option<usize>, implicit: bool) -> &'a [Entry<'a>] {
+        let mark = self.entries.len();
+        let blocked = self.blocked.len();
+        for (key, field) in &object.fields.list {
+            self.field(key, field);
+        }
+        let slots = self.slots;
+        let extras = extras.map(|extras| &slots.extras[extras]);
+        if let Some(extras) = extras {
+            self.entries.extend_from_slice(&extras.foreign);
+            if object.keeps_unknown {
+                for entry in &extras.unknown {
+                    self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
+                }
+            }
+        }
+        let bag = self.entries.len();
+        for field in &object.hidden {
+            self.field(&self.layout.texts[field.slot], field);
+        }
+        while self.blocked.len() > blocked {
+            if let Some(field) = self.blocked.pop() {
+                self.field(&self.layout.texts[field.slot], &field);
+            }
+        }
+        if let Some(extras) = extras {
+            self.entries.extend_from_slice(&extras.strays);
+            if !object.keeps_unknown && !extras.unknown.is_empty() {
+                let unknown = Value::Object(self.arena.slice(&extras.unknown));
+                self.entries.push(Entry { key: UNKNOWN, value: unknown });
+            }
+        }
+        if implicit {
+            self.entries.push(Entry { key: IMPLICIT, value: Value::Bool(true) });
+        }
+        if self.entries.len() > bag {
+            let value = Value::Object(self.arena.slice(&self.entries[bag..]));
+            self.entries.truncate(bag);
+            self.entries.push(Entry { key: BAG, value });
+        }
+        let result = self.arena.slice(&self.entries[mark..]);
+        self.entries.truncate(mark);
+        result
+    }
+
+    fn field(&mut self, key: &'a str, field: &StoredField) {
+        let object = field.object.map(|object| &self.layout.objects[object]);
+        let value = match (self.slots.values[field.slot], object) {
+            (Slot::Value(value), object) => {
+                if let Some(object) = object.filter(|object| object.holds_moved) {
+                    self.block(object);
+                }
+                value
+            }
+            (Slot::Object(extras), Some(object)) => Value::Object(self.object(object, extras, false)),
+            (Slot::Absent, Some(object)) if object.holds_moved && self.holds_any(object) => {
+                Value::Object(self.object(object, None, true))
+            }
+            _ => return,
+        };
+        self.entries.push(Entry { key, value });
+    }
+
+    /// Whether anything below an object that nobody wrote is there.
+    fn holds_any(&self, object: &StoredObject) -> bool {
+        object.stored().any(|field| {
+            !self.slots.values[field.slot].is_absent()
+                || field.object.is_some_and(|object| self.holds_any(&self.layout.objects[object]))
+        })
+    }
+
+    /// Remembers what is there below an object in whose place there is something else.
+    fn block(&mut self, object: &StoredObject) {
+        for field in object.stored() {
+            match (self.slots.values[field.slot], field.object) {
+                (Slot::Absent, Some(object)) => self.block(&self.layout.objects[object]),
+                (Slot::Absent, None) => {}
+                _ => self.blocked.push(field.clone()),
+            }
+        }
+    }
+}
+
+impl StoredObject {
+    /// All fields that are stored in it.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &StoredField> {
+        self.fields.list.iter().map(|(_, field)| field).chain(&self.hidden)
+    }
+}
+
+/// A customer's key as it is stored: what could be taken for a bag has one `$` more.
+pub(crate) fn escaped<'a>(key: &'a str, arena: &'a Arena) -> &'a str {
+    match is_like_bag(key) {
+        true => arena.text(&format!("${key}")),
+        false => key,
+    }
+}
+
+/// A stored key as the customer wrote it.
+fn unescaped(key: &str) -> &str {
+    if is_like_bag(key) { &key[1..] } else { key }
+}
+
+/// `$bag`, `$$bag` and so on.
+pub(crate) fn is_like_bag(key: &str) -> bool {
+    key.starts_with('$') && key.trim_start_matches('$') == "bag"
+}
