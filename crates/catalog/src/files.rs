@@ -30,10 +30,7 @@ pub fn standard_input_repeats<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) 
 
 /// Reads files, and those in folders, at any depth and in the order of their names, that may hold definitions. Hidden
 /// folders are left alone, and so are folders behind links, which may lead in circles.
-pub fn files_and_folders(
-    paths: Vec<PathBuf>,
-    tree: Option<Disk>,
-) -> impl Iterator<Item = Result<Input, Unreadable>> {
+pub fn files_and_folders(paths: Vec<PathBuf>, tree: Option<Disk>) -> impl Iterator<Item = Result<Input, Unreadable>> {
     // What comes next is at the end; each with the folder that was named, if it lay in one.
     let mut ahead: Vec<(PathBuf, Option<Rc<Path>>)> = paths.into_iter().rev().map(|path| (path, None)).collect();
     std::iter::from_fn(move || {
@@ -52,6 +49,24 @@ pub fn files_and_folders(
             }
         }
     })
+}
+
+/// The files in a folder, at any depth and in the order of their names, that may hold definitions.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut ahead = children(folder)?;
+    ahead.reverse();
+    while let Some(path) = ahead.pop() {
+        if path.is_dir() {
+            ahead.extend(children(&path)?.into_iter().rev());
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 /// Opens a file or standard input as a stream.
@@ -106,7 +121,8 @@ fn children(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(children)
 }
 
-fn may_hold_definitions(path: &Path) -> bool {
+/// Whether a file is of a sort that may hold definitions, by its name.
+pub fn may_hold_definitions(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     ["yaml", "yml", "json"].iter().any(|wanted| extension.eq_ignore_ascii_case(wanted))
 }

@@ -3,8 +3,8 @@
 use std::{error::Error, fmt, io};
 
 use wheelwright_document::{
-    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, Yaml, YamlError,
-    SpannedNode, YamlErrorKind, decode_json_spanned, decode_yaml,
+    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, SpannedNode, Yaml,
+    YamlError, YamlErrorKind, decode_json_spanned, decode_yaml,
 };
 use wheelwright_findings::{Finding, Place, rules};
 use wheelwright_schema::Dialect;

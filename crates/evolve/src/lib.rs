@@ -4,10 +4,15 @@
 
 mod change;
 mod declaration;
+mod reader;
 mod selector;
 mod version;
 
-pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
+pub use change::{
+    DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
+    parse_changes,
+};
 pub use declaration::{Declaration, DeclaredVersion, Part};
+pub use reader::{Reader, quoted};
 pub use selector::{Selector, SelectorError, Step};
 pub use version::{Maturity, VersionName};
