@@ -108,14 +108,14 @@ impl Tree for Disk {
 }
 
 /// Whether a reference starts like a URL: `http:`, `file:`, and also a drive, which is no relative path either.
-fn has_scheme(reference: &str) -> bool {
+pub(crate) fn has_scheme(reference: &str) -> bool {
     let scheme = reference.split_once(':').map_or("", |(scheme, _)| scheme);
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
 }
 
 /// The path without `.` and with `..` taken back, so that a file has one name however it is referred to.
-fn normalized(path: &Path) -> PathBuf {
+pub(crate) fn normalized(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {

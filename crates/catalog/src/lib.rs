@@ -1,8 +1,36 @@
-//! Schema files on disk: which tree they belong to, and the files in it that they refer to.
+//! Catalogs: the files of a user on disk and in git, and the kinds that they declare.
+//!
+//! [`Catalog::load`] takes a `wheelwright.yaml`, bare CustomResourceDefinitions or OpenAPI documents, and gives a
+//! [`Declaration`](wheelwright_evolve::Declaration) for every kind, with findings about whatever is wrong in the files. A
+//! [`Source`] is where they are read from: [`OnDisk`], or a [`Revision`] in git. [`read_lock`] and [`write_lock`] keep the
+//! lock.
 //!
 //! `wheelwright-schema` does no IO and is given a [`Tree`](wheelwright_schema::Tree); [`Disk`] is the one that reads
 //! files.
 
+mod bare;
+mod catalog;
+pub mod declared;
 mod disk;
+mod documents;
+pub mod files;
+mod git;
+mod input;
+pub mod json_text;
+mod load;
+mod lock;
+mod parse;
+mod policy;
+mod resources;
+mod source;
+mod table;
+mod verify;
 
+pub use catalog::{Catalog, Kind};
 pub use disk::{Disk, LEADS_OUT};
+pub use git::{GitError, Revision};
+pub use input::{Form, Input, MAX_BYTES, Origin, Unreadable};
+pub use lock::{LOCK_FILE, read_lock, write_lock};
+pub use parse::{CatalogFile, KindEntry, Schemas, parse_catalog};
+pub use policy::{NullPolicy, PolicySet, Scoped};
+pub use source::{OnDisk, Source};

@@ -9,18 +9,23 @@ mod identify;
 mod kind;
 mod lens;
 mod problem;
+mod reader;
 mod selector;
 mod structure;
 #[cfg(test)]
 mod testing;
 mod version;
 
-pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
+pub use change::{
+    DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
+    parse_changes,
+};
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
 pub use kind::Kind;
 pub use lens::{Envelope, Lenses, Provenance, Source, WouldReset};
 pub use problem::ChangeProblem;
+pub use reader::{Reader, quoted};
 pub use selector::{Selector, SelectorError, Step};
 pub use structure::{NodeIndex, Scalar, Shape, Structure, StructureNode, Union};
 pub use version::{Maturity, VersionName};

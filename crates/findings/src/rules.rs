@@ -2,7 +2,7 @@
 //!
 //! WW001 to WW029 are about the shape of schemas and definitions, WW030 to WW039 about defaults, WW040 to WW059
 //! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
-//! WW100 and up about documents. An id is never used again for anything else.
+//! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -348,6 +348,67 @@ rules! {
         summary: "a word without quotes in a document is read as a boolean",
         why: "kubectl reads y, yes and on as true, and n, no and off as false, also where they are names or texts",
         mend: "quote the word if the text is meant, or write true or false",
+    }
+    MALFORMED_CATALOG: "WW110" "malformed-catalog" Error {
+        summary: "a catalog or changes file has a value of the wrong sort, or lacks one that it needs",
+        why: "what it was to say cannot be taken into account, and conversion would lose what it was to keep",
+        mend: "write the value in the sort that the key takes",
+    }
+    UNKNOWN_CATALOG_KEY: "WW111" "unknown-catalog-key" Error {
+        summary: "a catalog or changes file has a key that nobody knows",
+        why: "what stands there would have no effect, and nobody would notice until data is lost",
+        mend: "correct the spelling, or remove the key",
+    }
+    MALFORMED_PATH: "WW112" "malformed-path" Error {
+        summary: "a path to a field is not written as paths are",
+        why: "nobody can tell which field is meant",
+        mend: "write names with dots between them, [] for the items of a list, {} for the values of a map, and \
+            [\"x.y\"] for names with other characters",
+    }
+    CONTRADICTION: "WW113" "contradiction" Error {
+        summary: "a step names one field twice where only one can be true",
+        why: "a step is a set of facts without an order, so neither can win",
+        mend: "remove one of the two",
+    }
+    UNSUPPORTED_CHANGE: "WW114" "unsupported-change" Error {
+        summary: "a change is of a sort that is not supported yet",
+        why: "to pass over it would lose the values that it was to carry over",
+        mend: "leave the change out and declare the fields as removed, or wait for a release that supports it",
+    }
+    UNKNOWN_VERSION: "WW115" "unknown-version" Error {
+        summary: "a catalog or changes file names a version that is neither declared nor locked",
+        why: "what is said about the version would have no effect",
+        mend: "correct the name, or declare the version",
+    }
+    MISSING_FILE: "WW116" "missing-file" Error {
+        summary: "a file that a catalog names cannot be read",
+        why: "nothing is known of the kind without it",
+        mend: "correct the path, which is relative to the folder of the catalog",
+    }
+    DUPLICATE_KIND: "WW117" "duplicate-kind" Error {
+        summary: "a kind is declared twice",
+        why: "nobody can tell which of the two a document is of",
+        mend: "remove one of them; versions of one kind belong into one definition, or into one entry of the catalog",
+    }
+    DUPLICATE_VERSION: "WW118" "duplicate-version" Error {
+        summary: "a version of a kind is declared twice",
+        why: "nobody can tell which of the two schemas a document of the version has",
+        mend: "remove one of them, or give one another name",
+    }
+    INCOMPLETE_ORDER: "WW119" "incomplete-order" Error {
+        summary: "the order of the versions of a kind lacks one of them, or has one twice",
+        why: "changes are relative to the version before, so every version needs its place",
+        mend: "name every version once, the oldest first",
+    }
+    SUCCESSOR_CYCLE: "WW120" "successor-cycle" Error {
+        summary: "versions succeed each other in a circle",
+        why: "documents of a version that is gone are read as its successor, and a circle has no end",
+        mend: "let every chain of successors end at a version that is there",
+    }
+    UNKNOWN_DEFINITION: "WW121" "unknown-definition" Error {
+        summary: "a file does not declare what a catalog looks for in it",
+        why: "nothing is known of the kind without its schema",
+        mend: "correct the name, or name the file that declares it",
     }
     UNKNOWN_CHANGE_PATH: "WW130" "unknown-change-path" Error {
         summary: "a change names a field that its version does not have",

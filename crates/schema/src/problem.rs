@@ -1,4 +1,4 @@
-//! What is wrong with a schema: a rule that is broken, where, and how to mend it.
+//! What is wrong with a schema or another file: a rule that is broken, where, and how to mend it.
 
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl Problem {
     }
 
     /// A problem that Kubernetes does not report.
-    pub(crate) fn ours(rule: &'static Rule, path: &Path<'_>, span: Span, message: impl Into<String>) -> Self {
+    pub fn ours(rule: &'static Rule, path: &Path<'_>, span: Span, message: impl Into<String>) -> Self {
         Self {
             rule,
             kind: None,
@@ -60,12 +60,16 @@ impl Problem {
         }
     }
 
-    pub(crate) fn mend(mut self, mend: impl Into<String>) -> Self {
+    /// Says what to write instead.
+    #[must_use]
+    pub fn mend(mut self, mend: impl Into<String>) -> Self {
         self.mend = Some(mend.into());
         self
     }
 
-    pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+    /// Points at another place that has to do with it.
+    #[must_use]
+    pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, label.into()));
         self
     }

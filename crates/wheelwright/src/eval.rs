@@ -1,5 +1,6 @@
 //! `schema eval`: JSON lines in and out, for scripts and conformance. What it answers is what Kubernetes answers.
 
+use wheelwright_catalog::json_text;
 use wheelwright_document::{
     Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode, decode_json_spanned, encode, encode_into,
 };
@@ -9,7 +10,7 @@ use wheelwright_schema::{
     lower_definition, lower_schema,
 };
 
-use crate::{MAX_BYTES, json_text};
+use crate::MAX_BYTES;
 
 /// Evaluates one line and appends the answer, without a line end. A line that cannot be evaluated is answered with
 /// `{"id", "error"}`.

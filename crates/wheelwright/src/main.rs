@@ -1,7 +1,6 @@
 //! The `wheelwright` command: arguments to functions of the library, and nothing else.
 
 mod arguments;
-mod files;
 
 use std::{
     env,
@@ -15,7 +14,7 @@ use arguments::{Arguments, Color, Command, Documents};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Schemas,
-    catalog::Disk,
+    catalog::{Disk, files},
     command::{self, CheckOptions, DocumentOptions, ValidateOptions},
     findings::{Date, Level},
     schema::Root,

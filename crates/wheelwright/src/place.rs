@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{FieldPath, Path, Span, Spanned, SpannedEntry, SpannedNode};
+use wheelwright_document::{FieldPath, Span, Spanned, SpannedEntry, SpannedNode};
 
 /// Finds the places of paths in one document.
 pub(crate) struct Places<'a> {
@@ -76,22 +76,6 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The other way round: the field below `path` whose name is at one of some places.
-pub(crate) fn field_at(value: &Spanned<'_>, path: &Path<'_>, places: &[Span]) -> Option<FieldPath> {
-    match value.node {
-        SpannedNode::Scalar(_) => None,
-        SpannedNode::Array(items) => {
-            let mut items = items.iter().enumerate();
-            items.find_map(|(index, item)| field_at(item, &Path::Index(path, index), places))
-        }
-        SpannedNode::Object(entries) => entries.iter().find_map(|entry| {
-            let path = Path::Child(path, entry.key);
-            let is_here = places.contains(&entry.key_span);
-            if is_here { Some(path.to_field_path()) } else { field_at(&entry.value, &path, places) }
-        }),
-    }
-}
-
 /// The names of values that begin on a later line than their names, by where the values are: of a block, its name says
 /// more than its first line.
 pub(crate) fn names_of_blocks(documents: &[Spanned<'_>]) -> HashMap<Span, Span> {
@@ -143,7 +127,7 @@ fn names(path: &str) -> impl Iterator<Item = (&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use wheelwright_document::{Arena, Decode, decode_yaml};
+    use wheelwright_document::{Arena, Decode, Path, decode_yaml};
 
     use super::*;
 

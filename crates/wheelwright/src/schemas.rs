@@ -6,13 +6,13 @@ use std::{
     fmt, io,
 };
 
+use wheelwright_catalog::declared::{self, Declared};
 use wheelwright_document::{Arena, Span, Spanned, encode};
 use wheelwright_findings::{Holds, Level};
 use wheelwright_schema::{Dialect, Program, Root, Schema};
 
 use crate::{
     Console, Exit, Input, Unreadable,
-    declared::{self, Declared},
     openapi::Definitions,
     report::{Manner, Report, plural},
 };

@@ -1,5 +1,7 @@
 //! Changes: the facts about the step into a version that no schema can say.
 
 mod model;
+mod parse;
 
 pub use model::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
+pub use parse::{OLDER_WRITE, parse_changes};

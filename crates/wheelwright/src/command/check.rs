@@ -7,13 +7,13 @@ use std::{
     io,
 };
 
+use wheelwright_catalog::declared::{self, Declared, Reading};
 use wheelwright_document::{Arena, FieldPath, Span};
 use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, Place, rules};
 use wheelwright_schema::{Lowered, Problem, Root, check};
 
 use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
-    declared::{self, Declared, Reading},
     openapi::{self, Checked},
     place::names_of_blocks,
     report::{Found, Manner, Report, plural},

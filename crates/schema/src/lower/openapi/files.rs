@@ -2,7 +2,7 @@
 //!
 //! Every file has a range of offsets of its own, one after the other, as if they were one long text: a [`Span`] then
 //! says which file it is in, and neither the model nor any check has to carry that along. The document itself comes
-//! first, so its spans are what they always were.
+//! first, so its spans are what they were when it was given.
 
 use std::collections::HashMap;
 
@@ -91,11 +91,12 @@ impl<'t, 'a> Files<'t, 'a> {
     pub(super) fn new(
         name: &str,
         document: &'a Spanned<'a>,
+        base: u32,
         dialect: Dialect,
         tree: &'t dyn Tree,
         arena: &'a Arena,
     ) -> Self {
-        let file = File { name: name.to_owned(), base: 0, bytes: &[], document, dialect, is_declared: true };
+        let file = File { name: name.to_owned(), base, bytes: &[], document, dialect, is_declared: true };
         let by_name = HashMap::from([(name.to_owned(), Some(0))]);
         let next_base = document.span.end.saturating_add(1);
         Self { tree, arena, list: vec![file], broken: Vec::new(), by_name, next_base }
@@ -157,15 +158,15 @@ impl<'t, 'a> Files<'t, 'a> {
         (name, Span { start: span.start - base, end: span.end.saturating_sub(base), ..span })
     }
 
-    /// Every file but the document itself: its name and what it holds.
-    pub(super) fn others(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
-        let files = self.list.iter().skip(1).map(|file| (file.name.as_str(), file.bytes));
-        files.chain(self.broken.iter().map(|(_, name, bytes)| (name.as_str(), *bytes)))
+    /// Every file but the document itself: the offset of its first byte, its name and what it holds.
+    pub(super) fn others(&self) -> impl Iterator<Item = (u32, &str, &'a [u8])> {
+        let files = self.list.iter().skip(1).map(|file| (file.base, file.name.as_str(), file.bytes));
+        files.chain(self.broken.iter().map(|(base, name, bytes)| (*base, name.as_str(), *bytes)))
     }
 
     /// How many bytes were read, the document's own included.
     pub(super) fn bytes(&self) -> usize {
-        self.next_base as usize
+        (self.next_base - self.list[0].base) as usize
     }
 }
 

@@ -37,6 +37,18 @@ impl<'t, 'a> Specification<'t, 'a> {
     ///
     /// [`Yaml::Core`]: wheelwright_document::Yaml::Core
     pub fn open(name: &str, document: &'a Spanned<'a>, tree: &'t dyn Tree, arena: &'a Arena) -> Option<Self> {
+        Self::open_at(0, name, document, tree, arena)
+    }
+
+    /// As [`open`](Self::open), for a document whose spans were moved: those of its file begin at `base`, and those of
+    /// other files behind the end of the document.
+    pub fn open_at(
+        base: u32,
+        name: &str,
+        document: &'a Spanned<'a>,
+        tree: &'t dyn Tree,
+        arena: &'a Arena,
+    ) -> Option<Self> {
         let dialect = Dialect::of(document)?;
         let mut definitions = Vec::new();
         for steps in dialect.definitions() {
@@ -47,7 +59,7 @@ impl<'t, 'a> Specification<'t, 'a> {
                 (entry.key, Target { file: 0, source: &entry.value, path })
             }));
         }
-        let files = Files::new(name, document, dialect, tree, arena);
+        let files = Files::new(name, document, base, dialect, tree, arena);
         Some(Self { files, resolver: Resolver::default(), definitions })
     }
 
@@ -103,7 +115,12 @@ impl<'t, 'a> Specification<'t, 'a> {
 
     /// The files that were read besides the document: names and bytes.
     pub fn other_files(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
-        self.files.others()
+        self.files.others().map(|(_, name, bytes)| (name, bytes))
+    }
+
+    /// Where the spans of the other files begin: offsets and names.
+    pub fn other_bases(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.files.others().map(|(base, name, _)| (base, name))
     }
 
     fn root(&self) -> Option<Target<'a>> {

@@ -4,24 +4,26 @@ use wheelwright_document::{Arena, Span, Spanned, SpannedEntry, SpannedNode};
 
 /// One document of a stream, and where it begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part<'b> {
-    pub(crate) bytes: &'b [u8],
+pub struct Part<'b> {
+    /// The document itself.
+    pub bytes: &'b [u8],
     /// The empty span at its beginning.
     start: Span,
 }
 
 impl<'b> Part<'b> {
     /// A stream as a whole.
-    pub(crate) fn whole(bytes: &'b [u8]) -> Self {
+    pub fn whole(bytes: &'b [u8]) -> Self {
         Self { bytes, start: Span { start: 0, end: 0, line: 1, column: 1 } }
     }
 
-    pub(crate) fn offset(&self) -> usize {
+    /// Where in the stream it begins.
+    pub fn offset(&self) -> usize {
         self.start.start as usize
     }
 
     /// The place in the stream of a place in this part.
-    pub(crate) fn place(&self, span: Span) -> Span {
+    pub fn place(&self, span: Span) -> Span {
         Span {
             start: self.start.start + span.start,
             end: self.start.start + span.end,
@@ -31,7 +33,7 @@ impl<'b> Part<'b> {
     }
 
     /// A document that was decoded from this part, with its places in the stream.
-    pub(crate) fn placed<'a>(&self, document: Spanned<'a>, arena: &'a Arena) -> Spanned<'a> {
+    pub fn placed<'a>(&self, document: Spanned<'a>, arena: &'a Arena) -> Spanned<'a> {
         if self.offset() == 0 { document } else { self.moved(&document, arena) }
     }
 
@@ -55,7 +57,7 @@ impl<'b> Part<'b> {
 
 /// The documents of a stream, one after the other, whether or not anything is between them; a byte order mark before
 /// the first is passed over. What is no JSON is left for decoding to refuse.
-pub(crate) fn parts(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
     let mark = bytes.len() - without_byte_order_mark(bytes).len();
     let mut next = Span { start: mark as u32, end: 0, line: 1, column: 1 };
     std::iter::from_fn(move || {
@@ -70,12 +72,12 @@ pub(crate) fn parts(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// Some editors put one at the start of a file; it has no width and no meaning.
-pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
+pub fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// The length, with both quotes, of the string that bytes begin with; `None` if nothing closes it.
-pub(crate) fn string_length(bytes: &[u8]) -> Option<usize> {
+pub fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut is_escaped = false;
     let closing = bytes.iter().skip(1).position(|byte| {
         let closes = *byte == b'"' && !is_escaped;
@@ -85,7 +87,8 @@ pub(crate) fn string_length(bytes: &[u8]) -> Option<usize> {
     closing.map(|position| position + 2)
 }
 
-pub(crate) fn is_space(byte: u8) -> bool {
+/// Whether JSON passes over a byte.
+pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 

@@ -2,17 +2,16 @@
 
 use std::{error::Error, fmt, io};
 
-use wheelwright_catalog::Disk;
 use wheelwright_document::{
-    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, Yaml, YamlError,
-    YamlErrorKind, decode_json_spanned, decode_yaml,
+    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, FieldPath, Path, Span, Spanned, SpannedNode, Yaml,
+    YamlError, YamlErrorKind, decode_json_spanned, decode_yaml,
 };
 use wheelwright_findings::{Finding, Place, rules};
 use wheelwright_schema::Dialect;
 
 use crate::{
+    Disk,
     json_text::{self, Part},
-    place,
 };
 
 /// The largest file or line that is looked at. A file may hold many documents and definitions, so it may be far larger
@@ -44,6 +43,8 @@ pub enum Origin {
     Found,
     /// A file of OpenAPI or JSON Schema refers to it.
     Referred,
+    /// It is a file of our own, such as a catalog.
+    Ours,
 }
 
 /// How documents are written.
@@ -91,7 +92,7 @@ impl Input {
     }
 
     /// The documents in it. What ends in `.json`, `.yaml` or `.yml` is taken at its word; anything else is looked at.
-    /// YAML is read as kubectl reads it, but for OpenAPI and JSON Schema, which are YAML 1.2.
+    /// YAML is read as kubectl reads it, but for OpenAPI, JSON Schema and our own files, which are YAML 1.2.
     ///
     /// # Errors
     /// What is wrong with the text, and where: WW001, or WW102 for a key that occurs twice.
@@ -120,7 +121,7 @@ impl Input {
     fn yaml_documents<'a>(&'a self, arena: &'a Arena) -> Result<Vec<Spanned<'a>>, YamlError> {
         let core = || decode_yaml(&self.bytes, arena, &Decode { yaml: Yaml::Core, ..LIMITS });
         let is_core = |document: &Spanned<'_>| Dialect::of(document).is_some();
-        if self.origin == Origin::Referred {
+        if matches!(self.origin, Origin::Referred | Origin::Ours) {
             return core();
         }
         match decode_yaml(&self.bytes, arena, &LIMITS) {
@@ -146,11 +147,12 @@ impl Input {
     }
 
     /// The text, for pictures of it; places before the first byte that is not UTF-8 stay right.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    pub(crate) fn place(&self, span: Span) -> Place {
+    /// A place in it.
+    pub fn place(&self, span: Span) -> Place {
         Place::new(&self.name, span)
     }
 
@@ -226,8 +228,24 @@ fn field_at(part: &Part<'_>, places: [Span; 2]) -> FieldPath {
     let arena = Arena::new();
     let lenient = Decode { duplicate_keys: DuplicateKeys::KeepLast, ..LIMITS };
     let documents = decode_yaml(part.bytes, &arena, &lenient).unwrap_or_default();
-    let mut found = documents.iter().filter_map(|document| place::field_at(document, &Path::Root, &places));
+    let mut found = documents.iter().filter_map(|document| field_below(document, &Path::Root, &places));
     found.next().unwrap_or_else(FieldPath::root)
+}
+
+/// The field below `path` whose name is at one of some places.
+fn field_below(value: &Spanned<'_>, path: &Path<'_>, places: &[Span]) -> Option<FieldPath> {
+    match value.node {
+        SpannedNode::Scalar(_) => None,
+        SpannedNode::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| field_below(item, &Path::Index(path, index), places))
+        }
+        SpannedNode::Object(entries) => entries.iter().find_map(|entry| {
+            let path = Path::Child(path, entry.key);
+            let is_here = places.contains(&entry.key_span);
+            if is_here { Some(path.to_field_path()) } else { field_below(&entry.value, &path, places) }
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -7,16 +7,19 @@ use wheelwright_schema::{
 };
 
 /// A kind with its versions, or a schema that stands alone.
-pub(crate) enum Declared {
+#[derive(Debug)]
+pub enum Declared {
+    /// A kind with its versions.
     Definition(Box<Definition>),
+    /// A schema that stands alone.
     Schema(Box<Schema>),
 }
 
 /// A declaration with what is wrong with how it is written, or only that if it could not be read.
-pub(crate) type Reading = Result<Lowered<Declared>, Box<Problem>>;
+pub type Reading = Result<Lowered<Declared>, Box<Problem>>;
 
 /// Reads every definition and schema in a document; lists of definitions are looked into, anything else gives none.
-pub(crate) fn read(document: &Spanned<'_>) -> Vec<Reading> {
+pub fn read(document: &Spanned<'_>) -> Vec<Reading> {
     if is_definition(document) {
         let lowered = lower_definition(document);
         return vec![lowered.map(|lowered| Lowered {
@@ -43,7 +46,7 @@ pub(crate) fn read(document: &Spanned<'_>) -> Vec<Reading> {
 }
 
 /// Everything that is wrong with a declaration.
-pub(crate) fn problems(reading: &Reading, root: Root) -> Vec<Problem> {
+pub fn problems(reading: &Reading, root: Root) -> Vec<Problem> {
     let lowered = match reading {
         Ok(lowered) => lowered,
         Err(problem) => return vec![Problem::clone(problem)],

@@ -8,32 +8,29 @@ use std::{
     rc::Rc,
 };
 
-use wheelwright::{Input, MAX_BYTES, Origin, Unreadable, catalog::Disk};
+use crate::{Disk, Input, MAX_BYTES, Origin, Unreadable};
 
 /// What a name stands for that is no file.
 const STANDARD_INPUT: &str = "-";
 
 /// Reads files; `-` is standard input, which is also read if there are none.
-pub(crate) fn files(paths: Vec<PathBuf>, tree: Option<Disk>) -> impl Iterator<Item = Result<Input, Unreadable>> {
+pub fn files(paths: Vec<PathBuf>, tree: Option<Disk>) -> impl Iterator<Item = Result<Input, Unreadable>> {
     or_standard_input(paths).into_iter().map(move |path| read(&path, Origin::Named, None, tree.as_ref()))
 }
 
 /// The paths, or standard input if there are none.
-pub(crate) fn or_standard_input(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+pub fn or_standard_input(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     if paths.is_empty() { vec![STANDARD_INPUT.into()] } else { paths }
 }
 
 /// Whether standard input is asked for more than once; it can be read only once.
-pub(crate) fn standard_input_repeats<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> bool {
+pub fn standard_input_repeats<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> bool {
     paths.into_iter().filter(|path| is_standard_input(path)).count() > 1
 }
 
 /// Reads files, and those in folders, at any depth and in the order of their names, that may hold definitions. Hidden
 /// folders are left alone, and so are folders behind links, which may lead in circles.
-pub(crate) fn files_and_folders(
-    paths: Vec<PathBuf>,
-    tree: Option<Disk>,
-) -> impl Iterator<Item = Result<Input, Unreadable>> {
+pub fn files_and_folders(paths: Vec<PathBuf>, tree: Option<Disk>) -> impl Iterator<Item = Result<Input, Unreadable>> {
     // What comes next is at the end; each with the folder that was named, if it lay in one.
     let mut ahead: Vec<(PathBuf, Option<Rc<Path>>)> = paths.into_iter().rev().map(|path| (path, None)).collect();
     std::iter::from_fn(move || {
@@ -54,8 +51,29 @@ pub(crate) fn files_and_folders(
     })
 }
 
+/// The files in a folder, at any depth and in the order of their names, that may hold definitions.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut ahead = children(folder)?;
+    ahead.reverse();
+    while let Some(path) = ahead.pop() {
+        if path.is_dir() {
+            ahead.extend(children(&path)?.into_iter().rev());
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
 /// Opens a file or standard input as a stream.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn io::Read>, Unreadable> {
+///
+/// # Errors
+/// It is not there, is a folder, or cannot be read.
+pub fn open(path: &Path) -> Result<Box<dyn io::Read>, Unreadable> {
     if is_standard_input(path) {
         return Ok(Box::new(io::stdin()));
     }
@@ -68,7 +86,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn io::Read>, Unreadable> {
 }
 
 /// What to call a file in messages.
-pub(crate) fn display(path: &Path) -> String {
+pub fn display(path: &Path) -> String {
     if is_standard_input(path) {
         return "standard input".to_owned();
     }
@@ -103,7 +121,8 @@ fn children(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(children)
 }
 
-fn may_hold_definitions(path: &Path) -> bool {
+/// Whether a file is of a sort that may hold definitions, by its name.
+pub fn may_hold_definitions(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     ["yaml", "yml", "json"].iter().any(|wanted| extension.eq_ignore_ascii_case(wanted))
 }

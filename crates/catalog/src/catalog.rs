@@ -1,0 +1,130 @@
+//! A loaded catalog: every kind that is declared, with everything that is wrong with how it was declared.
+
+use std::path::{Path, PathBuf};
+
+use wheelwright_document::Span;
+use wheelwright_evolve::{Declaration, Located, VersionName};
+use wheelwright_findings::{Finding, Place, Sources, rules};
+use wheelwright_schema::{Problem, closest_of};
+
+use crate::{Input, OnDisk, PolicySet, Source, Unreadable, load, table::FileTable};
+
+/// The kinds of a catalog, and the files that declare them.
+///
+/// A span in a [`Declaration`] says which of the files it is in: [`Catalog::place`] finds it again.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) schema_findings: Vec<Finding>,
+    pub(crate) table: FileTable,
+}
+
+/// A kind of a catalog.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Kind {
+    /// Its versions and what is said about them.
+    pub declaration: Declaration,
+    /// The folder that its lock belongs into.
+    pub folder: PathBuf,
+    /// The type of the resource in the Azure Resource Manager.
+    pub arm: Option<Box<str>>,
+    /// The policies of the catalog and of the kind, those for lenses and the others.
+    pub policies: PolicySet,
+    /// Where its name was declared.
+    pub span: Span,
+    /// Versions that are named somewhere, and must be declared or locked.
+    pub(crate) mentioned: Vec<Located<VersionName>>,
+}
+
+impl Catalog {
+    /// Loads what is at some paths on disk: catalogs (`wheelwright.yaml`), folders that have one, files with
+    /// CustomResourceDefinitions and folders of them, and OpenAPI documents, each of which is a version.
+    ///
+    /// What is wrong with the files is found and not refused: see [`findings`](Self::findings).
+    ///
+    /// # Errors
+    /// A path cannot be read, or nothing at it declares a kind.
+    pub fn load<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Unreadable> {
+        Self::load_from(&OnDisk, paths)
+    }
+
+    /// As [`load`](Self::load), from the disk or from a [`Revision`](crate::Revision).
+    ///
+    /// # Errors
+    /// A path cannot be read, or nothing at it declares a kind.
+    pub fn load_from<P: AsRef<Path>>(source: &dyn Source, paths: &[P]) -> Result<Self, Unreadable> {
+        load::load(source, paths.iter().map(AsRef::as_ref))
+    }
+
+    /// The kinds, in the order they were declared.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// What is wrong with the catalog and its changes files, but for versions that nobody knows.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// What is wrong with how schemas are written; they are used all the same, and checking the files says more.
+    pub fn schema_findings(&self) -> &[Finding] {
+        &self.schema_findings
+    }
+
+    /// The versions that are named somewhere and neither declared nor locked.
+    pub fn unknown_versions(&self, is_locked: impl Fn(&Declaration, &VersionName) -> bool) -> Vec<Finding> {
+        let unknown = |kind: &Kind| {
+            let is_known = |name: &VersionName| {
+                kind.declaration.version(name.as_str()).is_some() || is_locked(&kind.declaration, name)
+            };
+            let unknown = kind.mentioned.iter().filter(|mentioned| !is_known(&mentioned.item));
+            unknown.map(|mentioned| self.finding(kind.unknown_version(mentioned))).collect::<Vec<_>>()
+        };
+        self.kinds.iter().flat_map(unknown).collect()
+    }
+
+    /// The place in a file of a span in a declaration; `None` if it is nowhere.
+    pub fn place(&self, span: Span) -> Option<Place> {
+        self.table.place(span)
+    }
+
+    /// A problem with a declaration, as a finding at its place.
+    pub fn finding(&self, problem: Problem) -> Finding {
+        self.table.finding(problem)
+    }
+
+    /// The files that were read.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        self.table.inputs()
+    }
+
+    /// The texts of the files that were read, for pictures of them.
+    pub fn sources(&self) -> Sources {
+        self.inputs().map(|input| (input.name.as_str(), input.text())).collect()
+    }
+}
+
+impl Kind {
+    /// What is said of a version that the kind does not have.
+    pub(crate) fn unknown_version(&self, named: &Located<VersionName>) -> Problem {
+        let Declaration { kind, versions, .. } = &self.declaration;
+        let path = wheelwright_document::Path::Root;
+        let there = || versions.iter().map(|version| version.name.as_str());
+        let message = format!("{kind} has no version {}", wheelwright_evolve::quoted(named.item.as_str()));
+        let mut problem = Problem::ours(&rules::UNKNOWN_VERSION, &path, named.span, message);
+        problem.mend = Some(match closest_of(there(), named.item.as_str()) {
+            Some(meant) => format!("write {meant}, if that is what is meant"),
+            None => format!("correct the name, or declare the version; there is {}", few(there())),
+        });
+        problem
+    }
+}
+
+/// Some names for a message, and how many more there are.
+pub(crate) fn few<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut shown: Vec<String> = names.by_ref().take(10).map(str::to_owned).collect();
+    shown.extend(Some(names.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}

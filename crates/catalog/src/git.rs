@@ -1,0 +1,244 @@
+//! Files as they were at a revision in git. Only objects that are there are read; nothing is ever fetched.
+
+use std::{
+    error::Error,
+    fmt,
+    io::{self, Read as _},
+    path::{Component, Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use wheelwright_schema::{Refused, Tree};
+
+use crate::{
+    MAX_BYTES, Source,
+    disk::{LEADS_OUT, has_scheme, normalized},
+    files,
+};
+
+/// The files of a commit.
+#[derive(Clone, Debug)]
+pub struct Revision {
+    /// Where users stand: paths are relative to it.
+    folder: PathBuf,
+    /// As the user wrote it.
+    name: String,
+    commit: String,
+}
+
+/// Why a revision cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GitError {
+    /// The program is not there, or cannot be started.
+    NoGit(io::Error),
+    /// The folder is in no repository, or git refuses to look at it.
+    NoRepository {
+        /// The folder.
+        folder: PathBuf,
+        /// What git says.
+        reason: String,
+    },
+    /// There is no such commit.
+    UnknownRevision {
+        /// As the user wrote it.
+        revision: String,
+        /// The clone has only the newest commits, and the revision may be among the others.
+        shallow: bool,
+    },
+}
+
+impl fmt::Display for GitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoGit(error) => {
+                write!(f, "cannot run git: {error}; install it, or compare with the committed lock instead")
+            }
+            Self::NoRepository { folder, reason } => {
+                write!(f, "{} is in no git repository that can be read: {reason}", files::display(folder))
+            }
+            Self::UnknownRevision { revision, shallow: false } => {
+                write!(f, "there is no revision {revision:?} in this repository; git log lists those that are there")
+            }
+            Self::UnknownRevision { revision, shallow: true } => write!(
+                f,
+                "there is no revision {revision:?} in this clone, which is shallow; fetch it (git fetch --unshallow, \
+                 or fetch-depth: 0 in a workflow), or rely on the committed lock"
+            ),
+        }
+    }
+}
+
+impl Error for GitError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NoGit(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl Revision {
+    /// Looks a revision up: a commit, a branch, a tag, `HEAD~1`. Paths will be relative to `folder`.
+    ///
+    /// # Errors
+    /// There is no git, no repository, or no such revision in it.
+    pub fn open(folder: &Path, name: &str) -> Result<Self, GitError> {
+        let ask = |arguments: &[&str]| run(folder, arguments).map_err(GitError::NoGit);
+        let repository = ask(&["rev-parse", "--is-shallow-repository"])?;
+        if !repository.is_success {
+            let reason = repository.complaint();
+            return Err(GitError::NoRepository { folder: folder.to_owned(), reason });
+        }
+        let commit = ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])?;
+        // A name of forty digits passes for a commit until its object is asked for.
+        let is_there = |commit: &str| ask(&["cat-file", "-e", &format!("{commit}^{{tree}}")]).map(|run| run.is_success);
+        let id = commit.text();
+        if !commit.is_success || id.is_empty() || !is_there(&id)? {
+            let shallow = repository.text() == "true";
+            return Err(GitError::UnknownRevision { revision: name.to_owned(), shallow });
+        }
+        Ok(Self { folder: folder.to_owned(), name: name.to_owned(), commit: id })
+    }
+
+    /// How git names a file of the commit, and the folder that it is relative to.
+    fn object(&self, path: &Path) -> io::Result<String> {
+        let path = slashed(&normalized(path)).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, "only files of the repository are in a revision")
+        })?;
+        Ok(format!("{}:{}", self.commit, if path.starts_with("../") { path } else { format!("./{path}") }))
+    }
+
+    fn sort_of(&self, path: &Path) -> Option<String> {
+        let run = run(&self.folder, &["cat-file", "-t", &self.object(path).ok()?]).ok()?;
+        run.is_success.then(|| run.text())
+    }
+}
+
+impl Source for Revision {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let run = run(&self.folder, &["cat-file", "blob", &self.object(path)?])?;
+        if run.is_success || run.output.len() > MAX_BYTES {
+            return Ok(run.output);
+        }
+        Err(match self.sort_of(path).as_deref() {
+            Some("tree") => io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"),
+            None => io::Error::new(io::ErrorKind::NotFound, format!("there is no such file at {}", self.name)),
+            Some(_) => io::Error::other(run.complaint()),
+        })
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.sort_of(path).as_deref() == Some("tree")
+    }
+
+    fn files(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let run = run(&self.folder, &["ls-tree", "-r", "-z", &self.object(folder)?])?;
+        if !run.is_success {
+            let message = format!("there is no such folder at {}", self.name);
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
+        if run.output.len() > MAX_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the folder has too many files"));
+        }
+        let entries = run.output.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+        // Links and submodules are left alone.
+        let files = entries.filter_map(|entry| entry.strip_prefix("100")?.split_once('\t')).map(|(_, path)| path);
+        let is_hidden = |path: &str| path.split('/').any(|part| part.starts_with('.'));
+        let wanted = files.filter(|path| !is_hidden(path) && files::may_hold_definitions(Path::new(path)));
+        let mut found: Vec<_> = wanted.map(|path| folder.join(path)).collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn tree(&self, _file: &Path) -> Box<dyn Tree + '_> {
+        Box::new(RevisionTree(self))
+    }
+
+    fn display(&self, path: &Path) -> String {
+        format!("{}:{}", self.name, files::display(path))
+    }
+}
+
+/// The whole of a commit is the tree that its files may refer to each other in.
+struct RevisionTree<'r>(&'r Revision);
+
+impl Tree for RevisionTree<'_> {
+    fn locate(&self, from: &str, reference: &str) -> Result<String, Refused> {
+        let refuse = |message: &str| Refused {
+            message: message.to_owned(),
+            mend: "refer to a file of the repository by a relative path".to_owned(),
+        };
+        if has_scheme(reference) {
+            return Err(refuse("it is a URL, and only files in the tree are read"));
+        }
+        let parent = Path::new(from).parent().unwrap_or(Path::new(""));
+        let path = normalized(&parent.join(reference));
+        slashed(&path).ok_or_else(|| refuse(LEADS_OUT))
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        let bytes = Source::read(self.0, Path::new(name)).map_err(|error| error.to_string())?;
+        if bytes.len() > MAX_BYTES {
+            return Err(format!("it has more than {} MiB", MAX_BYTES >> 20));
+        }
+        Ok(bytes)
+    }
+}
+
+/// A relative path as git writes it.
+fn slashed(path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> = path
+        .components()
+        .map(|component| match component {
+            Component::Normal(name) => name.to_str(),
+            Component::ParentDir => Some(".."),
+            _ => None,
+        })
+        .collect();
+    parts.map(|parts| parts.join("/"))
+}
+
+/// What git did.
+struct Run {
+    is_success: bool,
+    /// What it wrote, up to one byte more than a file may have.
+    output: Vec<u8>,
+    said: Vec<u8>,
+}
+
+impl Run {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output).trim().to_owned()
+    }
+
+    /// The first line of what it said.
+    fn complaint(&self) -> String {
+        let said = String::from_utf8_lossy(&self.said);
+        let line = said.lines().next().unwrap_or("git says nothing about why");
+        line.strip_prefix("fatal: ").unwrap_or(line).to_owned()
+    }
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> io::Result<Run> {
+    let mut child = Command::new("git")
+        // A clone that leaves objects out would fetch them now; no way there is allowed.
+        .args(["--no-pager", "-c", "protocol.allow=never", "-C"])
+        .arg(folder)
+        .args(arguments)
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut output = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MAX_BYTES as u64 + 1).read_to_end(&mut output)?;
+    }
+    // What is left of a file that is too large is not waited for: its reader is gone now.
+    let ended = child.wait_with_output()?;
+    Ok(Run { is_success: ended.status.success(), output, said: ended.stderr })
+}

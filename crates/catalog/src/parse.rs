@@ -1,0 +1,228 @@
+//! Catalog files: what a `wheelwright.yaml` says, read with the place of every part.
+
+use wheelwright_document::{Path, Span, Spanned, SpannedEntry};
+use wheelwright_evolve::{Located, Reader, VersionName};
+use wheelwright_findings::rules;
+use wheelwright_schema::Problem;
+
+use crate::policy::{self, PolicySet};
+
+/// What a catalog file says, before any of the files that it names is read.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CatalogFile {
+    /// The entries of `kinds`.
+    pub kinds: Vec<KindEntry>,
+    /// The policies of all kinds.
+    pub policies: PolicySet,
+}
+
+/// An entry of `kinds`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct KindEntry {
+    /// Where the entry was written.
+    pub span: Span,
+    /// Where its schemas are.
+    pub schemas: Schemas,
+    /// `kind`: which of the kinds in a file, or what to call a definition.
+    pub kind: Option<Located<Box<str>>>,
+    /// `arm`: the type of the resource in the Azure Resource Manager.
+    pub arm: Option<Located<Box<str>>>,
+    /// `changes`: the changes file.
+    pub changes: Option<Located<Box<str>>>,
+    /// `hub`: the version whose shape is stored.
+    pub hub: Option<Located<VersionName>>,
+    /// `order`: the versions, oldest first.
+    pub order: Option<Located<Vec<Located<VersionName>>>>,
+    /// `successors`: versions that are gone, and those that speak for them.
+    pub successors: Vec<(Located<VersionName>, Located<VersionName>)>,
+    /// `policies`.
+    pub policies: PolicySet,
+}
+
+/// Where the schemas of a kind are.
+#[derive(Clone, Debug)]
+pub enum Schemas {
+    /// `crd`: a file with CustomResourceDefinitions.
+    Definitions(Located<Box<str>>),
+    /// `openapi`: a document for each version.
+    Documents {
+        /// The versions and their files.
+        files: Vec<(Located<VersionName>, Located<Box<str>>)>,
+        /// `definition`: which of the definitions in them.
+        definition: Option<Located<Box<str>>>,
+    },
+}
+
+const KEYS: &[&str] =
+    &["crd", "openapi", "definition", "kind", "arm", "changes", "hub", "order", "successors", "policies"];
+
+/// Reads a catalog file. What is wrong is reported and left out; the rest is read all the same.
+pub fn parse_catalog(file: &Spanned<'_>) -> (CatalogFile, Vec<Problem>) {
+    let mut reader = Reader::new();
+    let mut catalog = CatalogFile::default();
+    let root = &Path::Root;
+    for entry in reader.entries(file, root, "an object with kinds") {
+        let path = &Path::Child(root, entry.key);
+        match entry.key {
+            "kinds" => {
+                let items = reader.list(&entry.value, path, "a list of kinds").iter().enumerate();
+                let read = items.map_while(|(index, item)| {
+                    (!reader.is_full()).then(|| kind(&mut reader, item, &Path::Index(path, index)))
+                });
+                catalog.kinds = read.collect::<Vec<_>>().into_iter().flatten().collect();
+            }
+            "policies" => catalog.policies = policy::read(&mut reader, &entry.value, path, false),
+            _ => reader.unknown_key(entry, path, &["kinds", "policies"]),
+        }
+    }
+    if file.as_object().is_some() && file.get("kinds").is_none() {
+        lacks(&mut reader, file, root, "a catalog needs kinds", "add kinds: with an entry for each kind");
+    }
+    (catalog, reader.finish())
+}
+
+fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<KindEntry> {
+    let Some(entries) = source.as_object() else {
+        reader.wrong_sort(source, path, "an object with crd or openapi");
+        return None;
+    };
+    let (mut definitions, mut documents, mut definition) = (None, None, None);
+    let mut kind = KindEntry {
+        span: source.span,
+        schemas: Schemas::Documents { files: Vec::new(), definition: None },
+        kind: None,
+        arm: None,
+        changes: None,
+        hub: None,
+        order: None,
+        successors: Vec::new(),
+        policies: PolicySet::default(),
+    };
+    for entry in entries {
+        let path = &Path::Child(path, entry.key);
+        let value = &entry.value;
+        match entry.key {
+            "crd" => definitions = Some((entry, text(reader, value, path, "the path of a file"))),
+            "openapi" => documents = Some((entry, documents_of(reader, value, path))),
+            "definition" => definition = Some((entry, text(reader, value, path, "the name of a definition"))),
+            "kind" => kind.kind = text(reader, value, path, "the name of a kind"),
+            "arm" => kind.arm = arm(reader, value, path),
+            "changes" => kind.changes = text(reader, value, path, "the path of a file"),
+            "hub" => kind.hub = reader.version(value, path),
+            "order" => kind.order = order(reader, value, path),
+            "successors" => kind.successors = successors(reader, value, path),
+            "policies" => kind.policies = policy::read(reader, value, path, true),
+            _ => reader.unknown_key(entry, path, KEYS),
+        }
+    }
+    match (&definitions, &documents, &definition) {
+        (None, None, _) => {
+            let mend = "add crd: with the path of a definition, or openapi: with a file for each version";
+            lacks(reader, source, path, "a kind needs its schemas", mend);
+        }
+        (Some(_), Some((entry, _)), _) => superfluous(reader, entry, path, "a kind has crd or openapi, not both"),
+        (Some(_), None, Some((entry, _))) => {
+            superfluous(
+                reader,
+                entry,
+                path,
+                "definition belongs to openapi; a kind in a file of crd is chosen by kind",
+            );
+        }
+        _ => {}
+    }
+    kind.schemas = match (definitions, documents) {
+        (Some((_, file)), _) => Schemas::Definitions(file?),
+        (None, documents) => Schemas::Documents {
+            files: documents?.1,
+            definition: match definition {
+                Some((_, named)) => Some(named?),
+                None => None,
+            },
+        },
+    };
+    Some(kind)
+}
+
+fn documents_of(
+    reader: &mut Reader,
+    value: &Spanned<'_>,
+    path: &Path<'_>,
+) -> Vec<(Located<VersionName>, Located<Box<str>>)> {
+    let mut files = Vec::new();
+    let entries = reader.entries(value, path, "an object with a file for each version");
+    for SpannedEntry { key, key_span, value } in entries {
+        let path = &Path::Key(path, key);
+        let name = reader.version_in(key, *key_span, path);
+        let file = text(reader, value, path, "the path of a file");
+        files.extend(name.zip(file));
+    }
+    if entries.is_empty() && (value.as_object().is_some() || value.as_scalar().is_some_and(|value| value.is_null())) {
+        lacks(
+            reader,
+            value,
+            path,
+            "openapi needs a file",
+            "add a line for each version, with the path of its document",
+        );
+    }
+    files
+}
+
+/// A type of resource: a provider and at least one name, with slashes between them.
+fn arm(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Located<Box<str>>> {
+    let expected = "a type of resource, such as Microsoft.Shop/carts/items";
+    let named = text(reader, value, path, expected)?;
+    let is_name = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+    };
+    let is_type = named.item.contains('/') && named.item.split('/').all(is_name);
+    if !is_type {
+        let message = format!("expected {expected}, found {}", wheelwright_evolve::quoted(&named.item));
+        reader.report(&rules::MALFORMED_CATALOG, path, value.span, message);
+    }
+    is_type.then_some(named)
+}
+
+fn order(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Located<Vec<Located<VersionName>>>> {
+    let items = reader.list(value, path, "a list of versions, oldest first").iter().enumerate();
+    let read = items.map(|(index, item)| reader.version(item, &Path::Index(path, index)));
+    let item: Vec<_> = read.collect::<Vec<_>>().into_iter().flatten().collect();
+    value.as_array().map(|_| Located { item, span: value.span })
+}
+
+fn successors(
+    reader: &mut Reader,
+    value: &Spanned<'_>,
+    path: &Path<'_>,
+) -> Vec<(Located<VersionName>, Located<VersionName>)> {
+    let mut successors = Vec::new();
+    for SpannedEntry { key, key_span, value } in
+        reader.entries(value, path, "an object from versions to their successors")
+    {
+        let path = &Path::Key(path, key);
+        let gone = reader.version_in(key, *key_span, path);
+        successors.extend(gone.zip(reader.version(value, path)));
+    }
+    successors
+}
+
+fn text(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>, expected: &str) -> Option<Located<Box<str>>> {
+    reader.text(value, path, expected).map(|text| Located { item: text.item.into(), span: text.span })
+}
+
+fn lacks(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>, message: &str, mend: &str) {
+    // Of what is long, the beginning is where to look.
+    let first = source.as_object().and_then(<[_]>::first).map_or(source.span, |entry| entry.key_span);
+    if let Some(problem) = reader.report(&rules::MALFORMED_CATALOG, path, first, message) {
+        problem.mend = Some(mend.to_owned());
+    }
+}
+
+fn superfluous(reader: &mut Reader, entry: &SpannedEntry<'_>, path: &Path<'_>, message: &str) {
+    if let Some(problem) = reader.report(&rules::MALFORMED_CATALOG, path, entry.key_span, message) {
+        problem.mend = Some("remove the line".to_owned());
+    }
+}
