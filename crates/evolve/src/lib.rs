@@ -4,6 +4,7 @@
 
 mod change;
 mod declaration;
+pub mod laws;
 mod selector;
 mod version;
 
