@@ -6,7 +6,9 @@ mod mutate;
 mod rule;
 mod scalar;
 
-use wheelwright_document::{Arena, Value};
+use std::collections::{HashMap, HashSet};
+
+use wheelwright_document::{Arena, Owned, Value};
 use wheelwright_schema::{
     Root, Schema,
     model::{Additional, ListType, Type},
@@ -80,6 +82,9 @@ struct ObjectShape {
     keeps_unknown: bool,
     embedded: bool,
     union: Option<Union>,
+    /// Fields that rules speak of. What rules demand is not understood, but tossing for these fields meets it far more
+    /// often than leaving nearly all of them out.
+    in_rules: Vec<usize>,
 }
 
 /// What the values of a map are.
@@ -261,6 +266,7 @@ impl Generator {
         };
         Shape::Object(ObjectShape {
             union: self.union_of(&fields),
+            in_rules: named_by_rules(schema, &fields),
             fields,
             values,
             keeps_unknown: schema.extensions.preserve_unknown_fields == Some(true),
@@ -283,18 +289,32 @@ impl Generator {
     /// Finds a field whose enum names at least two of the fields beside it, as in `type: RollingUpdate` with
     /// `rollingUpdate`: schemas seldom say that the two go together, but their rules do.
     fn union_of(&self, fields: &[(Box<str>, usize)]) -> Option<Union> {
+        let positions = fields.iter().enumerate();
+        let by_name: HashMap<String, usize> =
+            positions.map(|(position, (name, _))| (name.to_ascii_lowercase(), position)).collect();
         fields.iter().enumerate().find_map(|(discriminator, (_, at))| {
             let members = self.nodes[*at].rule.r#enum.iter();
             let texts = members.filter_map(|member| match member {
-                wheelwright_document::Owned::String(text) => Some(text.as_str()),
+                Owned::String(text) => Some(text.as_str()),
                 _ => None,
             });
-            let case = |text: &str| (text.into(), fields.iter().position(|(name, _)| name.eq_ignore_ascii_case(text)));
+            let case = |text: &str| (text.into(), by_name.get(&text.to_ascii_lowercase()).copied());
             let cases: Vec<(Box<str>, Option<usize>)> = texts.map(case).collect();
             let named = cases.iter().filter(|(_, field)| field.is_some()).count();
             (named >= 2).then_some(Union { discriminator, cases })
         })
     }
+}
+
+/// The positions of the fields that rules name right after `self.`.
+fn named_by_rules(schema: &Schema, fields: &[(Box<str>, usize)]) -> Vec<usize> {
+    let rules = schema.extensions.validations.iter().map(|validation| &*validation.rule.text);
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let names: HashSet<&str> = rules
+        .flat_map(|rule| rule.split("self.").skip(1))
+        .map(|rest| &rest[..rest.find(|letter| !is_part(letter)).unwrap_or(rest.len())])
+        .collect();
+    (0..fields.len()).filter(|position| names.contains(&*fields[*position].0)).collect()
 }
 
 impl Node {

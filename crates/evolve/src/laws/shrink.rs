@@ -1,6 +1,6 @@
 //! Failures made small: the simplest document near a failing one that still fails.
 
-use wheelwright_document::{Arena, Entry, Number, Value};
+use wheelwright_document::{Arena, Number, Value};
 
 /// How many documents are tried, at most.
 const TRIES: usize = 4_000;
@@ -58,9 +58,9 @@ fn shrink_within<'a>(
         let before = document;
         let mut position = 0;
         while let Some(value) = at(document, &mut position.clone()) {
-            let simpler = simpler(value, arena).into_iter().find_map(|candidate| {
+            let simpler = simpler(value, arena).find_map(|candidate| {
                 *tries = tries.checked_sub(1)?;
-                let changed = replaced(document, &mut position.clone(), candidate, arena);
+                let changed = replaced(document, &mut position.clone(), candidate, arena)?;
                 still_fails(changed).then_some(changed)
             });
             match simpler {
@@ -90,35 +90,44 @@ fn at<'a>(value: Value<'a>, position: &mut usize) -> Option<Value<'a>> {
     }
 }
 
-/// The document with another value at a position.
-fn replaced<'a>(value: Value<'a>, position: &mut usize, with: Value<'a>, arena: &'a Arena) -> Value<'a> {
+/// The document with another value at a position; all that is not above it is shared.
+fn replaced<'a>(value: Value<'a>, position: &mut usize, with: Value<'a>, arena: &'a Arena) -> Option<Value<'a>> {
     if *position == 0 {
-        *position = usize::MAX;
-        return with;
+        return Some(with);
     }
     *position -= 1;
     match value {
         Value::Array(items) => {
-            Value::Array(arena.slice_from(items.iter().map(|item| replaced(*item, position, with, arena))))
+            let mut found = items.iter().enumerate();
+            let (at, item) = found.find_map(|(at, item)| Some((at, replaced(*item, position, with, arena)?)))?;
+            let mut items = items.to_vec();
+            items[at] = item;
+            Some(Value::Array(arena.slice(&items)))
         }
-        Value::Object(entries) => Value::Object(arena.slice_from(
-            entries.iter().map(|entry| Entry { value: replaced(entry.value, position, with, arena), ..*entry }),
-        )),
-        scalar => scalar,
+        Value::Object(entries) => {
+            let mut found = entries.iter().enumerate();
+            let (at, value) =
+                found.find_map(|(at, entry)| Some((at, replaced(entry.value, position, with, arena)?)))?;
+            let mut entries = entries.to_vec();
+            entries[at].value = value;
+            Some(Value::Object(arena.slice(&entries)))
+        }
+        _ => None,
     }
 }
 
-/// Values that are simpler than this one, the simplest first. Each step is to something smaller, so steps come to an end.
-fn simpler<'a>(value: Value<'a>, arena: &'a Arena) -> Vec<Value<'a>> {
+/// Values that are simpler than this one, the simplest first and each made when it is asked for. Every step is to
+/// something smaller, so steps come to an end.
+fn simpler<'a>(value: Value<'a>, arena: &'a Arena) -> Box<dyn Iterator<Item = Value<'a>> + 'a> {
     match value {
-        Value::Null | Value::Bool(false) => Vec::new(),
-        Value::Bool(true) => vec![Value::Bool(false)],
-        Value::Number(number) => simpler_numbers(number),
+        Value::Null | Value::Bool(false) => Box::new(std::iter::empty()),
+        Value::Bool(true) => Box::new(std::iter::once(Value::Bool(false))),
+        Value::Number(number) => Box::new(simpler_numbers(number).into_iter()),
         Value::String(text) => {
-            simpler_texts(text.as_str()).into_iter().map(|text| Value::string(arena.text(&text))).collect()
+            Box::new(simpler_texts(text.as_str()).into_iter().map(|text| Value::string(arena.text(&text))))
         }
-        Value::Array(items) => fewer(items, arena).into_iter().map(Value::Array).collect(),
-        Value::Object(entries) => fewer(entries, arena).into_iter().map(Value::Object).collect(),
+        Value::Array(items) => Box::new(fewer(items, arena).map(Value::Array)),
+        Value::Object(entries) => Box::new(fewer(entries, arena).map(Value::Object)),
     }
 }
 
@@ -152,21 +161,12 @@ fn simpler_texts(text: &str) -> Vec<String> {
     candidates
 }
 
-/// The items without all, without either half, without each.
-fn fewer<'a, T: Copy>(items: &'a [T], arena: &'a Arena) -> Vec<&'a [T]> {
+/// None of the items, either half, all but one.
+fn fewer<'a, T: Copy>(items: &'a [T], arena: &'a Arena) -> impl Iterator<Item = &'a [T]> {
     let count = items.len();
-    if count == 0 {
-        return Vec::new();
-    }
-    let mut candidates = vec![&items[..0]];
-    if count > 2 {
-        candidates.extend([&items[..count / 2], &items[count / 2..]]);
-    }
-    if count > 1 {
-        let without = |position: usize| [&items[..position], &items[position + 1..]].concat();
-        candidates.extend((0..count).map(|position| arena.slice(&without(position))));
-    }
-    candidates
+    let parts = [&items[..0], &items[..count / 2], &items[count / 2..]];
+    let without = move |position: usize| arena.slice(&[&items[..position], &items[position + 1..]].concat());
+    parts.into_iter().filter(move |part| part.len() < count).chain((0..count).map(without))
 }
 
 #[cfg(test)]
@@ -202,7 +202,7 @@ mod tests {
             for position in 0.. {
                 let Some(found) = at(value, &mut position.clone()) else { break };
                 for candidate in simpler(found, &arena) {
-                    let changed = encode(replaced(value, &mut position.clone(), candidate, &arena));
+                    let changed = encode(replaced(value, &mut position.clone(), candidate, &arena).unwrap());
                     assert!(changed.len() < least, "{end} could be {}", String::from_utf8_lossy(&changed));
                 }
             }

@@ -15,6 +15,9 @@ const ALLOWANCE: usize = 40;
 /// A document with so many values gets no more than it must have, however many items a schema demands.
 const MOST: usize = 2_000;
 
+/// No list gets longer, however many items a schema demands: items are compared with one another.
+const LONGEST_LIST: usize = 256;
+
 /// What becomes of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mood {
@@ -44,17 +47,22 @@ pub(super) struct Run<'a, 'r> {
     /// Only the first item of a list needs to reach what is in focus.
     focusing: bool,
     made: usize,
+    /// Of eight fields that rules speak of, so many are there: some rules want a field, some want it gone, and some want
+    /// it with one of two others. One answer for all objects of a document meets one rule everywhere.
+    in_rules: usize,
 }
 
 impl<'a, 'r> Run<'a, 'r> {
     pub(super) fn new(generator: &'a Generator, mood: Mood, random: &'r mut Random, arena: &'a Arena) -> Self {
         let focus = vec![false; generator.nodes.len()];
-        Self { generator, random, arena, mood, focus, focusing: true, made: 0 }
+        let in_rules = [0, 4, 7][random.below(3)];
+        Self { generator, random, arena, mood, focus, focusing: true, made: 0, in_rules }
     }
 
     /// A whole document that reaches the given nodes.
     pub(super) fn document(mut self, focus: &[usize]) -> Value<'a> {
-        if self.mood == Mood::Incomplete && self.random.one_in(2) {
+        let is_object = matches!(self.generator.nodes[0].shape, Shape::Object(_));
+        if self.mood == Mood::Incomplete && is_object && self.random.one_in(2) {
             return Value::Object(self.arena.slice(&self.implied(0)));
         }
         for node in focus {
@@ -91,6 +99,7 @@ impl<'a, 'r> Run<'a, 'r> {
             rule.expand(&mut wish, favourite, self.random);
         }
         node.rule.expand(&mut wish, favourite, self.random);
+        wish.settle_negations(favourite, self.random);
         if let Some(member) = self.random.pick(&wish.members()) {
             return member.share(self.arena);
         }
@@ -135,7 +144,15 @@ impl<'a, 'r> Run<'a, 'r> {
                 self.scalar(&r#type, wish)
             }
             _ if wish.wanted.iter().any(|rule| rule.limits_scalars()) => self.scalar(&Type::String, wish),
-            _ => free::value(self.random, &self.generator.names, allowance.min(6), self.arena),
+            _ => self.free(allowance.min(6)),
+        }
+    }
+
+    /// A value that nothing describes; not null, which would be as good as absent.
+    fn free(&mut self, allowance: usize) -> Value<'a> {
+        match free::value(self.random, &self.generator.names, allowance, self.arena) {
+            Value::Null => Value::Object(&[]),
+            value => value,
         }
     }
 
@@ -162,8 +179,11 @@ impl<'a, 'r> Run<'a, 'r> {
                 _ => {}
             }
         }
-        for (position, (_, below)) in shape.fields.iter().enumerate() {
-            if self.is_focused(at) && self.is_focused(*below) {
+        for (position, (name, below)) in shape.fields.iter().enumerate() {
+            // A default would fill the field with what a branch may not want.
+            let has_default = self.generator.nodes[*below].has_default;
+            let is_told = has_default && wish.wanted.iter().any(|rule| rule.field(name).is_some());
+            if is_told || self.is_focused(*below) {
                 plan[position] = Plan::Present;
             }
         }
@@ -172,6 +192,11 @@ impl<'a, 'r> Run<'a, 'r> {
         for rule in &wish.avoided {
             self.break_rule(rule, shape, &mut plan, &mut avoided);
         }
+        for field in &shape.in_rules {
+            if plan[*field] == Plan::Open && self.made < MOST && self.random.below(8) < self.in_rules {
+                plan[*field] = Plan::Present;
+            }
+        }
         let count = wish.range(|rule| rule.properties.clone());
         self.settle_open(&mut plan, allowance, *count.start(), *count.end());
 
@@ -179,8 +204,9 @@ impl<'a, 'r> Run<'a, 'r> {
         let values = self.map_size(shape, allowance, present, *count.start(), *count.end());
         let share = allowance.saturating_sub(present + values) / (present + values).max(1);
         let mut entries = self.implied(at);
+        let implied = entries.len();
         for (position, (name, below)) in shape.fields.iter().enumerate() {
-            if plan[position] != Plan::Present || entries.iter().any(|entry| entry.key == &**name) {
+            if plan[position] != Plan::Present || entries[..implied].iter().any(|entry| entry.key == &**name) {
                 continue;
             }
             let mut wish = wish.field(name);
@@ -312,7 +338,7 @@ impl<'a, 'r> Run<'a, 'r> {
         };
         let is_focused = items.is_some_and(|items| self.is_focused(items));
         let usual = usual.min(allowance).max(usize::from(is_focused)).clamp(least, most);
-        let count = if self.made > MOST { usual.min(1) } else { usual.min(MOST) };
+        let count = if self.made > MOST { usual.min(1) } else { usual.min(LONGEST_LIST) };
         let share = allowance.saturating_sub(count) / count.max(1);
         let keys: &[Box<str>] = if let Unique::Keys(keys) = unique { keys } else { &[] };
         let unique_items = wish.wanted.iter().any(|rule| rule.unique_items);

@@ -16,7 +16,7 @@ impl<'a> Run<'a, '_> {
             // Most values are scalars, but what happens to lists and objects is more telling.
             let containers = self.random.one_in(2);
             let mut target = self.random.below(self.targets(document, containers, true));
-            document = self.edited_at(document, Some(0), &mut target, containers);
+            document = self.edited_at(document, Some(0), &mut target, containers).unwrap_or(document);
         }
         document
     }
@@ -34,35 +34,44 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Edits the value that `target` counts down to; values that no schema describes have no node.
-    fn edited_at(&mut self, value: Value<'a>, at: Option<usize>, target: &mut usize, containers: bool) -> Value<'a> {
+    /// Edits the value that `target` counts down to, unless it is not in here; values that no schema describes have no
+    /// node.
+    fn edited_at(
+        &mut self,
+        value: Value<'a>,
+        at: Option<usize>,
+        target: &mut usize,
+        containers: bool,
+    ) -> Option<Value<'a>> {
         if is_target(value, containers) {
             if *target == 0 {
-                *target = usize::MAX;
-                return self.edited(value, at);
+                return Some(self.edited(value, at));
             }
             *target -= 1;
         }
         match value {
             Value::Array(items) => {
                 let below = at.and_then(|at| self.generator.items(at));
+                let mut found = items.iter().enumerate();
+                let (position, item) = found
+                    .find_map(|(position, item)| Some((position, self.edited_at(*item, below, target, containers)?)))?;
                 let mut items = items.to_vec();
-                for item in &mut items {
-                    *item = self.edited_at(*item, below, target, containers);
-                }
-                Value::Array(self.arena.slice(&items))
+                items[position] = item;
+                Some(Value::Array(self.arena.slice(&items)))
             }
             Value::Object(entries) => {
-                let mut entries = entries.to_vec();
-                for entry in &mut entries {
-                    if at.is_none_or(|at| !self.generator.is_implied(at, entry.key)) {
-                        let below = at.and_then(|at| self.generator.below(at, entry.key));
-                        entry.value = self.edited_at(entry.value, below, target, containers);
+                let (position, value) = entries.iter().enumerate().find_map(|(position, entry)| {
+                    if at.is_some_and(|at| self.generator.is_implied(at, entry.key)) {
+                        return None;
                     }
-                }
-                Value::Object(self.arena.slice(&entries))
+                    let below = at.and_then(|at| self.generator.below(at, entry.key));
+                    Some((position, self.edited_at(entry.value, below, target, containers)?))
+                })?;
+                let mut entries = entries.to_vec();
+                entries[position].value = value;
+                Some(Value::Object(self.arena.slice(&entries)))
             }
-            scalar => scalar,
+            _ => None,
         }
     }
 

@@ -31,7 +31,8 @@ pub(super) struct Rule {
     pub(super) properties: RangeInclusive<usize>,
     pub(super) unique_items: bool,
     pub(super) required: Vec<Box<str>>,
-    /// What a branch says of the values below; the nodes of the structure have rules of their own.
+    /// What a branch says of the values below, fields in the order of their names; the nodes of the structure have
+    /// rules of their own.
     fields: Vec<(Box<str>, Rule)>,
     each_item: Option<Box<Rule>>,
     each_value: Option<Box<Rule>>,
@@ -91,6 +92,7 @@ impl Rule {
         let mut rule = Self::of_node(schema, patterns);
         let fields = schema.properties.iter();
         rule.fields = fields.map(|field| (field.name.clone(), Self::of_branch(&field.schema, patterns))).collect();
+        rule.fields.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         rule.each_item = schema.items.as_ref().map(|items| Box::new(Self::of_branch(items, patterns)));
         if let Some(Additional::Schema(values)) = &schema.additional_properties {
             rule.each_value = Some(Box::new(Self::of_branch(values, patterns)));
@@ -128,7 +130,8 @@ impl Rule {
 
     /// What a branch says of a field.
     pub(super) fn field(&self, name: &str) -> Option<&Self> {
-        self.fields.iter().find(|(field, _)| **field == *name).map(|(_, rule)| rule)
+        let found = self.fields.binary_search_by(|(field, _)| (**field).cmp(name)).ok()?;
+        Some(&self.fields[found].1)
     }
 
     /// The fields that a branch says something of.
@@ -183,6 +186,14 @@ impl<'r> Wish<'r> {
     /// What is wished of every value of a map.
     pub(super) fn value(&self) -> Self {
         self.below(|rule| rule.each_value.as_deref())
+    }
+
+    /// What breaks a `not` is what satisfies the rule under it.
+    pub(super) fn settle_negations(&mut self, favourite: Option<&str>, random: &mut Random) {
+        let negations: Vec<&'r Rule> = self.avoided.iter().filter_map(|rule| rule.not.as_deref()).collect();
+        for rule in negations {
+            rule.expand(self, favourite, random);
+        }
     }
 
     fn below(&self, part: impl Fn(&'r Rule) -> Option<&'r Rule>) -> Self {

@@ -59,6 +59,7 @@ impl<'a> Run<'a, '_> {
             3 => within(1),
             4 => within(low.saturating_add(1)),
             5 => self.random.between(low, high),
+            6 => within(1_000),
             _ => within(self.random.between(0, 12)),
         };
         if let Some(step) = step(wish).map(|step| step as i64).filter(|step| *step > 0) {
@@ -67,7 +68,7 @@ impl<'a> Run<'a, '_> {
         }
         let text = match self.random.below(24) {
             0 => format!("{number}.0"),
-            1 if number != 0 && number % 1_000 == 0 => format!("{}e3", number / 1_000),
+            1..=4 if number != 0 && number % 1_000 == 0 => format!("{}e3", number / 1_000),
             _ => number.to_string(),
         };
         self.spelled(&text)
