@@ -7,6 +7,7 @@ mod declaration;
 mod history;
 mod identify;
 mod kind;
+pub mod laws;
 mod lens;
 mod problem;
 mod reader;

@@ -67,6 +67,11 @@ impl Translated {
         Ok(Self { rust, size })
     }
 
+    /// The pattern in Rust's syntax, for those who take it apart.
+    pub fn as_rust(&self) -> &str {
+        &self.rust
+    }
+
     /// About how many states its program has.
     pub fn size(&self) -> usize {
         self.size

@@ -1,0 +1,11 @@
+//! Laws over generated documents: what to hold a lens against, and how to make a failure small.
+
+mod generate;
+mod random;
+mod shrink;
+mod text_of_pattern;
+
+pub use generate::Generator;
+pub use random::Random;
+pub use shrink::{shrink, shrink_all};
+pub use text_of_pattern::TextOfPattern;
