@@ -82,8 +82,8 @@ struct ObjectShape {
     keeps_unknown: bool,
     embedded: bool,
     union: Option<Union>,
-    /// Fields that rules speak of. What rules demand is not understood, but tossing for these fields meets it far more
-    /// often than leaving nearly all of them out.
+    /// Fields that rules speak of. What rules demand is not understood; tossing for these fields helps where a rule
+    /// wants them, at some cost where a rule wants them gone, so that no kind is left with next to nothing that passes.
     in_rules: Vec<usize>,
 }
 

@@ -11,7 +11,7 @@ use wheelwright_text::{Pattern, Translated};
 use super::Random;
 
 /// How often a text is made anew before the pattern is given up.
-const TRIES: usize = 24;
+const TRIES: usize = 16;
 /// The longest text that is made for the sake of a bound.
 const LONGEST: usize = 4_096;
 

@@ -90,9 +90,8 @@ impl<'a, 'r> Run<'a, 'r> {
             return self.flaw(at);
         }
         let favourite = self.favourite(at);
-        let is_last = favourite.is_none() && generator.items(at).is_none_or(|items| !self.is_focused(items));
         let null_once_in = if node.nullable { 8 } else { 48 };
-        if is_last && at > 0 && (node.nullable || node.has_default) && self.random.one_in(null_once_in) {
+        if at > 0 && !self.leads_on(at) && (node.nullable || node.has_default) && self.random.one_in(null_once_in) {
             return Value::Null;
         }
         for rule in std::mem::take(&mut wish.wanted) {
@@ -126,6 +125,16 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             _ => None,
         }
+    }
+
+    /// Whether something below is in focus.
+    fn leads_on(&self, at: usize) -> bool {
+        let below = match &self.generator.nodes[at].shape {
+            Shape::Object(ObjectShape { values: Some(Values::Node(values)), .. }) => Some(*values),
+            Shape::List { items, .. } => *items,
+            _ => None,
+        };
+        self.favourite(at).is_some() || below.is_some_and(|below| self.is_focused(below))
     }
 
     fn is_focused(&self, at: usize) -> bool {
@@ -175,7 +184,7 @@ impl<'a, 'r> Run<'a, 'r> {
             };
             match shape.position(name) {
                 Some(position) if !misses => plan[position] = Plan::Present,
-                None if !misses && shape.values.is_some() => undeclared.push(name),
+                None if !misses && (shape.values.is_some() || shape.keeps_unknown) => undeclared.push(name),
                 _ => {}
             }
         }
@@ -201,7 +210,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.settle_open(&mut plan, allowance, *count.start(), *count.end());
 
         let present = plan.iter().filter(|plan| **plan == Plan::Present).count();
-        let values = self.map_size(shape, allowance, present, *count.start(), *count.end());
+        let values = self.map_size(shape, allowance, present, *count.start(), *count.end()).max(undeclared.len());
         let share = allowance.saturating_sub(present + values) / (present + values).max(1);
         let mut entries = self.implied(at);
         let implied = entries.len();

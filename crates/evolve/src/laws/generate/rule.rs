@@ -220,7 +220,7 @@ impl<'r> Wish<'r> {
         if chosen.is_empty() { members.iter().collect() } else { chosen }
     }
 
-    /// The range that all wished ranges have in common; the last one wins where they have nothing in common.
+    /// The range that all wished ranges have in common; the lower bound wins where there is none.
     pub(super) fn range(&self, of: impl Fn(&Rule) -> RangeInclusive<usize>) -> RangeInclusive<usize> {
         let ranges = self.wanted.iter().map(|rule| of(rule));
         let (least, most) =

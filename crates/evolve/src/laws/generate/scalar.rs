@@ -12,7 +12,7 @@ use super::{
 };
 
 /// How often a scalar is made anew before one that is not as wished is good enough.
-const TRIES: usize = 12;
+const TRIES: usize = 8;
 /// The longest text that is made for the sake of a bound.
 const LONGEST: usize = 4_096;
 
