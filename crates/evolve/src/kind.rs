@@ -86,6 +86,12 @@ impl Kind {
         Lenses::compile(&self.history, hub, self.envelope.clone(), &policy_of(&self.policies, &self.history))
     }
 
+    /// The lenses for another hub, whose writes keep what their version cannot say, whatever the policies: laws are about
+    /// these.
+    pub(crate) fn lenses_preserving(&self, hub: VersionIndex) -> Lenses {
+        Lenses::compile(&self.history, hub, self.envelope.clone(), &|_, _| OlderWrite::Preserve)
+    }
+
     /// The schema of a version; none if only the lock remembers it.
     pub fn program(&self, version: VersionIndex) -> Option<&Program> {
         self.programs[version.position()].as_ref()

@@ -384,6 +384,11 @@ impl Program {
         matches!(self.node(self.root).meta, Meta::Root | Meta::EmbeddedRoot)
     }
 
+    /// Whether there are rules of `x-kubernetes-validations`.
+    pub fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]

@@ -5,6 +5,7 @@
 //! version differs from what that version showed, and nowhere else; [`Lenses::rehub`] stores the same in the shape of
 //! another hub.
 
+mod census;
 mod compile;
 #[cfg(test)]
 mod counterexamples;
@@ -22,7 +23,7 @@ use std::{error::Error, fmt};
 use wheelwright_document::{Arena, Entry, Value};
 
 pub use self::record::{Provenance, Source};
-pub(crate) use self::same::same;
+pub(crate) use self::{census::Tally, same::same};
 use self::{
     get::Get,
     plan::{Content, Scope},
@@ -118,24 +119,12 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
     ) -> Result<Value<'a>, WouldReset> {
-        let Value::Object(document) = document else { return Ok(document) };
-        let (outside, inside) = self.split(document, arena);
-        let old_entries = old.and_then(Value::as_object);
-        let replaced = old_entries.map(|old| {
-            let (_, stored) = self.split(old, arena);
-            (stored, Get::new(self, version, arena, ()).scope(0, stored))
-        });
-        let mut put = Put::new(self, version, arena);
-        let stored = put.scope(0, inside, replaced, &|field| part.includes(field));
-        if let Some((scope, slot)) = put.refused {
-            return Err(WouldReset { field: self.scopes[scope].slots[slot].id });
+        let mut put = Put::new(self, version, arena, None);
+        let stored = self.put_with(&mut put, document, old, part);
+        match put.refused {
+            Some((scope, slot)) => Err(WouldReset { field: self.scopes[scope].slots[slot].id }),
+            None => Ok(stored),
         }
-        let result = self.joined(self.hub, outside, stored, arena);
-        // What is not changed at all is given back as it was.
-        Ok(match old {
-            Some(old) if same(old, result) => old,
-            _ => result,
-        })
     }
 
     /// The same document, stored in the shape of another hub of the same history.
@@ -151,6 +140,17 @@ impl Lenses {
         let (outside, inside) = self.split(entries, get.arena);
         let shown = get.scope(0, inside);
         (self.joined(get.version, outside, shown, get.arena), get.recorder)
+    }
+
+    fn put_with<'a>(&'a self, put: &mut Put<'a>, document: Value<'a>, old: Option<Value<'a>>, part: Part) -> Value<'a> {
+        let Value::Object(document) = document else { return document };
+        let (outside, inside) = self.split(document, put.arena);
+        let replaced = old.and_then(Value::as_object).map(|old| {
+            let (_, stored) = self.split(old, put.arena);
+            (stored, Get::new(self, put.version, put.arena, ()).scope(0, stored))
+        });
+        let stored = put.scope(0, inside, replaced, &|field| part.includes(field));
+        self.joined(self.hub, outside, stored, put.arena)
     }
 
     fn rehub_scope<'a>(

@@ -4,6 +4,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
+    census::Tally,
     get::{may_be_null, shows},
     lists::match_items,
     plan::{Content, Level, Scope, View, ViewField, ViewObject},
@@ -15,12 +16,14 @@ use crate::VersionIndex;
 /// Changes what is stored wherever a document differs from what the version showed.
 pub(crate) struct Put<'a> {
     lenses: &'a Lenses,
-    version: VersionIndex,
-    arena: &'a Arena,
+    pub(crate) version: VersionIndex,
+    pub(crate) arena: &'a Arena,
     /// Whether every scope is looked at, unchanged ones too: some fields go back to their defaults.
     resets: bool,
     /// A field that would have gone back, and refuses the write.
     pub(crate) refused: Option<(usize, usize)>,
+    /// What the laws want to know about a write.
+    pub(crate) tally: Option<Tally>,
     pool: Vec<Slots<'a>>,
 }
 
@@ -32,9 +35,9 @@ struct Old<'a> {
 }
 
 impl<'a> Put<'a> {
-    pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena) -> Self {
+    pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena, tally: Option<Tally>) -> Self {
         let resets = lenses.resets(version);
-        Self { lenses, version, arena, resets, refused: None, pool: Vec::new() }
+        Self { lenses, version, arena, resets, refused: None, tally, pool: Vec::new() }
     }
 
     /// The stored form of a scope that a document of the version describes, with what it replaces: the stored form and
@@ -105,9 +108,14 @@ impl<'a> Put<'a> {
             let appeared = |member: &usize| fields[*member].is_some() && old_fields[*member].is_none();
             let told = union.discriminator.is_some_and(|at| !same_option(fields[at], old_fields[at]));
             if told || union.members.iter().any(appeared) {
+                let mut switched = false;
                 for hidden in &union.hidden {
-                    changed |= slots.remove(*hidden);
-                    changed |= slots.remove_stored_below(&scope.layout, *hidden, &|slot| !view.says[slot]);
+                    switched |= slots.remove(*hidden);
+                    switched |= slots.remove_stored_below(&scope.layout, *hidden, &|slot| !view.says[slot]);
+                }
+                changed |= switched;
+                if let Some(tally) = &mut self.tally {
+                    tally.switches += usize::from(switched);
                 }
             }
         }
@@ -215,6 +223,9 @@ impl<'a> Put<'a> {
         let (stored, shown) = old.filter(|(stored, shown)| stored.len() == shown.len()).unwrap_or_default();
         let keys = levels.first().map_or(&[][..], |level| &level.keys);
         let matched = match_items(items, shown, keys);
+        if let Some(tally) = &mut self.tally {
+            tally.reorders += usize::from(self.lenses.hides_in_moved(self.version, element, &matched, stored));
+        }
         let below = levels.get(1..).unwrap_or_default();
         let written: Vec<_> = items
             .iter()

@@ -1,0 +1,169 @@
+//! The laws, and what it takes to hold a lens against them.
+
+use wheelwright_document::{Arena, Value};
+
+use crate::{Kind, Lenses, Part, VersionIndex, lens::same};
+
+/// What every version of every kind keeps, whatever the hub.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Law {
+    /// What was written is read: `get_v(put_v(d, h)) == d`.
+    PutGet,
+    /// The same of a new document: `get_v(put_v(d, none)) == d`.
+    CreateGet,
+    /// Writing back what was read changes nothing: `put_v(get_v(h), h) == h`, and as a server would write it.
+    GetPut,
+    /// Another hub shows the same, and the way there and back is the identity.
+    ReHub,
+    /// Going from version to version shows what going directly shows.
+    Chain,
+    /// The normal form is one: `N_v(N_v(d)) == N_v(d)`.
+    Normal,
+}
+
+impl Law {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::PutGet, Self::CreateGet, Self::GetPut, Self::ReHub, Self::Chain, Self::Normal];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PutGet => "put-get",
+            Self::CreateGet => "create-get",
+            Self::GetPut => "get-put",
+            Self::ReHub => "re-hub",
+            Self::Chain => "chain",
+            Self::Normal => "normal",
+        }
+    }
+
+    /// What it says, in a sentence.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::PutGet => "what is written through a version is what it reads",
+            Self::CreateGet => "what is created through a version is what it reads",
+            Self::GetPut => "writing back what was read changes nothing",
+            Self::ReHub => "every hub shows the same, and the way to another and back loses nothing",
+            Self::Chain => "converting from version to version shows what converting directly shows",
+            Self::Normal => "normalising twice is normalising once",
+        }
+    }
+}
+
+/// How a law was broken: what should have been, and what was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Broken<'a> {
+    pub(crate) law: Law,
+    /// The version that was read or written through.
+    pub(crate) version: VersionIndex,
+    pub(crate) expected: Value<'a>,
+    pub(crate) found: Value<'a>,
+}
+
+/// A kind with its lenses for every hub.
+pub(crate) struct Hubs<'k> {
+    pub(crate) kind: &'k Kind,
+    pub(crate) lenses: Vec<Lenses>,
+}
+
+impl<'k> Hubs<'k> {
+    pub(crate) fn of(kind: &'k Kind) -> Self {
+        let lenses = kind.history().indexes().map(|hub| kind.lenses_preserving(hub)).collect();
+        Self { kind, lenses }
+    }
+
+    pub(crate) fn lenses(&self, hub: VersionIndex) -> &Lenses {
+        &self.lenses[hub.position()]
+    }
+
+    /// Writes a document as a server would, and holds it against the laws of writing. What is stored then, or how a law
+    /// was broken; nothing if the document cannot be decoded as its version.
+    pub(crate) fn write<'a>(
+        &'a self,
+        hub: VersionIndex,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Option<Result<Written<'a>, Broken<'a>>> {
+        let lenses = self.lenses(hub);
+        let normal = match old {
+            None => self.kind.normal(version, document, arena).ok()?,
+            Some(old) => {
+                let shown = lenses.get(version, old, arena);
+                self.kind.normal_update(version, document, shown, arena).ok()?
+            }
+        };
+        if old.is_none() {
+            let again = self.kind.normal(version, normal, arena).ok()?;
+            if !same(again, normal) {
+                return Some(Err(Broken { law: Law::Normal, version, expected: normal, found: again }));
+            }
+        }
+        let (stored, tally) = lenses.put_counting(version, normal, old, arena);
+        let found = lenses.get(version, stored, arena);
+        if !same(found, normal) {
+            let law = if old.is_none() { Law::CreateGet } else { Law::PutGet };
+            return Some(Err(Broken { law, version, expected: normal, found }));
+        }
+        Some(Ok(Written { normal, stored, tally }))
+    }
+
+    /// Holds what is stored against the laws of reading, through one version and with one other hub.
+    pub(crate) fn read<'a>(
+        &'a self,
+        hub: VersionIndex,
+        version: VersionIndex,
+        other_hub: VersionIndex,
+        stored: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<(), Broken<'a>> {
+        let (lenses, other) = (self.lenses(hub), self.lenses(other_hub));
+        let shown = lenses.get(version, stored, arena);
+        let unchanged = |document| lenses.put(version, document, Some(stored), Part::Whole, arena);
+        let normal = self.kind.normal_update(version, shown, shown, arena).unwrap_or(shown);
+        for document in [shown, normal] {
+            if let Ok(found) = unchanged(document)
+                && !same(found, stored)
+            {
+                return Err(Broken { law: Law::GetPut, version, expected: stored, found });
+            }
+        }
+        let moved = lenses.rehub(stored, other, arena);
+        let found = other.get(version, moved, arena);
+        if !same(found, shown) {
+            return Err(Broken { law: Law::ReHub, version, expected: shown, found });
+        }
+        let back = other.rehub(moved, lenses, arena);
+        if !same(back, stored) {
+            return Err(Broken { law: Law::ReHub, version, expected: stored, found: back });
+        }
+        let found = self.chained(hub, version, stored, arena);
+        if !same(found, shown) {
+            return Err(Broken { law: Law::Chain, version, expected: shown, found });
+        }
+        Ok(())
+    }
+
+    /// What a version shows if its shape is reached by storing in the shape of every version on the way, one after the
+    /// other.
+    fn chained<'a>(&'a self, hub: VersionIndex, to: VersionIndex, stored: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        let mut at = hub;
+        let mut stored = stored;
+        while at != to {
+            let step = if at < to { at.0 + 1 } else { at.0 - 1 };
+            let next = VersionIndex(step);
+            stored = self.lenses(at).rehub(stored, self.lenses(next), arena);
+            at = next;
+        }
+        self.lenses(to).get(to, stored, arena)
+    }
+}
+
+/// A document that was written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written<'a> {
+    pub(crate) normal: Value<'a>,
+    pub(crate) stored: Value<'a>,
+    pub(crate) tally: crate::lens::Tally,
+}

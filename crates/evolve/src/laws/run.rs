@@ -1,0 +1,401 @@
+//! Running the laws over generated documents, in states that several writes through several versions lead to.
+
+use std::fmt::Write as _;
+
+use wheelwright_document::{Arena, Entry, Number, Value, encode};
+use wheelwright_schema::Stages;
+
+use super::{
+    Generator, Law, Random,
+    law::{Broken, Hubs},
+    shrink_all,
+};
+use crate::{Declaration, Kind, VersionIndex, overlaid_schema};
+
+/// How the laws are run.
+#[derive(Clone, Copy, Debug)]
+pub struct Laws {
+    /// How many cases.
+    pub cases: usize,
+    /// Where the documents come from: the same number gives the same documents.
+    pub seed: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The kind.
+    pub kind: String,
+    /// Its versions, oldest first.
+    pub versions: Vec<String>,
+    /// How many cases were run.
+    pub cases: usize,
+    /// What the documents reached.
+    pub covered: Covered,
+    /// Every law.
+    pub laws: Vec<LawReport>,
+    /// How many of the documents that were written satisfied the rules of their version, and how many were held against
+    /// rules at all.
+    pub rules_passed: (usize, usize),
+}
+
+/// What documents reached, so that laws over trivial documents cannot pass for laws.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Covered {
+    /// Fields, items and values of any version that a document had.
+    pub nodes: usize,
+    /// All of them.
+    pub of: usize,
+    /// Those that no document had: the version and the path.
+    pub missed: Vec<(String, String)>,
+    /// Writes after which a bag held something.
+    pub bags: Column,
+    /// Writes that gave an item with hidden data another position.
+    pub reorders: Column,
+    /// Guards that spoke.
+    pub guards: Column,
+    /// Writes that switched a union away from a member that its version could not see.
+    pub unions: Column,
+}
+
+/// A number, and whether it could be other than zero for the kind at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Column {
+    /// How often.
+    pub count: usize,
+    /// Whether the kind has such a thing.
+    pub applies: bool,
+}
+
+/// How often a law held.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LawReport {
+    /// The law.
+    pub law: Law,
+    /// How often it held.
+    pub held: usize,
+    /// How often it was broken.
+    pub broken: usize,
+    /// The first failure, as small as it could be made.
+    pub example: Option<Failure>,
+}
+
+/// A law that was broken, with all that is needed to see it again.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The version whose shape was stored.
+    pub hub: String,
+    /// The writes that led there: version and document, as JSON.
+    pub writes: Vec<(String, String)>,
+    /// The version that was read or written through in the end.
+    pub version: String,
+    /// What should have been, as JSON.
+    pub expected: String,
+    /// What was.
+    pub found: String,
+}
+
+impl Column {
+    /// Whether laws were held against nothing of the sort although there is such a thing.
+    pub fn is_missed(self) -> bool {
+        self.applies && self.count == 0
+    }
+}
+
+impl Report {
+    /// Whether every law held, over documents that reached everything there is.
+    pub fn is_success(&self) -> bool {
+        let columns = [self.covered.bags, self.covered.reorders, self.covered.guards, self.covered.unions];
+        self.laws.iter().all(|law| law.broken == 0)
+            && self.covered.nodes == self.covered.of
+            && !columns.into_iter().any(Column::is_missed)
+    }
+}
+
+impl Failure {
+    /// The failure in words, a line each.
+    pub fn explain(&self, law: Law) -> String {
+        let mut text = format!("{}: {}\n", law.name(), law.says());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "stored in the shape of {}", self.hub);
+        for (version, document) in &self.writes {
+            let _ = writeln!(text, "written through {version}: {document}");
+        }
+        let _ = writeln!(text, "then, through {}", self.version);
+        let _ = writeln!(text, "  expected {}\n  found    {}", self.expected, self.found);
+        text
+    }
+}
+
+impl Laws {
+    /// Holds every version and every hub of a kind against the laws. `progress` is told how many cases are done.
+    pub fn run(self, kind: &Kind, declaration: &Declaration, progress: &mut dyn FnMut(usize)) -> Report {
+        let mut run = Run::new(kind, declaration, self.seed);
+        for case in 0..self.cases {
+            run.case();
+            progress(case + 1);
+        }
+        run.report(self.cases)
+    }
+}
+
+struct Run<'k> {
+    hubs: Hubs<'k>,
+    /// A generator for every version that is declared, with the nodes that were reached.
+    versions: Vec<(VersionIndex, Generator, Vec<bool>)>,
+    random: Random,
+    covered: Covered,
+    held: [usize; Law::ALL.len()],
+    broken: [usize; Law::ALL.len()],
+    examples: [Option<Failure>; Law::ALL.len()],
+    rules_passed: (usize, usize),
+}
+
+/// How many documents are written one after the other, at most.
+const MOST_WRITES: usize = 4;
+
+impl<'k> Run<'k> {
+    fn new(kind: &'k Kind, declaration: &Declaration, seed: u64) -> Self {
+        let hubs = Hubs::of(kind);
+        let mut versions = Vec::new();
+        for index in kind.history().indexes() {
+            let version = kind.history().version(index);
+            let Some(declared) = declaration.version(version.name.as_str()) else { continue };
+            let step = declaration.steps.iter().find(|step| step.version.item == version.name);
+            let generator = match step {
+                Some(step) => Generator::new(&overlaid_schema(&declared.schema, step), declared.root),
+                None => Generator::new(&declared.schema, declared.root),
+            };
+            let generator = generator.of_kind(&declaration.api_version(&version.name), kind.name());
+            let reached = vec![false; generator.nodes().len()];
+            versions.push((index, generator, reached));
+        }
+        let column = |applies| Column { count: 0, applies };
+        let covered = Covered {
+            bags: column(hubs.lenses.iter().any(|lenses| lenses.may_have_bags())),
+            reorders: column(hubs.lenses.iter().any(|lenses| lenses.may_hide_in_items())),
+            unions: column(hubs.lenses.iter().any(|lenses| lenses.may_switch_unions())),
+            ..Covered::default()
+        };
+        Self {
+            hubs,
+            versions,
+            random: Random::new(seed),
+            covered,
+            held: Default::default(),
+            broken: Default::default(),
+            examples: Default::default(),
+            rules_passed: (0, 0),
+        }
+    }
+
+    /// One case: a few writes through some versions, with some hub.
+    fn case(&mut self) {
+        let arena = Arena::new();
+        let Some(hub) = self.any_version() else { return };
+        let mut writes: Vec<(VersionIndex, Value<'_>)> = Vec::new();
+        let mut stored = None;
+        let hubs = &self.hubs;
+        for _ in 0..1 + self.random.below(MOST_WRITES) {
+            let position = self.random.below(self.versions.len());
+            let (version, generator, reached) = &mut self.versions[position];
+            let version = *version;
+            let document = match stored {
+                Some(stored) if !self.random.one_in(4) => {
+                    let shown = hubs.lenses(hub).get(version, stored, &arena);
+                    generator.mutate(shown, &mut self.random, &arena)
+                }
+                _ => {
+                    let unreached: Vec<usize> = (0..reached.len()).filter(|node| !reached[*node]).collect();
+                    match self.random.pick(&unreached) {
+                        Some(node) => generator.generate_reaching(&[*node], &mut self.random, &arena),
+                        None => generator.generate(&mut self.random, &arena),
+                    }
+                }
+            };
+            // Shrinking and showing need a copy of what the generator lent.
+            let document = own(document, &arena);
+            let Some(result) = hubs.write(hub, version, document, stored, &arena) else { continue };
+            writes.push((version, document));
+            let is_new = stored.is_none();
+            match result {
+                Err(broken) => {
+                    Self::fail(hubs, &mut self.broken, &mut self.examples, hub, &writes, broken, &arena);
+                    break;
+                }
+                Ok(written) => {
+                    self.held[Law::PutGet as usize] += usize::from(!is_new);
+                    self.held[Law::CreateGet as usize] += usize::from(is_new);
+                    self.held[Law::Normal as usize] += usize::from(is_new);
+                    generator.visit(written.normal, |node| reached[node] = true);
+                    self.covered.bags.count += usize::from(hubs.lenses(hub).bag_entries(written.stored) > 0);
+                    self.covered.reorders.count += written.tally.reorders;
+                    self.covered.unions.count += written.tally.switches;
+                    if let Some(program) = hubs.kind.program(version)
+                        && program.has_rules()
+                        && self.random.one_in(8)
+                    {
+                        let errors = program.run(written.normal, &arena, Stages::RULES);
+                        self.rules_passed.0 += usize::from(errors.is_ok_and(|admitted| admitted.errors.is_empty()));
+                        self.rules_passed.1 += 1;
+                    }
+                    stored = Some(written.stored);
+                }
+            }
+            let Some(stored) = stored else { continue };
+            let versions = hubs.kind.history().versions.len();
+            let reader = VersionIndex(self.random.below(versions) as u32);
+            let other = VersionIndex(self.random.below(versions) as u32);
+            match hubs.read(hub, reader, other, stored, &arena) {
+                Ok(()) => {
+                    for law in [Law::GetPut, Law::ReHub, Law::Chain] {
+                        self.held[law as usize] += 1;
+                    }
+                }
+                Err(broken) => {
+                    Self::fail(hubs, &mut self.broken, &mut self.examples, hub, &writes, broken, &arena);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn any_version(&mut self) -> Option<VersionIndex> {
+        if self.versions.is_empty() {
+            return None;
+        }
+        Some(VersionIndex(self.random.below(self.hubs.kind.history().versions.len()) as u32))
+    }
+
+    fn fail(
+        hubs: &Hubs<'_>,
+        counts: &mut [usize; Law::ALL.len()],
+        examples: &mut [Option<Failure>; Law::ALL.len()],
+        hub: VersionIndex,
+        writes: &[(VersionIndex, Value<'_>)],
+        broken: Broken<'_>,
+        arena: &Arena,
+    ) {
+        let law = broken.law as usize;
+        counts[law] += 1;
+        if examples[law].is_none() {
+            examples[law] = Some(shrunk(hubs, hub, writes, broken, arena));
+        }
+    }
+
+    fn report(mut self, cases: usize) -> Report {
+        let kind = self.hubs.kind;
+        let name = |index: VersionIndex| kind.history().version(index).name.to_string();
+        for (version, generator, reached) in &self.versions {
+            self.covered.of += reached.len();
+            self.covered.nodes += reached.iter().filter(|reached| **reached).count();
+            let missed = generator.nodes().zip(reached).filter(|(_, reached)| !**reached);
+            self.covered.missed.extend(missed.map(|(selector, _)| (name(*version), selector.to_string())));
+        }
+        let laws = Law::ALL.into_iter().zip(self.examples).map(|(law, example)| LawReport {
+            law,
+            held: self.held[law as usize],
+            broken: self.broken[law as usize],
+            example,
+        });
+        Report {
+            kind: kind.name().to_owned(),
+            versions: kind.history().indexes().map(name).collect(),
+            cases,
+            covered: self.covered,
+            laws: laws.collect(),
+            rules_passed: self.rules_passed,
+        }
+    }
+}
+
+/// A copy in the arena.
+fn own<'a>(value: Value<'_>, arena: &'a Arena) -> Value<'a> {
+    match value {
+        Value::Null => Value::Null,
+        Value::Bool(value) => Value::Bool(value),
+        Value::Number(number) => Number::new(arena.text(number.as_str())).map_or(Value::Null, Value::Number),
+        Value::String(text) => Value::string(arena.text(text.as_str())),
+        Value::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| own(*item, arena)))),
+        Value::Object(entries) => Value::Object(arena.slice_from(
+            entries.iter().map(|entry| Entry { key: arena.text(entry.key), value: own(entry.value, arena) }),
+        )),
+    }
+}
+
+/// The failure with as few and as small writes as still break the same law.
+fn shrunk(
+    hubs: &Hubs<'_>,
+    hub: VersionIndex,
+    writes: &[(VersionIndex, Value<'_>)],
+    broken: Broken<'_>,
+    arena: &Arena,
+) -> Failure {
+    let versions: Vec<VersionIndex> = writes.iter().map(|(version, _)| *version).collect();
+    // A write is shrunk as a document with its version beside it, so that it can be dropped as one.
+    let numbers: Vec<String> = versions.iter().map(|version| version.0.to_string()).collect();
+    let wrapped: Vec<Value<'_>> = writes
+        .iter()
+        .zip(&numbers)
+        .map(|((_, document), number)| {
+            let entries = [
+                Entry { key: "version", value: Value::string(arena.text(number)) },
+                Entry { key: "document", value: own(*document, arena) },
+            ];
+            Value::Object(arena.slice(&entries))
+        })
+        .collect();
+    let fails = |writes: &[Value<'_>]| replay(hubs, hub, writes, broken.law).is_some();
+    let smallest = shrink_all(&wrapped, fails, arena);
+    let name = |index: VersionIndex| hubs.kind.history().version(index).name.to_string();
+    let json = |value: Value<'_>| String::from_utf8_lossy(&encode(value)).into_owned();
+    let (version, expected, found) = replay(hubs, hub, &smallest, broken.law)
+        .unwrap_or_else(|| (broken.version, json(broken.expected), json(broken.found)));
+    let writes = smallest.iter().filter_map(|write| unwrapped(hubs, *write));
+    Failure {
+        hub: name(hub),
+        writes: writes.map(|(version, document)| (name(version), json(document))).collect(),
+        version: name(version),
+        expected,
+        found,
+    }
+}
+
+fn unwrapped<'a>(hubs: &Hubs<'_>, write: Value<'a>) -> Option<(VersionIndex, Value<'a>)> {
+    let position: u32 = write.get("version")?.as_str()?.parse().ok()?;
+    let known = (position as usize) < hubs.kind.history().versions.len();
+    known.then_some((VersionIndex(position), write.get("document")?))
+}
+
+/// Makes the writes again; how the law was broken, if it was.
+fn replay(
+    hubs: &Hubs<'_>,
+    hub: VersionIndex,
+    writes: &[Value<'_>],
+    law: Law,
+) -> Option<(VersionIndex, String, String)> {
+    let arena = Arena::new();
+    let json = |value: Value<'_>| String::from_utf8_lossy(&encode(value)).into_owned();
+    let told =
+        |broken: Broken<'_>| (broken.law == law).then(|| (broken.version, json(broken.expected), json(broken.found)));
+    let mut stored = None;
+    for write in writes {
+        let (version, document) = unwrapped(hubs, own(*write, &arena))?;
+        match hubs.write(hub, version, document, stored, &arena)? {
+            Err(broken) => return told(broken),
+            Ok(written) => stored = Some(written.stored),
+        }
+        for version in hubs.kind.history().indexes() {
+            for other in hubs.kind.history().indexes() {
+                if let Err(broken) = hubs.read(hub, version, other, stored?, &arena) {
+                    return told(broken);
+                }
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,137 @@
+//! Counting what a kind can hide, and what a document hides: what the laws have to have met.
+
+use wheelwright_document::{Arena, Entry, Value};
+
+use super::{
+    Lenses,
+    plan::Content,
+    put::Put,
+    state::{BAG, Slots},
+};
+use crate::{Part, VersionIndex};
+
+/// What happened in a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tally {
+    /// Lists in which an item with hidden data got another position.
+    pub(crate) reorders: usize,
+    /// Unions that were switched away from a member that the version cannot say.
+    pub(crate) switches: usize,
+}
+
+impl Lenses {
+    /// As [`put`](Self::put) of a whole document, counting.
+    pub(crate) fn put_counting<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> (Value<'a>, Tally) {
+        let mut put = Put::new(self, version, arena, Some(Tally::default()));
+        let stored = self.put_with(&mut put, document, old, Part::Whole);
+        (stored, put.tally.unwrap_or_default())
+    }
+
+    /// Whether there is anything that this hub cannot hold.
+    pub(crate) fn may_have_bags(&self) -> bool {
+        let hub = self.hub.position();
+        self.scopes.iter().any(|scope| match &scope.views[hub] {
+            Some(view) => view.says.contains(&false),
+            None => false,
+        })
+    }
+
+    /// Whether some version cannot say all fields of the items of some list.
+    pub(crate) fn may_hide_in_items(&self) -> bool {
+        let lists = self.scopes.iter().flat_map(|scope| &scope.slots).filter_map(|slot| item_scope(&slot.content));
+        lists.into_iter().any(|scope| self.scopes[scope].views.iter().flatten().any(|view| view.says.contains(&false)))
+    }
+
+    /// Whether some version cannot say all members of some union.
+    pub(crate) fn may_switch_unions(&self) -> bool {
+        let views = self.scopes.iter().flat_map(|scope| scope.views.iter().flatten());
+        let mut objects = views.flat_map(|view| &view.objects);
+        objects.any(|object| object.union.as_ref().is_some_and(|union| !union.members.is_empty()))
+    }
+
+    /// How many entries the bags of a stored document have.
+    pub fn bag_entries(&self, stored: Value<'_>) -> usize {
+        let arena = Arena::new();
+        let Value::Object(entries) = stored else { return 0 };
+        let (_, inside) = self.split(entries, &arena);
+        self.bags_of_scope(0, inside)
+    }
+
+    /// Whether an item that is matched with one at another position has data that the version cannot say.
+    pub(crate) fn hides_in_moved(
+        &self,
+        version: VersionIndex,
+        element: &Content,
+        matched: &[Option<usize>],
+        stored: &[Value<'_>],
+    ) -> bool {
+        let Content::Scope(scope) = element else { return false };
+        let scope = &self.scopes[*scope];
+        let Some(view) = &scope.views[version.position()] else { return false };
+        let mut moved = matched.iter().enumerate().filter(|(new, old)| old.is_some_and(|old| old != *new));
+        moved.any(|(_, old)| {
+            let Some(Value::Object(entries)) = old.and_then(|old| stored.get(old)) else { return false };
+            let mut slots = Slots::default();
+            slots.load(scope, entries);
+            slots.values.iter().zip(&view.says).any(|(value, says)| !says && !value.is_absent())
+        })
+    }
+
+    fn bags_of_scope(&self, scope: usize, stored: &[Entry<'_>]) -> usize {
+        let scope = &self.scopes[scope];
+        let mut slots = Slots::default();
+        slots.load(scope, stored);
+        let below = slots.values.iter().zip(&scope.slots).map(|(value, plan)| match value {
+            super::state::Slot::Value(value) => self.bags_of_content(&plan.content, *value),
+            _ => 0,
+        });
+        below.sum::<usize>() + entries_of_bags(scope, 0, stored)
+    }
+
+    fn bags_of_content(&self, content: &Content, value: Value<'_>) -> usize {
+        match (content, value) {
+            (Content::Scope(scope), Value::Object(entries)) => self.bags_of_scope(*scope, entries),
+            (Content::List(element), Value::Array(items)) => {
+                items.iter().map(|item| self.bags_of_content(element, *item)).sum()
+            }
+            (Content::Map(element), Value::Object(entries)) => {
+                entries.iter().map(|entry| self.bags_of_content(element, entry.value)).sum()
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// How many entries the bags of an object and of those stored in it have, within a scope.
+fn entries_of_bags(scope: &super::plan::Scope, object: usize, stored: &[Entry<'_>]) -> usize {
+    let object = &scope.layout.objects[object];
+    let mut cursor = 0;
+    stored
+        .iter()
+        .map(|entry| match (object.fields.position(entry.key, &mut cursor), entry.value) {
+            (Some(position), Value::Object(below)) => {
+                object.fields.list[position].1.object.map_or(0, |object| entries_of_bags(scope, object, below))
+            }
+            (None, Value::Object(bag)) if entry.key == BAG => bag.len(),
+            _ => 0,
+        })
+        .sum()
+}
+
+/// The scope of the items of a list, at whatever level.
+fn item_scope(content: &Content) -> Option<usize> {
+    match content {
+        Content::List(element) => match &**element {
+            Content::Scope(scope) => Some(*scope),
+            element => item_scope(element),
+        },
+        Content::Map(element) => item_scope(element),
+        _ => None,
+    }
+}

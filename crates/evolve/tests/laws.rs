@@ -1,0 +1,70 @@
+//! The laws over the definitions of real kinds, and over a kind of our own.
+
+use std::{env, fs, path::PathBuf};
+
+use wheelwright_document::{Arena, Decode, Span, decode_json_spanned};
+use wheelwright_evolve::{
+    Declaration, DeclaredVersion, Kind, VersionName,
+    laws::{Laws, Report},
+};
+use wheelwright_schema::{Root, lower_definition};
+
+/// How many cases a kind: a sample in the ordinary run, ten thousand in the full one.
+fn cases() -> usize {
+    env::var("WHEELWRIGHT_LAW_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+}
+
+#[test]
+fn every_law_holds_for_every_real_kind_with_several_versions() {
+    let Some(folder) = shared().map(|shared| shared.join("conformance/crds")).filter(|folder| folder.exists()) else {
+        return;
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let only = env::var("WHEELWRIGHT_LAW_KIND").unwrap_or_default();
+    let mut failures = Vec::new();
+    let mut kinds = 0;
+    for file in files.iter().filter(|file| file.to_string_lossy().contains(&only)) {
+        let declaration = declaration(&fs::read(file).unwrap());
+        if declaration.versions.len() < 2 {
+            continue;
+        }
+        kinds += 1;
+        let (kind, problems) = Kind::compile(&declaration, None);
+        assert!(problems.is_empty(), "{problems:?}");
+        let report = Laws { cases: cases(), seed: 1 }.run(&kind.unwrap(), &declaration, &mut |_| {});
+        if !report.is_success() {
+            failures.push(told(&report));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {kinds} kinds:\n{}", failures.len(), failures.join("\n"));
+    assert!(kinds > 0 || !only.is_empty());
+}
+
+fn told(report: &Report) -> String {
+    let mut text = format!("{} {:?}: {:?}\n", report.kind, report.versions, report.covered);
+    for law in report.laws.iter().filter(|law| law.broken > 0) {
+        let example = law.example.as_ref().map(|example| example.explain(law.law)).unwrap_or_default();
+        text.push_str(&format!("  broken {} of {} times\n  {example}", law.broken, law.broken + law.held));
+    }
+    text
+}
+
+fn declaration(bytes: &[u8]) -> Declaration {
+    let arena = Arena::new();
+    let document = decode_json_spanned(bytes, &arena, &Decode { max_bytes: 16 << 20, ..Decode::default() }).unwrap();
+    let definition = lower_definition(&document).unwrap().item;
+    let mut declaration = Declaration::new(definition.group.text, definition.kind.text);
+    for version in definition.versions {
+        let Some(schema) = version.schema else { continue };
+        let name = VersionName::new(version.name.text);
+        declaration.versions.push(DeclaredVersion::new(name, schema, Root::Resource, Span::default()));
+    }
+    declaration
+}
+
+fn shared() -> Option<PathBuf> {
+    let named = env::var_os("WHEELWRIGHT_SHARED").map(PathBuf::from);
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    named.or_else(|| beside.exists().then_some(beside))
+}
