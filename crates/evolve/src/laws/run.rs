@@ -10,7 +10,7 @@ use super::{
     law::{Broken, Hubs},
     shrink_all,
 };
-use crate::{Declaration, Kind, VersionIndex, overlaid_schema};
+use crate::{Declaration, FieldId, Kind, VersionIndex, overlaid_schema};
 
 /// How the laws are run.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +147,7 @@ struct Run<'k> {
     hubs: Hubs<'k>,
     /// A generator for every version that is declared, with the nodes that were reached.
     versions: Vec<(VersionIndex, Generator, Vec<bool>)>,
+    schemes: Schemes,
     random: Random,
     covered: Covered,
     held: [usize; Law::ALL.len()],
@@ -174,16 +175,18 @@ impl<'k> Run<'k> {
             let reached = vec![false; generator.nodes().len()];
             versions.push((index, generator, reached));
         }
+        let schemes = Schemes::of(&hubs, &versions);
         let column = |applies| Column { count: 0, applies };
         let covered = Covered {
             bags: column(hubs.lenses.iter().any(|lenses| lenses.may_have_bags())),
-            reorders: column(hubs.lenses.iter().any(|lenses| lenses.may_hide_in_items())),
-            unions: column(hubs.lenses.iter().any(|lenses| lenses.may_switch_unions())),
+            reorders: column(!schemes.reorders.is_empty()),
+            unions: column(!schemes.switches.is_empty()),
             ..Covered::default()
         };
         Self {
             hubs,
             versions,
+            schemes,
             random: Random::new(seed),
             covered,
             held: Default::default(),
@@ -197,18 +200,18 @@ impl<'k> Run<'k> {
     fn case(&mut self) {
         let arena = Arena::new();
         let Some(hub) = self.any_version() else { return };
+        let plan = self.plan();
         let mut writes: Vec<(VersionIndex, Value<'_>)> = Vec::new();
         let mut stored = None;
         let hubs = &self.hubs;
-        for _ in 0..1 + self.random.below(MOST_WRITES) {
-            let position = self.random.below(self.versions.len());
-            let (version, generator, reached) = &mut self.versions[position];
+        for Plan { writer, make } in plan {
+            let (version, generator, reached) = &mut self.versions[writer];
             let version = *version;
-            let document = match stored {
-                Some(stored) if !self.random.one_in(4) => {
-                    let shown = hubs.lenses(hub).get(version, stored, &arena);
-                    generator.mutate(shown, &mut self.random, &arena)
-                }
+            let shown = stored.map(|stored| hubs.lenses(hub).get(version, stored, &arena));
+            let document = match (make, shown) {
+                (Make::Edit, Some(shown)) => generator.mutate(shown, &mut self.random, &arena),
+                (Make::Prepend, Some(shown)) => with_items_prepended(shown, &arena),
+                (Make::Reach(node), _) => generator.generate_reaching(&[node], &mut self.random, &arena),
                 _ => {
                     let unreached: Vec<usize> = (0..reached.len()).filter(|node| !reached[*node]).collect();
                     match self.random.pick(&unreached) {
@@ -264,6 +267,25 @@ impl<'k> Run<'k> {
         }
     }
 
+    /// The writes of a case: some at random, or a scheme for what chance meets too rarely.
+    fn plan(&mut self) -> Vec<Plan> {
+        let wanted = if self.covered.reorders.is_missed() || self.covered.unions.is_missed() { 2 } else { 8 };
+        if self.random.one_in(wanted) {
+            let both = self.schemes.reorders.iter().chain(&self.schemes.switches);
+            let schemes: Vec<&[Plan; 2]> = both.collect();
+            if let Some(scheme) = self.random.pick(&schemes) {
+                return scheme.to_vec();
+            }
+        }
+        let writes = 1 + self.random.below(MOST_WRITES);
+        (0..writes)
+            .map(|_| {
+                let writer = self.random.below(self.versions.len());
+                Plan { writer, make: if self.random.one_in(4) { Make::New } else { Make::Edit } }
+            })
+            .collect()
+    }
+
     fn any_version(&mut self) -> Option<VersionIndex> {
         if self.versions.is_empty() {
             return None;
@@ -310,6 +332,73 @@ impl<'k> Run<'k> {
             laws: laws.collect(),
             rules_passed: self.rules_passed,
         }
+    }
+}
+
+/// A write that is to be made: through which version, by its position among those that are declared, and what.
+#[derive(Clone, Copy)]
+struct Plan {
+    writer: usize,
+    make: Make,
+}
+
+/// What is written.
+#[derive(Clone, Copy)]
+enum Make {
+    /// A document of its own.
+    New,
+    /// A document that has this node of the version's schema.
+    Reach(usize),
+    /// What the version shows, edited as a client would.
+    Edit,
+    /// What the version shows, with an empty item at the front of every list of objects.
+    Prepend,
+}
+
+/// Writes that meet what chance meets too rarely in large kinds.
+struct Schemes {
+    /// A field of an item is written, and then another version, which cannot see it, moves the item.
+    reorders: Vec<[Plan; 2]>,
+    /// A member of a union is written, and then another version, which cannot see it, sets another member.
+    switches: Vec<[Plan; 2]>,
+}
+
+impl Schemes {
+    fn of(hubs: &Hubs<'_>, versions: &[(VersionIndex, Generator, Vec<bool>)]) -> Self {
+        let history = hubs.kind.history();
+        let reach = |id: FieldId, version: VersionIndex| {
+            let writer = versions.iter().position(|(candidate, ..)| *candidate == version)?;
+            let path = history.version(version).path_of(id)?;
+            let node = versions[writer].1.nodes().position(|selector| *selector == path)?;
+            Some(Plan { writer, make: Make::Reach(node) })
+        };
+        let by_any = |id: FieldId| history.indexes().find_map(|version| reach(id, version));
+        let writer_of = |version: VersionIndex| versions.iter().position(|(candidate, ..)| *candidate == version);
+        let Some(lenses) = hubs.lenses.first() else { return Self { reorders: Vec::new(), switches: Vec::new() } };
+        let reorders = lenses.hidden_in_items().into_iter().filter_map(|(hidden, version)| {
+            Some([by_any(hidden)?, Plan { writer: writer_of(version)?, make: Make::Prepend }])
+        });
+        let switches = lenses
+            .hidden_members()
+            .into_iter()
+            .filter_map(|(hidden, version, member)| Some([by_any(hidden)?, reach(member, version)?]));
+        Self { reorders: reorders.collect(), switches: switches.collect() }
+    }
+}
+
+/// A document with an empty item at the front of every list of objects.
+fn with_items_prepended<'a>(document: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    match document {
+        Value::Array(items) => {
+            let below = items.iter().map(|item| with_items_prepended(*item, arena));
+            let holds_objects = items.iter().any(|item| item.as_object().is_some());
+            let front = holds_objects.then_some(Value::Object(&[]));
+            Value::Array(arena.slice(&front.into_iter().chain(below).collect::<Vec<_>>()))
+        }
+        Value::Object(entries) => Value::Object(arena.slice_from(
+            entries.iter().map(|entry| Entry { key: entry.key, value: with_items_prepended(entry.value, arena) }),
+        )),
+        scalar => scalar,
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     put::Put,
     state::{BAG, Slots},
 };
-use crate::{Part, VersionIndex};
+use crate::{FieldId, Part, VersionIndex};
 
 /// What happened in a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,17 +42,37 @@ impl Lenses {
         })
     }
 
-    /// Whether some version cannot say all fields of the items of some list.
-    pub(crate) fn may_hide_in_items(&self) -> bool {
+    /// Fields of items of lists, each with a version that has the list and cannot say the field.
+    pub(crate) fn hidden_in_items(&self) -> Vec<(FieldId, VersionIndex)> {
         let lists = self.scopes.iter().flat_map(|scope| &scope.slots).filter_map(|slot| item_scope(&slot.content));
-        lists.into_iter().any(|scope| self.scopes[scope].views.iter().flatten().any(|view| view.says.contains(&false)))
+        let hidden = lists.flat_map(|scope| {
+            let scope = &self.scopes[scope];
+            let views = scope.views.iter().enumerate().filter_map(|(at, view)| Some((at, view.as_ref()?)));
+            views.flat_map(|(version, view)| {
+                let hidden = scope.slots.iter().zip(&view.says).filter(|(_, says)| !**says);
+                hidden.map(move |(slot, _)| (slot.id, VersionIndex(version as u32)))
+            })
+        });
+        hidden.collect()
     }
 
-    /// Whether some version cannot say all members of some union.
-    pub(crate) fn may_switch_unions(&self) -> bool {
-        let views = self.scopes.iter().flat_map(|scope| scope.views.iter().flatten());
-        let mut objects = views.flat_map(|view| &view.objects);
-        objects.any(|object| object.union.as_ref().is_some_and(|union| !union.members.is_empty()))
+    /// Members of unions, each with a version that cannot say it and a member that this version can say.
+    pub(crate) fn hidden_members(&self) -> Vec<(FieldId, VersionIndex, FieldId)> {
+        let mut found = Vec::new();
+        for scope in &self.scopes {
+            for (version, view) in scope.views.iter().enumerate() {
+                for object in view.iter().flat_map(|view| &view.objects) {
+                    let Some(union) = &object.union else { continue };
+                    for (hidden, member) in
+                        union.hidden.iter().flat_map(|hidden| union.members.iter().map(move |member| (hidden, member)))
+                    {
+                        let member = scope.slots[object.fields.list[*member].1.slot].id;
+                        found.push((scope.slots[*hidden].id, VersionIndex(version as u32), member));
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// How many entries the bags of a stored document have.
