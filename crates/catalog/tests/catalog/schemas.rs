@@ -1,0 +1,1 @@
+//! The JSON Schemas of our own files, held against the examples in the documentation.
