@@ -334,7 +334,12 @@ impl<'s> Loader<'s> {
                 let moved = documents.iter().map(|document| table::moved(document, base, input.bytes.len(), arena));
                 Some((base, moved.collect()))
             }
-            Err(finding) => {
+            Err(mut finding) => {
+                if input.origin == Origin::Ours && std::ptr::eq(finding.rule, &rules::UNREADABLE) {
+                    let mend =
+                        "correct the text at the place shown; paths with [] or {} need quotes inside of { } and [ ]";
+                    finding.mend = Some(mend.to_owned());
+                }
                 self.catalog.findings.push(*finding);
                 None
             }
