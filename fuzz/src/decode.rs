@@ -6,7 +6,8 @@ use wheelwright_document::{
     decode_json_spanned, encode,
 };
 
-const KEEP_LAST: Decode = Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast, yaml: Yaml::AsKubectl };
+const KEEP_LAST: Decode =
+    Decode { max_bytes: usize::MAX, max_depth: 512, duplicate_keys: DuplicateKeys::KeepLast, yaml: Yaml::AsKubectl };
 
 /// Decodes bytes in every way there is.
 pub fn decode(input: &[u8]) {

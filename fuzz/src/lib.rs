@@ -4,6 +4,7 @@
 
 mod admit;
 mod cel;
+mod changes;
 mod comments;
 mod decode;
 mod mutate;
@@ -16,6 +17,7 @@ mod yaml;
 
 pub use admit::admit;
 pub use cel::cel;
+pub use changes::changes;
 pub use comments::comments;
 pub use decode::decode;
 pub use mutate::mutate;
@@ -36,9 +38,10 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 10] = [
+        let targets: [(&str, fn(&[u8])); 11] = [
             ("admit", admit),
             ("cel", cel),
+            ("changes", changes),
             ("comments", comments),
             ("decode", decode),
             ("openapi", openapi),

@@ -34,6 +34,8 @@ pub struct Kind {
     pub policies: PolicySet,
     /// Where its name was declared.
     pub span: Span,
+    /// Where a catalog names it, or its file; the same as `span` if none does.
+    pub named: Span,
     /// Versions that are named somewhere, and must be declared or locked.
     pub(crate) mentioned: Vec<Located<VersionName>>,
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use wheelwright_document::{Arena, Span, Spanned};
+use wheelwright_document::{Arena, Path as Steps, Span, Spanned};
 use wheelwright_evolve::{DeclaredVersion, Located, VersionName, quoted};
 use wheelwright_findings::rules;
 use wheelwright_schema::{Lowered, Problem, Root, Specification, closest_of};
@@ -112,7 +112,11 @@ fn lower_one(
                 format!("add definition: with one of {}", few(names())),
             ),
         };
-        loader.complain(&rules::UNKNOWN_DEFINITION, want.named, &message, &mend);
+        let problem = Problem::ours(&rules::UNKNOWN_DEFINITION, &Steps::Root, want.named, message).mend(mend);
+        loader.report(vec![match &want.definition {
+            Some(definition) => problem.related(definition.span, "named here"),
+            None => problem,
+        }]);
         return None;
     };
     problems.extend(found);

@@ -133,7 +133,7 @@ impl Source for Revision {
     }
 
     fn files(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        let run = run(&self.folder, &["ls-tree", "-r", "-z", &self.object(folder)?])?;
+        let run = run(&self.folder, &["ls-tree", "-r", "-z", "--full-tree", &self.object(folder)?])?;
         if !run.is_success {
             let message = format!("there is no such folder at {}", self.name);
             return Err(io::Error::new(io::ErrorKind::NotFound, message));

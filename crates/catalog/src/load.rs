@@ -173,6 +173,11 @@ impl<'s> Loader<'s> {
         let policies = entry.policies.over(&file.policies, &|name| declaration.version(name.as_str()).is_some());
         declaration.policies = policies.of_lenses();
         let mut kind = self.kind(declaration, folder, policies, span);
+        kind.named = match (&entry.kind, &entry.schemas) {
+            (Some(kind), _) => kind.span,
+            (None, Schemas::Definitions(file)) => file.span,
+            (None, Schemas::Documents { .. }) => span,
+        };
         kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone());
         let is_chained = |name: &VersionName| entry.successors.iter().any(|(gone, _)| gone.item == *name);
         let successors = entry.successors.iter().map(|(_, next)| next).filter(|next| !is_chained(&next.item));
@@ -186,7 +191,7 @@ impl<'s> Loader<'s> {
     pub(crate) fn kind(&self, declaration: Declaration, folder: &Path, policies: PolicySet, span: Span) -> Kind {
         let steps = declaration.steps.iter();
         let mentioned = steps.flat_map(|step| step.from.iter().chain([&step.version])).cloned().collect();
-        Kind { declaration, folder: folder.to_owned(), arm: None, policies, span, mentioned }
+        Kind { declaration, folder: folder.to_owned(), arm: None, policies, span, named: span, mentioned }
     }
 
     /// The definitions in a file that an entry is about.
@@ -329,7 +334,12 @@ impl<'s> Loader<'s> {
                 let moved = documents.iter().map(|document| table::moved(document, base, input.bytes.len(), arena));
                 Some((base, moved.collect()))
             }
-            Err(finding) => {
+            Err(mut finding) => {
+                if input.origin == Origin::Ours && std::ptr::eq(finding.rule, &rules::UNREADABLE) {
+                    let mend =
+                        "correct the text at the place shown; paths with [] or {} need quotes inside of { } and [ ]";
+                    finding.mend = Some(mend.to_owned());
+                }
                 self.catalog.findings.push(*finding);
                 None
             }

@@ -12,7 +12,7 @@ use crate::{Catalog, Kind, catalog::few, parse::KindEntry};
 /// Kinds and versions are there once each; of those that are there twice, the first is kept.
 pub(crate) fn verify(catalog: &mut Catalog) {
     let mut problems = Vec::new();
-    let mut kinds: HashMap<(Box<str>, Box<str>), Span> = HashMap::new();
+    let mut kinds: HashMap<(Box<str>, Box<str>), (Span, Span)> = HashMap::new();
     catalog.kinds.retain_mut(|kind| {
         let declaration = &kind.declaration;
         if declaration.kind.is_empty() {
@@ -22,13 +22,18 @@ pub(crate) fn verify(catalog: &mut Catalog) {
             return false;
         }
         let key = (declaration.group.clone(), declaration.kind.clone());
-        if let Some(first) = kinds.get(&key) {
+        if let Some((first_span, first_named)) = kinds.get(&key) {
             let message = format!("the kind {} is declared twice", named(kind));
-            let problem = Problem::ours(&rules::DUPLICATE_KIND, &Path::Root, kind.span, message);
-            problems.push(problem.related(*first, "first here"));
+            // One line of a catalog can name both.
+            let (first, second) = match *first_named == kind.named {
+                true => (*first_span, kind.span),
+                false => (*first_named, kind.named),
+            };
+            let problem = Problem::ours(&rules::DUPLICATE_KIND, &Path::Root, second, message);
+            problems.push(problem.related(first, "first here"));
             return false;
         }
-        kinds.insert(key, kind.span);
+        kinds.insert(key, (kind.span, kind.named));
         keep_first_versions(kind, &mut problems);
         true
     });

@@ -10,10 +10,14 @@ use crate::{Located, Selector, VersionName};
 #[derive(Debug, Default)]
 pub struct Reader {
     problems: Vec<Problem>,
+    /// How much text is written down: a key can be as long as the file, and is part of every path below it.
+    bytes: usize,
 }
 
 /// So many problems are enough to mend first.
 const MOST_PROBLEMS: usize = 1000;
+
+const MOST_BYTES: usize = 1 << 20;
 
 /// Kubernetes allows no longer name for anything, and a name is repeated in every problem below it.
 const LONGEST_NAME: usize = 253;
@@ -44,7 +48,9 @@ impl Reader {
         if self.is_full() {
             return None;
         }
-        self.problems.push(Problem::ours(rule, path, span, message));
+        let problem = Problem::ours(rule, path, span, message);
+        self.bytes += problem.path.as_str().len();
+        self.problems.push(problem);
         self.problems.last_mut()
     }
 
@@ -176,7 +182,7 @@ impl Reader {
 
     /// The problems so far are as many as anybody reads.
     pub fn is_full(&self) -> bool {
-        self.problems.len() >= MOST_PROBLEMS
+        self.problems.len() >= MOST_PROBLEMS || self.bytes > MOST_BYTES
     }
 }
 

@@ -190,8 +190,8 @@ fn find_contradictions(reader: &mut Reader, step: &VersionStep, path: &Path<'_>)
     let unions = step.unions.iter().map(|union| &union.at);
     let gone = step.renamed.iter().map(|renamed| &renamed.from).chain(&step.removed);
     let arrived = step.renamed.iter().map(|renamed| &renamed.to).chain(&step.new);
-    find_repeated(reader, &Path::Child(path, "removed"), gone);
-    find_repeated(reader, &Path::Child(path, "renamed"), arrived);
+    find_repeated(reader, path, gone);
+    find_repeated(reader, path, arrived);
     find_repeated(reader, &Path::Child(path, "keys"), step.keys.iter().map(|(at, _)| at));
     find_repeated(reader, &Path::Child(path, "union"), unions);
     find_repeated(reader, &Path::Child(path, "default"), step.defaults.iter().map(|default| &default.at));
