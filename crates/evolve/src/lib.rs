@@ -3,6 +3,7 @@
 //! This crate does no IO.
 
 mod change;
+pub mod check;
 mod declaration;
 mod history;
 mod identify;

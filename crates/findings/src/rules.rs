@@ -4,6 +4,8 @@
 //! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files. An id is never used again for anything else.
 //! WW100 and up about documents, WW140 to WW149 about the lock. An id is never used again for anything else.
+//! WW100 to WW109 about documents, WW130 to WW139 about changes, WW150 to WW179 about what versions do to each other.
+//! An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -485,6 +487,108 @@ rules! {
         summary: "the hub is not the one that is locked",
         why: "the hub is the shape of stored documents, and releases that do not know it cannot read them",
         mend: "move it with `wheelwright lock --hub`, which says what to deploy first",
+    }
+    REMOVAL_NOT_ASSESSED: "WW150" "removal-not-assessed" Error {
+        summary: "a field of the version before is gone, and no change says why",
+        why: "clients of the old version still write it; whether it was renamed, or is gone on purpose, no schema \
+            can say",
+        mend: "declare it under `removed` or `renamed` in the changes of the version, or put it back",
+    }
+    PROBABLE_RENAME: "WW151" "probable-rename" Error {
+        summary: "a field is gone and another came that is probably the same",
+        why: "without a word both are fields of their own: what clients of one version write, those of the other \
+            do not see",
+        mend: "declare it under `renamed`, or under `removed` if they are two fields",
+    }
+    SHAPE_CHANGED: "WW152" "shape-changed" Error {
+        summary: "a field has another shape than in the version before",
+        why: "values of one are no values of the other, so that they are two fields, and neither version sees \
+            what the other writes",
+        mend: "give the new field a name of its own, or declare the old one under `removed`",
+    }
+    SHAPE_WIDENED: "WW153" "shape-widened" Warning {
+        summary: "a field takes values that the version before cannot say",
+        why: "a client of the old version that expects an integer gets a fraction or a text",
+        mend: "keep the shape, or add a field of its own for the new values",
+    }
+    NEWLY_REQUIRED: "WW154" "newly-required" Error {
+        summary: "a field is required that documents of the version before can lack",
+        why: "an old document is not valid in the new version, and a client that reads it and writes it back is \
+            refused",
+        mend: "make the field optional, or give it a default",
+    }
+    ENUM_MEMBER_REMOVED: "WW155" "enum-member-removed" Error {
+        summary: "a value is not listed any more",
+        why: "old documents have it, and are not valid in the new version",
+        mend: "keep the value in the list, and refuse it for new documents with a transition rule",
+    }
+    LIMIT_TIGHTENED: "WW156" "limit-tightened" Warning {
+        summary: "a bound, length or count is tighter than in the version before",
+        why: "old documents may be beyond it, and are not valid in the new version",
+        mend: "keep the limit, or tighten it for new documents only, with a transition rule",
+    }
+    PATTERN_CHANGED: "WW157" "pattern-changed" Note {
+        summary: "a pattern or format is not that of the version before",
+        why: "whether it accepts everything that the old one accepted cannot be told",
+        mend: "make sure that it does",
+    }
+    NULL_TAKEN_AWAY: "WW158" "null-taken-away" Warning {
+        summary: "null is not a value of a field any more",
+        why: "old documents say null, which the new version shows as absent",
+        mend: "keep the field nullable",
+    }
+    DEFAULT_CHANGED: "WW160" "default-changed" Warning {
+        summary: "a field that was published before has another default, or one for the first time, or none any more",
+        why: "a document that leaves the field out means something else in each version; readers keep to what was \
+            frozen first",
+        mend: "keep the default, or add a field of its own",
+    }
+    STORAGE_DEFAULT_REJECTED: "WW161" "storage-default-rejected" Error {
+        summary: "what readers fill in for a field is no value of it in another version",
+        why: "an old document that leaves the field out is not valid in that version",
+        mend: "keep the value valid in every version that has the field",
+    }
+    ZERO_VALUE_LOST: "WW162" "zero-value-lost" Error {
+        summary: "writers leave out a zero value, and readers fill in another one",
+        why: "somebody set false or 0, and gets the default instead",
+        mend: "make the zero value the default, or let writers say it",
+    }
+    KEYS_CHANGED: "WW163" "keys-changed" Warning {
+        summary: "the items of a list are told apart by other fields than in the version before",
+        why: "items of both versions are matched by their keys; without a match, what one version hides in an \
+            item is lost with it",
+        mend: "keep the keys, or declare them under `keys` in the changes",
+    }
+    KEY_NOT_IN_EVERY_VERSION: "WW164" "key-not-in-every-version" Warning {
+        summary: "the items of a list are told apart by a field that one version does not have",
+        why: "clients of that version cannot say which item they mean, and two items may look the same to them",
+        mend: "keep the field in every version, or choose another key",
+    }
+    UNION_CHANGED: "WW165" "union-changed" Warning {
+        summary: "members of an object exclude each other in one version only",
+        why: "a client of one version sets a second member, and a document of the other has one too many",
+        mend: "declare the `union` in the changes, or keep it in the schema",
+    }
+    HUB_MOVES: "WW170" "hub-moves" Error {
+        summary: "documents are stored in the shape of another version than the one that is wanted",
+        why: "releases that do not know the new shape cannot read documents that are stored in it, so that it \
+            takes two phases",
+        mend: "deploy a release that reads both everywhere, then run `wheelwright lock --hub`",
+    }
+    NO_SLOT: "WW171" "no-slot" Error {
+        summary: "a field has no place in stored documents, or two",
+        why: "what is written there would be lost, or read from the wrong place",
+        mend: "restore the lock from version control; if it was not edited, report a bug",
+    }
+    LOST_UNDER_NONE: "WW172" "lost-under-none" Warning {
+        summary: "fields are lost between two versions under `strategy: None`",
+        why: "Kubernetes only changes the apiVersion then, and prunes what the other version does not declare",
+        mend: "convert with Wheelwright, and say in the changes what became of each field",
+    }
+    OLD_RECORDS_LACK: "WW173" "old-records-lack" Note {
+        summary: "records of an older version lack fields of a newer one",
+        why: "readers of the newer version find a default there, or nothing",
+        mend: "see that what they read as is what was meant",
     }
 }
 

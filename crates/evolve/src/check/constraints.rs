@@ -1,0 +1,150 @@
+//! Values of one version that the next one does not accept, and values that the one before cannot say.
+
+use std::collections::HashMap;
+
+use wheelwright_document::Owned;
+
+use super::{
+    Addition, Change, Difference, Example, Incompatibility, What,
+    diff::{spelled, spellings},
+    example::{self, Wanted, document, value_for},
+    side::Side,
+};
+use crate::{History, NodeIndex};
+
+/// Making an example takes as long as the schema is large, so that not every finding has one.
+const MOST_EXAMPLES: usize = 16;
+
+/// What documents of one version lack or have that the next one does not accept.
+pub(crate) fn constraints(
+    history: &History,
+    before: &Side<'_>,
+    after: &Side<'_>,
+    differences: &[Difference],
+) -> Vec<Incompatibility> {
+    let mut findings = Vec::new();
+    let mut examples = 0;
+    for difference in differences {
+        let (Some(field), Some(node)) = (&difference.after, difference.nodes.1) else { continue };
+        let Some((what, keyword, witness)) = judge(history, after, difference, node) else { continue };
+        let old = difference.nodes.0;
+        let span = match keyword {
+            "required" => after.parent(node).map_or_else(Default::default, |parent| after.place(parent, keyword)),
+            keyword => after.place(node, keyword),
+        };
+        let related = old.map_or_else(Default::default, |old| before.place(old, keyword));
+        let required = matches!(what, What::NewlyRequired { .. });
+        let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
+            .at(span, related);
+        if required && let Some(value) = after.schema(node).and_then(|schema| value_for(schema, after.value_root())) {
+            finding = finding.add(Addition::Default(field.clone(), value));
+        }
+        if let Some(witness) = witness.filter(|_| examples < MOST_EXAMPLES) {
+            let target = old.or_else(|| counterpart_of_parent(before, after, node));
+            finding.example =
+                target.and_then(|target| refused_example(before, (after, node), (target, old.is_some()), witness));
+            examples += usize::from(finding.example.is_some());
+        }
+        findings.push(finding);
+    }
+    findings
+}
+
+/// What is wrong with a difference, the keyword that says so, and what a document has to have at the field to show it.
+fn judge(
+    history: &History,
+    after: &Side<'_>,
+    difference: &Difference,
+    node: NodeIndex,
+) -> Option<(What, &'static str, Option<Wanted>)> {
+    let has_default = || {
+        let frozen = after.version.id(node).and_then(|id| history.field(id).frozen.as_ref());
+        frozen.is_some() || after.version.structure.node(node).default.is_some()
+    };
+    match &difference.change {
+        Change::Widened { before, after } => {
+            Some((What::Widened { before: before.clone(), after: after.clone() }, "type", None))
+        }
+        Change::Added { required: true, .. } if !has_default() => {
+            Some((What::NewlyRequired { existed: false }, "required", Some(Wanted::Absent)))
+        }
+        Change::Required(true) if !has_default() => {
+            Some((What::NewlyRequired { existed: true }, "required", Some(Wanted::Absent)))
+        }
+        Change::Enum { before, after } if !after.is_empty() => {
+            let listed = spellings(after);
+            let removed: Vec<Owned> =
+                before.iter().filter(|member| !listed.contains(&spelled(member))).cloned().collect();
+            if removed.is_empty() && !before.is_empty() {
+                return None;
+            }
+            let witness = removed.first().cloned().unwrap_or_else(|| example::string("something-else"));
+            Some((What::ValuesRefused { removed, listed: after.clone() }, "enum", Some(Wanted::Is(witness))))
+        }
+        Change::Limit { keyword, before, after, tightened: true } => {
+            let what = What::Tightened { keyword, before: before.clone(), after: after.clone() };
+            Some((what, keyword, beyond(keyword, before.as_deref(), after.as_deref()).map(Wanted::Is)))
+        }
+        Change::Text { keyword, before, after } if after.is_some() => {
+            Some((What::TextChanged { keyword, before: before.clone(), after: after.clone() }, keyword, None))
+        }
+        Change::Nullable(false) => Some((What::NullRefused, "nullable", None)),
+        _ => None,
+    }
+}
+
+/// A value that the old limit allows and the new one does not.
+fn beyond(keyword: &str, before: Option<&str>, after: Option<&str>) -> Option<Owned> {
+    let bound = |text: Option<&str>| text?.split(' ').next()?.parse::<f64>().ok();
+    let (before, after) = (bound(before), bound(after)?);
+    let text = |length: f64| (0.0..=4096.0).contains(&length).then(|| example::string(&"a".repeat(length as usize)));
+    match keyword {
+        "maxLength" => text(before.unwrap_or(after + 1.0)),
+        "minLength" => text(before.unwrap_or(after - 1.0)),
+        "maximum" => Some(example::number(before.unwrap_or(after + 1.0))),
+        "minimum" => Some(example::number(before.unwrap_or(after - 1.0))),
+        _ => None,
+    }
+}
+
+fn counterpart_of_parent(before: &Side<'_>, after: &Side<'_>, node: NodeIndex) -> Option<NodeIndex> {
+    after.parent(node).and_then(|parent| before.version.counterpart(after.version, parent))
+}
+
+/// A document of one version that the next one refuses for the sake of a field, if this is one.
+fn refused_example(
+    before: &Side<'_>,
+    (after, node): (&Side<'_>, NodeIndex),
+    (target, is_field): (NodeIndex, bool),
+    witness: Wanted,
+) -> Option<Example> {
+    let wanted = match witness {
+        Wanted::Absent if target == before.version.structure.root() => HashMap::new(),
+        // The object that lacks the field has to be there.
+        Wanted::Absent if !is_field => HashMap::from([(target, Wanted::Present)]),
+        witness => HashMap::from([(target, witness)]),
+    };
+    let document = document(before, &wanted)?;
+    let refusal = after.refusal_at(node, &as_seen_by(after, &document))?;
+    before.refusal(&document).is_none().then(|| Example {
+        version: before.version.name.clone(),
+        document,
+        refusal: Some(refusal),
+    })
+}
+
+/// The same document with the name of another version.
+pub(crate) fn as_seen_by(side: &Side<'_>, document: &Owned) -> Owned {
+    match (document, &side.type_meta) {
+        (Owned::Object(fields), Some((api_version, _))) => Owned::Object(
+            fields
+                .iter()
+                .map(|(name, value)| match &**name {
+                    "apiVersion" => (name.clone(), example::string(api_version)),
+                    _ => (name.clone(), value.clone()),
+                })
+                .collect(),
+        ),
+        _ => document.clone(),
+    }
+}

@@ -1,0 +1,340 @@
+//! What `check`, `diff` and the first contact with two versions say, in words: all of their wording is here.
+
+use std::fmt::Write as _;
+
+use wheelwright_document::{Arena, Owned, write_yaml};
+
+use super::{
+    Addition, Change, Difference, Incompatibility, Lacking, Likeness, Lost, What, diff::spelled, example::string,
+};
+use crate::{Selector, Step, Union, VersionName};
+
+impl Incompatibility {
+    /// What is wrong, as a lower-case fragment.
+    pub fn message(&self) -> String {
+        let (version, field) = (&self.version, &self.field);
+        let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
+        match &self.what {
+            What::Removed { shape } => format!("{field} ({shape}) disappeared in {version}, and no change says why"),
+            What::ProbablyRenamed { to, likeness } => {
+                format!("`{field}` disappeared and `{to}` appeared: renamed? {}", likeness.reason())
+            }
+            What::Replaced { before, after } => {
+                format!("{field} is {before} in {other} and {after} in {version}: two fields of one name")
+            }
+            What::Widened { before, after } => {
+                format!("{field} is {before} in {other} and {after} in {version}: {other} cannot read every value")
+            }
+            What::NewlyRequired { existed: false } => {
+                format!("{field} is required in {version}, and documents of {other} do not have it")
+            }
+            What::NewlyRequired { existed: true } => {
+                format!("{field} is required in {version}, and documents of {other} may lack it")
+            }
+            What::ValuesRefused { removed, listed } if removed.is_empty() => {
+                format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
+            }
+            What::ValuesRefused { removed, .. } => format!("{field} does not take {} any more", listing(removed)),
+            What::Tightened { keyword, before: None, after } => {
+                format!("{field} has {keyword} {} in {version}, and none in {other}", or_none(after))
+            }
+            What::Tightened { keyword, before, after } => {
+                format!("{keyword} of {field} is {} in {other} and {} in {version}", or_none(before), or_none(after))
+            }
+            What::TextChanged { keyword, before, after } => {
+                let (before, after) = (quoted(before), quoted(after));
+                format!("{keyword} of {field} is {before} in {other} and {after} in {version}")
+            }
+            What::NullRefused => format!("{field} can be null in {other}, and not in {version}"),
+            What::DefaultChanged { before, after, frozen } => {
+                let (was, is) = (value_or_none(before), value_or_none(after));
+                let kept = value_or_none(frozen);
+                format!(
+                    "the default of {field} is {was} in {other} and {is} in {version}; readers keep filling in {kept}"
+                )
+            }
+            What::DefaultRejected { value, reason } => {
+                let value = spelled(value);
+                format!("readers fill in {value} where {field} is absent, which {version} refuses: {reason}")
+            }
+            What::ZeroLost { zero, frozen, lacking } => {
+                let (zero, frozen) = (spelled(zero), spelled(frozen));
+                let mut text = format!(
+                    "writers of {version} leave {field} out where it is {zero}, and readers fill in {frozen} where it is absent"
+                );
+                if !lacking.is_empty() {
+                    let lacking: Vec<_> = lacking.iter().map(VersionName::as_str).collect();
+                    let _ = write!(
+                        text,
+                        ": a reader that does not know who wrote a record cannot tell it from one of {}, which lacks the field",
+                        lacking.join(" or ")
+                    );
+                }
+                text
+            }
+            What::KeysChanged { before, after } => {
+                let (before, after) = (told_apart(before), told_apart(after));
+                format!("the items of {field} are told apart by {before} in {other}, and by {after} in {version}")
+            }
+            What::KeyUnsaid { key, by } => {
+                format!("the items of {field} are told apart by {key}, which {by} does not have")
+            }
+            What::UnionChanged { before, after } => {
+                let (before, after) = (excluding(before.as_ref()), excluding(after.as_ref()));
+                format!("only one of {field} is set at a time: {before} in {other}, {after} in {version}")
+            }
+            What::HubMoves { locked, pinned: true } => {
+                format!("documents are stored as {locked}, and the catalog pins {version}")
+            }
+            What::HubMoves { locked, pinned: false } => {
+                format!("documents are stored as {locked}; {version} is the newest stable version")
+            }
+            What::NoSlot { reason } => {
+                format!("{field} of {version} has no single place in stored documents: {reason}")
+            }
+        }
+    }
+
+    /// How to mend it here: with the lines to add to the changes, where lines mend it.
+    pub fn mend(&self) -> String {
+        let lines = || changes_text(&self.version, &self.additions);
+        let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
+        match &self.what {
+            What::Removed { .. } => format!("if it is gone for good, say so:\n{}", lines()),
+            What::ProbablyRenamed { .. } => {
+                let removed = [Addition::Removed(self.field.clone())];
+                format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
+            }
+            What::Replaced { .. } => {
+                format!("give the new field another name, or say that the old one is gone:\n{}", lines())
+            }
+            What::NewlyRequired { .. } if !self.additions.is_empty() => {
+                format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
+            }
+            What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
+                format!("if that has not changed, add:\n{}", lines())
+            }
+            What::ZeroLost { zero, .. } => {
+                format!("make {} the default, or let writers say it", spelled(zero))
+            }
+            What::HubMoves { .. } => format!(
+                "deploy a release that reads both everywhere, then run `wheelwright lock --hub {}`{}",
+                self.version,
+                if matches!(self.what, What::HubMoves { pinned: true, .. }) {
+                    format!("; or pin {other}")
+                } else {
+                    String::new()
+                }
+            ),
+            _ => self.rule().mend.to_owned(),
+        }
+    }
+}
+
+impl Likeness {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Case => "the names differ in letter case only",
+            Self::Plural => "one name is the plural of the other",
+            Self::Letters => "the names differ in a few letters",
+            Self::Contained => "one name is part of the other, or short for it",
+            Self::SameName => "they have the same name and shape",
+            Self::Description => "they have the same description",
+            Self::OnlyPair => "they are the only ones of their object",
+        }
+    }
+}
+
+/// Lines of a changes file.
+pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
+    let mut renamed = Vec::new();
+    let mut removed = Vec::new();
+    let [mut defaults, mut keys, mut unions] = [const { Vec::new() }; 3];
+    let names = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
+    for addition in additions {
+        match addition {
+            Addition::Renamed { from, to } => renamed.push((path(from), string(&to.to_string()))),
+            Addition::Removed(field) => removed.push(string(&field.to_string())),
+            Addition::Default(field, value) => defaults.push((path(field), value.clone())),
+            Addition::Keys(field, keyed) => keys.push((path(field), names(keyed))),
+            Addition::Union(field, members) => unions.push((path(field), names(members))),
+        }
+    }
+    let mut step: Vec<(Box<str>, Owned)> = Vec::new();
+    let removed = (!removed.is_empty()).then(|| ("removed".into(), Owned::Array(removed.into())));
+    let maps = [("renamed", renamed), ("default", defaults), ("keys", keys), ("union", unions)];
+    for (name, entries) in maps {
+        if !entries.is_empty() {
+            step.push((name.into(), Owned::Object(entries.into())));
+        }
+    }
+    step.extend(removed);
+    yaml(&Owned::Object([(version.as_str().into(), Owned::Object(step.into()))].into()))
+}
+
+/// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
+pub fn describe_lost(lost: &Lost) -> String {
+    let (version, through, count) = (&lost.version, &lost.through, lost.fields.len());
+    if count == 0 {
+        return String::new();
+    }
+    let fields = if count == 1 { "1 field is" } else { &format!("{count} fields are") };
+    let mut out = format!("{version} → {through}: {fields} lost under `strategy: None`\n");
+    for field in &lost.fields {
+        let _ = writeln!(out, "  {} ({})", field.field, field.shape);
+    }
+    if let Some(shown) = &lost.shown {
+        let _ = writeln!(out, "\nThis document of {version}:\n\n{}", indented(&yaml(&shown.before)));
+        let _ = writeln!(
+            out,
+            "reads like this once a client of {through} has written it back:\n\n{}",
+            indented(&yaml(&shown.after))
+        );
+    }
+    out
+}
+
+/// What records of an older version lack, for somebody who sees this for the first time. Nothing if they lack nothing.
+pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking]) -> String {
+    if lacking.is_empty() {
+        return String::new();
+    }
+    let fields = if lacking.len() == 1 { "1 field" } else { &format!("{} fields", lacking.len()) };
+    let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n");
+    for Lacking { field, shape, reads_as, required, .. } in lacking {
+        let _ = match (reads_as, required) {
+            (Some(value), _) => writeln!(out, "  {field} ({shape}) reads as {}", spelled(value)),
+            (None, false) => writeln!(out, "  {field} ({shape}) is absent"),
+            (None, true) => writeln!(out, "  {field} ({shape}) is absent, although {new} requires it"),
+        };
+    }
+    out
+}
+
+/// Differences for people: one a line, below the object that they are in.
+pub fn describe_differences(differences: &[Difference]) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut positions: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    for difference in differences {
+        let Some(at) = difference.after.as_ref().or(difference.before.as_ref()) else { continue };
+        let parent = parent(at);
+        let position = *positions.entry(parent.clone()).or_insert_with(|| {
+            groups.push((parent, Vec::new()));
+            groups.len() - 1
+        });
+        groups[position].1.push(line(difference, &last(at)));
+    }
+    let mut out = String::new();
+    for (parent, lines) in groups {
+        let _ = writeln!(out, "{}", if parent.is_empty() { "(the document)" } else { &parent });
+        for line in lines {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    out
+}
+
+fn line(difference: &Difference, name: &str) -> String {
+    let from_to = |before: &str, after: &str| format!("{before} → {after}");
+    match &difference.change {
+        Change::Added { shape, required, default } => {
+            let required = if *required { ", required" } else { "" };
+            let default = default.as_ref().map_or_else(String::new, |value| format!(", default {}", spelled(value)));
+            format!("+ {name}: {shape}{required}{default}")
+        }
+        Change::Removed { shape } => format!("- {name}: {shape}"),
+        Change::Moved => {
+            let before = difference.before.as_ref();
+            let was = before.map_or_else(String::new, |before| match difference.after.as_ref().map(parent) {
+                Some(now) if now == parent(before) => last(before),
+                _ => before.to_string(),
+            });
+            format!("> {name}: was {was}")
+        }
+        Change::Replaced { before, after } => format!("! {name}: {}, another field", from_to(before, after)),
+        Change::Widened { before, after } => format!("~ {name}: {}", from_to(before, after)),
+        Change::Required(true) => format!("~ {name}: required"),
+        Change::Required(false) => format!("~ {name}: no longer required"),
+        Change::Default { before, after } => {
+            format!("~ {name}: default {}", from_to(&value_or_none(before), &value_or_none(after)))
+        }
+        Change::Enum { before, after } => {
+            let any = |members: &[Owned]| if members.is_empty() { "any".to_owned() } else { listing(members) };
+            format!("~ {name}: values {}", from_to(&any(before), &any(after)))
+        }
+        Change::Limit { keyword, before, after, .. } => {
+            format!("~ {name}: {keyword} {}", from_to(or_none(before), or_none(after)))
+        }
+        Change::Text { keyword, before, after } => {
+            format!("~ {name}: {keyword} {}", from_to(&quoted(before), &quoted(after)))
+        }
+        Change::Nullable(true) => format!("~ {name}: can be null"),
+        Change::Nullable(false) => format!("~ {name}: can no longer be null"),
+        Change::Keys { before, after } => {
+            format!("~ {name}: items told apart by {}", from_to(&told_apart(before), &told_apart(after)))
+        }
+        Change::Union { before, after } => {
+            format!("~ {name}: one at a time of {}", from_to(&excluding(before.as_ref()), &excluding(after.as_ref())))
+        }
+    }
+}
+
+fn parent(field: &Selector) -> String {
+    let steps = field.steps();
+    Selector::from_steps(steps[..steps.len().saturating_sub(1)].to_vec()).to_string()
+}
+
+fn last(field: &Selector) -> String {
+    match field.steps().last() {
+        None => "(the document)".to_owned(),
+        Some(step @ Step::Field(_)) => Selector::from_steps(vec![step.clone()]).to_string(),
+        Some(Step::Items) => "its items".to_owned(),
+        Some(Step::Values) => "its values".to_owned(),
+    }
+}
+
+fn path(field: &Selector) -> Box<str> {
+    field.to_string().into()
+}
+
+fn yaml(value: &Owned) -> String {
+    let arena = Arena::new();
+    let mut text = write_yaml(value.share(&arena));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// More values than this say no more.
+const MOST_LISTED: usize = 8;
+
+fn listing(values: &[Owned]) -> String {
+    let shown: Vec<String> = values.iter().take(MOST_LISTED).map(spelled).collect();
+    let more = values.len().saturating_sub(MOST_LISTED);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+fn or_none(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("none")
+}
+
+fn value_or_none(value: &Option<Owned>) -> String {
+    value.as_ref().map_or_else(|| "nothing".to_owned(), spelled)
+}
+
+fn quoted(text: &Option<Box<str>>) -> String {
+    text.as_ref().map_or_else(|| "none".to_owned(), |text| format!("`{text}`"))
+}
+
+fn told_apart(keys: &[Box<str>]) -> String {
+    if keys.is_empty() { "nothing".to_owned() } else { keys.join(" and ") }
+}
+
+fn excluding(union: Option<&Union>) -> String {
+    union.map_or_else(|| "nothing".to_owned(), |union| union.members.join(", "))
+}

@@ -1,0 +1,248 @@
+//! What changed between two versions, field by field: the facts that rules judge and that people read.
+
+use std::collections::HashSet;
+
+use wheelwright_document::{Arena, Owned, encode};
+use wheelwright_schema::Schema;
+
+use super::{
+    limits::limits,
+    side::{Schemas, Side},
+};
+use crate::{Declaration, History, NodeIndex, Selector, Union, VersionIndex};
+
+/// A field that is not the same in two versions.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Difference {
+    /// Its path in the one version, if that has it.
+    pub before: Option<Selector>,
+    /// Its path in the other, if that has it.
+    pub after: Option<Selector>,
+    /// What is different.
+    pub change: Change,
+    /// The nodes at these paths.
+    pub(crate) nodes: (Option<NodeIndex>, Option<NodeIndex>),
+}
+
+/// What is different about a field. Fields below one that came or went have come and gone with it.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Change {
+    /// It came.
+    Added {
+        /// What sort of value it has.
+        shape: String,
+        /// It must be there.
+        required: bool,
+        /// What it is if it is left out.
+        default: Option<Owned>,
+    },
+    /// It went.
+    Removed {
+        /// What sort of value it had.
+        shape: String,
+    },
+    /// It has another path, not only because something above it has.
+    Moved,
+    /// A field of another shape has its path, and is another field.
+    Replaced {
+        /// What sort of value the field had.
+        before: String,
+        /// What sort of value the other one has.
+        after: String,
+    },
+    /// It takes more sorts of values.
+    Widened {
+        /// What sort of value it had.
+        before: String,
+        /// What sort of value it has.
+        after: String,
+    },
+    /// It must be there now, or need not be any more.
+    Required(bool),
+    /// It is something else if it is left out.
+    Default {
+        /// What it was.
+        before: Option<Owned>,
+        /// What it is.
+        after: Option<Owned>,
+    },
+    /// Other values are listed; an empty list allows all.
+    Enum {
+        /// Those that were.
+        before: Vec<Owned>,
+        /// Those that are.
+        after: Vec<Owned>,
+    },
+    /// A bound, length or count is another.
+    Limit {
+        /// The keyword.
+        keyword: &'static str,
+        /// What it was.
+        before: Option<String>,
+        /// What it is.
+        after: Option<String>,
+        /// Some values that were allowed are not any more.
+        tightened: bool,
+    },
+    /// A pattern or format is another.
+    Text {
+        /// The keyword.
+        keyword: &'static str,
+        /// What it was.
+        before: Option<Box<str>>,
+        /// What it is.
+        after: Option<Box<str>>,
+    },
+    /// Null is a value now, or is none any more.
+    Nullable(bool),
+    /// The items of a list are told apart by other fields.
+    Keys {
+        /// Those of the one version.
+        before: Vec<Box<str>>,
+        /// Those of the other.
+        after: Vec<Box<str>>,
+    },
+    /// Other members of an object exclude each other.
+    Union {
+        /// Those of the one version.
+        before: Option<Union>,
+        /// Those of the other.
+        after: Option<Union>,
+    },
+}
+
+/// What changed from one version to another, in the order of the fields; descriptions aside. Of a version that is not
+/// declared any more only the shape is known.
+pub fn diff(
+    declaration: &Declaration,
+    history: &History,
+    before: VersionIndex,
+    after: VersionIndex,
+) -> Vec<Difference> {
+    let schemas = Schemas::of(declaration, history);
+    compare(&schemas.side(before), &schemas.side(after))
+}
+
+/// What changed from one side to the other.
+pub(crate) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
+    let mut found = Found { before, after, list: Vec::new() };
+    let (old, new) = (&before.version.structure, &after.version.structure);
+    let mut replaced = HashSet::new();
+    for node in new.indexes() {
+        match before.version.counterpart(after.version, node) {
+            Some(counterpart) => found.pair(counterpart, node),
+            None if is_top(after, before, node) => {
+                let parent = new.node(node).parent.and_then(|parent| before.version.counterpart(after.version, parent));
+                let taken = parent.zip(new.node(node).name()).and_then(|(parent, name)| old.child(parent, name));
+                let taken = taken.filter(|taken| after.version.counterpart(before.version, *taken).is_none());
+                let change = match taken {
+                    Some(taken) => {
+                        replaced.insert(taken);
+                        Change::Replaced { before: before.shape_name(taken), after: after.shape_name(node) }
+                    }
+                    None => Change::Added {
+                        shape: after.shape_name(node),
+                        required: after.is_required(node),
+                        default: new.node(node).default.clone(),
+                    },
+                };
+                found.push(taken, Some(node), change);
+            }
+            None => {}
+        }
+    }
+    for node in old.fields() {
+        let is_gone = after.version.counterpart(before.version, node).is_none();
+        if is_gone && is_top(before, after, node) && !replaced.contains(&node) {
+            found.push(Some(node), None, Change::Removed { shape: before.shape_name(node) });
+        }
+    }
+    found.list
+}
+
+/// Whether a field that the other side does not have is below something that it has.
+fn is_top(side: &Side<'_>, other: &Side<'_>, node: NodeIndex) -> bool {
+    side.version.structure.is_field(node)
+        && side.parent(node).is_some_and(|parent| other.version.counterpart(side.version, parent).is_some())
+}
+
+struct Found<'f> {
+    before: &'f Side<'f>,
+    after: &'f Side<'f>,
+    list: Vec<Difference>,
+}
+
+impl Found<'_> {
+    fn push(&mut self, before: Option<NodeIndex>, after: Option<NodeIndex>, change: Change) {
+        self.list.push(Difference {
+            before: before.map(|node| self.before.version.structure.selector(node)),
+            after: after.map(|node| self.after.version.structure.selector(node)),
+            change,
+            nodes: (before, after),
+        });
+    }
+
+    fn pair(&mut self, old: NodeIndex, new: NodeIndex) {
+        let (before, after) = (self.before, self.after);
+        let (a, b) = (before.version.structure.node(old), after.version.structure.node(new));
+        let is_field = after.version.structure.is_field(new);
+        let parents = a.parent.zip(b.parent).filter(|_| is_field);
+        let follows = parents.is_none_or(|(a, b)| before.version.counterpart(after.version, b) == Some(a));
+        let mut changes = Vec::new();
+        if !follows || a.step != b.step {
+            changes.push(Change::Moved);
+        }
+        if a.shape != b.shape {
+            changes.push(Change::Widened { before: before.shape_name(old), after: after.shape_name(new) });
+        }
+        let required = (before.is_required(old), after.is_required(new));
+        if is_field && required.0 != required.1 && before.schema(old).is_some() && after.schema(new).is_some() {
+            changes.push(Change::Required(required.1));
+        }
+        if a.default != b.default {
+            changes.push(Change::Default { before: a.default.clone(), after: b.default.clone() });
+        }
+        if a.nullable != b.nullable {
+            changes.push(Change::Nullable(b.nullable));
+        }
+        if before.keys(old) != after.keys(new) {
+            changes.push(Change::Keys { before: a.keys.clone(), after: b.keys.clone() });
+        }
+        if a.union != b.union {
+            changes.push(Change::Union { before: a.union.clone(), after: b.union.clone() });
+        }
+        if let (Some(a), Some(b)) = (before.schema(old), after.schema(new)) {
+            changes.extend(checks(a, b));
+        }
+        for change in changes {
+            self.push(Some(old), Some(new), change);
+        }
+    }
+}
+
+fn checks(before: &Schema, after: &Schema) -> Vec<Change> {
+    let (a, b) = (&before.checks, &after.checks);
+    let mut changes = limits(before, after);
+    for (keyword, before, after) in [("pattern", &a.pattern, &b.pattern), ("format", &a.format, &b.format)] {
+        if before != after {
+            changes.push(Change::Text { keyword, before: before.clone(), after: after.clone() });
+        }
+    }
+    if spellings(&a.r#enum) != spellings(&b.r#enum) {
+        changes.push(Change::Enum { before: a.r#enum.clone(), after: b.r#enum.clone() });
+    }
+    changes
+}
+
+/// Values as they are written, to be looked up.
+pub(crate) fn spellings(values: &[Owned]) -> HashSet<String> {
+    values.iter().map(spelled).collect()
+}
+
+/// A value as JSON.
+pub(crate) fn spelled(value: &Owned) -> String {
+    let arena = Arena::new();
+    String::from_utf8_lossy(&encode(value.share(&arena))).into_owned()
+}

@@ -1,0 +1,281 @@
+//! What `check` has to say about the versions of a kind: data, which `describe` puts into words.
+
+use wheelwright_document::{Owned, Span};
+use wheelwright_findings::{Level, Rule, rules};
+
+use crate::{Maturity, Selector, Union, VersionName};
+
+/// Something about a version that those who use another one have to know.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Incompatibility {
+    /// The version that is different.
+    pub version: VersionName,
+    /// The version that it differs from, if it is about one.
+    pub other: Option<VersionName>,
+    /// The field: in the names of `version`, or in those of `other` if `version` does not have it.
+    pub field: Selector,
+    /// What is wrong.
+    pub what: What,
+    /// How grave it is here.
+    pub level: Level,
+    /// Where in the schema of `version` it was written; of a field that is gone, where it would have to be.
+    pub span: Span,
+    /// Where in the schema of `other` it was written.
+    pub related: Option<Span>,
+    /// What to add to the changes, if that mends it.
+    pub additions: Vec<Addition>,
+    /// A small document that shows it.
+    pub example: Option<Example>,
+}
+
+/// A small document that shows something.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Example {
+    /// The version that it is a document of.
+    pub version: VersionName,
+    /// The document.
+    pub document: Owned,
+    /// What the other version says about it.
+    pub refusal: Option<String>,
+}
+
+/// What is wrong.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum What {
+    /// A field is gone, and no change says why.
+    Removed {
+        /// What sort of value it had.
+        shape: String,
+    },
+    /// A field is gone and another came that is probably the same.
+    ProbablyRenamed {
+        /// The path of the other.
+        to: Selector,
+        /// Why it probably is.
+        likeness: Likeness,
+    },
+    /// A field of another shape took the path of one that is gone.
+    Replaced {
+        /// What sort of value the field had.
+        before: String,
+        /// What sort of value the other one has.
+        after: String,
+    },
+    /// A field takes values that the other version cannot say.
+    Widened {
+        /// What sort of value it had.
+        before: String,
+        /// What sort of value it has.
+        after: String,
+    },
+    /// A field must be there, and documents of the other version lack it.
+    NewlyRequired {
+        /// The other version has it, as an optional one.
+        existed: bool,
+    },
+    /// Values are not listed any more.
+    ValuesRefused {
+        /// Those that were; empty if any value was allowed.
+        removed: Vec<Owned>,
+        /// Those that are.
+        listed: Vec<Owned>,
+    },
+    /// A bound, length or count is tighter.
+    Tightened {
+        /// The keyword.
+        keyword: &'static str,
+        /// What it was.
+        before: Option<String>,
+        /// What it is.
+        after: Option<String>,
+    },
+    /// A pattern or format is another, and whether it is tighter cannot be told.
+    TextChanged {
+        /// The keyword.
+        keyword: &'static str,
+        /// What it was.
+        before: Option<Box<str>>,
+        /// What it is.
+        after: Option<Box<str>>,
+    },
+    /// Null is no value any more.
+    NullRefused,
+    /// A field that was there before is something else if it is left out.
+    DefaultChanged {
+        /// What it was.
+        before: Option<Owned>,
+        /// What it is.
+        after: Option<Owned>,
+        /// What readers fill in for good.
+        frozen: Option<Owned>,
+    },
+    /// What readers fill in is no value of the field in this version.
+    DefaultRejected {
+        /// What they fill in.
+        value: Owned,
+        /// Why it is refused.
+        reason: String,
+    },
+    /// Writers leave out a zero value, and readers fill in another.
+    ZeroLost {
+        /// The value that is left out.
+        zero: Owned,
+        /// The value that is filled in.
+        frozen: Owned,
+        /// The versions that lack the field, so that its absence says nothing in their documents.
+        lacking: Vec<VersionName>,
+    },
+    /// The items of a list are told apart by other fields, or by none any more.
+    KeysChanged {
+        /// Those of the other version.
+        before: Vec<Box<str>>,
+        /// Those of this one.
+        after: Vec<Box<str>>,
+    },
+    /// The items of a list are told apart by a field that one of the versions lacks.
+    KeyUnsaid {
+        /// The field, in the names of the version that has it.
+        key: Box<str>,
+        /// The version that lacks it.
+        by: VersionName,
+    },
+    /// Members of an object exclude each other in one version only.
+    UnionChanged {
+        /// Those of the other version.
+        before: Option<Union>,
+        /// Those of this one.
+        after: Option<Union>,
+    },
+    /// Documents are stored in the shape of a version that is not the one that is wanted.
+    HubMoves {
+        /// The version whose shape is stored.
+        locked: VersionName,
+        /// The catalog pins this version; without a pin it would merely be the natural one.
+        pinned: bool,
+    },
+    /// A field would have no place in stored documents, or two.
+    NoSlot {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why two fields are probably one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub enum Likeness {
+    /// One went and one came, of one shape, in one object.
+    OnlyPair,
+    /// They have the same description.
+    Description,
+    /// One name is contained in the other, or short for it.
+    Contained,
+    /// They have the same name and shape, at another place.
+    SameName,
+    /// A few letters differ.
+    Letters,
+    /// One is the plural of the other.
+    Plural,
+    /// Nothing but letter case differs, or dashes.
+    Case,
+}
+
+/// A line of the changes of a version.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Addition {
+    /// `renamed`.
+    Renamed {
+        /// The path in the version before.
+        from: Selector,
+        /// The path now.
+        to: Selector,
+    },
+    /// `removed`.
+    Removed(Selector),
+    /// `default`.
+    Default(Selector, Owned),
+    /// `keys`.
+    Keys(Selector, Vec<Box<str>>),
+    /// `union`.
+    Union(Selector, Vec<Box<str>>),
+}
+
+impl Incompatibility {
+    /// One at the level that the maturity of its version calls for.
+    pub(crate) fn new(version: &VersionName, other: Option<&VersionName>, field: Selector, what: What) -> Self {
+        Self {
+            level: level(what.rule(), version.maturity()),
+            version: version.clone(),
+            other: other.cloned(),
+            field,
+            what,
+            span: Span::default(),
+            related: None,
+            additions: Vec::new(),
+            example: None,
+        }
+    }
+
+    pub(crate) fn at(self, span: Span, related: Span) -> Self {
+        Self { span, related: (related != Span::default()).then_some(related), ..self }
+    }
+
+    pub(crate) fn add(mut self, addition: Addition) -> Self {
+        self.additions.push(addition);
+        self
+    }
+
+    /// The rule that is broken.
+    pub fn rule(&self) -> &'static Rule {
+        self.what.rule()
+    }
+
+    /// What it is about, in words that stay the same when something else is edited.
+    pub fn identity(&self) -> String {
+        format!("{} {} {}", self.rule().id, self.version, self.field)
+    }
+}
+
+/// How grave a rule is for a version: nobody relies on an alpha version, and many on a stable one.
+fn level(rule: &'static Rule, maturity: Maturity) -> Level {
+    rule.level.min(match maturity {
+        Maturity::Alpha => Level::Note,
+        Maturity::Preview => Level::Warning,
+        Maturity::Stable => Level::Error,
+    })
+}
+
+impl What {
+    /// The rule that is broken.
+    pub fn rule(&self) -> &'static Rule {
+        match self {
+            Self::Removed { .. } => &rules::REMOVAL_NOT_ASSESSED,
+            Self::ProbablyRenamed { .. } => &rules::PROBABLE_RENAME,
+            Self::Replaced { .. } => &rules::SHAPE_CHANGED,
+            Self::Widened { .. } => &rules::SHAPE_WIDENED,
+            Self::NewlyRequired { .. } => &rules::NEWLY_REQUIRED,
+            Self::ValuesRefused { .. } => &rules::ENUM_MEMBER_REMOVED,
+            Self::Tightened { .. } => &rules::LIMIT_TIGHTENED,
+            Self::TextChanged { .. } => &rules::PATTERN_CHANGED,
+            Self::NullRefused => &rules::NULL_TAKEN_AWAY,
+            Self::DefaultChanged { .. } => &rules::DEFAULT_CHANGED,
+            Self::DefaultRejected { .. } => &rules::STORAGE_DEFAULT_REJECTED,
+            Self::ZeroLost { .. } => &rules::ZERO_VALUE_LOST,
+            Self::KeysChanged { .. } => &rules::KEYS_CHANGED,
+            Self::KeyUnsaid { .. } => &rules::KEY_NOT_IN_EVERY_VERSION,
+            Self::UnionChanged { .. } => &rules::UNION_CHANGED,
+            Self::HubMoves { .. } => &rules::HUB_MOVES,
+            Self::NoSlot { .. } => &rules::NO_SLOT,
+        }
+    }
+}
+
+/// The findings that were not there before, told apart by rule, version and field.
+pub fn only_new(now: Vec<Incompatibility>, before: &[Incompatibility]) -> Vec<Incompatibility> {
+    let known: std::collections::HashSet<String> = before.iter().map(Incompatibility::identity).collect();
+    now.into_iter().filter(|finding| !known.contains(&finding.identity())).collect()
+}

@@ -1,0 +1,212 @@
+//! What becomes of documents between two versions of which nobody has said anything yet: what Kubernetes would lose, and
+//! what old records would lack.
+
+use std::collections::HashMap;
+
+use wheelwright_document::{Arena, Owned, Span, Value};
+use wheelwright_schema::Stages;
+
+use super::{
+    Addition, Change,
+    constraints::as_seen_by,
+    diff::compare,
+    example::{Wanted, document},
+    removals::removals,
+    side::{Schemas, Side},
+};
+use crate::{Declaration, History, NodeIndex, Selector, Shape, Structure, VersionIndex, VersionName};
+
+/// What is lost when documents of one version pass through another under `strategy: None`.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The version that documents are of.
+    pub version: VersionName,
+    /// The version that they pass through.
+    pub through: VersionName,
+    /// The fields that the other version removes; what is below them goes with them.
+    pub fields: Vec<LostField>,
+    /// A small document that shows some of them.
+    pub shown: Option<RoundTrip>,
+    /// What to add to the changes of the later of the two versions.
+    pub additions: Vec<Addition>,
+}
+
+/// A field that is lost.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct LostField {
+    /// Its path.
+    pub field: Selector,
+    /// What sort of value it has.
+    pub shape: String,
+    /// Where in the schema of its version it was written.
+    pub span: Span,
+}
+
+/// A document, and what is left of it.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct RoundTrip {
+    /// What somebody wrote.
+    pub before: Owned,
+    /// What they read after somebody else wrote it back through the other version.
+    pub after: Owned,
+}
+
+/// A field that records written by an older version do not have.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Lacking {
+    /// Its path in the newer version.
+    pub field: Selector,
+    /// What sort of value it has.
+    pub shape: String,
+    /// What it reads as; without it the field is absent.
+    pub reads_as: Option<Owned>,
+    /// The newer version asks for it.
+    pub required: bool,
+    /// Where in the schema of the newer version it was written.
+    pub span: Span,
+}
+
+/// A document that shows more than this is not small.
+const MOST_SHOWN: usize = 3;
+
+/// Fields for which a document is looked for, until enough are shown.
+const MOST_TRIED: usize = 12;
+
+/// What is lost under `strategy: None` between two versions: first of documents of `a` that pass through `b`, then the
+/// other way round. Nothing is said of versions that are not declared.
+pub fn lost_under_none(declaration: &Declaration, history: &History, a: VersionIndex, b: VersionIndex) -> [Lost; 2] {
+    let schemas = Schemas::of(declaration, history);
+    let (one, other) = (schemas.side(a), schemas.side(b));
+    let (earlier, later) = if a < b { (&one, &other) } else { (&other, &one) };
+    let unsaid = removals(earlier, later, &compare(earlier, later));
+    let additions: Vec<Addition> = unsaid.into_iter().flat_map(|finding| finding.additions).collect();
+    [lost(&one, &other, additions.clone()), lost(&other, &one, additions)]
+}
+
+/// The fields of the version `b` that records of the version `a` lack, and what they read as.
+pub fn lacking_in_old_records(
+    declaration: &Declaration,
+    history: &History,
+    a: VersionIndex,
+    b: VersionIndex,
+) -> Vec<Lacking> {
+    let schemas = Schemas::of(declaration, history);
+    let (before, after) = (schemas.side(a), schemas.side(b));
+    let differences = compare(&before, &after);
+    let came = differences.iter().filter(|one| matches!(one.change, Change::Added { .. } | Change::Replaced { .. }));
+    let lacking = came.filter_map(|difference| {
+        let node = difference.nodes.1?;
+        Some(Lacking {
+            field: difference.after.clone()?,
+            shape: after.shape_name(node),
+            reads_as: after.version.id(node).and_then(|id| history.field(id).frozen.clone()),
+            required: after.is_required(node),
+            span: after.place(node, ""),
+        })
+    });
+    lacking.collect()
+}
+
+fn lost(side: &Side<'_>, through: &Side<'_>, additions: Vec<Addition>) -> Lost {
+    let nodes = pruned(side, through);
+    let structure = &side.version.structure;
+    let field = |node: &NodeIndex| LostField {
+        field: structure.selector(*node),
+        shape: structure.shape_name(*node),
+        span: side.place(*node, ""),
+    };
+    Lost {
+        version: side.version.name.clone(),
+        through: through.version.name.clone(),
+        fields: nodes.iter().map(field).collect(),
+        shown: shown(side, &nodes).and_then(|document| round_trip(side, through, document)),
+        additions,
+    }
+}
+
+/// The uppermost fields of one version that the other one removes: found by removing them from a document that has all.
+fn pruned(side: &Side<'_>, through: &Side<'_>) -> Vec<NodeIndex> {
+    let (Some(program), Some(_)) = (through.program(), side.whole()) else { return Vec::new() };
+    let structure = &side.version.structure;
+    let everything = full(structure, structure.root());
+    let arena = Arena::new();
+    let mut lost = Vec::new();
+    if let Ok(left) = program.run(everything.share(&arena), &arena, Stages::PRUNE) {
+        missing(structure, structure.root(), left.value, &mut lost);
+    }
+    lost
+}
+
+/// A value of a node with every field, item and value; of the wrong types, which is nothing to pruning.
+fn full(structure: &Structure, node: NodeIndex) -> Owned {
+    match structure.node(node).shape {
+        Shape::Object => {
+            let children = structure.node(node).children.iter();
+            let field = |child: &NodeIndex| Some((structure.node(*child).name()?.into(), full(structure, *child)));
+            Owned::Object(children.filter_map(field).collect())
+        }
+        Shape::List => Owned::Array(structure.element(node).iter().map(|element| full(structure, *element)).collect()),
+        Shape::Map => {
+            let value = |element: &NodeIndex| ("example".into(), full(structure, *element));
+            Owned::Object(structure.element(node).iter().map(value).collect())
+        }
+        Shape::Scalar(_) => Owned::Bool(true),
+    }
+}
+
+fn missing(structure: &Structure, node: NodeIndex, left: Value<'_>, lost: &mut Vec<NodeIndex>) {
+    match (structure.node(node).shape, left) {
+        (Shape::Object, Value::Object(entries)) => {
+            let entries: HashMap<&str, Value<'_>> = entries.iter().map(|entry| (entry.key, entry.value)).collect();
+            for child in &structure.node(node).children {
+                match structure.node(*child).name().and_then(|name| entries.get(name)) {
+                    Some(value) => missing(structure, *child, *value, lost),
+                    None => lost.push(*child),
+                }
+            }
+        }
+        (Shape::List, Value::Array([item])) => {
+            structure.element(node).iter().for_each(|element| missing(structure, *element, *item, lost));
+        }
+        (Shape::Map, Value::Object([entry])) => {
+            structure.element(node).iter().for_each(|element| missing(structure, *element, entry.value, lost));
+        }
+        (Shape::Map, Value::Object([])) => lost.push(node),
+        _ => {}
+    }
+}
+
+/// A small document that has some of the fields and that its version accepts.
+fn shown(side: &Side<'_>, fields: &[NodeIndex]) -> Option<Owned> {
+    let mut chosen: Vec<NodeIndex> = Vec::new();
+    let mut best = None;
+    for node in fields.iter().take(MOST_TRIED) {
+        let wanted = chosen.iter().chain([node]).map(|node| (*node, Wanted::Present)).collect();
+        let Some(document) = document(side, &wanted).filter(|document| side.refusal(document).is_none()) else {
+            continue;
+        };
+        best = Some(document);
+        chosen.push(*node);
+        if chosen.len() == MOST_SHOWN {
+            break;
+        }
+    }
+    best
+}
+
+/// Written at one version, stored as the other, and read at the first again.
+fn round_trip(side: &Side<'_>, through: &Side<'_>, document: Owned) -> Option<RoundTrip> {
+    let run = |side: &Side<'_>, document: &Owned, stages: Stages| {
+        let arena = Arena::new();
+        let document = as_seen_by(side, document);
+        let result = side.program()?.run(document.share(&arena), &arena, stages).ok()?;
+        Some(Owned::from(result.value))
+    };
+    let stored = run(through, &document, Stages::DEFAULT)?;
+    let after = run(side, &stored, Stages::PRUNE)?;
+    Some(RoundTrip { before: document, after })
+}

@@ -1,0 +1,255 @@
+//! Which of the fields that came is probably one of those that went.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Likeness, side::Side};
+use crate::{NodeIndex, Shape, declaration::is_on_one_side};
+
+/// A field that went and one that came, which are probably the same.
+pub(crate) struct Candidate {
+    pub(crate) gone: NodeIndex,
+    pub(crate) came: NodeIndex,
+    pub(crate) likeness: Likeness,
+}
+
+/// More fields of one object than this are not held against each other.
+const MOST_PAIRS: usize = 10_000;
+
+/// The probable renames of fields that went (`tops`, the uppermost ones), each field in one of them at most. Where an
+/// object has no counterpart, those are looked for that its fields may have.
+pub(crate) fn probable_renames(before: &Side<'_>, after: &Side<'_>, tops: Vec<NodeIndex>) -> Vec<Candidate> {
+    let came: Vec<NodeIndex> = after
+        .version
+        .structure
+        .fields()
+        .filter(|node| before.version.counterpart(after.version, *node).is_none())
+        .collect();
+    let mut offer = Offer { before, after, came, taken: HashSet::new(), above_taken: HashSet::new(), list: Vec::new() };
+    let mut level = tops;
+    while !level.is_empty() {
+        let found = offer.found_for(&level);
+        let children = |node: &NodeIndex| before.version.structure.node(*node).children.clone();
+        let unmatched = level.iter().filter(|node| !found.contains(node));
+        let is_object = |node: &&NodeIndex| before.version.structure.node(**node).shape == Shape::Object;
+        level = unmatched.filter(is_object).flat_map(children).collect();
+    }
+    offer.list
+}
+
+struct Offer<'o> {
+    before: &'o Side<'o>,
+    after: &'o Side<'o>,
+    came: Vec<NodeIndex>,
+    /// Fields that came and are offered already.
+    taken: HashSet<NodeIndex>,
+    /// What they are parts of.
+    above_taken: HashSet<NodeIndex>,
+    list: Vec<Candidate>,
+}
+
+impl Offer<'_> {
+    /// Offers what is most alike first; says for which fields something was found.
+    fn found_for(&mut self, gone: &[NodeIndex]) -> HashSet<NodeIndex> {
+        let mut candidates = self.siblings(gone);
+        candidates.extend(self.elsewhere(gone));
+        candidates.sort_by_key(|candidate| (std::cmp::Reverse(candidate.likeness), candidate.gone, candidate.came));
+        let mut found = HashSet::new();
+        for candidate in candidates {
+            if found.contains(&candidate.gone) || self.is_taken(candidate.came) {
+                continue;
+            }
+            found.insert(candidate.gone);
+            self.taken.insert(candidate.came);
+            let above: Vec<NodeIndex> = self.upwards(candidate.came).skip(1).collect();
+            self.above_taken.extend(above);
+            self.list.push(candidate);
+        }
+        found
+    }
+
+    /// Whether a field, something above it or something below it is offered already.
+    fn is_taken(&self, came: NodeIndex) -> bool {
+        self.above_taken.contains(&came) || self.upwards(came).any(|node| self.taken.contains(&node))
+    }
+
+    fn upwards(&self, came: NodeIndex) -> impl Iterator<Item = NodeIndex> {
+        std::iter::successors(Some(came), |node| self.after.parent(*node))
+    }
+
+    /// Pairs in the same object.
+    fn siblings(&self, gone: &[NodeIndex]) -> Vec<Candidate> {
+        let mut families: HashMap<NodeIndex, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
+        for node in gone {
+            let parent = self.before.parent(*node);
+            if let Some(parent) = parent.and_then(|parent| self.after.version.counterpart(self.before.version, parent))
+            {
+                families.entry(parent).or_default().0.push(*node);
+            }
+        }
+        for node in &self.came {
+            if let Some(family) = self.after.parent(*node).and_then(|parent| families.get_mut(&parent)) {
+                family.1.push(*node);
+            }
+        }
+        let small = families.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS);
+        small.flat_map(|(gone, came)| self.pairs(&gone, &came)).collect()
+    }
+
+    fn pairs(&self, gone: &[NodeIndex], came: &[NodeIndex]) -> Vec<Candidate> {
+        let mut pairs = Vec::new();
+        for gone in gone {
+            let fitting: Vec<NodeIndex> = came.iter().copied().filter(|came| self.fits(*gone, *came)).collect();
+            let alike = |came: &NodeIndex| {
+                let names = names_alike(self.name(self.before, *gone), self.name(self.after, *came));
+                names.or_else(|| self.same_description(*gone, *came).then_some(Likeness::Description))
+            };
+            pairs.extend(
+                fitting
+                    .iter()
+                    .filter_map(|came| alike(came).map(|likeness| Candidate { gone: *gone, came: *came, likeness })),
+            );
+        }
+        if let ([gone], [came]) = (gone, came)
+            && pairs.is_empty()
+            && self.fits(*gone, *came)
+        {
+            pairs.push(Candidate { gone: *gone, came: *came, likeness: Likeness::OnlyPair });
+        }
+        pairs
+    }
+
+    /// Fields of the same name and shape, or of the same description, at another depth: only where there is no choice.
+    fn elsewhere(&self, gone: &[NodeIndex]) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        let by_name = |side: &Side<'_>, node: NodeIndex| Some(self.name(side, node).to_owned());
+        let by_description = |side: &Side<'_>, node: NodeIndex| description(side, node).map(str::to_owned);
+        let keys: [(Likeness, &dyn Fn(&Side<'_>, NodeIndex) -> Option<String>); 2] =
+            [(Likeness::SameName, &by_name), (Likeness::Description, &by_description)];
+        for (likeness, key) in keys {
+            let mut groups: HashMap<String, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
+            for node in gone {
+                if let Some(key) = key(self.before, *node) {
+                    groups.entry(key).or_default().0.push(*node);
+                }
+            }
+            for node in &self.came {
+                if let Some(group) = key(self.after, *node).and_then(|key| groups.get_mut(&key)) {
+                    group.1.push(*node);
+                }
+            }
+            for (gone, came) in groups.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS) {
+                let fits = |gone: NodeIndex| came.iter().copied().filter(move |came| self.fits(gone, *came));
+                for node in &gone {
+                    let mut fitting = fits(*node);
+                    let (Some(only), None) = (fitting.next(), fitting.next()) else { continue };
+                    let rivals = gone.iter().filter(|rival| self.fits(**rival, only)).count();
+                    if rivals == 1 {
+                        candidates.push(Candidate { gone: *node, came: only, likeness });
+                    }
+                }
+            }
+        }
+        candidates
+    }
+
+    /// Whether a rename from one to the other could be declared. Objects must have fields in common.
+    fn fits(&self, gone: NodeIndex, came: NodeIndex) -> bool {
+        let (old, new) = (self.before.version, self.after.version);
+        old.structure.keeps_shape(gone, &new.structure, came)
+            && old.element_of(gone) == new.element_of(came)
+            && is_on_one_side(&old.structure.selector(gone), &new.structure.selector(came))
+            && self.have_common_fields(gone, came)
+    }
+
+    /// Whether half of the fields of the smaller object are in the other one; lists and maps, by their items or values.
+    fn have_common_fields(&self, gone: NodeIndex, came: NodeIndex) -> bool {
+        let (old, new) = (&self.before.version.structure, &self.after.version.structure);
+        if let (Some(gone), Some(came)) = (old.element(gone), new.element(came)) {
+            return self.have_common_fields(gone, came);
+        }
+        let names = |side: &'_ Side<'_>, node: NodeIndex| -> HashSet<String> {
+            let children = &side.version.structure.node(node).children;
+            children.iter().map(|child| self.name(side, *child).to_owned()).collect()
+        };
+        if old.node(gone).shape != Shape::Object {
+            return true;
+        }
+        let (gone, came) = (names(self.before, gone), names(self.after, came));
+        let common = gone.intersection(&came).count();
+        gone.len().min(came.len()) <= 2 * common
+    }
+
+    fn name<'n>(&self, side: &'n Side<'_>, node: NodeIndex) -> &'n str {
+        side.version.structure.node(node).name().unwrap_or_default()
+    }
+
+    fn same_description(&self, gone: NodeIndex, came: NodeIndex) -> bool {
+        description(self.before, gone).is_some_and(|text| description(self.after, came) == Some(text))
+    }
+}
+
+/// The description of a field, if it says enough to tell fields apart.
+fn description<'s>(side: &'s Side<'_>, node: NodeIndex) -> Option<&'s str> {
+    side.schema(node)?.description.as_deref().map(str::trim).filter(|text| text.len() >= 20)
+}
+
+/// How two names are alike.
+fn names_alike(a: &str, b: &str) -> Option<Likeness> {
+    if a.len() > 64 || b.len() > 64 || a == b {
+        return None;
+    }
+    let plain = |name: &str| name.replace(['-', '_'], "").to_lowercase();
+    let (a, b) = (plain(a), plain(b));
+    let (short, long) = if a.len() <= b.len() { (&a, &b) } else { (&b, &a) };
+    if a == b {
+        Some(Likeness::Case)
+    } else if is_plural(short, long) {
+        Some(Likeness::Plural)
+    } else if wheelwright_schema::closest_of([b.as_str()].into_iter(), &a).is_some() {
+        Some(Likeness::Letters)
+    } else if short.len() >= 3
+        && (long.contains(short.as_str()) && long.len() <= 3 * short.len() || is_short_for(short, long))
+    {
+        Some(Likeness::Contained)
+    } else {
+        None
+    }
+}
+
+fn is_plural(singular: &str, plural: &str) -> bool {
+    let with = |ending: &str| plural.strip_suffix(ending) == Some(singular);
+    let ies =
+        plural.strip_suffix("ies").zip(singular.strip_suffix('y')).is_some_and(|(plural, singular)| plural == singular);
+    with("s") || with("es") || with("list") || ies
+}
+
+/// Whether a word is made of letters of a longer one, from its first to its last: `qty` and `quantity`.
+fn is_short_for(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    let in_order = short.chars().all(|letter| letters.any(|candidate| candidate == letter));
+    in_order && short.chars().next() == long.chars().next() && short.chars().last() == long.chars().last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_alike_by_case_number_letters_or_abbreviation() {
+        for (a, b, likeness) in [
+            ("podCIDR", "podCidr", Likeness::Case),
+            ("max_surge", "maxSurge", Likeness::Case),
+            ("zone", "zones", Likeness::Plural),
+            ("policies", "policy", Likeness::Plural),
+            ("recieved", "received", Likeness::Letters),
+            ("qty", "quantity", Likeness::Contained),
+            ("healthCheck", "machineHealthCheck", Likeness::Contained),
+        ] {
+            assert_eq!(names_alike(a, b), Some(likeness), "{a} {b}");
+            assert_eq!(names_alike(b, a), Some(likeness), "{b} {a}");
+        }
+        for (a, b) in [("name", "type"), ("id", "identity"), ("class", "reference"), ("a", "b")] {
+            assert_eq!(names_alike(a, b), None, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Compatibility of the versions of a kind: what documents, clients and readers of one version lose by another.
+//!
+//! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules, and put into words in
+//! [`describe`](self::describe) alone.
+
+mod constraints;
+mod defaults;
+mod describe;
+mod diff;
+mod example;
+mod finding;
+mod first_contact;
+mod hub;
+mod likeness;
+mod limits;
+mod lists;
+mod removals;
+mod side;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+pub use describe::{changes_text, describe_differences, describe_lacking, describe_lost};
+pub use diff::{Change, Difference, diff};
+pub use finding::{Addition, Example, Incompatibility, Likeness, What, only_new};
+pub use first_contact::{Lacking, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
+pub use slots::every_id_has_one_slot;
+
+use side::Schemas;
+
+use crate::{Declaration, History, VersionName};
+
+/// Everything that the versions of a kind do to each other. `locked_hub` is the version whose shape is stored, as the
+/// lock says.
+pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&VersionName>) -> Vec<Incompatibility> {
+    let schemas = Schemas::of(declaration, history);
+    let sides = schemas.sides();
+    let mut findings = Vec::new();
+    for after in sides.iter().filter(|side| side.version.declared) {
+        let Some(from) = after.version.from else { continue };
+        let before = &sides[from.position()];
+        let differences = diff::compare(before, after);
+        findings.extend(removals::removals(before, after, &differences));
+        findings.extend(constraints::constraints(history, before, after, &differences));
+        findings.extend(defaults::changed_defaults(history, before, after, &differences));
+        findings.extend(lists::keys(before, after, &differences));
+        findings.extend(lists::unions(before, after, &differences));
+    }
+    findings.extend(defaults::rejected_defaults(history, &sides));
+    findings.extend(defaults::lost_zeros(history, &sides));
+    findings.extend(locked_hub.and_then(|locked| hub::hub(declaration, history, locked)));
+    let stored = declaration.hub.as_ref().map(|hub| &hub.item).or(locked_hub);
+    let stored = stored.and_then(|hub| history.find(hub.as_str())).or_else(|| history.natural_hub());
+    findings.extend(stored.into_iter().flat_map(|hub| every_id_has_one_slot(history, hub)));
+    findings
+}

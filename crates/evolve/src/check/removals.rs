@@ -1,0 +1,68 @@
+//! Fields that are gone without a word, and those that are probably there under another name.
+
+use std::collections::HashSet;
+
+use super::{
+    Addition, Change, Difference, Incompatibility, Likeness, What,
+    likeness::{Candidate, probable_renames},
+    side::Side,
+};
+use crate::{NodeIndex, Selector};
+
+/// What is gone from one version to the next, and not assessed.
+pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
+    let assessed: HashSet<&Selector> =
+        after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect();
+    let is_assessed = |field: &Selector| {
+        (1..=field.steps().len())
+            .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
+    };
+    let gone: Vec<(NodeIndex, &Difference)> = differences
+        .iter()
+        .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
+        .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)))
+        .filter_map(|difference| Some((difference.nodes.0?, difference)))
+        .collect();
+    let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
+    let renames = probable_renames(before, after, removed.map(|(node, _)| *node).collect());
+    let mut findings = Vec::new();
+    for Candidate { gone, came, likeness } in &renames {
+        findings.push(rename(before, after, *gone, *came, *likeness));
+    }
+    let offered: HashSet<NodeIndex> = renames.iter().map(|candidate| candidate.gone).collect();
+    for (node, difference) in gone.iter().filter(|(node, _)| !offered.contains(node)) {
+        findings.push(removal(before, after, *node, difference));
+    }
+    findings.sort_by(|a, b| a.field.cmp(&b.field));
+    findings
+}
+
+fn rename(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    gone: NodeIndex,
+    came: NodeIndex,
+    likeness: Likeness,
+) -> Incompatibility {
+    let (from, to) = (before.version.structure.selector(gone), after.version.structure.selector(came));
+    let what = What::ProbablyRenamed { to: to.clone(), likeness };
+    Incompatibility::new(&after.version.name, Some(&before.version.name), from.clone(), what)
+        .at(after.place(came, ""), before.place(gone, ""))
+        .add(Addition::Renamed { from, to })
+}
+
+fn removal(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, difference: &Difference) -> Incompatibility {
+    let field = before.version.structure.selector(gone);
+    let what = match &difference.change {
+        Change::Replaced { before, after } => What::Replaced { before: before.clone(), after: after.clone() },
+        _ => What::Removed { shape: before.shape_name(gone) },
+    };
+    let parent = || before.parent(gone).and_then(|parent| after.version.counterpart(before.version, parent));
+    let span = match difference.nodes.1 {
+        Some(replacement) => after.place(replacement, "type"),
+        None => parent().map_or_else(Default::default, |parent| after.place(parent, "properties")),
+    };
+    Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
+        .at(span, before.place(gone, "type"))
+        .add(Addition::Removed(field))
+}

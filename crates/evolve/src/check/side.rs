@@ -1,0 +1,165 @@
+//! A version as it is compared with another: its fields with their ids, and the schema that each was declared by.
+
+use std::{borrow::Cow, cell::OnceCell};
+
+use wheelwright_document::{Arena, Owned, Span};
+use wheelwright_schema::{Program, Root, Schema, Stages};
+
+use crate::{
+    Declaration, FieldId, History, NodeIndex, Step, VersionHistory, VersionIndex, VersionStep, overlaid_schema,
+};
+
+/// The schemas of all versions of a history, with the defaults that changes add; none for those that only the lock knows.
+pub(crate) struct Schemas<'d> {
+    declaration: &'d Declaration,
+    history: &'d History,
+    list: Vec<Option<Cow<'d, Schema>>>,
+}
+
+/// A version as it is compared with another.
+pub(crate) struct Side<'s> {
+    pub(crate) version: &'s VersionHistory,
+    /// What its changes say.
+    pub(crate) step: Option<&'s VersionStep>,
+    /// What a document of it calls its version and kind; nothing for those that are no resources.
+    pub(crate) type_meta: Option<(String, Box<str>)>,
+    whole: Option<&'s Schema>,
+    root: Root,
+    /// By the position of nodes.
+    schemas: Vec<Option<&'s Schema>>,
+    program: OnceCell<Program>,
+}
+
+impl<'d> Schemas<'d> {
+    pub(crate) fn of(declaration: &'d Declaration, history: &'d History) -> Self {
+        let list = history.versions.iter().map(|version| {
+            let declared = declaration.version(version.name.as_str())?;
+            Some(match step_of(declaration, version) {
+                Some(step) => overlaid_schema(&declared.schema, step),
+                None => Cow::Borrowed(&declared.schema),
+            })
+        });
+        Self { declaration, history, list: list.collect() }
+    }
+
+    pub(crate) fn side(&self, index: VersionIndex) -> Side<'_> {
+        let version = self.history.version(index);
+        let whole = self.list[index.position()].as_deref();
+        let root = self.declaration.version(version.name.as_str()).map_or(Root::Value, |declared| declared.root);
+        let type_meta = (root == Root::Resource)
+            .then(|| (self.declaration.api_version(&version.name), self.declaration.kind.clone()));
+        let mut schemas: Vec<Option<&Schema>> = Vec::with_capacity(version.structure.indexes().len());
+        for index in version.structure.indexes() {
+            let node = version.structure.node(index);
+            schemas.push(match (node.parent, &node.step) {
+                (None, _) => whole,
+                (Some(parent), step) => schemas[parent.position()].and_then(|parent| below(parent, step)),
+            });
+        }
+        let step = step_of(self.declaration, version);
+        Side { version, step, type_meta, whole, root, schemas, program: OnceCell::new() }
+    }
+
+    pub(crate) fn sides(&self) -> Vec<Side<'_>> {
+        self.history.indexes().map(|index| self.side(index)).collect()
+    }
+}
+
+fn step_of<'d>(declaration: &'d Declaration, version: &VersionHistory) -> Option<&'d VersionStep> {
+    declaration.steps.iter().find(|step| step.version.item == version.name)
+}
+
+fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
+    match step {
+        Step::Field(name) => schema.property(name),
+        Step::Items => schema.items.as_deref(),
+        Step::Values => schema.additional_schema(),
+    }
+}
+
+impl Side<'_> {
+    /// The schema of a node; none for what only the lock knows, and for what every embedded resource has.
+    pub(crate) fn schema(&self, node: NodeIndex) -> Option<&Schema> {
+        self.schemas[node.position()]
+    }
+
+    /// The schema of the whole version.
+    pub(crate) fn whole(&self) -> Option<&Schema> {
+        self.whole
+    }
+
+    pub(crate) fn shape_name(&self, node: NodeIndex) -> String {
+        self.version.structure.shape_name(node)
+    }
+
+    pub(crate) fn parent(&self, node: NodeIndex) -> Option<NodeIndex> {
+        self.version.structure.node(node).parent
+    }
+
+    /// Whether a field must be there wherever its object is.
+    pub(crate) fn is_required(&self, node: NodeIndex) -> bool {
+        let name = self.version.structure.node(node).name();
+        let parent = self.parent(node).and_then(|parent| self.schema(parent));
+        parent.zip(name).is_some_and(|(parent, name)| parent.checks.required.iter().any(|required| **required == *name))
+    }
+
+    /// Where a keyword of a node was written, or the node, or what it is a part of.
+    pub(crate) fn place(&self, node: NodeIndex, keyword: &str) -> Span {
+        let mut at = Some(node);
+        let found = std::iter::from_fn(|| {
+            let node = at?;
+            at = self.parent(node);
+            Some(self.schema(node))
+        });
+        found.flatten().next().map_or_else(Span::default, |schema| schema.place_of(keyword))
+    }
+
+    /// The ids of the fields by which the items of a list are told apart, with their names.
+    pub(crate) fn keys(&self, list: NodeIndex) -> Vec<(Box<str>, Option<FieldId>)> {
+        let structure = &self.version.structure;
+        let id = |key: &str| structure.child(structure.element(list)?, key).and_then(|field| self.version.id(field));
+        structure.node(list).keys.iter().map(|key| (key.clone(), id(key))).collect()
+    }
+
+    /// The compiled schema of the whole version.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        let whole = self.whole?;
+        Some(self.program.get_or_init(|| Program::compile(whole, self.root)))
+    }
+
+    /// Why a document of the version is refused, if it is.
+    pub(crate) fn refusal(&self, document: &Owned) -> Option<String> {
+        self.program().and_then(|program| refusal(program, document))
+    }
+
+    /// Why a document of the version is refused for the sake of a field, if it is.
+    pub(crate) fn refusal_at(&self, node: NodeIndex, document: &Owned) -> Option<String> {
+        let fields = std::iter::successors(Some(node), |node| self.parent(*node));
+        let name = fields.into_iter().find_map(|node| self.version.structure.node(node).name())?;
+        let errors = refusals(self.program()?, document);
+        errors.into_iter().find(|error| error.split(':').next().is_some_and(|path| path.contains(name)))
+    }
+
+    /// Why a value of a node is refused, if it is.
+    pub(crate) fn refusal_of_value(&self, node: NodeIndex, value: &Owned) -> Option<String> {
+        self.schema(node).and_then(|schema| refusal(&Program::compile(schema, self.value_root()), value))
+    }
+
+    /// What a part of the schema describes.
+    pub(crate) fn value_root(&self) -> Root {
+        if self.root == Root::Definition { Root::Definition } else { Root::Value }
+    }
+}
+
+/// Why a document is refused, if it is.
+pub(crate) fn refusal(program: &Program, document: &Owned) -> Option<String> {
+    refusals(program, document).into_iter().next()
+}
+
+fn refusals(program: &Program, document: &Owned) -> Vec<String> {
+    let arena = Arena::new();
+    match program.run(document.share(&arena), &arena, Stages::ADMIT) {
+        Ok(admitted) => admitted.errors.iter().map(ToString::to_string).collect(),
+        Err(error) => vec![error.to_string()],
+    }
+}
