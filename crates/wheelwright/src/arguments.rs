@@ -36,15 +36,18 @@ pub(crate) enum Color {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Find what is wrong with CustomResourceDefinitions, OpenAPI documents and schemas.
+    /// Find what is wrong with CustomResourceDefinitions, OpenAPI documents, schemas and catalogs, and what the versions of a
+    /// kind do to each other.
     ///
-    /// Findings go to standard output, a summary to standard error. The exit code is 1 if any of them is an error.
+    /// Of a kind with several versions and nothing said about them, it shows what would be lost between them. Findings go to standard output, a summary to standard error. The exit code is 1 if any of them is an error.
     #[command(after_help = "\
 Examples:
   wheelwright check crd.yaml
   wheelwright check config/crds --level error
   wheelwright check openapi.json
   wheelwright check crd.yaml --previous crd-v1.yaml   # what an update would be refused for
+  wheelwright check specs/v1/openapi.json specs/v2/openapi.json   # what old records lack
+  wheelwright check --against git:main                # in CI: what this branch breaks
   wheelwright check . --format json | jq .message
   wheelwright check . --format sarif > wheelwright.sarif")]
     Check(Check),
@@ -148,6 +151,16 @@ pub(crate) struct Check {
     /// A schema without a definition describes a whole resource, with apiVersion, kind and metadata.
     #[arg(long)]
     pub(crate) root: bool,
+    /// Compare with a revision in git and show only what is new: git:main, git:HEAD~1. Published versions are held against
+    /// what they were.
+    #[arg(long, value_name = "git:REV")]
+    pub(crate) against: Option<String>,
+    /// With --against, show what the revision has, too.
+    #[arg(long, requires = "against")]
+    pub(crate) all: bool,
+    /// Run no laws over kinds with changes or a lock; `wheelwright laws` runs more than the sample that is run here.
+    #[arg(long)]
+    pub(crate) no_laws: bool,
 }
 
 #[derive(Args)]

@@ -19,6 +19,7 @@
 
 pub use wheelwright_catalog as catalog;
 pub use wheelwright_document as document;
+pub use wheelwright_evolve as evolve;
 pub use wheelwright_findings as findings;
 pub use wheelwright_schema as schema;
 
@@ -26,6 +27,7 @@ pub mod command;
 mod console;
 mod eval;
 mod exit;
+mod locks;
 mod openapi;
 mod place;
 mod pretty;

@@ -15,7 +15,7 @@ use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Schemas,
     catalog::{Disk, files},
-    command::{self, CheckOptions, DocumentOptions, ValidateOptions},
+    command::{self, CheckOptions, DocumentOptions, ValidateOptions, Versions},
     findings::{Date, Level},
     schema::Root,
 };
@@ -87,10 +87,19 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 show_suppressed: arguments.output.show_suppressed,
                 level: level(arguments.level),
                 root: if arguments.root { Root::Resource } else { Root::Value },
+                all: arguments.all,
+                laws: !arguments.no_laws,
+            };
+            let versions = match Versions::load(&arguments.paths, arguments.against.as_deref()) {
+                Ok(versions) => versions,
+                Err(error) => {
+                    writeln!(console.conversation, "error: {error}")?;
+                    return Ok(Exit::Usage);
+                }
             };
             let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
             let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
-            command::check(files::files_and_folders(arguments.paths, tree), previous, &options, console)
+            command::check(files::files_and_folders(arguments.paths, tree), previous, &versions, &options, console)
         }
         Command::Default(arguments) => {
             let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };

@@ -8,7 +8,7 @@ use std::{
 use wheelwright_document::{Arena, yaml_comments};
 use wheelwright_findings::{
     Allowances, Date, Finding, Findings, Holds, Level, Rule, Sources, render_github, render_json, render_sarif,
-    render_text, suppress,
+    render_text, rules, suppress,
 };
 
 use crate::{Exit, Form, Input};
@@ -110,6 +110,24 @@ impl Found {
         self.exit.max(if self.findings.is_clean() { Exit::Clean } else { Exit::Findings })
     }
 
+    /// Leaves out what was found before, by fingerprints, and says how many that are.
+    pub(crate) fn forget(&mut self, fingerprints: &HashSet<String>) -> usize {
+        let identified = self.findings.identified().into_iter();
+        let new: Findings = identified
+            .filter(|(_, fingerprint)| !fingerprints.contains(fingerprint))
+            .map(|(finding, _)| finding.clone())
+            .collect();
+        let forgotten = self.findings.iter().count() - new.iter().count();
+        self.findings = new;
+        forgotten
+    }
+
+    /// The fingerprints of all findings, once each of them was changed.
+    pub(crate) fn fingerprints(self, change: impl FnMut(Finding) -> Finding) -> HashSet<String> {
+        let findings: Findings = self.findings.into_iter().map(change).collect();
+        findings.identified().into_iter().map(|(_, fingerprint)| fingerprint).collect()
+    }
+
     /// Writes findings. A reader who has seen enough is no reason to fail.
     pub(crate) fn write(&self, manner: Manner, out: &mut dyn io::Write) -> io::Result<()> {
         let mut shown: Findings = self.shown(manner).cloned().collect();
@@ -119,6 +137,7 @@ impl Found {
             Format::Sarif => render_sarif(&shown, &self.sources, self.exit < Exit::Usage, &mut text)?,
             Format::Github => render_github(&shown, &self.sources, &mut text)?,
             Format::Text => {
+                shown = for_people(&shown);
                 let count = shown.iter().count();
                 if count > MOST_PICTURES {
                     shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
@@ -164,6 +183,41 @@ impl Found {
     pub(crate) fn below(&self, least: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level < least && finding.suppressed.is_none()).count()
     }
+}
+
+/// Findings as people are shown them: of many of one sort in one version, the first and the names of some more. What is
+/// told after the findings is not drawn.
+fn for_people(findings: &Findings) -> Findings {
+    const MOST_NAMES: usize = 3;
+    let is_told = |finding: &Finding| {
+        [&rules::LOST_UNDER_NONE, &rules::OLD_RECORDS_LACK].iter().any(|rule| std::ptr::eq(finding.rule, *rule))
+    };
+    let mut groups: Vec<(Finding, Vec<String>)> = Vec::new();
+    let mut positions: HashMap<(&str, String, bool), usize> = HashMap::new();
+    for finding in findings.sorted().into_iter().filter(|finding| !is_told(finding)) {
+        let compares = (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id);
+        let subject = finding.identity.as_ref().filter(|_| compares).and_then(|identity| {
+            let (subject, _) = identity.rsplit_once(finding.field.as_str())?;
+            Some((finding.rule.id, subject.to_owned(), finding.suppressed.is_some()))
+        });
+        let known = subject.as_ref().and_then(|subject| positions.get(subject));
+        match known {
+            Some(position) => groups[*position].1.push(finding.field.as_str().to_owned()),
+            None => {
+                positions.extend(subject.map(|subject| (subject, groups.len())));
+                groups.push((finding.clone(), Vec::new()));
+            }
+        }
+    }
+    let summed_up = groups.into_iter().map(|(mut finding, others)| {
+        if !others.is_empty() {
+            let names = others.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+            let dots = if others.len() > MOST_NAMES { ", …" } else { "" };
+            finding.message += &format!("; {} more like it: {names}{dots}", others.len());
+        }
+        finding
+    });
+    summed_up.collect()
 }
 
 /// What an input allows. Few do, so that only those are decoded once more that have the word in them.

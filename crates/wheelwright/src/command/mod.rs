@@ -9,7 +9,7 @@ mod prune;
 mod schema_eval;
 mod validate;
 
-pub use check::{CheckOptions, check};
+pub use check::{CheckOptions, Versions, VersionsError, check};
 pub use completions::completions;
 pub use default::default;
 pub use documents::DocumentOptions;
