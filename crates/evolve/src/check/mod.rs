@@ -20,10 +20,10 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use describe::{changes_text, describe_differences, describe_lacking, describe_lost};
-pub use diff::{Change, Difference, diff};
+pub use describe::{changes_text, describe_differences, describe_lacking, describe_loss};
+pub use diff::{Change, Difference, Limit, diff};
 pub use finding::{Addition, Example, Incompatibility, Likeness, What, only_new};
-pub use first_contact::{Lacking, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
+pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
 pub use slots::every_id_has_one_slot;
 
 use side::Schemas;
