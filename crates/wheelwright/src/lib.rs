@@ -34,6 +34,7 @@ mod pretty;
 mod report;
 mod scalar_place;
 mod schemas;
+mod subject;
 mod words;
 
 pub use console::Console;

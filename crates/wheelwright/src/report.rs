@@ -11,7 +11,7 @@ use wheelwright_findings::{
     render_text, rules, suppress,
 };
 
-use crate::{Exit, Form, Input};
+use crate::{Console, Exit, Form, Input};
 
 /// How findings are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -183,6 +183,24 @@ impl Found {
     pub(crate) fn below(&self, least: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level < least && finding.suppressed.is_none()).count()
     }
+}
+
+/// Says what keeps a command from its work, on the conversation; lesser findings are for `check` to say. Ends clean if
+/// nothing does.
+pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &mut Console<'_>) -> io::Result<Exit> {
+    let mut report = Report::new(Holds::Schemas);
+    inputs.iter().for_each(|input| report.sources.insert(&input.name, input.text()));
+    let is_in = |finding: &Finding, input: &Input| finding.place.as_ref().is_some_and(|place| place.file == input.name);
+    for input in inputs {
+        let own = findings.iter().filter(|finding| is_in(finding, input)).cloned();
+        report.add(input, own.collect());
+    }
+    let is_nowhere = |finding: &&Finding| !inputs.iter().any(|input| is_in(finding, input));
+    report.findings.extend(findings.iter().filter(is_nowhere).cloned());
+    let found = report.finish(console.today, Exit::Clean);
+    let manner = Manner { least: Level::Error, ..Manner::text(console.colour_conversation) };
+    found.write(manner, console.conversation)?;
+    Ok(found.exit())
 }
 
 /// Findings as people are shown them: of many of one sort in one version, the first and the names of some more. What is

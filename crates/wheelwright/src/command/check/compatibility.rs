@@ -1,20 +1,22 @@
 //! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
 
-use wheelwright_catalog::{Catalog, Kind};
-use wheelwright_document::{FieldPath, Path, Span};
+use wheelwright_catalog::Kind;
+use wheelwright_document::FieldPath;
 use wheelwright_evolve::{
-    self as evolve, ChangeProblem, Declaration, DeclaredVersion, Fingerprint, History, VersionName,
+    self as evolve, Declaration, DeclaredVersion, Fingerprint, History, VersionName,
     check::{Incompatibility, check},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
-use wheelwright_schema::Problem;
 
 use super::{
     first_contact::Contact,
     versions::{Before, Loaded, State},
 };
-use crate::report::plural;
+use crate::{
+    report::plural,
+    subject::{Subject, full_name},
+};
 
 /// How many cases of the laws are a sample: enough to meet every change of a kind, and over in a moment.
 const SAMPLE: Laws = Laws { cases: 100, seed: 0 };
@@ -55,8 +57,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     {
         match lock_file.lock.grow(declaration, &history, None) {
             Ok(grown) => {
-                let news = grown.to_string().lines().count() - lock_file.lock.to_string().lines().count();
-                findings.extend((news > 0).then(|| subject.unlocked(&lock_file.name(), news)));
+                let news = grown.to_string().lines().count().saturating_sub(lock_file.lock.to_string().lines().count());
+                findings.extend((news > 0).then(|| unlocked(&subject, &lock_file.name(), news)));
             }
             Err(problems) => {
                 // That the hub is another is said already.
@@ -104,50 +106,14 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
     findings
 }
 
-/// A kind, and the catalog that knows the places in its files.
-struct Subject<'k> {
-    catalog: &'k Catalog,
-    kind: &'k Kind,
-}
-
-impl Subject<'_> {
-    fn problem(&self, problem: ChangeProblem) -> Finding {
-        let span = if problem.span == Span::default() { self.kind.named } else { problem.span };
-        let mut found = Problem::ours(problem.rule, &Path::Root, span, problem.message);
-        found.mend = problem.mend;
-        self.catalog.finding(found)
-    }
-
-    fn incompatibility(&self, found: &Incompatibility) -> Finding {
-        let field = match found.field.steps() {
-            [] => FieldPath::root(),
-            _ => FieldPath::root().child(&found.field.to_string()),
-        };
-        let mut finding = Finding::new(found.rule(), found.message(), field).with_mend(found.mend());
-        finding.level = found.level;
-        finding.place = self.catalog.place(found.span).or_else(|| self.place_of(&found.version));
-        finding.identity = Some(identity(&self.kind.declaration, found));
-        let other = found.other.as_ref().map_or("the version before", VersionName::as_str);
-        match found.related.and_then(|span| self.catalog.place(span)) {
-            Some(place) => finding.with_related(format!("in {other}"), place),
-            None => finding,
-        }
-    }
-
-    fn place_of(&self, version: &VersionName) -> Option<wheelwright_findings::Place> {
-        let declared = self.kind.declaration.version(version.as_str());
-        self.catalog.place(declared.map_or(self.kind.named, |declared| declared.span))
-    }
-
-    fn unlocked(&self, lock: &str, news: usize) -> Finding {
-        let name = full_name(&self.kind.declaration);
-        let message = format!("{name} is not locked as it is declared; {lock} lacks {}", plural(news, "line"));
-        let mut finding = Finding::new(&rules::NOT_LOCKED, message, FieldPath::root())
-            .with_mend("run wheelwright lock, review what it adds, and commit it")
-            .with_identity(name);
-        finding.place = self.catalog.place(self.kind.named);
-        finding
-    }
+fn unlocked(subject: &Subject<'_>, lock: &str, news: usize) -> Finding {
+    let name = full_name(&subject.kind.declaration);
+    let message = format!("{name} is not locked as it is declared; {lock} lacks {}", plural(news, "line"));
+    let mut finding = Finding::new(&rules::NOT_LOCKED, message, FieldPath::root())
+        .with_mend("run wheelwright lock, review what it adds, and commit it")
+        .with_identity(name);
+    finding.place = subject.catalog.place(subject.kind.named);
+    finding
 }
 
 /// The laws that a sample of documents breaks.
@@ -172,18 +138,6 @@ fn broken_laws(subject: &Subject<'_>, locked: Option<(&History, &VersionName)>) 
 fn is_told_at_first_contact(finding: &Incompatibility) -> bool {
     let told = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME, &rules::SHAPE_CHANGED];
     told.iter().any(|rule| std::ptr::eq(finding.rule(), *rule))
-}
-
-/// A group and the name of a kind.
-pub(super) fn full_name(declaration: &Declaration) -> String {
-    match &*declaration.group {
-        "" => declaration.kind.to_string(),
-        group => format!("{group}/{}", declaration.kind),
-    }
-}
-
-fn identity(declaration: &Declaration, found: &Incompatibility) -> String {
-    format!("{} {} {}", full_name(declaration), found.version, found.field)
 }
 
 /// Less than what a rule says, where nobody relies on a version yet.

@@ -7,13 +7,13 @@ use wheelwright_catalog::{Catalog, Kind};
 use wheelwright_document::{FieldPath, Span};
 use wheelwright_evolve::{
     History, Selector, VersionIndex, VersionName,
-    check::{Lacking, Lost, describe_lacking, describe_lost, lacking_in_old_records, lost_under_none},
+    check::{Lacking, Loss, describe_lacking, describe_loss, lacking_in_old_records, lost_under_none},
 };
 use wheelwright_findings::{Finding, Place, Rule, rules};
 use wheelwright_schema::Root;
 
-use super::compatibility::{full_name, level};
-use crate::report::plural;
+use super::compatibility::level;
+use crate::{report::plural, subject::full_name};
 
 /// What there is to tell about a kind.
 pub(super) struct Contact {
@@ -30,7 +30,7 @@ struct Step {
 }
 
 enum What {
-    Lost(Box<[Lost; 2]>),
+    Lost(Box<Loss>),
     Lacking { earlier: VersionName, fields: Vec<Lacking> },
 }
 
@@ -44,7 +44,7 @@ impl Contact {
             let earlier = version.from?;
             let what = if declared.root == Root::Resource {
                 let lost = lost_under_none(declaration, history, earlier, later);
-                lost.iter().any(|lost| !lost.fields.is_empty()).then(|| What::Lost(Box::new(lost)))?
+                [&lost.there, &lost.back].iter().any(|lost| !lost.fields.is_empty()).then(|| What::Lost(Box::new(lost)))?
             } else {
                 let fields = lacking_in_old_records(declaration, history, earlier, later);
                 let earlier = history.version(earlier).name.clone();
@@ -75,7 +75,7 @@ impl Contact {
         let mut out = format!("{} ({})\n\n", self.name, self.file);
         for step in &self.steps {
             match &step.what {
-                What::Lost(lost) => lost.iter().for_each(|lost| out.push_str(&describe_lost(lost))),
+                What::Lost(lost) => out.push_str(&describe_loss(lost)),
                 What::Lacking { earlier, fields } => out.push_str(&describe_lacking(earlier, &step.later, fields)),
             }
             out.push('\n');
@@ -101,7 +101,7 @@ impl Step {
     fn message(&self) -> String {
         match &self.what {
             What::Lost(lost) => {
-                let directions = lost.iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
+                let directions = [&lost.there, &lost.back].into_iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
                     let names = few(lost.fields.iter().map(|lost| &lost.field));
                     let count = plural(lost.fields.len(), "field");
                     format!("{} → {} loses {count} ({names})", lost.version, lost.through)
