@@ -2,15 +2,18 @@
 
 mod check;
 mod completions;
+mod convert;
 mod default;
 mod documents;
 mod explain;
+mod explained;
 mod prune;
 mod schema_eval;
 mod validate;
 
 pub use check::{CheckOptions, check};
 pub use completions::completions;
+pub use convert::{ConvertOptions, LineOptions, Way, convert, convert_lines};
 pub use default::default;
 pub use documents::DocumentOptions;
 pub use explain::explain;
