@@ -81,6 +81,36 @@ Examples:
   wheelwright validate --schema openapi.json --kind NodePool pool.json
   wheelwright validate --schema crd.yaml --format json webapp.yaml | jq .message")]
     Validate(Validate),
+    /// Write documents of one version as another version shows them.
+    ///
+    /// YAML comes out as YAML and JSON as JSON. Documents are pruned and get their defaults first, as when they are
+    /// written to a server; to their own version, that is all. Unknown fields are warned about.
+    #[command(after_help = "\
+Examples:
+  wheelwright convert order.yaml --to v2
+  wheelwright convert order.yaml --to v2 --explain   # where each value came from
+  kubectl get order shop -o json | wheelwright convert --catalog crds/orders.yaml --to v1
+  wheelwright convert --lines --from v1 --via v2 < orders.jsonl   # what a client of v2 would leave")]
+    Convert(Convert),
+    /// Record new kinds, versions and fields in wheelwright.lock, beside the catalog or the definitions.
+    ///
+    /// The lines that came go to standard output. What is locked never changes: something that contradicts it is a finding,
+    /// and nothing is written then. A second run changes nothing.
+    #[command(after_help = "\
+Examples:
+  wheelwright lock
+  wheelwright lock --catalog crds/orders.yaml
+  wheelwright lock --check                  # in CI: exit code 1 if something is not locked
+  wheelwright lock --hub v2 --kind Order    # store documents as v2; says what to deploy first")]
+    Lock(Lock),
+    /// Show what changed between two versions of a kind, or between two files.
+    #[command(after_help = "\
+Examples:
+  wheelwright diff v1 v2
+  wheelwright diff v1beta1 v1 --catalog crds --kind Order
+  wheelwright diff old/crd.yaml new/crd.yaml
+  wheelwright diff v1 v2 --format json | jq 'select(.change == \"removed\").before'")]
+    Diff(Diff),
     /// Evaluate schemas for scripts and conformance.
     #[command(subcommand)]
     Schema(Schema),
@@ -211,6 +241,89 @@ pub(crate) struct Validate {
     pub(crate) old: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct Convert {
+    /// Documents in YAML or JSON, `-` for standard input, which is also read if there are none.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// The version to convert to.
+    #[arg(long, value_name = "VERSION", required_unless_present = "via")]
+    pub(crate) to: Option<String>,
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The kind of the documents, whatever they say; with its group if several have the name: Order.shop.example.com.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// The version of documents that do not say it in an apiVersion.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) from: Option<String>,
+    /// Instead of documents, write where each of their values came from.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// How to write explanations.
+    #[arg(long, value_enum, default_value_t, requires = "explain")]
+    pub(crate) format: ResultFormat,
+    /// Write JSON on one line; YAML stays as it is.
+    #[arg(long)]
+    pub(crate) compact: bool,
+    /// Read a JSON document a line and write one a line; one that cannot be converted is answered with {"error": ...}, and
+    /// the exit code is 1.
+    #[arg(long, conflicts_with_all = ["explain", "compact"])]
+    pub(crate) lines: bool,
+    /// Instead of converting, write what is left of a document when a client of this version reads it and writes it back
+    /// unchanged.
+    #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
+    pub(crate) via: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Lock {
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// Store documents in the shape of this version from now on.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) hub: Option<String>,
+    /// The kind whose hub moves, if there are several; with its group if several have the name.
+    #[arg(long, requires = "hub")]
+    pub(crate) kind: Option<String>,
+    /// Write nothing, and say whether something is not locked.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// A version, or a file with definitions or an OpenAPI document.
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// Another one of the same sort.
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The kind to look at; all of them without it.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// How to write differences.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ResultFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ResultFormat {
+    /// Tables, for people.
+    #[default]
+    Text,
+    /// A JSON object a line, for programs.
+    Json,
 }
 
 #[derive(Args)]

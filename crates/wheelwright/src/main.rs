@@ -10,12 +10,15 @@ use std::{
     time::SystemTime,
 };
 
-use arguments::{Arguments, Color, Command, Documents};
+use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Lock};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
-    Choice, Console, Exit, Format, Schemas,
+    Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, files},
-    command::{self, CheckOptions, DocumentOptions, ValidateOptions, Versions},
+    command::{
+        self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, LineOptions, LockOptions, ValidateOptions,
+        Versions, Way,
+    },
     findings::{Date, Level},
     schema::Root,
 };
@@ -130,6 +133,14 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             };
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
+        Command::Convert(arguments) => convert(arguments, console),
+        Command::Lock(Lock { catalog, hub, kind, check }) => {
+            command::lock(&catalog, &LockOptions { hub, kind, check }, console)
+        }
+        Command::Diff(Diff { a, b, catalog, kind, format }) => {
+            let options = DiffOptions { kind, format: result_format(format) };
+            command::diff(&a, &b, &catalog, &options, console)
+        }
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
@@ -147,8 +158,9 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         Command::Validate(arguments) => {
             of_documents(&arguments.documents).into_iter().chain(arguments.old.clone()).collect()
         }
+        Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
-        Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
+        Command::Lock(_) | Command::Diff(_) | Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
     }
 }
 
@@ -178,6 +190,32 @@ fn tree(named: Option<&Path>, console: &mut Console<'_>) -> io::Result<Option<Op
     }
 }
 
+fn convert(arguments: Convert, console: &mut Console<'_>) -> io::Result<Exit> {
+    let Convert { documents, to, catalog, kind, from, explain, format, compact, lines, via } = arguments;
+    let kinds = match Kinds::load(&catalog, console)? {
+        Ok(kinds) => kinds,
+        Err(exit) => return Ok(exit),
+    };
+    if !lines {
+        let explain = explain.then(|| result_format(format));
+        let options = ConvertOptions { to: to.unwrap_or_default(), kind, from, compact, explain };
+        return command::convert(files::files(documents, None), &kinds, &options, console);
+    }
+    let way = via.map_or_else(|| Way::To(to.unwrap_or_default()), Way::Via);
+    let options = LineOptions { way, kind, from };
+    let mut exit = Exit::Clean;
+    for path in files::or_standard_input(documents) {
+        exit = exit.max(match files::open(&path) {
+            Ok(lines) => command::convert_lines(lines, &kinds, &options, console)?,
+            Err(unreadable) => {
+                writeln!(console.conversation, "error: {unreadable}")?;
+                Exit::Usage
+            }
+        });
+    }
+    Ok(exit)
+}
+
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {
     let mut exit = Exit::Clean;
     for path in files::or_standard_input(paths) {
@@ -198,6 +236,13 @@ fn format(format: arguments::Format) -> Format {
         arguments::Format::Json => Format::Json,
         arguments::Format::Sarif => Format::Sarif,
         arguments::Format::Github => Format::Github,
+    }
+}
+
+fn result_format(format: arguments::ResultFormat) -> ResultFormat {
+    match format {
+        arguments::ResultFormat::Text => ResultFormat::Text,
+        arguments::ResultFormat::Json => ResultFormat::Json,
     }
 }
 

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Kind, LOCK_FILE, OnDisk, write_lock};
 use wheelwright_evolve::{HubMove, Lock, VersionName, check::check};
-use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_findings::{Finding, rules};
 
 use crate::{
     Console, Exit, Input,
@@ -58,8 +58,7 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         let kinds = catalog.kinds().iter().filter(|kind| kind.folder == file.folder);
         grown.push(grow(&catalog, file, kinds, hub.as_ref(), &mut findings));
     }
-    let inputs: Vec<&Input> =
-        catalog.inputs().chain(locks.iter().filter_map(|file| file.input.as_ref())).collect();
+    let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|file| file.input.as_ref())).collect();
     if say_findings(&inputs, findings, console)? != Exit::Clean {
         console.complain("nothing is locked")?;
         return Ok(Exit::Findings);
@@ -82,7 +81,8 @@ fn faults(catalog: &Catalog, locks: &Locks) -> Vec<Finding> {
     let mut findings = catalog.findings().to_vec();
     findings.extend(catalog.unknown_versions(|declaration, version| {
         let mut kinds = catalog.kinds().iter();
-        let kind = kinds.find(|kind| kind.declaration.group == declaration.group && kind.declaration.kind == declaration.kind);
+        let kind =
+            kinds.find(|kind| kind.declaration.group == declaration.group && kind.declaration.kind == declaration.kind);
         let locked = kind.and_then(|kind| locks.locked(kind));
         locked.is_some_and(|locked| locked.history().find(version.as_str()).is_some())
     }));
@@ -102,7 +102,8 @@ fn grow<'k>(
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
         let locked = file.lock.kind(&declaration.group, &declaration.kind);
-        let (history, problems) = wheelwright_evolve::History::derive(declaration, locked.map(|locked| locked.history()));
+        let (history, problems) =
+            wheelwright_evolve::History::derive(declaration, locked.map(|locked| locked.history()));
         findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
         // Once its fields have ids, it is too late to say that a field is another one with a new name.
         let left_open = check(declaration, &history, None).into_iter().filter(|finding| {

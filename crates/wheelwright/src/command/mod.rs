@@ -2,18 +2,25 @@
 
 mod check;
 mod completions;
+mod convert;
 mod default;
+mod diff;
 mod documents;
 mod explain;
+mod explained;
+mod lock;
 mod prune;
 mod schema_eval;
 mod validate;
 
 pub use check::{CheckOptions, Versions, VersionsError, check};
 pub use completions::completions;
+pub use convert::{ConvertOptions, LineOptions, Way, convert, convert_lines};
 pub use default::default;
+pub use diff::{DiffOptions, diff};
 pub use documents::DocumentOptions;
 pub use explain::explain;
+pub use lock::{LockOptions, lock};
 pub use prune::prune;
 pub use schema_eval::schema_eval;
 pub use validate::{ValidateOptions, validate};

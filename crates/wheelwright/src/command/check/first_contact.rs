@@ -44,7 +44,10 @@ impl Contact {
             let earlier = version.from?;
             let what = if declared.root == Root::Resource {
                 let lost = lost_under_none(declaration, history, earlier, later);
-                [&lost.there, &lost.back].iter().any(|lost| !lost.fields.is_empty()).then(|| What::Lost(Box::new(lost)))?
+                [&lost.there, &lost.back]
+                    .iter()
+                    .any(|lost| !lost.fields.is_empty())
+                    .then(|| What::Lost(Box::new(lost)))?
             } else {
                 let fields = lacking_in_old_records(declaration, history, earlier, later);
                 let earlier = history.version(earlier).name.clone();
@@ -101,11 +104,12 @@ impl Step {
     fn message(&self) -> String {
         match &self.what {
             What::Lost(lost) => {
-                let directions = [&lost.there, &lost.back].into_iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
-                    let names = few(lost.fields.iter().map(|lost| &lost.field));
-                    let count = plural(lost.fields.len(), "field");
-                    format!("{} → {} loses {count} ({names})", lost.version, lost.through)
-                });
+                let directions =
+                    [&lost.there, &lost.back].into_iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
+                        let names = few(lost.fields.iter().map(|lost| &lost.field));
+                        let count = plural(lost.fields.len(), "field");
+                        format!("{} → {} loses {count} ({names})", lost.version, lost.through)
+                    });
                 format!("under `strategy: None`, {}", directions.collect::<Vec<_>>().join(", and "))
             }
             What::Lacking { earlier, fields } => {
