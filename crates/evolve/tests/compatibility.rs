@@ -3,17 +3,21 @@
 
 #![expect(clippy::print_stdout, reason = "what was not compared is said")]
 
-use std::{collections::BTreeMap, env, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use wheelwright_document::{Arena, Decode, Owned, Span, decode_json_spanned};
 use wheelwright_evolve::{
     Declaration, DeclaredVersion, History, Located, Renamed, VersionIndex, VersionName, VersionStep,
     check::{
-        Addition, Incompatibility, check, describe_differences, describe_loss, diff, every_id_has_one_slot,
-        lost_under_none,
+        Addition, Incompatibility, check, describe_differences, describe_lacking, describe_loss, diff,
+        every_id_has_one_slot, lacking_in_old_records, lost_under_none,
     },
 };
-use wheelwright_schema::{Program, Root, Stages, lower_definition, lower_schema};
+use wheelwright_schema::{Program, Refused, Root, Specification, Stages, Tree, lower_definition, lower_schema};
 
 #[test]
 fn real_kinds_are_told_what_their_versions_do_to_each_other() {
@@ -73,6 +77,25 @@ fn adding_the_lines_that_are_offered_accounts_for_every_field() {
 }
 
 #[test]
+fn old_records_of_a_real_service_read_as_they_were_meant() {
+    let Some(declaration) = node_pools() else { return };
+    let history = derive(&declaration);
+    let indexes: Vec<VersionIndex> = history.indexes().collect();
+    let [old, new] = [indexes[0], indexes[3]].map(|index| &history.version(index).name);
+    let lacking = lacking_in_old_records(&declaration, &history, indexes[0], indexes[3]);
+    assert_eq!(
+        describe_lacking(old, new, &lacking),
+        "2024-06-10-preview → 2026-09-01-preview: records of 2024-06-10-preview lack 2 fields of 2026-09-01-preview\n\n    \
+         properties.platform.osDisk.diskType (string) reads as \"Managed\" where properties.platform.osDisk is there\n    \
+         properties.status (object) is absent\n"
+    );
+    let findings = check(&declaration, &history, None);
+    let fields: Vec<String> =
+        findings.iter().map(|finding| format!("{} {}", finding.rule().id, finding.field)).collect();
+    assert_eq!(fields, ["WW154 properties.version.id", "WW156 properties.platform.osDisk.sizeGiB"]);
+}
+
+#[test]
 fn deep_and_wide_schemas_are_compared_without_trouble() {
     let deep = |leaf: &str| {
         let (open, close) = (r#"{"type":"object","required":["a"],"properties":{"a":"#, "}}");
@@ -110,10 +133,10 @@ fn derive(declaration: &Declaration) -> History {
 }
 
 fn assert_accepted(declaration: &Declaration, version: &VersionName, document: &Owned) {
-    let declared = declaration.version(version.as_str()).unwrap();
+    let declared = declaration.version(version.as_str()).expect("a declared version");
     let program = Program::compile(&declared.schema, declared.root);
     let arena = Arena::new();
-    let admitted = program.run(document.share(&arena), &arena, Stages::ADMIT).unwrap();
+    let admitted = program.run(document.share(&arena), &arena, Stages::ADMIT).expect("a document that can be walked");
     assert!(admitted.errors.is_empty(), "{} {version}: {:?}", declaration.kind, admitted.errors);
     assert!(admitted.unknown.is_empty(), "{} {version}: {:?}", declaration.kind, admitted.unknown);
 }
@@ -124,7 +147,7 @@ fn add(declaration: &mut Declaration, finding: &Incompatibility) {
         Some(position) => &mut declaration.steps[position],
         None => {
             declaration.steps.push(VersionStep::new(located(finding.version.clone())));
-            declaration.steps.last_mut().unwrap()
+            declaration.steps.last_mut().expect("the step just added")
         }
     };
     for addition in finding.additions.clone() {
@@ -140,19 +163,66 @@ fn located<T>(item: T) -> Located<T> {
     Located { item, span: Span::default() }
 }
 
+/// NodePool of the real service, from its four documents.
+fn node_pools() -> Option<Declaration> {
+    let api = shared().join("real-apis/aro-hcp/api");
+    let folder = "redhatopenshift/resource-manager/Microsoft.RedHatOpenShift/hcpopenshiftclusters/preview";
+    let mut versions: Vec<_> =
+        fs::read_dir(api.join(folder)).ok()?.map(|entry| entry.expect("a readable folder").file_name()).collect();
+    versions.sort();
+    let mut declaration = Declaration::new("", "NodePool");
+    for version in versions {
+        let version = version.to_string_lossy();
+        let name = format!("{folder}/{version}/openapi.json");
+        let tree = Folder(api.clone());
+        let bytes = tree.read(&name).expect("a readable file");
+        let arena = Arena::new();
+        let document = decode_json_spanned(&bytes, &arena, &Decode::default()).expect("JSON");
+        let schema = Specification::open(&name, &document, &tree, &arena)?.lower("NodePool")?.item;
+        let name = VersionName::new(&*version);
+        declaration.versions.push(DeclaredVersion::new(name, schema, Root::Definition, Span::default()));
+    }
+    Some(declaration)
+}
+
+/// The files of a folder.
+struct Folder(PathBuf);
+
+impl Tree for Folder {
+    fn locate(&self, from: &str, reference: &str) -> Result<String, Refused> {
+        let mut parts: Vec<&str> = from.split('/').collect();
+        parts.pop();
+        for part in reference.split('/') {
+            match part {
+                "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        Ok(parts.join("/"))
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        fs::read(self.0.join(name)).map_err(|error| error.to_string())
+    }
+}
+
+fn shared() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    env::var_os("WHEELWRIGHT_SHARED").map_or_else(beside, Into::into)
+}
+
 /// The kinds with several versions among the recorded definitions.
 fn declarations() -> Vec<Declaration> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = env::var_os("WHEELWRIGHT_SHARED").map_or_else(beside, Into::into);
-    let Ok(folder) = fs::read_dir(shared.join("conformance/crds")) else { return Vec::new() };
-    let mut files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
+    let Ok(folder) = fs::read_dir(shared().join("conformance/crds")) else { return Vec::new() };
+    let mut files: Vec<_> = folder.map(|entry| entry.expect("a readable folder").path()).collect();
     files.sort();
-    files.iter().filter_map(|file| declaration(&fs::read(file).unwrap())).collect()
+    files.iter().filter_map(|file| declaration(&fs::read(file).expect("a readable file"))).collect()
 }
 
 fn declaration(text: &[u8]) -> Option<Declaration> {
     let arena = Arena::new();
-    let document = decode_json_spanned(text, &arena, &Decode::default()).unwrap();
+    let document = decode_json_spanned(text, &arena, &Decode::default()).expect("JSON");
     let definition = lower_definition(&document).ok()?.item;
     let mut declaration = Declaration::new(definition.group.text.clone(), definition.kind.text.clone());
     for version in definition.versions {

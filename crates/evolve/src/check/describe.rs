@@ -37,7 +37,10 @@ impl Incompatibility {
             }
             What::ValuesRefused { removed, .. } => format!("{field} does not take {} any more", listing(removed)),
             What::Tightened(limits) => {
-                let was = |limit: &Limit| format!("{} {}", limit.keyword, or_none(&limit.before));
+                let was = |limit: &Limit| match &limit.before {
+                    Some(before) => format!("{} {before}", limit.keyword),
+                    None => format!("no {}", limit.keyword),
+                };
                 let is = |limit: &Limit| format!("{} {}", limit.keyword, or_none(&limit.after));
                 let all = |spell: &dyn Fn(&Limit) -> String| limits.iter().map(spell).collect::<Vec<_>>().join(", ");
                 format!("{field} has {} in {version}, and {} in {other}", all(&is), all(&was))
@@ -215,11 +218,12 @@ pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking
     }
     let fields = if lacking.len() == 1 { "1 field" } else { &format!("{} fields", lacking.len()) };
     let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n\n");
-    for Lacking { field, shape, reads_as, required, .. } in lacking {
+    for Lacking { field, shape, reads_as, within, required, .. } in lacking {
+        let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
         let _ = match (reads_as, required) {
-            (Some(value), _) => writeln!(out, "    {field} ({shape}) reads as {}", spelled(value)),
+            (Some(value), _) => writeln!(out, "    {field} ({shape}) reads as {}{within}", spelled(value)),
             (None, false) => writeln!(out, "    {field} ({shape}) is absent"),
-            (None, true) => writeln!(out, "    {field} ({shape}) is absent, although {new} requires it"),
+            (None, true) => writeln!(out, "    {field} ({shape}) is absent, although {new} requires it{within}"),
         };
     }
     out

@@ -1,6 +1,6 @@
 //! What changed between two versions, field by field: the facts that rules judge and that people read.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use wheelwright_document::{Arena, Owned, encode};
 use wheelwright_schema::Schema;
@@ -9,7 +9,7 @@ use super::{
     limits::limits,
     side::{Schemas, Side},
 };
-use crate::{Declaration, History, NodeIndex, Selector, Union, VersionIndex};
+use crate::{Declaration, History, NodeIndex, Selector, StructureNode, Union, VersionIndex};
 
 /// A field that is not the same in two versions.
 #[derive(Clone, PartialEq, Debug)]
@@ -211,7 +211,7 @@ impl Found<'_> {
         if before.keys(old) != after.keys(new) {
             changes.push(Change::Keys { before: a.keys.clone(), after: b.keys.clone() });
         }
-        if a.union != b.union {
+        if members(a) != members(b) {
             changes.push(Change::Union { before: a.union.clone(), after: b.union.clone() });
         }
         if let (Some(a), Some(b)) = (before.schema(old), after.schema(new)) {
@@ -221,6 +221,11 @@ impl Found<'_> {
             self.push(Some(old), Some(new), change);
         }
     }
+}
+
+/// The members of a union; their order says nothing.
+fn members(node: &StructureNode) -> Option<BTreeSet<&str>> {
+    node.union.as_ref().map(|union| union.members.iter().map(|member| &**member).collect())
 }
 
 fn checks(before: &Schema, after: &Schema) -> Vec<Change> {

@@ -76,6 +76,8 @@ pub struct Lacking {
     pub shape: String,
     /// What it reads as; without it the field is absent.
     pub reads_as: Option<Owned>,
+    /// The object that it is a part of, if old records need not have that either.
+    pub within: Option<Selector>,
     /// The newer version asks for it.
     pub required: bool,
     /// Where in the schema of the newer version it was written.
@@ -119,11 +121,23 @@ pub fn lacking_in_old_records(
             field: difference.after.clone()?,
             shape: after.shape_name(node),
             reads_as: after.version.id(node).and_then(|id| history.field(id).frozen.clone()),
+            within: object_that_may_lack(history, &after, node),
             required: after.is_required(node),
             span: after.place(node, ""),
         })
     });
     lacking.collect()
+}
+
+/// The object of a field, if it or something above it is optional and not filled in.
+fn object_that_may_lack(history: &History, side: &Side<'_>, node: NodeIndex) -> Option<Selector> {
+    let is_sure = |node: NodeIndex| {
+        let frozen = side.version.id(node).and_then(|id| history.field(id).frozen.as_ref());
+        !side.version.structure.is_field(node) || side.is_required(node) || frozen.is_some()
+    };
+    let object = side.parent(node)?;
+    let mut above = std::iter::successors(Some(object), |node| side.parent(*node));
+    (!above.all(is_sure)).then(|| side.version.structure.selector(object))
 }
 
 fn lost(side: &Side<'_>, through: &Side<'_>) -> Lost {

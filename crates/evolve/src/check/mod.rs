@@ -1,7 +1,7 @@
 //! Compatibility of the versions of a kind: what documents, clients and readers of one version lose by another.
 //!
-//! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules, and put into words in
-//! [`describe`](self::describe) alone.
+//! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules ([`check`]), and put into words
+//! in one place ([`Incompatibility::message`], [`describe_loss`] and the like).
 
 mod constraints;
 mod defaults;

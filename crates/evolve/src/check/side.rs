@@ -1,6 +1,10 @@
 //! A version as it is compared with another: its fields with their ids, and the schema that each was declared by.
 
-use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
+use std::{
+    borrow::Cow,
+    cell::OnceCell,
+    collections::{BTreeSet, HashSet},
+};
 
 use wheelwright_document::{Arena, Owned, Span};
 use wheelwright_schema::{Program, Root, Schema, Stages, ValidationError};
@@ -126,11 +130,11 @@ impl Side<'_> {
         found.flatten().next().map_or_else(Span::default, |schema| schema.place_of(keyword))
     }
 
-    /// The ids of the fields by which the items of a list are told apart, with their names.
-    pub(crate) fn keys(&self, list: NodeIndex) -> Vec<(Box<str>, Option<FieldId>)> {
+    /// The ids of the fields by which the items of a list are told apart, with their names; their order says nothing.
+    pub(crate) fn keys(&self, list: NodeIndex) -> BTreeSet<(Option<FieldId>, Box<str>)> {
         let structure = &self.version.structure;
         let id = |key: &str| structure.child(structure.element(list)?, key).and_then(|field| self.version.id(field));
-        structure.node(list).keys.iter().map(|key| (key.clone(), id(key))).collect()
+        structure.node(list).keys.iter().map(|key| (id(key), key.clone())).collect()
     }
 
     /// The compiled schema of the whole version.
