@@ -79,3 +79,40 @@ impl LockFile {
         self.problems.iter().flat_map(|problem| self.input.as_ref().map(|input| of((problem, input)))).collect()
     }
 }
+
+/// The lines of each kind that the text of a lock has beyond another, which it continues; all of them if the kind is new.
+/// Sums change with every line.
+pub(crate) fn added<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, Vec<&'t str>)> {
+    let known = sections(before);
+    let news = sections(after).into_iter().map(|(kind, mut lines)| {
+        let count = known.iter().find(|(known, _)| *known == kind).map_or(0, |(_, lines)| lines.len());
+        (kind, lines.split_off(count.min(lines.len())))
+    });
+    news.filter(|(_, lines)| !lines.is_empty()).collect()
+}
+
+fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        match sections.last_mut() {
+            _ if line.starts_with("kind ") => sections.push((line, Vec::new())),
+            Some((_, lines)) if !line.is_empty() && !line.starts_with("  sum ") => lines.push(line),
+            _ => {}
+        }
+    }
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_came_is_added() {
+        let before = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  sum 1\n";
+        let after = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  version v2 from v1 fingerprint 2\n  sum 2\n\nkind B\n  hub v1\n  sum 3\n";
+        assert!(added(before, before).is_empty());
+        let news = [("kind A", vec!["  version v2 from v1 fingerprint 2"]), ("kind B", vec!["  hub v1"])];
+        assert_eq!(added(before, after), news);
+    }
+}

@@ -213,27 +213,47 @@ pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &
     Ok(found.exit())
 }
 
-/// Findings as people are shown them: of many of one sort in one version, the first and the names of some more. What is
-/// told after the findings is not drawn.
+/// Findings as people are shown them: of many of one sort in one version, the first and the names of some more, and of
+/// very many only one of each sort, but for errors. What is told after the findings is not drawn.
 fn for_people(findings: &Findings) -> Findings {
-    const MOST_NAMES: usize = 3;
+    const MOST: usize = 12;
     let is_told = |finding: &Finding| {
         [&rules::LOST_UNDER_NONE, &rules::OLD_RECORDS_LACK].iter().any(|rule| std::ptr::eq(finding.rule, *rule))
     };
+    let compares = |finding: &Finding| {
+        finding.identity.is_some() && (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id)
+    };
+    let (compared, others): (Vec<_>, Vec<_>) =
+        findings.sorted().into_iter().filter(|finding| !is_told(finding)).partition(|finding| compares(finding));
+    let of_version = |finding: &Finding| {
+        let identity = finding.identity.as_deref().unwrap_or_default();
+        let subject = identity.rsplit_once(finding.field.as_str()).map_or(identity, |(subject, _)| subject);
+        (subject.to_owned(), finding.field.as_str().to_owned())
+    };
+    let mut summed_up = sum_up(&compared, of_version);
+    if summed_up.len() > MOST {
+        let of_all = |finding: &Finding| match finding.level {
+            Level::Error => of_version(finding),
+            _ => (String::new(), finding.identity.clone().unwrap_or_default()),
+        };
+        summed_up = sum_up(&compared, of_all);
+    }
+    others.into_iter().cloned().chain(summed_up).collect()
+}
+
+/// The first finding of each rule and subject, with how many more there are, and the names of some of them.
+fn sum_up(findings: &[&Finding], subject_and_name: impl Fn(&Finding) -> (String, String)) -> Vec<Finding> {
+    const MOST_NAMES: usize = 3;
     let mut groups: Vec<(Finding, Vec<String>)> = Vec::new();
-    let mut positions: HashMap<(&str, String, bool), usize> = HashMap::new();
-    for finding in findings.sorted().into_iter().filter(|finding| !is_told(finding)) {
-        let compares = (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id);
-        let subject = finding.identity.as_ref().filter(|_| compares).and_then(|identity| {
-            let (subject, _) = identity.rsplit_once(finding.field.as_str())?;
-            Some((finding.rule.id, subject.to_owned(), finding.suppressed.is_some()))
-        });
-        let known = subject.as_ref().and_then(|subject| positions.get(subject));
-        match known {
-            Some(position) => groups[*position].1.push(finding.field.as_str().to_owned()),
+    let mut positions: HashMap<(&str, Level, bool, String), usize> = HashMap::new();
+    for finding in findings {
+        let (subject, name) = subject_and_name(finding);
+        let key = (finding.rule.id, finding.level, finding.suppressed.is_some(), subject);
+        match positions.get(&key) {
+            Some(position) => groups[*position].1.push(name),
             None => {
-                positions.extend(subject.map(|subject| (subject, groups.len())));
-                groups.push((finding.clone(), Vec::new()));
+                positions.insert(key, groups.len());
+                groups.push(((*finding).clone(), Vec::new()));
             }
         }
     }

@@ -132,7 +132,7 @@ pub fn check(
     }
     if let (Some(before), true) = (&versions.before, known > 0) {
         let known = plural(known, "finding");
-        console.say(format_args!("{known} that {} has too are not shown; --all shows them", before.revision))?;
+        console.say(format_args!("not shown: {known} of {}; --all shows everything", before.revision))?;
     }
     if let Some(hint) = hint(&found, manner) {
         console.say(hint)?;
@@ -394,7 +394,8 @@ fn hint(found: &Found, manner: Manner) -> Option<String> {
     let counted = found.shown(manner).filter(|finding| manner.format == Format::Text && finding.suppressed.is_none());
     let gravest = counted.min_by_key(|finding| Reverse(finding.level))?;
     let id = gravest.rule.id;
-    let has_comments = gravest.place.as_ref().is_some_and(|place| !place.file.ends_with(".json"));
+    let has_comments =
+        gravest.place.as_ref().is_some_and(|place| ![".json", ".lock"].iter().any(|end| place.file.ends_with(end)));
     Some(match gravest.rule.may_be_allowed() && has_comments {
         true => format!(
             "help: wheelwright explain {id} says more; a comment above it lets it pass: # wheelwright: allow {id} -- reason"

@@ -2,13 +2,13 @@
 
 use std::{io, path::PathBuf};
 
-use wheelwright_catalog::{Catalog, Kind, LOCK_FILE, OnDisk, write_lock};
+use wheelwright_catalog::{Catalog, Kind, OnDisk, write_lock};
 use wheelwright_evolve::{HubMove, Lock, VersionName, check::check};
 use wheelwright_findings::{Finding, rules};
 
 use crate::{
     Console, Exit, Input,
-    locks::{LockFile, Locks},
+    locks::{LockFile, Locks, added},
     report::{plural, say_findings},
     subject::{Subject, chosen, full_name},
 };
@@ -143,55 +143,17 @@ fn write(file: &LockFile, lock: &Lock, moves: &[HubMove], check: bool, console: 
     }
     let count = plural(added.iter().map(|(_, lines)| lines.len()).sum(), "line");
     if check {
-        console.complain(format_args!("{name} lacks {count}; run wheelwright lock, and commit what it adds"))?;
+        console.complain(format_args!("{name} is not up to date; run wheelwright lock, and commit what it adds"))?;
         return Ok(Exit::Findings);
     }
     if let Err(error) = write_lock(&file.path(), &after) {
         return console.complain(format_args!("cannot write {name}: {error}")).map(|()| Exit::Usage);
     }
-    let verb = if file.input.is_some() { "added to" } else { "written to a new" };
-    let place = if file.input.is_some() { name } else { format!("{LOCK_FILE}, {name}") };
-    console.say(format_args!("{count} {verb} {place}; review and commit it"))?;
+    match (file.input.is_some(), added.is_empty()) {
+        (false, _) => console.say(format_args!("wrote {name} with {count}; review and commit it"))?,
+        (true, false) => console.say(format_args!("added {count} to {name}; review and commit it"))?,
+        (true, true) => console.say(format_args!("wrote {name}; review and commit it"))?,
+    }
     moves.iter().try_for_each(|moved| console.say(format_args!("\n{moved}")))?;
     Ok(Exit::Clean)
-}
-
-/// The lines of each kind that came at its end, or all of them if it is new. Sums and hubs change with every addition, or
-/// are told otherwise.
-fn added<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, Vec<&'t str>)> {
-    fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
-        let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
-        for line in text.lines() {
-            match sections.last_mut() {
-                _ if line.starts_with("kind ") => sections.push((line, Vec::new())),
-                Some((_, lines)) if !line.is_empty() && !line.starts_with("  sum ") => lines.push(line),
-                _ => {}
-            }
-        }
-        sections
-    }
-    let known = sections(before);
-    let mut added = Vec::new();
-    for (kind, lines) in sections(after) {
-        let count = known.iter().find(|(known, _)| *known == kind).map_or(0, |(_, lines)| lines.len());
-        if lines.len() > count {
-            added.push((kind, lines[count..].to_vec()));
-        }
-    }
-    added
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_came_is_shown() {
-        let before = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  sum 1\n";
-        let after = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  version v2 from v1 fingerprint 2\n  sum 2\n\nkind B\n  hub v1\n  sum 3\n";
-        assert!(added(before, before).is_empty());
-        let came = added(before, after);
-        assert_eq!(came[0], ("kind A", vec!["  version v2 from v1 fingerprint 2"]));
-        assert_eq!(came[1], ("kind B", vec!["  hub v1"]));
-    }
 }

@@ -14,6 +14,7 @@ use super::{
     versions::{Before, Loaded, State},
 };
 use crate::{
+    locks::added,
     report::plural,
     subject::{Subject, full_name},
 };
@@ -57,8 +58,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     {
         match lock_file.lock.grow(declaration, &history, None) {
             Ok(grown) => {
-                let news = grown.to_string().lines().count().saturating_sub(lock_file.lock.to_string().lines().count());
-                findings.extend((news > 0).then(|| unlocked(&subject, &lock_file.name(), news)));
+                let (before, after) = (lock_file.lock.to_string(), grown.to_string());
+                findings.extend(unlocked(&subject, &lock_file.name(), added(&before, &after)));
             }
             Err(problems) => {
                 // That the hub is another is said already.
@@ -106,14 +107,26 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
     findings
 }
 
-fn unlocked(subject: &Subject<'_>, lock: &str, news: usize) -> Finding {
+/// What a lock lacks, by the lines that would be added.
+fn unlocked(subject: &Subject<'_>, lock: &str, news: Vec<(&str, Vec<&str>)>) -> Option<Finding> {
+    let named = |word: &str| {
+        let lines = news.iter().flat_map(|(_, lines)| lines);
+        let versions = lines.filter_map(|line| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
+        versions.map(str::to_owned).collect::<Vec<_>>().join(", ")
+    };
+    let (versions, gains) = (named("version"), named("amend"));
     let name = full_name(&subject.kind.declaration);
-    let message = format!("{name} is not locked as it is declared; {lock} lacks {}", plural(news, "line"));
+    let message = match (versions.is_empty(), gains.is_empty()) {
+        (true, true) => return None,
+        (false, true) => format!("{lock} lacks {versions} of {name}"),
+        (true, false) => format!("{lock} lacks what became of {gains} of {name}"),
+        (false, false) => format!("{lock} lacks {versions} of {name}, and what became of {gains}"),
+    };
     let mut finding = Finding::new(&rules::NOT_LOCKED, message, FieldPath::root())
         .with_mend("run wheelwright lock, review what it adds, and commit it")
         .with_identity(name);
     finding.place = subject.catalog.place(subject.kind.named);
-    finding
+    Some(finding)
 }
 
 /// The laws that a sample of documents breaks.

@@ -7,7 +7,9 @@ use wheelwright_catalog::{Catalog, Kind};
 use wheelwright_document::{FieldPath, Span};
 use wheelwright_evolve::{
     History, Selector, VersionIndex, VersionName,
-    check::{Lacking, Loss, describe_lacking, describe_loss, lacking_in_old_records, lost_under_none},
+    check::{
+        Lacking, Loss, Lost, changes_text, describe_lacking, describe_loss, lacking_in_old_records, lost_under_none,
+    },
 };
 use wheelwright_findings::{Finding, Place, Rule, rules};
 use wheelwright_schema::Root;
@@ -68,6 +70,7 @@ impl Contact {
             let mut finding = Finding::new(rule, step.message(), FieldPath::root()).with_identity(identity);
             finding.level = level(rule.level, &step.later);
             finding.place = catalog.place(step.span);
+            finding.mend = step.mend();
             finding
         };
         self.steps.iter().map(finding).collect()
@@ -77,19 +80,37 @@ impl Contact {
     fn text(&self) -> String {
         let mut out = format!("{} ({})\n\n", self.name, self.file);
         for step in &self.steps {
-            match &step.what {
-                What::Lost(lost) => out.push_str(&describe_loss(lost)),
-                What::Lacking { earlier, fields } => out.push_str(&describe_lacking(earlier, &step.later, fields)),
-            }
+            out.push_str(&match &step.what {
+                What::Lost(loss) => describe_loss(loss),
+                What::Lacking { earlier, fields } => describe_lacking(earlier, &step.later, fields),
+            });
             out.push('\n');
+        }
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        let has_additions = |step: &Step| matches!(&step.what, What::Lost(loss) if !loss.additions.is_empty());
+        if self.steps.iter().any(has_additions) {
+            let _ = write!(
+                out,
+                "Changes are a file of their own, changes.yaml here, that a wheelwright.yaml names:\n\n    \
+                 kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
+            );
         }
         out
     }
 
-    /// The story in a line a step, for those who have enough of them.
-    fn line(&self) -> String {
-        let steps: Vec<String> = self.steps.iter().map(Step::message).collect();
-        format!("{}: {}\n", self.name, steps.join("; "))
+    /// The story in numbers: the kind, the versions, and what is lost or lacking between them.
+    fn rows(&self) -> impl Iterator<Item = [String; 3]> {
+        self.steps.iter().map(|step| match &step.what {
+            What::Lost(loss) => {
+                let count = |lost: &Lost| plural(lost.fields.len(), "field");
+                let versions = format!("{} → {}", loss.there.version, loss.there.through);
+                [self.name.clone(), versions, format!("{}, {} back", count(&loss.there), count(&loss.back))]
+            }
+            What::Lacking { earlier, fields } => {
+                let versions = format!("{earlier} → {}", step.later);
+                [self.name.clone(), versions, format!("{} that old records lack", plural(fields.len(), "field"))]
+            }
+        })
     }
 }
 
@@ -99,6 +120,13 @@ impl Step {
             What::Lost(_) => &rules::LOST_UNDER_NONE,
             What::Lacking { .. } => &rules::OLD_RECORDS_LACK,
         }
+    }
+
+    fn mend(&self) -> Option<String> {
+        let What::Lost(loss) = &self.what else { return None };
+        let lines = changes_text(&loss.step, &loss.additions);
+        let is_needed = !loss.additions.is_empty();
+        is_needed.then(|| format!("convert with Wheelwright, and add to the changes:\n{}", lines.trim_end()))
     }
 
     fn message(&self) -> String {
@@ -120,19 +148,25 @@ impl Step {
     }
 }
 
-/// Kinds whose story is told; of more of them a line is enough.
-const MOST_STORIES: usize = 3;
-
-/// What is told about kinds, after the findings.
+/// What is told about kinds, after the findings: the whole story of a few, and of many that of the first.
 pub(super) fn text(contacts: &[Contact]) -> String {
-    let (told, mentioned) = contacts.split_at(contacts.len().min(MOST_STORIES));
+    const FEW: usize = 3;
+    let told = if contacts.len() > FEW { 1 } else { contacts.len() };
+    let (told, counted) = contacts.split_at(told);
     let mut out: String = told.iter().map(Contact::text).collect();
-    for contact in mentioned {
-        out.push_str(&contact.line());
+    let Some(next) = counted.first() else { return out };
+    let rows: Vec<[String; 3]> = counted.iter().flat_map(Contact::rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let (first, second) = (width(0), width(1));
+    let _ = writeln!(out, "The versions of {} lose fields to each other, too:\n", plural(counted.len(), "more kind"));
+    for [name, versions, lost] in &rows {
+        let _ = writeln!(out, "    {name:first$}  {versions:second$}  {lost}");
     }
-    if let Some(first) = mentioned.first() {
-        let _ = writeln!(out, "\nwheelwright check {} shows a document, and the lines to add.", first.file);
-    }
+    let is_elsewhere = told.iter().all(|told| told.file != next.file);
+    let _ = match is_elsewhere {
+        true => writeln!(out, "\nwheelwright check {} shows which, and the lines to add.\n", next.file),
+        false => writeln!(out, "\nwheelwright check --format json names the fields.\n"),
+    };
     out
 }
 
