@@ -23,7 +23,7 @@ use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     openapi::{self, Checked},
     place::names_of_blocks,
-    report::{Found, Manner, Report, plural},
+    report::{Found, Manner, Report, plural, write_to_reader},
     scalar_place::place_of_part,
     words,
 };
@@ -125,7 +125,7 @@ pub fn check(
     };
     found.write(manner, console.data)?;
     if options.format == Format::Text && options.level < Level::Error {
-        console.data.write_all(first_contact::text(&contacts).as_bytes())?;
+        write_to_reader(first_contact::text(&contacts).as_bytes(), console.data)?;
     }
     if files > 0 {
         console.say(summary(declared, files, &found, manner))?;

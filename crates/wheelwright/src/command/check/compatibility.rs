@@ -44,14 +44,17 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
     let has_problems = !problems.is_empty();
     let mut findings: Vec<Finding> = problems.into_iter().map(|problem| subject.problem(problem)).collect();
-    let mut incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
+    let incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
     let mut contact = None;
     if is_untold && !is_gate {
-        incompatibilities.retain(|finding| !is_told_at_first_contact(finding));
+        // Versions that were published before anybody asked are no reason to fail.
+        let others = incompatibilities.iter().filter(|finding| !is_told_at_first_contact(finding));
+        findings.extend(others.map(|finding| subject.incompatibility(finding).lowered_to(Level::Warning)));
         contact = Contact::of(catalog, kind, &history);
         findings.extend(contact.iter().flat_map(|contact| contact.findings(catalog, kind)));
+    } else {
+        findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
-    findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
         && lock_file.findings().is_empty()
         && !has_problems

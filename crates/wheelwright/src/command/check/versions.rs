@@ -147,7 +147,8 @@ impl State {
     /// The files that declare kinds, and are not among those that were looked at: catalogs name files anywhere.
     pub(super) fn inputs_elsewhere<'s>(&'s self, seen: &'s HashSet<String>) -> impl Iterator<Item = Input> + 's {
         let mut own = HashSet::new();
-        let inputs = self.catalogs.iter().flat_map(|loaded| loaded.catalog.inputs());
+        let of_ours = self.catalogs.iter().filter(|loaded| !loaded.is_bare);
+        let inputs = of_ours.flat_map(|loaded| loaded.catalog.inputs());
         let elsewhere = inputs.filter(move |input| {
             let is_named = matches!(input.origin, Origin::Named | Origin::Referred);
             is_named && !seen.contains(&input.name) && own.insert(&*input.name)
