@@ -330,7 +330,7 @@ impl Scalar {
     }
 
     /// Whether every value of this type is a value of the other.
-    fn widens_to(self, other: Self) -> bool {
+    pub(crate) fn widens_to(self, other: Self) -> bool {
         matches!((self, other), (Self::Integer, Self::Number | Self::IntOrString) | (Self::String, Self::IntOrString))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! WW001 to WW029 are about the shape of schemas and definitions, WW030 to WW039 about defaults, WW040 to WW059
 //! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
-//! WW100 and up about documents. An id is never used again for anything else.
+//! WW100 and up about documents, WW140 to WW149 about the lock. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -388,6 +388,41 @@ rules! {
         summary: "`from` names no version that precedes",
         why: "the changes of a step are relative to a version that came before",
         mend: "name a version that precedes, or leave `from` out",
+    }
+    LOCK_UNREADABLE: "WW140" "lock-unreadable" Error {
+        summary: "a line of the lock cannot be read",
+        why: "what is locked decides what stored documents mean; guessing at it could lose data",
+        mend: "restore the file from version control",
+    }
+    LOCK_EDITED: "WW141" "lock-edited" Error {
+        summary: "what is locked of a kind was edited by hand",
+        why: "stored documents rely on every line of the lock; only `wheelwright lock` may add some",
+        mend: "restore the file from version control, and run `wheelwright lock` again",
+    }
+    LOCK_TOO_NEW: "WW142" "lock-too-new" Error {
+        summary: "the lock was written by a newer release",
+        why: "it may say what this release does not understand, and would lose",
+        mend: "update wheelwright",
+    }
+    LOCK_CONFLICT: "WW143" "lock-conflict" Error {
+        summary: "the lock has the marks of a merge that was left undone",
+        why: "two branches have locked something, and only one can have been first",
+        mend: "take the file of the branch that came first, and run `wheelwright lock` again",
+    }
+    LOCK_INCONSISTENT: "WW144" "lock-inconsistent" Error {
+        summary: "lines of the lock contradict one another",
+        why: "a version cannot be read from a lock that says two things about it",
+        mend: "restore the file from version control, and run `wheelwright lock` again",
+    }
+    LOCKED_FACT_CHANGED: "WW145" "locked-fact-changed" Error {
+        summary: "what is declared contradicts the lock",
+        why: "readers rely on what is locked: ids, storage defaults, the order of versions and where each comes from",
+        mend: "undo the change, or make it in a new version",
+    }
+    HUB_MOVED: "WW146" "hub-moved" Error {
+        summary: "the hub is not the one that is locked",
+        why: "the hub is the shape of stored documents, and releases that do not know it cannot read them",
+        mend: "move it with `wheelwright lock --hub`, which says what to deploy first",
     }
 }
 
