@@ -6,6 +6,7 @@ mod admit;
 mod cel;
 mod comments;
 mod decode;
+mod lock;
 mod mutate;
 mod openapi;
 mod patch;
@@ -18,6 +19,7 @@ pub use admit::admit;
 pub use cel::cel;
 pub use comments::comments;
 pub use decode::decode;
+pub use lock::lock;
 pub use mutate::mutate;
 pub use openapi::openapi;
 pub use patch::patch;
@@ -36,11 +38,12 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 10] = [
+        let targets: [(&str, fn(&[u8])); 11] = [
             ("admit", admit),
             ("cel", cel),
             ("comments", comments),
             ("decode", decode),
+            ("lock", lock),
             ("openapi", openapi),
             ("patch", patch),
             ("schema", schema),
