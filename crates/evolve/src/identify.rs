@@ -50,7 +50,8 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
             nearest.iter().filter(|_| !is_new.contains(&node)).find_map(|other| {
                 let found = other.structure.child(other.counterpart(version, parent)?, name)?;
                 let id = other.id(found)?;
-                let free = version.node_of(id).is_none() && !renames.claims(id);
+                let locked = before.as_ref().is_some_and(|before| before.node_of(id).is_some());
+                let free = version.node_of(id).is_none() && !renames.claims(id) && !locked;
                 (free && other.structure.keeps_shape(found, &version.structure, node)).then_some(id)
             })
         });
