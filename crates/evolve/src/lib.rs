@@ -2,6 +2,7 @@
 //!
 //! This crate does no IO.
 
+mod carry;
 mod change;
 mod declaration;
 mod history;
@@ -15,6 +16,9 @@ mod structure;
 mod testing;
 mod version;
 
+pub use carry::{
+    ANNOTATION_LIMIT, CARRY_PREFIX, Carry, CarryFate, CarryNote, CarrySize, CarryTooLarge, Loaded, NoAnnotations, carry_size,
+};
 pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};

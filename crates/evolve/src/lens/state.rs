@@ -41,9 +41,9 @@ pub(crate) struct Extras<'a> {
     /// Fields that no version declares, kept for versions that keep such fields.
     pub(crate) unknown: Vec<Entry<'a>>,
     /// Entries of the bag that nobody understands, kept as they are.
-    strays: Vec<Entry<'a>>,
+    pub(crate) strays: Vec<Entry<'a>>,
     /// Stored fields that nobody understands, kept as they are: a newer release may have written them.
-    foreign: Vec<Entry<'a>>,
+    pub(crate) foreign: Vec<Entry<'a>>,
 }
 
 impl Slot<'_> {
@@ -85,6 +85,25 @@ impl<'a> Slots<'a> {
                 Some(slot) => self.values[slot] = Slot::Object(extras),
             }
         }
+    }
+
+    /// What the scope's own object (no slot) or another holds besides fields.
+    pub(crate) fn extras(&self, slot: Option<usize>) -> Option<&Extras<'a>> {
+        self.extras_of(slot).map(|extras| &self.extras[extras])
+    }
+
+    /// The same, to be changed; an object that was not there is there then.
+    pub(crate) fn extras_mut(&mut self, slot: Option<usize>) -> &mut Extras<'a> {
+        let extras = self.extras_of(slot).unwrap_or_else(|| {
+            self.extras.push(Extras::default());
+            let extras = self.extras.len() - 1;
+            match slot {
+                None => self.root = Some(extras),
+                Some(slot) => self.values[slot] = Slot::Object(Some(extras)),
+            }
+            extras
+        });
+        &mut self.extras[extras]
     }
 
     /// Says that an object is there.
