@@ -225,10 +225,8 @@ impl<'a> Store<'_, 'a> {
         let extras = extras.map(|extras| &slots.extras[extras]);
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.foreign);
-            if object.keeps_unknown {
-                for entry in &extras.unknown {
-                    self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
-                }
+            for entry in extras.unknown.iter().filter(|entry| object.keeps(entry.key, self.arena)) {
+                self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
             }
         }
         let bag = self.entries.len();
@@ -242,9 +240,10 @@ impl<'a> Store<'_, 'a> {
         }
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.strays);
-            if !object.keeps_unknown && !extras.unknown.is_empty() {
-                let unknown = Value::Object(self.arena.slice(&extras.unknown));
-                self.entries.push(Entry { key: UNKNOWN, value: unknown });
+            let hidden = extras.unknown.iter().filter(|entry| !object.keeps(entry.key, self.arena));
+            let hidden: Vec<_> = hidden.copied().collect();
+            if !hidden.is_empty() {
+                self.entries.push(Entry { key: UNKNOWN, value: Value::Object(self.arena.slice(&hidden)) });
             }
         }
         if implicit {
@@ -299,6 +298,11 @@ impl<'a> Store<'_, 'a> {
 }
 
 impl StoredObject {
+    /// Whether a field that no version declared is stored among the others: not where the hub declares its name.
+    fn keeps(&self, key: &str, arena: &Arena) -> bool {
+        self.keeps_unknown && !self.fields.contains(escaped(key, arena))
+    }
+
     /// All fields that are stored in it.
     pub(crate) fn stored(&self) -> impl Iterator<Item = &StoredField> {
         self.fields.list.iter().map(|(_, field)| field).chain(&self.hidden)
