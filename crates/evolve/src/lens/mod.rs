@@ -10,13 +10,13 @@ mod compile;
 #[cfg(test)]
 mod counterexamples;
 mod fill;
-mod get;
-mod lists;
-mod plan;
+pub(crate) mod get;
+pub(crate) mod lists;
+pub(crate) mod plan;
 mod put;
 mod record;
 mod same;
-mod state;
+pub(crate) mod state;
 
 use std::{error::Error, fmt};
 
@@ -37,8 +37,8 @@ use crate::{FieldId, History, OlderWrite, Part, VersionIndex};
 #[derive(Debug)]
 pub struct Lenses {
     hub: VersionIndex,
-    scopes: Vec<Scope>,
-    envelope: Envelope,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) envelope: Envelope,
 }
 
 /// The parts of a document that no lens looks at.
@@ -198,7 +198,7 @@ impl Lenses {
     }
 
     /// The entries that no lens looks at, and the others.
-    fn split<'a>(&self, entries: &'a [Entry<'a>], arena: &'a Arena) -> (&'a [Entry<'a>], &'a [Entry<'a>]) {
+    pub(crate) fn split<'a>(&self, entries: &'a [Entry<'a>], arena: &'a Arena) -> (&'a [Entry<'a>], &'a [Entry<'a>]) {
         let outside = |entry: &&Entry<'a>| self.envelope.is_outside(entry.key);
         let count = entries.iter().filter(outside).count();
         // Mostly they come first.
@@ -211,7 +211,7 @@ impl Lenses {
     }
 
     /// A document of a version, of the entries that no lens looks at and the others.
-    fn joined<'a>(
+    pub(crate) fn joined<'a>(
         &'a self,
         version: VersionIndex,
         outside: &'a [Entry<'a>],

@@ -41,9 +41,9 @@ pub(crate) struct Extras<'a> {
     /// Fields that no version declares, kept for versions that keep such fields.
     pub(crate) unknown: Vec<Entry<'a>>,
     /// Entries of the bag that nobody understands, kept as they are.
-    strays: Vec<Entry<'a>>,
+    pub(crate) strays: Vec<Entry<'a>>,
     /// Stored fields that nobody understands, kept as they are: a newer release may have written them.
-    foreign: Vec<Entry<'a>>,
+    pub(crate) foreign: Vec<Entry<'a>>,
 }
 
 impl Slot<'_> {
@@ -85,6 +85,25 @@ impl<'a> Slots<'a> {
                 Some(slot) => self.values[slot] = Slot::Object(extras),
             }
         }
+    }
+
+    /// What the scope's own object (no slot) or another holds besides fields.
+    pub(crate) fn extras(&self, slot: Option<usize>) -> Option<&Extras<'a>> {
+        self.extras_of(slot).map(|extras| &self.extras[extras])
+    }
+
+    /// The same, to be changed; an object that was not there is there then.
+    pub(crate) fn extras_mut(&mut self, slot: Option<usize>) -> &mut Extras<'a> {
+        let extras = self.extras_of(slot).unwrap_or_else(|| {
+            self.extras.push(Extras::default());
+            let extras = self.extras.len() - 1;
+            match slot {
+                None => self.root = Some(extras),
+                Some(slot) => self.values[slot] = Slot::Object(Some(extras)),
+            }
+            extras
+        });
+        &mut self.extras[extras]
     }
 
     /// Says that an object is there.
@@ -206,10 +225,8 @@ impl<'a> Store<'_, 'a> {
         let extras = extras.map(|extras| &slots.extras[extras]);
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.foreign);
-            if object.keeps_unknown {
-                for entry in &extras.unknown {
-                    self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
-                }
+            for entry in extras.unknown.iter().filter(|entry| object.keeps(entry.key, self.arena)) {
+                self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
             }
         }
         let bag = self.entries.len();
@@ -223,9 +240,10 @@ impl<'a> Store<'_, 'a> {
         }
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.strays);
-            if !object.keeps_unknown && !extras.unknown.is_empty() {
-                let unknown = Value::Object(self.arena.slice(&extras.unknown));
-                self.entries.push(Entry { key: UNKNOWN, value: unknown });
+            let hidden = extras.unknown.iter().filter(|entry| !object.keeps(entry.key, self.arena));
+            let hidden: Vec<_> = hidden.copied().collect();
+            if !hidden.is_empty() {
+                self.entries.push(Entry { key: UNKNOWN, value: Value::Object(self.arena.slice(&hidden)) });
             }
         }
         if implicit {
@@ -280,6 +298,11 @@ impl<'a> Store<'_, 'a> {
 }
 
 impl StoredObject {
+    /// Whether a field that no version declared is stored among the others: not where the hub declares its name.
+    fn keeps(&self, key: &str, arena: &Arena) -> bool {
+        self.keeps_unknown && !self.fields.contains(escaped(key, arena))
+    }
+
     /// All fields that are stored in it.
     pub(crate) fn stored(&self) -> impl Iterator<Item = &StoredField> {
         self.fields.list.iter().map(|(_, field)| field).chain(&self.hidden)
