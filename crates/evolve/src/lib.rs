@@ -20,14 +20,14 @@ mod structure;
 mod testing;
 mod version;
 
+pub use carry::{
+    ANNOTATION_LIMIT, CARRY_PREFIX, Carry, CarryFate, CarryNote, CarrySize, CarryTooLarge, Loaded, NoAnnotations,
+    carry_size,
+};
 pub use change::{
     DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
     parse_changes,
 };
-pub use carry::{
-    ANNOTATION_LIMIT, CARRY_PREFIX, Carry, CarryFate, CarryNote, CarrySize, CarryTooLarge, Loaded, NoAnnotations, carry_size,
-};
-pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
 pub use kind::Kind;

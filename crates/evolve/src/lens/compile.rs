@@ -30,9 +30,9 @@ pub(crate) fn compile(history: &History, hub: VersionIndex, policy: &Policy<'_>)
     let compiler = Compiler { history, places: &places, hub };
     for (index, scope) in scopes.iter_mut().enumerate() {
         let parents = compiler.stored_parents(scope);
-        let moved = compiler.moved(scope);
-        scope.layout = compiler.layout(index, scope, &parents, &moved);
-        scope.views = history.indexes().map(|version| compiler.view(index, scope, version, &moved, policy)).collect();
+        scope.moved = compiler.moved(scope);
+        scope.layout = compiler.layout(index, scope, &parents);
+        scope.views = history.indexes().map(|version| compiler.view(index, scope, version, policy)).collect();
     }
     scopes
 }
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         plan.slots.iter().map(is_moved).collect()
     }
 
-    fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>], moved: &[bool]) -> Layout {
+    fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>]) -> Layout {
         let hub = self.history.version(self.hub);
         let texts = plan.slots.iter().map(|slot| self.history.field(slot.id).text.clone()).collect();
         let mut layout = Layout { object_of: vec![None; plan.slots.len()], texts, ..Layout::default() };
@@ -175,7 +175,7 @@ impl Compiler<'_> {
                 None => layout.objects[parent].fields.push(layout.texts[slot].clone(), stored),
             }
         }
-        for (slot, _) in moved.iter().enumerate().filter(|(_, is_moved)| **is_moved) {
+        for (slot, _) in plan.moved.iter().enumerate().filter(|(_, is_moved)| **is_moved) {
             let mut above = parents[slot];
             while let Some(parent) = above {
                 if let Some(object) = layout.object_of[parent] {
@@ -209,17 +209,10 @@ impl Compiler<'_> {
         self.places.by_element.iter().find(|(_, candidate)| **candidate == scope).map(|(element, _)| *element)
     }
 
-    fn view(
-        &self,
-        scope: usize,
-        plan: &Scope,
-        version: VersionIndex,
-        moved: &[bool],
-        policy: &Policy<'_>,
-    ) -> Option<View> {
+    fn view(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Option<View> {
         let own = self.own_node(self.history.version(version), scope)?;
         let mut view = View { objects: Vec::new(), says: vec![false; plan.slots.len()], resets: Vec::new() };
-        self.view_object(&mut view, plan, version, own, moved);
+        self.view_object(&mut view, plan, version, own);
         for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| !view.says[*slot]) {
             let policy = policy(version, field.id);
             if policy != OlderWrite::Preserve {
@@ -231,14 +224,7 @@ impl Compiler<'_> {
     }
 
     /// Adds an object to a view; its position, and whether it holds fields that moved.
-    fn view_object(
-        &self,
-        view: &mut View,
-        plan: &Scope,
-        version: VersionIndex,
-        node: NodeIndex,
-        moved: &[bool],
-    ) -> (usize, bool) {
+    fn view_object(&self, view: &mut View, plan: &Scope, version: VersionIndex, node: NodeIndex) -> (usize, bool) {
         let history = self.history.version(version);
         let structure = &history.structure;
         let position = view.objects.len();
@@ -249,10 +235,10 @@ impl Compiler<'_> {
             let (Some(id), Some(name)) = (history.id(*child), structure.node(*child).name()) else { continue };
             let slot = self.slot_of(id);
             view.says[slot] = true;
-            let below = (plan.slots[slot].content == Content::Fields)
-                .then(|| self.view_object(view, plan, version, *child, moved));
+            let below =
+                (plan.slots[slot].content == Content::Fields).then(|| self.view_object(view, plan, version, *child));
             let below_moved = below.is_some_and(|(_, below_moved)| below_moved);
-            holds_moved |= moved[slot] || below_moved;
+            holds_moved |= plan.moved[slot] || below_moved;
             let field = ViewField {
                 slot,
                 object: below.map(|(object, _)| object),

@@ -15,6 +15,8 @@ use crate::FieldId;
 pub(crate) struct Scope {
     /// The fields, by their slots.
     pub(crate) slots: Vec<SlotPlan>,
+    /// Which fields are in one object in one version and in another in another, by their slots.
+    pub(crate) moved: Vec<bool>,
     /// How the hub stores them.
     pub(crate) layout: Layout,
     /// How each version shows them; none where a version does not have the list or map.

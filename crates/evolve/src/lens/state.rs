@@ -118,13 +118,15 @@ impl<'a> Slots<'a> {
         !std::mem::take(&mut self.values[slot]).is_absent()
     }
 
-    /// Empties the slots of everything that is stored below an object, as far as `goes` says so.
-    pub(crate) fn remove_stored_below(&mut self, layout: &Layout, slot: usize, goes: &impl Fn(usize) -> bool) -> bool {
+    /// Empties the slots of what is stored below an object, as far as `goes` says so. Only what every version has in that
+    /// object belongs to it, whatever the hub: a field that some version has elsewhere stays.
+    pub(crate) fn remove_stored_below(&mut self, scope: &Scope, slot: usize, goes: &impl Fn(usize) -> bool) -> bool {
+        let layout = &scope.layout;
         let Some(object) = layout.object_of[slot].map(|object| &layout.objects[object]) else { return false };
         let mut changed = false;
-        for field in object.stored() {
+        for field in object.stored().filter(|field| !scope.moved[field.slot]) {
             changed |= goes(field.slot) && self.remove(field.slot);
-            changed |= self.remove_stored_below(layout, field.slot, goes);
+            changed |= self.remove_stored_below(scope, field.slot, goes);
         }
         changed
     }

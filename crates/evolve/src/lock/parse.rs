@@ -19,7 +19,6 @@ use super::{
 use crate::{ChangeProblem, VersionName};
 
 /// The largest lock that is read, in bytes.
-const MAX_BYTES: usize = 256 << 20;
 const MAX_BYTES: usize = 64 << 20;
 
 /// The most problems that are told.
@@ -28,7 +27,6 @@ const MAX_PROBLEMS: usize = 100;
 /// How many fields all versions of all kinds may have, besides a number for each line: versions are differences, so
 /// that a short text could be an endless history.
 const FREE_FIELDS: usize = 1_000_000;
-const FIELDS_A_LINE: usize = 32;
 const FIELDS_A_LINE: usize = 8;
 
 /// Reads a lock.
@@ -37,9 +35,6 @@ pub(super) fn parse(text: &str) -> (Lock, Vec<ChangeProblem>) {
         let message = format!("the lock has {} bytes, more than {MAX_BYTES}", text.len());
         return (Lock::default(), vec![ChangeProblem::new(&rules::LOCK_UNREADABLE, Span::default(), message)]);
     }
-    let conflicts: Vec<_> = lines(text).filter(|line| is_conflict(line.raw)).take(MAX_PROBLEMS).map(conflict).collect();
-    if !conflicts.is_empty() {
-        return (Lock::default(), conflicts);
     if let Some(line) = lines(text).find(|line| is_conflict(line.raw)) {
         return (Lock::default(), vec![conflict(&line)]);
     }
@@ -83,10 +78,6 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 fn is_conflict(line: &str) -> bool {
-    line.starts_with("<<<<<<<")
-}
-
-fn conflict(line: Line<'_>) -> ChangeProblem {
     ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().any(|mark| line.starts_with(mark))
 }
 
@@ -118,7 +109,6 @@ struct OpenKind {
     entries: Vec<(Entry, Span, Vec<Span>)>,
     sum: Sum,
     is_summed: bool,
-    /// A line of it could not be read.
     /// A line of it could not be read, or it is there twice.
     is_broken: bool,
 }
@@ -178,7 +168,6 @@ impl Reader {
             group = words.quotable()?.into();
         }
         words.end()?;
-        if !self.names.insert((group.clone(), kind.clone())) {
         let is_new = self.names.insert((group.clone(), kind.clone()));
         if !is_new {
             let message = format!("{} is locked twice", full_name(&group, &kind));
@@ -187,7 +176,6 @@ impl Reader {
         let mut sum = Sum::default();
         sum.line(line.raw);
         let (hub, entries, span) = (None, Vec::new(), line.span);
-        self.kind = Some(OpenKind { group, kind, span, hub, entries, sum, is_summed: false, is_broken: false });
         self.kind = Some(OpenKind { group, kind, span, hub, entries, sum, is_summed: false, is_broken: !is_new });
         Ok(())
     }
