@@ -31,6 +31,7 @@ pub(crate) fn compile(history: &History, hub: VersionIndex, policy: &Policy<'_>)
     for (index, scope) in scopes.iter_mut().enumerate() {
         let parents = compiler.stored_parents(scope);
         scope.moved = compiler.moved(scope);
+        scope.may_be_implied = compiler.may_be_implied(scope, &parents);
         scope.layout = compiler.layout(index, scope, &parents);
         scope.views = history.indexes().map(|version| compiler.view(index, scope, version, policy)).collect();
     }
@@ -147,6 +148,26 @@ impl Compiler<'_> {
         plan.slots.iter().map(is_moved).collect()
     }
 
+    /// Which objects hold, in some version or as they are stored, a field that another version has elsewhere.
+    fn may_be_implied(&self, plan: &Scope, stored_parents: &[Option<usize>]) -> Vec<bool> {
+        let mut implied = vec![false; plan.slots.len()];
+        for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| plan.moved[*slot]) {
+            let mut above = stored_parents[slot];
+            while let Some(parent) = above {
+                implied[parent] = true;
+                above = stored_parents[parent];
+            }
+            for version in &self.history.versions {
+                let mut above = self.parent_slot(version, field.id);
+                while let Some(parent) = above {
+                    implied[parent] = true;
+                    above = self.parent_slot(version, plan.slots[parent].id);
+                }
+            }
+        }
+        implied
+    }
+
     fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>]) -> Layout {
         let hub = self.history.version(self.hub);
         let texts = plan.slots.iter().map(|slot| self.history.field(slot.id).text.clone()).collect();
@@ -175,13 +196,9 @@ impl Compiler<'_> {
                 None => layout.objects[parent].fields.push(layout.texts[slot].clone(), stored),
             }
         }
-        for (slot, _) in plan.moved.iter().enumerate().filter(|(_, is_moved)| **is_moved) {
-            let mut above = parents[slot];
-            while let Some(parent) = above {
-                if let Some(object) = layout.object_of[parent] {
-                    layout.objects[object].holds_moved = true;
-                }
-                above = parents[parent];
+        for (slot, object) in layout.object_of.iter().enumerate() {
+            if let Some(object) = object {
+                layout.objects[*object].may_be_implied = plan.may_be_implied[slot];
             }
         }
         layout
@@ -223,27 +240,24 @@ impl Compiler<'_> {
         Some(view)
     }
 
-    /// Adds an object to a view; its position, and whether it holds fields that moved.
-    fn view_object(&self, view: &mut View, plan: &Scope, version: VersionIndex, node: NodeIndex) -> (usize, bool) {
+    /// Adds an object to a view; its position.
+    fn view_object(&self, view: &mut View, plan: &Scope, version: VersionIndex, node: NodeIndex) -> usize {
         let history = self.history.version(version);
         let structure = &history.structure;
         let position = view.objects.len();
         view.objects.push(ViewObject::default());
         let mut fields = Named::default();
-        let mut holds_moved = false;
         for child in &structure.node(node).children {
             let (Some(id), Some(name)) = (history.id(*child), structure.node(*child).name()) else { continue };
             let slot = self.slot_of(id);
             view.says[slot] = true;
-            let below =
-                (plan.slots[slot].content == Content::Fields).then(|| self.view_object(view, plan, version, *child));
-            let below_moved = below.is_some_and(|(_, below_moved)| below_moved);
-            holds_moved |= plan.moved[slot] || below_moved;
+            let is_object = plan.slots[slot].content == Content::Fields;
+            let object = is_object.then(|| self.view_object(view, plan, version, *child));
             let field = ViewField {
                 slot,
-                object: below.map(|(object, _)| object),
+                object,
                 nullable: structure.node(*child).nullable,
-                holds_moved: below_moved,
+                may_be_implied: plan.may_be_implied[slot],
                 levels: self.levels(version, id, *child),
                 frozen: None,
             };
@@ -252,7 +266,7 @@ impl Compiler<'_> {
         let union = self.union(&fields, plan, history, node, &view.says);
         let keeps_unknown = structure.node(node).keeps_unknown;
         view.objects[position] = ViewObject { fields, keeps_unknown, union };
-        (position, holds_moved)
+        position
     }
 
     /// What a version says of a list or map, level by level.

@@ -265,13 +265,13 @@ impl<'a> Store<'_, 'a> {
         let object = field.object.map(|object| &self.layout.objects[object]);
         let value = match (self.slots.values[field.slot], object) {
             (Slot::Value(value), object) => {
-                if let Some(object) = object.filter(|object| object.holds_moved) {
+                if let Some(object) = object.filter(|object| object.may_be_implied) {
                     self.block(object);
                 }
                 value
             }
             (Slot::Object(extras), Some(object)) => Value::Object(self.object(object, extras, false)),
-            (Slot::Absent, Some(object)) if object.holds_moved && self.holds_any(object) => {
+            (Slot::Absent, Some(object)) if object.may_be_implied && self.holds_any(object) => {
                 Value::Object(self.object(object, None, true))
             }
             _ => return,
