@@ -196,12 +196,35 @@ impl Compiler<'_> {
                 None => layout.objects[parent].fields.push(layout.texts[slot].clone(), stored),
             }
         }
+        let own = (0, self.adopted(plan, |version| self.own_node(version, scope)));
+        let below = plan.slots.iter().enumerate().filter_map(|(slot, field)| {
+            Some((layout.object_of[slot]?, self.adopted(plan, |version| version.node_of(field.id))))
+        });
+        for (object, adopted) in [own].into_iter().chain(below.collect::<Vec<_>>()) {
+            let stored = |slot: usize| StoredField { slot, object: layout.object_of[slot] };
+            layout.objects[object].adopted = adopted.into_iter().map(|(name, slot)| (name, stored(slot))).collect();
+        }
         for (slot, object) in layout.object_of.iter().enumerate() {
             if let Some(object) = object {
                 layout.objects[*object].may_be_implied = plan.may_be_implied[slot];
             }
         }
         layout
+    }
+
+    /// The fields of an object that mean the same in every version that keeps undeclared fields there.
+    fn adopted(&self, plan: &Scope, node_in: impl Fn(&VersionHistory) -> Option<NodeIndex>) -> Vec<(Box<str>, usize)> {
+        let versions = self.history.versions.iter().filter_map(|version| Some((version, node_in(version)?)));
+        let keeping: Vec<_> = versions.filter(|(version, node)| version.structure.node(*node).keeps_unknown).collect();
+        let Some((first, node)) = keeping.first() else { return Vec::new() };
+        let fields = first.structure.node(*node).children.iter().filter_map(|child| {
+            let (name, id) = (first.structure.node(*child).name()?, first.id(*child)?);
+            let same = |(version, node): &(&VersionHistory, NodeIndex)| {
+                version.structure.child(*node, name).and_then(|child| version.id(child)) == Some(id)
+            };
+            keeping.iter().all(same).then(|| (name.into(), self.slot_of(id)))
+        });
+        fields.filter(|(_, slot)| *slot < plan.slots.len()).collect()
     }
 
     /// The slots of a scope in the order in which the hub declares its fields; those that it has not come last.

@@ -5,6 +5,7 @@
 //! version differs from what that version showed, and nowhere else; [`Lenses::rehub`] stores the same in the shape of
 //! another hub.
 
+mod adopt;
 mod census;
 mod compile;
 #[cfg(test)]
@@ -80,7 +81,8 @@ impl Lenses {
         envelope: Envelope,
         policy: &dyn Fn(VersionIndex, FieldId) -> OlderWrite,
     ) -> Self {
-        let mut lenses = Self { hub, scopes: compile::compile(history, hub, policy), envelope };
+        let mut lenses = Self { hub, scopes: compile::compile(&adopt::adopt(history), hub, policy), envelope };
+        // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
         lenses
     }

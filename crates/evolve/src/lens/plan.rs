@@ -70,6 +70,9 @@ pub(crate) struct StoredObject {
     pub(crate) hidden: Vec<StoredField>,
     /// The hub keeps fields that it does not declare.
     pub(crate) keeps_unknown: bool,
+    /// Fields that every version which keeps such fields has adopted: where they are stored as unknown ones, that was
+    /// before there was a version that declares them.
+    pub(crate) adopted: Vec<(Box<str>, StoredField)>,
     /// Fields below may be there although nobody wrote the object.
     pub(crate) may_be_implied: bool,
 }

@@ -162,6 +162,13 @@ impl<'a> Slots<'a> {
                 extras.foreign.push(*entry);
             }
         }
+        for (name, field) in &object.adopted {
+            if let Some(position) = extras.unknown.iter().position(|entry| *entry.key == **name)
+                && self.values[field.slot].is_absent()
+            {
+                self.load_field(layout, field, extras.unknown.remove(position).value);
+            }
+        }
         let has_any = !(extras.unknown.is_empty() && extras.strays.is_empty() && extras.foreign.is_empty());
         let extras = has_any.then(|| {
             self.extras.push(extras);
