@@ -95,13 +95,12 @@ impl View<'_> {
 
     /// A field as it is set.
     fn field(self, node: NodeIndex, scope: &Scope) -> Option<Json> {
-        let set = match scope.fields.get(&self.id(node)) {
+        let implied = || self.shape(node) == Shape::Object && self.has_content(node, scope);
+        match scope.fields.get(&self.id(node)) {
             Some(Content::Present) => Some(Json::Object(self.object(node, scope))),
             Some(content) => self.content(node, content),
-            None => None,
-        };
-        let implied = || self.shape(node) == Shape::Object && self.has_content(node, scope);
-        set.or_else(|| implied().then(|| Json::Object(self.object(node, scope))))
+            None => implied().then(|| Json::Object(self.object(node, scope))),
+        }
     }
 
     /// What a field, item or value is set to, as this version spells it.
@@ -353,6 +352,10 @@ impl View<'_> {
             let changes = |name: String| document.get(&name) != shown.get(&name);
             let switched = members.iter().filter_map(visible).any(appears)
                 || discriminators.iter().filter_map(visible).any(changes);
+            let elsewhere = |id: &&FieldId| self.version.node_of(**id).is_some() && visible(id).is_none();
+            if switched && members.iter().filter(elsewhere).any(|id| scope.fields.contains_key(id)) {
+                self.ambiguous.set(true);
+            }
             for hidden in members.iter().filter(|id| switched && self.version.node_of(**id).is_none()) {
                 self.remove_hidden(*hidden, scope);
             }
