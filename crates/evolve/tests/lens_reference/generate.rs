@@ -363,7 +363,10 @@ impl Editor {
     }
 
     fn edit(&mut self, root: &mut Object, tape: &mut Tape<'_>) {
-        let kind = tape.pick(13);
+        let kind = if self.focus != Focus::Anything && tape.chance(40) { tape.pick(2) } else { tape.pick(13) };
+        if self.focus == Focus::Lists && kind == 10 {
+            return toggle_key(root, tape);
+        }
         let mut objects = Vec::new();
         objects_of(root, root.identity, 0, &mut objects);
         if self.focus != Focus::Anything && objects.len() > 1 && !tape.chance(10) {
@@ -461,6 +464,21 @@ impl Editor {
     }
 }
 
+/// Gives the first list of an object another key, or takes its key away.
+fn toggle_key(object: &mut Object, tape: &mut Tape<'_>) {
+    let mut lists = object.fields.iter_mut().filter_map(|field| match &mut field.shape {
+        Type::List(items, key) => Some((items, key)),
+        _ => None,
+    });
+    if let Some((items, key)) = lists.next()
+        && let Type::Object(items) = &**items
+        && !items.fields.is_empty()
+    {
+        let field = &items.fields[tape.pick(items.fields.len())];
+        *key = (!tape.chance(30)).then_some(field.identity);
+    }
+}
+
 fn default(shape: &Type, tape: &mut Tape<'_>) -> Option<Json> {
     Some(match shape {
         Type::String | Type::IntOrString => json!(["a", "b"][tape.pick(2)]),
@@ -549,7 +567,7 @@ fn edit_object(object: &Object, value: &mut Json, tape: &mut Tape<'_>) {
         return;
     }
     let field = &object.fields[tape.pick(object.fields.len())];
-    match (tape.pick(4), entries.get_mut(&field.name)) {
+    match (tape.pick(6), entries.get_mut(&field.name)) {
         (0, Some(_)) => {
             entries.remove(&field.name);
         }
