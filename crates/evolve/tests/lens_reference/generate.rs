@@ -7,29 +7,40 @@ use std::{collections::HashMap, fmt};
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Map, Value as Json, json};
 use wheelwright_document::{Arena, Decode, DuplicateKeys, Yaml, decode_yaml};
-use wheelwright_evolve::{Declaration, DeclaredVersion, Located, Renamed, Selector, Step, VersionName, VersionStep};
+use wheelwright_evolve::{
+    Declaration, DeclaredUnion, DeclaredVersion, Located, Renamed, Selector, Step, VersionName, VersionStep,
+};
 use wheelwright_schema::{Root, lower_schema};
 
 /// The numbers of a case.
 #[derive(Clone)]
 pub(crate) struct Numbers {
+    focus: Focus,
     base: Vec<u16>,
     /// For every version but the first: its edits.
     steps: Vec<Vec<Vec<u16>>>,
     pub(crate) writes: Vec<(u8, Vec<u16>)>,
 }
 
+/// What most of a kind consists of. Without it, lists and unions with hidden data would be too rare to be tested.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Focus {
+    Anything,
+    Lists,
+    Unions,
+}
+
 impl fmt::Debug for Numbers {
     /// On one line: what is read off the numbers says more than the numbers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {:?} {:?}", self.base, self.steps, self.writes)
+        write!(f, "{:?} {:?} {:?} {:?}", self.focus, self.base, self.steps, self.writes)
     }
 }
 
-pub(crate) fn numbers() -> impl Strategy<Value = Numbers> {
+pub(crate) fn numbers(focus: Focus) -> impl Strategy<Value = Numbers> {
     let edits = vec(vec(any::<u16>(), 0..12), 1..5);
     (vec(any::<u16>(), 0..40), vec(edits, 1..4), vec((any::<u8>(), vec(any::<u16>(), 0..30)), 1..7))
-        .prop_map(|(base, steps, writes)| Numbers { base, steps, writes })
+        .prop_map(move |(base, steps, writes)| Numbers { focus, base, steps, writes })
 }
 
 /// A kind, as its versions are generated.
@@ -46,6 +57,8 @@ pub(crate) struct Object {
     fields: Vec<Field>,
     keeps_unknown: bool,
     union: bool,
+    /// The field that says which member of the union is set.
+    discriminator: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -94,9 +107,9 @@ const UNKNOWN: [&str; 2] = ["u", "$bag"];
 
 impl Generated {
     pub(crate) fn of(numbers: &Numbers) -> Self {
-        let mut editor = Editor { next: 0, graveyard: Vec::new() };
+        let mut editor = Editor { focus: numbers.focus, next: 0, graveyard: Vec::new() };
         let mut tape = Tape::new(&numbers.base);
-        let mut versions = vec![editor.object(&mut tape, 0)];
+        let mut versions = vec![editor.root(&mut tape)];
         let mut renamed = Vec::new();
         for step in &numbers.steps {
             let before = versions[versions.len() - 1].clone();
@@ -122,11 +135,14 @@ impl Generated {
             let schema = lower_schema(&documents[0]).item;
             declaration.versions.push(DeclaredVersion::new(name, schema, Root::Value, Default::default()));
         }
-        for (position, renamed) in self.renamed.iter().enumerate() {
+        for (position, version) in self.versions.iter().enumerate() {
             let located = |item: &Selector| Located { item: item.clone(), span: Default::default() };
-            let name = VersionName::new(format!("v{}", position + 2));
+            let name = VersionName::new(format!("v{}", position + 1));
             let mut step = VersionStep::new(Located { item: name, span: Default::default() });
-            step.renamed = renamed.iter().map(|(from, to)| Renamed { from: located(from), to: located(to) }).collect();
+            let renamed = position.checked_sub(1).map(|before| &self.renamed[before]);
+            let renamed = renamed.into_iter().flatten();
+            step.renamed = renamed.map(|(from, to)| Renamed { from: located(from), to: located(to) }).collect();
+            version.declared_unions(&Selector::root(), &mut step.unions);
             declaration.steps.push(step);
         }
         declaration
@@ -137,6 +153,12 @@ impl Generated {
         let mut text = String::new();
         for (position, version) in self.versions.iter().enumerate() {
             text += &format!("v{}: {}\n", position + 1, version.schema());
+            let mut unions = Vec::new();
+            version.declared_unions(&Selector::root(), &mut unions);
+            for union in unions {
+                let DeclaredUnion { at, members, discriminator } = union;
+                text += &format!("  union at {}: {members:?}, discriminator {discriminator:?}\n", at.item);
+            }
             let Some(renamed) = position.checked_sub(1).map(|before| &self.renamed[before]) else { continue };
             let renamed: Vec<String> = renamed.iter().map(|(from, to)| format!("{from}: {to}")).collect();
             if !renamed.is_empty() {
@@ -155,10 +177,28 @@ impl Object {
         if self.keeps_unknown {
             schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
         }
-        if self.union && self.fields.len() > 1 {
+        if self.union && self.discriminator.is_none() && self.fields.len() > 1 {
             schema["oneOf"] = self.fields.iter().map(|field| json!({"required": [field.name]})).collect();
         }
         schema
+    }
+
+    /// The unions that schemas cannot say, at a path and below.
+    fn declared_unions(&self, at: &Selector, found: &mut Vec<DeclaredUnion>) {
+        if self.union && self.discriminator.is_some() {
+            let (discriminator, members): (Vec<&Field>, Vec<&Field>) =
+                self.fields.iter().partition(|field| Some(field.identity) == self.discriminator);
+            found.push(DeclaredUnion {
+                at: Located { item: at.clone(), span: Default::default() },
+                members: members.iter().map(|field| field.name.as_str().into()).collect(),
+                discriminator: discriminator.first().map(|field| field.name.as_str().into()),
+            });
+        }
+        for field in &self.fields {
+            if let Some(inner) = field.shape.object() {
+                inner.declared_unions(&field.path_of_object(at), found);
+            }
+        }
     }
 
     fn field(&self, name: &str) -> Option<&Field> {
@@ -172,6 +212,12 @@ impl Object {
 }
 
 impl Field {
+    /// The path of the object in this field, below any number of lists and maps.
+    fn path_of_object(&self, parent: &Selector) -> Selector {
+        let path = parent.then(Step::Field(self.name.as_str().into()));
+        self.shape.steps().into_iter().fold(path, |path, step| path.then(step))
+    }
+
     fn schema(&self) -> Json {
         let mut schema = self.shape.schema();
         if self.nullable {
@@ -235,6 +281,7 @@ impl Type {
 
 /// Makes and changes versions.
 struct Editor {
+    focus: Focus,
     next: usize,
     /// Fields that are gone, and the objects they were in.
     graveyard: Vec<(usize, Field)>,
@@ -246,8 +293,37 @@ impl Editor {
         self.next
     }
 
+    fn root(&mut self, tape: &mut Tape<'_>) -> Object {
+        if self.focus == Focus::Anything {
+            return self.object(tape, 0);
+        }
+        let mut inner = self.object(tape, 2);
+        let shape = if self.focus == Focus::Unions {
+            inner.union = true;
+            inner.discriminator = inner.fields.first().map(|field| field.identity).filter(|_| tape.chance(40));
+            Type::Object(inner)
+        } else {
+            let key = inner.fields.iter().find(|field| matches!(field.shape, Type::String));
+            let key = key.filter(|_| tape.chance(40)).map(|field| field.identity);
+            let items = Type::Object(inner);
+            match tape.pick(6) {
+                4 => Type::Map(Box::new(items)),
+                5 => Type::List(Box::new(Type::List(Box::new(items), key)), None),
+                _ => Type::List(Box::new(items), key),
+            }
+        };
+        let name = NAMES[0].to_owned();
+        let field = Field { identity: self.identity(), name, shape, nullable: false, default: None };
+        Object { fields: vec![field], ..self.empty() }
+    }
+
+    fn empty(&mut self) -> Object {
+        let identity = self.identity();
+        Object { identity, fields: Vec::new(), keeps_unknown: false, union: false, discriminator: None }
+    }
+
     fn object(&mut self, tape: &mut Tape<'_>, depth: usize) -> Object {
-        let mut object = Object { identity: self.identity(), fields: Vec::new(), keeps_unknown: false, union: false };
+        let mut object = self.empty();
         for _ in 0..1 + tape.pick(if depth == 0 { 5 } else { 3 }) {
             self.add(&mut object, tape, depth);
         }
@@ -287,9 +363,15 @@ impl Editor {
     }
 
     fn edit(&mut self, root: &mut Object, tape: &mut Tape<'_>) {
-        let kind = tape.pick(13);
+        let kind = if self.focus != Focus::Anything && tape.chance(40) { tape.pick(2) } else { tape.pick(13) };
+        if self.focus == Focus::Lists && kind == 10 {
+            return toggle_key(root, tape);
+        }
         let mut objects = Vec::new();
         objects_of(root, root.identity, 0, &mut objects);
+        if self.focus != Focus::Anything && objects.len() > 1 && !tape.chance(10) {
+            objects.remove(0);
+        }
         let (identity, scope, depth) = objects[tape.pick(objects.len())];
         let place = tape.pick(64);
         let Some(object) = find_mut(root, identity) else { return };
@@ -358,8 +440,7 @@ impl Editor {
             }
             _ => {
                 let mut field = object.fields.remove(at);
-                let mut wrapper =
-                    Object { identity: self.identity(), fields: Vec::new(), keeps_unknown: false, union: false };
+                let mut wrapper = self.empty();
                 let name = field.name.clone();
                 field.name = wrapper.free_name(tape).unwrap_or(name.clone());
                 wrapper.fields.push(field);
@@ -380,6 +461,21 @@ impl Editor {
             }
         }
         object.fields.push(field);
+    }
+}
+
+/// Gives the first list of an object another key, or takes its key away.
+fn toggle_key(object: &mut Object, tape: &mut Tape<'_>) {
+    let mut lists = object.fields.iter_mut().filter_map(|field| match &mut field.shape {
+        Type::List(items, key) => Some((items, key)),
+        _ => None,
+    });
+    if let Some((items, key)) = lists.next()
+        && let Type::Object(items) = &**items
+        && !items.fields.is_empty()
+    {
+        let field = &items.fields[tape.pick(items.fields.len())];
+        *key = (!tape.chance(30)).then_some(field.identity);
     }
 }
 
@@ -437,11 +533,9 @@ fn renames(before: &Object, after: &Object) -> Vec<(Selector, Selector)> {
 
 fn collect_paths(object: &Object, at: &Selector, collect: &mut dyn FnMut(usize, Selector)) {
     for field in &object.fields {
-        let path = at.then(Step::Field(field.name.as_str().into()));
-        collect(field.identity, path.clone());
+        collect(field.identity, at.then(Step::Field(field.name.as_str().into())));
         if let Some(inner) = field.shape.object() {
-            let steps = field.shape.steps();
-            collect_paths(inner, &steps.into_iter().fold(path, |path, step| path.then(step)), collect);
+            collect_paths(inner, &field.path_of_object(at), collect);
         }
     }
 }
@@ -473,7 +567,7 @@ fn edit_object(object: &Object, value: &mut Json, tape: &mut Tape<'_>) {
         return;
     }
     let field = &object.fields[tape.pick(object.fields.len())];
-    match (tape.pick(4), entries.get_mut(&field.name)) {
+    match (tape.pick(6), entries.get_mut(&field.name)) {
         (0, Some(_)) => {
             entries.remove(&field.name);
         }
@@ -525,7 +619,8 @@ fn object_value(object: &Object, tape: &mut Tape<'_>) -> Json {
     let mut entries = Map::new();
     let only = (object.union && !object.fields.is_empty()).then(|| tape.pick(object.fields.len()));
     for (position, field) in object.fields.iter().enumerate() {
-        if only.map_or_else(|| tape.chance(60), |only| only == position) {
+        if only.map_or_else(|| tape.chance(75), |only| only == position || Some(field.identity) == object.discriminator)
+        {
             entries.insert(field.name.clone(), field_value(field, tape));
         }
     }
@@ -545,7 +640,7 @@ fn value_of(shape: &Type, tape: &mut Tape<'_>) -> Json {
         Type::Boolean => json!(tape.pick(2) == 1),
         Type::IntOrString => [json!(0), json!("a")][tape.pick(2)].clone(),
         Type::Object(object) => object_value(object, tape),
-        Type::List(element, _) => (0..tape.pick(4)).map(|_| value_of(element, tape)).collect(),
+        Type::List(element, _) => (0..[0, 1, 2, 2, 3, 3][tape.pick(6)]).map(|_| value_of(element, tape)).collect(),
         Type::Map(element) => {
             let mut entries = Map::new();
             for _ in 0..tape.pick(3) {

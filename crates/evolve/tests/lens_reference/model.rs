@@ -9,7 +9,8 @@
 //! - The default of an object counts as a whole: once anything below the object is set, it does not speak any more.
 //! - Creating stores everything that the document says, defaults too.
 //! - An object is one union of all members that any version says.
-//! - Keys of lists are those of the version that writes.
+//! - Keys of lists are those of the version that writes, else of the newest version whose keys it has.
+//! - Below a new object, everything starts absent.
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -95,13 +96,12 @@ impl View<'_> {
 
     /// A field as it is set.
     fn field(self, node: NodeIndex, scope: &Scope) -> Option<Json> {
-        let set = match scope.fields.get(&self.id(node)) {
+        let implied = || self.shape(node) == Shape::Object && self.has_content(node, scope);
+        match scope.fields.get(&self.id(node)) {
             Some(Content::Present) => Some(Json::Object(self.object(node, scope))),
             Some(content) => self.content(node, content),
-            None => None,
-        };
-        let implied = || self.shape(node) == Shape::Object && self.has_content(node, scope);
-        set.or_else(|| implied().then(|| Json::Object(self.object(node, scope))))
+            None => implied().then(|| Json::Object(self.object(node, scope))),
+        }
     }
 
     /// What a field, item or value is set to, as this version spells it.
@@ -244,6 +244,9 @@ impl View<'_> {
         let id = self.id(node);
         match (self.shape(node), value) {
             (Shape::Object, Json::Object(document)) => {
+                if !shown.is_some_and(Json::is_object) {
+                    self.clear(node, scope);
+                }
                 scope.fields.insert(id, Content::Present);
                 self.write_object(node, document, shown.and_then(Json::as_object).unwrap_or(&Map::new()), scope);
             }
@@ -254,6 +257,16 @@ impl View<'_> {
             _ => {
                 let content = self.content_of(node, value, scope.fields.get(&id));
                 scope.fields.insert(id, content);
+            }
+        }
+    }
+
+    /// Removes what is set below an object that was not shown: nulls that this version cannot say.
+    fn clear(self, node: NodeIndex, scope: &mut Scope) {
+        for child in self.children(node) {
+            scope.fields.remove(&self.id(child));
+            if self.shape(child) == Shape::Object {
+                self.clear(child, scope);
             }
         }
     }
@@ -276,8 +289,8 @@ impl View<'_> {
                 };
                 let shown: Vec<Json> =
                     old.iter().map(|item| self.content(element(), item).unwrap_or(Json::Null)).collect();
-                let keys = &self.version.structure.node(node).keys;
-                let matches = if keys.is_empty() { by_likeness(items, &shown) } else { by_keys(items, &shown, keys) };
+                let keys = self.keys(node);
+                let matches = if keys.is_empty() { by_likeness(items, &shown) } else { by_keys(items, &shown, &keys) };
                 let contents = items.iter().zip(matches).map(|(item, matched)| match matched {
                     Some(position) if shown[position] == *item => old[position].clone(),
                     matched => self.content_of(element(), item, matched.map(|position| &old[position])),
@@ -307,6 +320,22 @@ impl View<'_> {
             }
             _ => Content::Raw(value.clone()),
         }
+    }
+
+    /// The keys of a list: as this version says, else as the newest version says whose keys it has.
+    fn keys(self, list: NodeIndex) -> Vec<String> {
+        let own = self.version;
+        let keys_of = |other: &VersionHistory| {
+            let counterpart = View { version: other, ..self }.counterpart(self, list)?;
+            let (element, own_element) = (other.structure.element(counterpart)?, own.structure.element(list)?);
+            let names = other.structure.node(counterpart).keys.iter().map(|key| {
+                let found = own.node_of(other.id(other.structure.child(element, key)?)?)?;
+                (own.structure.node(found).parent == Some(own_element)).then(|| self.name(found))
+            });
+            names.collect::<Option<Vec<String>>>().filter(|keys| !keys.is_empty())
+        };
+        let others = self.history.versions.iter().rev();
+        keys_of(own).or_else(|| others.into_iter().find_map(keys_of)).unwrap_or_default()
     }
 
     /// Removes a field that was shown, all that was shown below it, and what is hidden and belongs to it.
@@ -353,6 +382,10 @@ impl View<'_> {
             let changes = |name: String| document.get(&name) != shown.get(&name);
             let switched = members.iter().filter_map(visible).any(appears)
                 || discriminators.iter().filter_map(visible).any(changes);
+            let elsewhere = |id: &&FieldId| self.version.node_of(**id).is_some() && visible(id).is_none();
+            if switched && members.iter().filter(elsewhere).any(|id| scope.fields.contains_key(id)) {
+                self.ambiguous.set(true);
+            }
             for hidden in members.iter().filter(|id| switched && self.version.node_of(**id).is_none()) {
                 self.remove_hidden(*hidden, scope);
             }
@@ -416,8 +449,8 @@ fn is_below(version: &VersionHistory, field: FieldId, object: FieldId) -> bool {
 }
 
 /// Which old item every new one continues: those of the same keys, n-th to n-th.
-fn by_keys(items: &[Json], shown: &[Json], keys: &[Box<str>]) -> Vec<Option<usize>> {
-    let key = |item: &Json| keys.iter().map(|key| item.get(&**key).cloned()).collect::<Vec<_>>();
+fn by_keys(items: &[Json], shown: &[Json], keys: &[String]) -> Vec<Option<usize>> {
+    let key = |item: &Json| keys.iter().map(|key| item.get(key).cloned()).collect::<Vec<_>>();
     nth_to_nth(items, shown, |item, old| key(item) == key(old))
 }
 
