@@ -290,7 +290,7 @@ fn tapes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_unloaded_loads_as_it_was_and_reads_as_its_version_shows_it(kind in 0..KINDS.len(), tape in tapes()) {
