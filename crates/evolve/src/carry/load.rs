@@ -74,12 +74,7 @@ struct Writing<'a> {
 }
 
 impl<'e, 'a> Load<'e, 'a> {
-    pub(crate) fn new(
-        lenses: &'a Lenses,
-        places: &'a [Places],
-        entries: &'e [Carried<'a>],
-        arena: &'a Arena,
-    ) -> Self {
+    pub(crate) fn new(lenses: &'a Lenses, places: &'a [Places], entries: &'e [Carried<'a>], arena: &'a Arena) -> Self {
         Self { lenses, places, arena, entries, fates: vec![Some(CarryFate::Gone); entries.len()] }
     }
 
@@ -180,12 +175,7 @@ impl<'e, 'a> Load<'e, 'a> {
         }
     }
 
-    fn map(
-        &mut self,
-        element: &'a Content,
-        values: &'a [Entry<'a>],
-        tree: Option<&Tree<'a>>,
-    ) -> &'a [Entry<'a>] {
+    fn map(&mut self, element: &'a Content, values: &'a [Entry<'a>], tree: Option<&Tree<'a>>) -> &'a [Entry<'a>] {
         let below = tree.map_or(&[][..], |tree| &tree.below);
         let mut trees: HashMap<&str, &Tree<'a>> = HashMap::new();
         for (leg, below) in below {

@@ -142,8 +142,7 @@ impl<'l> Carry<'l> {
         let stored = load.scope(0, inside, tree.as_ref());
         let told = names.iter().zip(&load.fates);
         notes.extend(told.filter_map(|(annotation, fate)| Some(CarryNote { annotation, fate: (*fate)? })));
-        let kept: HashSet<&str> =
-            notes.iter().filter(|note| note.fate.is_kept()).map(|note| note.annotation).collect();
+        let kept: HashSet<&str> = notes.iter().filter(|note| note.fate.is_kept()).map(|note| note.annotation).collect();
         let outside = without_annotations(outside, &kept, arena);
         Loaded { stored: self.lenses.joined(self.lenses.hub(), outside, stored, arena), notes }
     }
@@ -183,13 +182,6 @@ pub(crate) struct UnionPlace {
 
 impl Places {
     fn of(scope: &Scope, version: usize) -> Self {
-        let layout = &scope.layout;
-        let mut parents = vec![None; scope.slots.len()];
-        for (slot, object) in layout.object_of.iter().enumerate() {
-            if let Some(object) = object {
-                layout.objects[*object].stored().for_each(|field| parents[field.slot] = Some(slot));
-            }
-        }
         let mut unions = vec![None; scope.slots.len()];
         let objects = scope.views[version].as_ref().map_or(&[][..], |view| &view.objects);
         let fields = || objects.iter().flat_map(|object| &object.fields.list).map(|(_, field)| field);
@@ -199,7 +191,19 @@ impl Places {
                 unions[*hidden] = Some(UnionPlace { slot, object });
             }
         }
-        Self { parents, unions }
+        Self { parents: Self::parents_of(scope), unions }
+    }
+
+    /// The object that each field of a scope is stored in; none for those of the scope's own.
+    pub(crate) fn parents_of(scope: &Scope) -> Vec<Option<usize>> {
+        let layout = &scope.layout;
+        let mut parents = vec![None; scope.slots.len()];
+        for (slot, object) in layout.object_of.iter().enumerate() {
+            if let Some(object) = object {
+                layout.objects[*object].stored().for_each(|field| parents[field.slot] = Some(slot));
+            }
+        }
+        parents
     }
 
     /// The union of which a field is a hidden member, or is below one.
@@ -217,11 +221,7 @@ pub(crate) fn annotations<'a>(outside: &[Entry<'a>]) -> &'a [Entry<'a>] {
 
 /// The parts of a document that no lens looks at, without annotations that carry something. If none are left, there is
 /// no `annotations`, as an API server has it.
-fn without_annotations<'a>(
-    outside: &'a [Entry<'a>],
-    kept: &HashSet<&str>,
-    arena: &'a Arena,
-) -> &'a [Entry<'a>] {
+fn without_annotations<'a>(outside: &'a [Entry<'a>], kept: &HashSet<&str>, arena: &'a Arena) -> &'a [Entry<'a>] {
     let stays = |entry: &&Entry<'a>| !entry.key.starts_with(CARRY_PREFIX) || kept.contains(entry.key);
     let before = annotations(outside);
     let left: Vec<_> = before.iter().filter(stays).copied().collect();
@@ -242,7 +242,8 @@ fn with_annotations<'a>(
     }
     let metadata = outside.iter().find(|entry| entry.key == "metadata").map(|entry| entry.value);
     let present = metadata.and_then(|metadata| metadata.get("annotations"));
-    if !matches!(metadata, None | Some(Value::Object(_))) || !matches!(present, None | Some(Value::Null | Value::Object(_)))
+    if !matches!(metadata, None | Some(Value::Object(_)))
+        || !matches!(present, None | Some(Value::Null | Value::Object(_)))
     {
         return Err(NoAnnotations);
     }

@@ -1,7 +1,7 @@
 //! The laws of the carry, over documents that several versions wrote and clients of one of them edited.
 
 use proptest::prelude::*;
-use wheelwright_document::{Arena, Entry, Value, decode, encode};
+use wheelwright_document::{Arena, Entry, Value};
 use wheelwright_schema::{Root, Stages};
 
 use super::*;
@@ -55,13 +55,7 @@ impl Tape<'_> {
         }
     }
 
-    fn fields<'a>(
-        &mut self,
-        structure: &Structure,
-        node: NodeIndex,
-        entries: &mut Vec<Entry<'a>>,
-        arena: &'a Arena,
-    ) {
+    fn fields<'a>(&mut self, structure: &Structure, node: NodeIndex, entries: &mut Vec<Entry<'a>>, arena: &'a Arena) {
         for child in structure.node(node).children.iter().filter(|_| self.below(3) > 0).collect::<Vec<_>>() {
             let value = self.value(structure, *child, arena);
             entries.push(Entry { key: arena.text(structure.node(*child).name().unwrap()), value });
@@ -117,10 +111,8 @@ impl Tape<'_> {
             (Shape::Map, Value::Object(entries)) => {
                 let element = structure.element(node).unwrap();
                 let entries = entries.iter().filter(|_| self.below(4) != 1).collect::<Vec<_>>().into_iter();
-                let entries = entries.map(|entry| Entry {
-                    key: entry.key,
-                    value: self.edited(entry.value, structure, element, arena),
-                });
+                let entries = entries
+                    .map(|entry| Entry { key: entry.key, value: self.edited(entry.value, structure, element, arena) });
                 let entries: Vec<_> = entries.collect();
                 Value::Object(arena.slice(&entries))
             }
@@ -129,7 +121,6 @@ impl Tape<'_> {
     }
 }
 
-
 /// Kinds in which something of every sort is hidden, with a name for each. None has defaults: those make a document that
 /// was read another than the one that was stored.
 const KINDS: &[(&str, &[(&str, &str)], &str)] = &[
@@ -137,42 +128,78 @@ const KINDS: &[(&str, &[(&str, &str)], &str)] = &[
         "fields that come and go",
         &[
             ("v1", "spec: {type: object, properties: {a: {type: string}, b: {type: integer}}}"),
-            ("v2", "spec: {type: object, properties: {a: {type: string}, o: {type: object, properties: {c: {type: boolean}, p: {type: object, properties: {d: {type: string}}}}}}}"),
-            ("v3", "spec: {type: object, properties: {b: {type: integer}}}, status: {type: object, properties: {s: {type: string}}}"),
+            (
+                "v2",
+                "spec: {type: object, properties: {a: {type: string}, o: {type: object, properties: {c: {type: boolean}, p: {type: object, properties: {d: {type: string}}}}}}}",
+            ),
+            (
+                "v3",
+                "spec: {type: object, properties: {b: {type: integer}}}, status: {type: object, properties: {s: {type: string}}}",
+            ),
         ],
         "",
     ),
     (
         "moves",
         &[
-            ("v1", "a: {type: object, properties: {b: {type: object, properties: {c: {type: string}, e: {type: string}}}, d: {type: string}}}"),
-            ("v2", "a: {type: object, properties: {c: {type: string}, b: {type: object, properties: {f: {type: string}}}}}, d: {type: string}"),
-            ("v3", "a: {type: object, properties: {b: {type: object, properties: {e: {type: string}}}}}, e: {type: string}"),
+            (
+                "v1",
+                "a: {type: object, properties: {b: {type: object, properties: {c: {type: string}, e: {type: string}}}, d: {type: string}}}",
+            ),
+            (
+                "v2",
+                "a: {type: object, properties: {c: {type: string}, b: {type: object, properties: {f: {type: string}}}}}, d: {type: string}",
+            ),
+            (
+                "v3",
+                "a: {type: object, properties: {b: {type: object, properties: {e: {type: string}}}}}, e: {type: string}",
+            ),
         ],
         "v2: {renamed: {a.b.c: a.c, a.d: d}}",
     ),
     (
         "nulls",
         &[
-            ("v1", "b: {type: object, nullable: true, properties: {c: {type: string}, q: {type: object, properties: {r: {type: string}, h: {type: string}}}}}, m: {type: object, additionalProperties: {type: string}}"),
-            ("v2", "b: {type: object, nullable: true, properties: {d: {type: string, nullable: true}}}, c: {type: string}, q: {type: object, properties: {r: {type: string}, i: {type: string}}}, m: {type: object, additionalProperties: {type: string, nullable: true}}"),
-            ("v3", "b: {type: object, properties: {d: {type: string}}}, m: {type: object, additionalProperties: {type: string}}"),
+            (
+                "v1",
+                "b: {type: object, nullable: true, properties: {c: {type: string}, q: {type: object, properties: {r: {type: string}, h: {type: string}}}}}, m: {type: object, additionalProperties: {type: string}}",
+            ),
+            (
+                "v2",
+                "b: {type: object, nullable: true, properties: {d: {type: string, nullable: true}}}, c: {type: string}, q: {type: object, properties: {r: {type: string}, i: {type: string}}}, m: {type: object, additionalProperties: {type: string, nullable: true}}",
+            ),
+            (
+                "v3",
+                "b: {type: object, properties: {d: {type: string}}}, m: {type: object, additionalProperties: {type: string}}",
+            ),
         ],
         "v2: {renamed: {b.c: c, b.q: q}}",
     ),
     (
         "items without keys",
         &[
-            ("v1", "l: {type: array, items: {type: object, properties: {n: {type: string}, k: {type: array, items: {type: object, properties: {x: {type: string}}}}}}}"),
-            ("v2", "l: {type: array, items: {type: object, properties: {n: {type: string}, secret: {type: string}, k: {type: array, items: {type: object, properties: {x: {type: string}, y: {type: string}}}}}}}"),
+            (
+                "v1",
+                "l: {type: array, items: {type: object, properties: {n: {type: string}, k: {type: array, items: {type: object, properties: {x: {type: string}}}}}}}",
+            ),
+            (
+                "v2",
+                "l: {type: array, items: {type: object, properties: {n: {type: string}, secret: {type: string}, k: {type: array, items: {type: object, properties: {x: {type: string}, y: {type: string}}}}}}}",
+            ),
         ],
         "",
     ),
     (
         "items with keys, and lists in lists",
         &[
-            ("v1", "l: {type: array, items: {type: object, properties: {n: {type: string}, v: {type: string}}}}, ll: {type: array, items: {type: array, items: {type: object, properties: {n: {type: string}}}}}"),
-            ("v2", "l: {type: array, items: {type: object, properties: {n: {type: string}, p: {type: string}, secret: {type: string}}}}, ll: {type: array, items: {type: array, items: {type: object, properties: {n: {type: string}, s: {type: string}}}}}"),
+            (
+                "v1",
+                "l: {type: array, items: {type: object, properties: {n: {type: string}, v: {type: string}}}}, ll: {type: array, items: {type: array, items: {type: object, properties: {n: {type: string}}}}}",
+            ),
+            (
+                "v2",
+                "l: {type: array, items: {type: object, properties: {n: {type: string}, p: {type: string}, secret: {type: string}}}}, ll: {type: array, items: {type: array, items: {type: object, properties: {n: {type: string}, s: {type: string}}}}}",
+            ),
         ],
         "{v1: {keys: {l: [n]}}, v2: {keys: {l: [n, p]}}}",
     ),
@@ -180,35 +207,51 @@ const KINDS: &[(&str, &[(&str, &str)], &str)] = &[
         "values of maps",
         &[
             ("v1", "m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}"),
-            ("v2", "m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}, b: {type: string}, l: {type: array, items: {type: object, properties: {c: {type: string}}}}}}}"),
-            ("v3", "m: {type: object, additionalProperties: {type: object, nullable: true, properties: {l: {type: array, items: {type: object, properties: {c: {type: string}, d: {type: string}}}}}}}"),
+            (
+                "v2",
+                "m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}, b: {type: string}, l: {type: array, items: {type: object, properties: {c: {type: string}}}}}}}",
+            ),
+            (
+                "v3",
+                "m: {type: object, additionalProperties: {type: object, nullable: true, properties: {l: {type: array, items: {type: object, properties: {c: {type: string}, d: {type: string}}}}}}}",
+            ),
         ],
         "",
     ),
     (
         "unknown fields",
         &[
-            ("v1", "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}, p: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {q: {type: string}}}}}"),
+            (
+                "v1",
+                "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}, p: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {q: {type: string}}}}}",
+            ),
             ("v2", "o: {type: object, properties: {a: {type: string}, b: {type: string}}}"),
-            ("v3", "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: string}, $bag: {type: string}, u: {type: string}}}"),
+            (
+                "v3",
+                "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: string}, $bag: {type: string}, u: {type: string}}}",
+            ),
         ],
         "",
     ),
     (
         "unions",
         &[
-            ("v1", "source: {type: object, properties: {git: {type: string}, http: {type: string}}, oneOf: [{required: [git]}, {required: [http]}]}"),
-            ("v2", "source: {type: object, properties: {git: {type: string}, http: {type: string}, oci: {type: object, properties: {x: {type: string}, y: {type: object, properties: {z: {type: string}}}}}}, oneOf: [{required: [git]}, {required: [http]}, {required: [oci]}]}"),
+            (
+                "v1",
+                "source: {type: object, properties: {git: {type: string}, http: {type: string}}, oneOf: [{required: [git]}, {required: [http]}]}",
+            ),
+            (
+                "v2",
+                "source: {type: object, properties: {git: {type: string}, http: {type: string}, oci: {type: object, properties: {x: {type: string}, y: {type: object, properties: {z: {type: string}}}}}}, oneOf: [{required: [git]}, {required: [http]}, {required: [oci]}]}",
+            ),
         ],
         "",
     ),
 ];
 
 fn resource(versions: &[(&str, &str)], changes: &str) -> Kind {
-    let schemas: Vec<_> = versions
-        .iter()
-        .map(|(name, fields)| (*name, format!("{{type: object, properties: {{{fields}}}}}")))
-        .collect();
+    let schemas: Vec<_> =
+        versions.iter().map(|(name, fields)| (*name, format!("{{type: object, properties: {{{fields}}}}}"))).collect();
     let schemas: Vec<_> = schemas.iter().map(|(name, schema)| (*name, schema.as_str())).collect();
     let mut declaration = declaration(&schemas, changes);
     declaration.versions.iter_mut().for_each(|version| version.root = Root::Resource);
@@ -231,10 +274,6 @@ impl<'a> Case<'a> {
         let lenses: Vec<_> = kind.history().indexes().map(|version| kind.lenses_for(version)).collect();
         let carries = lenses.iter().map(|lenses| Carry::new(lenses).unwrap()).collect();
         check(&Case { kind: &kind, lenses: &lenses, carries, arena: &Arena::new() });
-    }
-
-    fn versions(&self) -> impl Iterator<Item = VersionIndex> + use<> {
-        self.kind.history().indexes()
     }
 
     /// What some version shows, as one of its clients might have changed it.
