@@ -12,6 +12,8 @@ mod kind;
 pub mod laws;
 mod lens;
 mod lock;
+mod omitempty;
+mod origin;
 mod problem;
 mod reader;
 mod selector;
@@ -33,6 +35,8 @@ pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, o
 pub use kind::Kind;
 pub use lens::{Envelope, Lenses, Provenance, Source, WouldReset};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
+pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
+pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};
 pub use problem::ChangeProblem;
 pub use reader::{Reader, quoted};
 pub use selector::{Selector, SelectorError, Step};

@@ -26,7 +26,7 @@ pub(crate) enum Leg<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Body<'a> {
     /// The stored value of a field; of an object field, `{}` says that it is there.
-    Field { id: &'a str, value: Value<'a>, anchor: Anchor, beside: Beside<'a> },
+    Field { id: &'a str, value: Value<'a>, anchor: Anchor, within: Within<'a>, beside: Beside<'a> },
     /// Something that an object holds besides fields; no object is the scope's own.
     Extra { object: Option<&'a str>, sort: ExtraSort, key: &'a str, value: Value<'a> },
     /// Nobody wrote an object that is shown; as long as it looks like this.
@@ -46,6 +46,17 @@ pub(crate) enum Anchor {
     Nothing,
     /// It stays, and the object is there: it just could not be shown.
     Unshown,
+}
+
+/// The nearest object above a field that the document shows, if that is not the object that the field is stored in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Within<'a> {
+    /// The scope's own, or the object that the field is stored in.
+    Nearest,
+    /// This one.
+    Object(&'a str),
+    /// This one, and something else, such as null, is in its place.
+    Behind(&'a str),
 }
 
 /// What an object holds besides fields.
@@ -92,12 +103,17 @@ impl<'a> Carried<'a> {
             fields.push(("at", Value::Array(arena.slice_from(self.way.iter().map(|leg| leg.to_value(arena))))));
         }
         match &self.body {
-            Body::Field { id, value, anchor, beside } => {
+            Body::Field { id, value, anchor, within, beside } => {
                 fields.extend([("id", Value::string(id)), ("value", *value)]);
                 match anchor {
                     Anchor::Object => {}
                     Anchor::Nothing => fields.push(("anchor", Value::string("none"))),
                     Anchor::Unshown => fields.push(("anchor", Value::string("unshown"))),
+                }
+                match within {
+                    Within::Nearest => {}
+                    Within::Object(id) => fields.push(("within", Value::string(id))),
+                    Within::Behind(id) => fields.push(("behind", Value::string(id))),
                 }
                 if !beside.members.is_empty() {
                     let members = beside.members.iter().map(|name| Value::string(name));
@@ -137,12 +153,17 @@ impl<'a> Carried<'a> {
                 Some("unshown") => Anchor::Unshown,
                 _ => return None,
             };
+            let within = match (text_of("within"), text_of("behind")) {
+                (None, None) => Within::Nearest,
+                (Some(id), _) => Within::Object(id),
+                (None, Some(id)) => Within::Behind(id),
+            };
             let members = match value.get("beside") {
                 Some(members) => members.as_array()?.iter().map(|name| name.as_str()).collect::<Option<_>>()?,
                 None => Vec::new(),
             };
             let beside = Beside { members, discriminator: value.get("told") };
-            Body::Field { id, value: value.get("value")?, anchor, beside }
+            Body::Field { id, value: value.get("value")?, anchor, within, beside }
         } else if let Some((sort, key)) = extra {
             Body::Extra { object: text_of("object"), sort, key, value: value.get("value")? }
         } else if let Some(id) = text_of("implicit") {

@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Entry, Value, encode};
 
 use super::{
     CarryFate, Places,
-    entry::{Anchor, Body, Carried, ExtraSort, Leg, stable_hash},
+    entry::{Anchor, Body, Carried, ExtraSort, Leg, Within, stable_hash},
     unload::{filled_items, hash_of_keys},
 };
 use crate::{
@@ -69,8 +69,8 @@ struct Writing<'a> {
     view: &'a View,
     slots: Slots<'a>,
     document: &'a [Entry<'a>],
-    /// What the document shows of each object.
-    shown: Vec<Option<&'a [Entry<'a>]>>,
+    /// What the document shows of each field.
+    shown: Vec<Option<Value<'a>>>,
 }
 
 impl<'e, 'a> Load<'e, 'a> {
@@ -137,9 +137,9 @@ impl<'e, 'a> Load<'e, 'a> {
                 continue;
             };
             let field = &object.fields.list[position].1;
+            writing.shown[field.slot] = Some(entry.value);
             match (field.object, entry.value) {
                 (Some(below), Value::Object(entries)) => {
-                    writing.shown[field.slot] = Some(entries);
                     writing.slots.set_object(field.slot);
                     self.object(writing, Some(field.slot), &writing.view.objects[below], entries, inside);
                 }
@@ -302,16 +302,16 @@ impl<'a> Writing<'a> {
     /// Puts an entry of the scope where it belongs.
     fn apply(&mut self, body: &Body<'a>) -> Option<CarryFate> {
         match body {
-            Body::Field { id, value, anchor, beside } => {
+            Body::Field { id, value, anchor, within, beside } => {
                 let Some(field) = self.scope.layout.by_id.get(*id) else { return Some(CarryFate::UnknownField) };
                 if let Some(union) = self.places.union_of(field.slot) {
-                    let object = union.slot.map_or(Some(self.document), |slot| self.shown[slot]);
+                    let object = self.object_shown(union.slot);
                     let now = union.beside(self.view, object.unwrap_or_default());
                     if !beside.is_kept_by(&now) {
                         return Some(CarryFate::Superseded);
                     }
                 }
-                self.set(field.slot, *value, *anchor)
+                if self.is_around(*within) { self.set(field.slot, *value, *anchor) } else { Some(CarryFate::Gone) }
             }
             Body::Extra { object, sort, key, value } => {
                 let slot = match object.map(|object| self.scope.layout.by_id.get(object)) {
@@ -332,6 +332,20 @@ impl<'a> Writing<'a> {
         }
     }
 
+    /// What the document shows of an object; no slot is the scope's own.
+    fn object_shown(&self, slot: Option<usize>) -> Option<&'a [Entry<'a>]> {
+        slot.map_or(Some(self.document), |slot| self.shown[slot]?.as_object())
+    }
+
+    fn is_around(&self, within: Within<'a>) -> bool {
+        let shown = |id: &str| self.scope.layout.by_id.get(id).and_then(|field| self.shown[field.slot]);
+        match within {
+            Within::Nearest => true,
+            Within::Object(id) => matches!(shown(id), Some(Value::Object(_))),
+            Within::Behind(id) => shown(id).is_some(),
+        }
+    }
+
     fn set(&mut self, slot: usize, value: Value<'a>, anchor: Anchor) -> Option<CarryFate> {
         let is_object = self.scope.layout.object_of[slot].is_some() && matches!(value, Value::Object(_));
         match self.slots.values[slot] {
@@ -341,7 +355,7 @@ impl<'a> Writing<'a> {
         }
         let parent = self.places.parents[slot];
         let could_be_said = self.view.says[slot] && !value.is_null();
-        if could_be_said && parent.is_none_or(|parent| self.shown[parent].is_some()) {
+        if could_be_said && self.object_shown(parent).is_some() {
             return Some(CarryFate::Superseded);
         }
         if !self.has_object(parent, anchor) {
@@ -393,7 +407,7 @@ impl<'a> Writing<'a> {
             }
             (false, _) => self.has_object(above, anchor),
             // It could not be shown, and still cannot be.
-            (true, _) => anchor == Anchor::Unshown && above.is_some_and(|above| self.shown[above].is_none()),
+            (true, _) => anchor == Anchor::Unshown && self.object_shown(above).is_none(),
         };
         if is_there {
             self.slots.set_object(slot);
@@ -406,7 +420,7 @@ impl<'a> Writing<'a> {
         if let Body::Implicit { id, hash } = body
             && let Some(field) = self.scope.layout.by_id.get(*id)
             && let (Slot::Object(None), Some(shown)) = (self.slots.values[field.slot], self.shown[field.slot])
-            && stable_hash(Value::Object(shown)) == *hash
+            && stable_hash(shown) == *hash
         {
             self.slots.values[field.slot] = Slot::Absent;
         }

@@ -182,13 +182,6 @@ pub(crate) struct UnionPlace {
 
 impl Places {
     fn of(scope: &Scope, version: usize) -> Self {
-        let layout = &scope.layout;
-        let mut parents = vec![None; scope.slots.len()];
-        for (slot, object) in layout.object_of.iter().enumerate() {
-            if let Some(object) = object {
-                layout.objects[*object].stored().for_each(|field| parents[field.slot] = Some(slot));
-            }
-        }
         let mut unions = vec![None; scope.slots.len()];
         let objects = scope.views[version].as_ref().map_or(&[][..], |view| &view.objects);
         let fields = || objects.iter().flat_map(|object| &object.fields.list).map(|(_, field)| field);
@@ -198,7 +191,19 @@ impl Places {
                 unions[*hidden] = Some(UnionPlace { slot, object });
             }
         }
-        Self { parents, unions }
+        Self { parents: Self::parents_of(scope), unions }
+    }
+
+    /// The object that each field of a scope is stored in; none for those of the scope's own.
+    pub(crate) fn parents_of(scope: &Scope) -> Vec<Option<usize>> {
+        let layout = &scope.layout;
+        let mut parents = vec![None; scope.slots.len()];
+        for (slot, object) in layout.object_of.iter().enumerate() {
+            if let Some(object) = object {
+                layout.objects[*object].stored().for_each(|field| parents[field.slot] = Some(slot));
+            }
+        }
+        parents
     }
 
     /// The union of which a field is a hidden member, or is below one.

@@ -1,7 +1,7 @@
 //! The laws of the carry, over documents that several versions wrote and clients of one of them edited.
 
 use proptest::prelude::*;
-use wheelwright_document::{Arena, Entry, Value, decode, encode};
+use wheelwright_document::{Arena, Entry, Value};
 use wheelwright_schema::{Root, Stages};
 
 use super::*;
@@ -276,10 +276,6 @@ impl<'a> Case<'a> {
         check(&Case { kind: &kind, lenses: &lenses, carries, arena: &Arena::new() });
     }
 
-    fn versions(&self) -> impl Iterator<Item = VersionIndex> + use<> {
-        self.kind.history().indexes()
-    }
-
     /// What some version shows, as one of its clients might have changed it.
     fn edited(&'a self, tape: &mut Tape<'_>, version: VersionIndex, shown: Option<Value<'a>>) -> Value<'a> {
         let structure = &self.kind.history().version(version).structure;
@@ -333,7 +329,7 @@ fn tapes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_unloaded_loads_as_it_was_and_reads_as_its_version_shows_it(kind in 0..KINDS.len(), tape in tapes()) {

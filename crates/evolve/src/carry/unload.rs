@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Places,
-    entry::{Anchor, Beside, Body, Carried, ExtraSort, Leg, stable_hash},
+    entry::{Anchor, Beside, Body, Carried, ExtraSort, Leg, Within, stable_hash},
 };
 use crate::{
     Lenses,
@@ -37,7 +37,17 @@ struct Reading<'s, 'a> {
     shown: Vec<Option<Value<'a>>>,
 }
 
-impl Reading<'_, '_> {
+impl<'a> Reading<'_, 'a> {
+    /// What is shown above something that is not stored in what is shown.
+    fn within(&self, slot: usize) -> Within<'a> {
+        let mut above = std::iter::successors(self.places.parents[slot], |slot| self.places.parents[*slot]);
+        match above.find_map(|slot| Some((&*self.scope.layout.texts[slot], self.shown[slot]?))) {
+            None => Within::Nearest,
+            Some((id, Value::Object(_))) => Within::Object(id),
+            Some((id, _)) => Within::Behind(id),
+        }
+    }
+
     /// What becomes of something hidden when the object is gone that it is stored in.
     fn anchor_of(&self, slot: usize) -> Anchor {
         let Some(parent) = self.places.parents[slot] else { return Anchor::Object };
@@ -140,7 +150,9 @@ impl<'a> Unload<'a> {
                 let object = union.slot.map_or(Some(document), |slot| reading.shown[slot]?.as_object());
                 union.beside(view, object.unwrap_or_default())
             });
-            hidden.push((slot, Body::Field { id, value, anchor, beside: beside.unwrap_or_default() }));
+            let beside = beside.unwrap_or_default();
+            let within = if anchor == Anchor::Object { Within::Nearest } else { reading.within(slot) };
+            hidden.push((slot, Body::Field { id, value, anchor, within, beside }));
         }
         for (slot, body) in hidden {
             if !(matches!(slots.values[slot], Slot::Object(_)) && is_told_by_others[slot]) {
