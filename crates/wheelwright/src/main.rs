@@ -4,6 +4,7 @@ mod arguments;
 
 use std::{
     env,
+    ffi::OsStr,
     io::{self, BufWriter, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -15,7 +16,7 @@ use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, files},
-    command::{self, CheckOptions, ConvertOptions, DocumentOptions, LineOptions, ValidateOptions, Way},
+    command::{self, CheckOptions, ConvertOptions, DocumentOptions, LawsOptions, LineOptions, ValidateOptions, Way},
     findings::{Date, Level},
     schema::Root,
 };
@@ -122,6 +123,14 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Convert(arguments) => convert(arguments, console),
+        Command::Laws(arguments) => match Kinds::load(&arguments.catalog, console)? {
+            Ok(kinds) => {
+                let arguments::Laws { kind, cases, seed, format, .. } = arguments;
+                let options = LawsOptions { cases, seed, kind, format: result_format(format) };
+                command::laws(&kinds, &options, console)
+            }
+            Err(exit) => Ok(exit),
+        },
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
@@ -141,7 +150,7 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         }
         Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
-        Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
+        Command::Laws(_) | Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
     }
 }
 
@@ -153,10 +162,28 @@ fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Optio
         _ => None,
     };
     let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(None) };
-    let schemas = Schemas::read(files::files(arguments.schema.clone(), tree), root, console)?;
+    let (catalogs, others): (Vec<PathBuf>, Vec<PathBuf>) = match &arguments.schema[..] {
+        [] => (vec![".".into()], Vec::new()),
+        named => named.iter().cloned().partition(|path| is_catalog(path)),
+    };
+    // Without any path, standard input would be read.
+    let others = others.into_iter().flat_map(|path| files::files(vec![path], tree.clone()));
+    let Some(mut schemas) = Schemas::read(others, root, console)? else { return Ok(None) };
+    if !catalogs.is_empty() {
+        match Kinds::load(&catalogs, console)? {
+            Ok(kinds) => schemas.add_kinds(&kinds, root),
+            Err(_) => return Ok(None),
+        }
+    }
     let choice = Choice { kind: arguments.kind.clone(), version: arguments.version.clone() };
     let options = DocumentOptions { choice, strict: arguments.strict, compact: false };
-    Ok(schemas.map(|schemas| (schemas, options)))
+    Ok(Some((schemas, options)))
+}
+
+/// Whether schemas are declared at a path by others than itself.
+fn is_catalog(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    path.is_dir() || ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"].contains(&name)
 }
 
 /// The tree that is named, or none if none is; nothing if it cannot be used, which has been said by then.
