@@ -131,7 +131,10 @@ impl Kinds {
         let kind = self.kind_of(names)?;
         let own = names.api_version.filter(|_| kind.is_resource());
         let version = match own {
-            Some(api_version) => kind.version_of(api_version).ok_or_else(|| no_version(kind, api_version))?,
+            Some(api_version) => {
+                let name = api_version.rsplit_once('/').map_or(api_version, |(_, name)| name);
+                kind.version_of(api_version).ok_or_else(|| no_version(kind, name))?
+            }
             None => {
                 let from = names.from.ok_or_else(|| {
                     format!("the document has no apiVersion and --from is not given; {}", versions(kind))

@@ -94,17 +94,26 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::check(files::files_and_folders(arguments.paths, tree), previous, &options, console)
         }
         Command::Default(arguments) => {
-            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, options) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let options = DocumentOptions { compact: arguments.compact, ..options };
             command::default(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Prune(arguments) => {
-            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, options) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let options = DocumentOptions { compact: arguments.compact, ..options };
             command::prune(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Validate(arguments) => {
-            let Some((schemas, documents)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, documents) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let old = match arguments.old.map(|path| files::files(vec![path], None)).and_then(|mut files| files.next())
             {
                 Some(Err(unreadable)) => {
@@ -154,30 +163,35 @@ fn paths(command: &Command) -> Vec<PathBuf> {
     }
 }
 
-/// The schemas to hold documents against; none if they cannot be read, which has been said by then.
-fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Option<(Schemas, DocumentOptions)>> {
+/// The schemas to hold documents against, or how the command ends if they cannot be read, which has been said by then.
+fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Result<(Schemas, DocumentOptions), Exit>> {
     let root = match (arguments.root, arguments.value) {
         (true, _) => Some(Root::Resource),
         (_, true) => Some(Root::Value),
         _ => None,
     };
-    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(None) };
+    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Err(Exit::Usage)) };
     let (catalogs, others): (Vec<PathBuf>, Vec<PathBuf>) = match &arguments.schema[..] {
         [] => (vec![".".into()], Vec::new()),
         named => named.iter().cloned().partition(|path| is_catalog(path)),
     };
     // Without any path, standard input would be read.
     let others = others.into_iter().flat_map(|path| files::files(vec![path], tree.clone()));
-    let Some(mut schemas) = Schemas::read(others, root, console)? else { return Ok(None) };
+    let Some(mut schemas) = Schemas::read(others, root, console)? else { return Ok(Err(Exit::Usage)) };
     if !catalogs.is_empty() {
         match Kinds::load(&catalogs, console)? {
             Ok(kinds) => schemas.add_kinds(&kinds, root),
-            Err(_) => return Ok(None),
+            Err(exit) => {
+                if arguments.schema.is_empty() {
+                    writeln!(console.conversation, "help: --schema names what to hold documents against")?;
+                }
+                return Ok(Err(exit));
+            }
         }
     }
     let choice = Choice { kind: arguments.kind.clone(), version: arguments.version.clone() };
     let options = DocumentOptions { choice, strict: arguments.strict, compact: false };
-    Ok(Some((schemas, options)))
+    Ok(Ok((schemas, options)))
 }
 
 /// Whether schemas are declared at a path by others than itself.

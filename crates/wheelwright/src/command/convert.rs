@@ -124,6 +124,10 @@ impl<'r> Run<'r> {
             from: options.from.as_deref(),
             ..Names::of(|key| document.get(key).and_then(Spanned::as_str))
         };
+        if document.as_object().is_none() {
+            let error = ConvertError::NoObject(document.kind_name());
+            return self.complain(document, error.to_string(), console);
+        }
         if let Some(items) = self.kinds.items(document) {
             return self.list(document, items, names, arena, console);
         }

@@ -5,7 +5,7 @@ use std::io;
 use wheelwright_document::{Arena, Entry, Number, Value, decode, encode};
 use wheelwright_evolve::laws::{Column, Failure, LawReport, Laws, Report};
 
-use crate::{Console, Exit, Kinds, ResultFormat, report::plural};
+use crate::{Console, Exit, Kinds, ResultFormat, kinds::few, report::plural};
 
 /// How the laws are run, and how it is told.
 #[derive(Clone, Debug)]
@@ -84,12 +84,17 @@ fn write_table(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     for (name, _) in columns(report).into_iter().filter(|(_, column)| column.is_missed()) {
         writeln!(out, "  failed: the kind has {name}, and no document met one; try more cases")?;
     }
-    const MOST: usize = 10;
-    for (version, path) in covered.missed.iter().take(MOST) {
-        writeln!(out, "  failed: no document of {version} had {path}; try more cases")?;
-    }
-    if let Some(more) = covered.missed.len().checked_sub(MOST).filter(|more| *more > 0) {
-        writeln!(out, "  failed: and {more} more")?;
+    for version in &report.versions {
+        let missed = covered.missed.iter().filter(|(missed, _)| missed == version).map(|(_, path)| path);
+        // Where there is no document, there is nothing in it either.
+        match missed.clone().next().map(String::as_str) {
+            None => {}
+            Some("") => writeln!(out, "  failed: there was no document of {version}; try more cases")?,
+            Some(_) => {
+                let paths = few(missed.cloned());
+                writeln!(out, "  failed: no document of {version} had {paths}; try more cases")?;
+            }
+        }
     }
     for law in &report.laws {
         if let Some(failure) = &law.example {
