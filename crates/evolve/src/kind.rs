@@ -71,6 +71,19 @@ impl Kind {
         &self.name
     }
 
+    /// Whether its documents are resources, with apiVersion, kind and metadata.
+    pub fn is_resource(&self) -> bool {
+        matches!(self.envelope, Envelope::Resource(_))
+    }
+
+    /// How documents of a version name it, if they are resources.
+    pub fn api_version(&self, version: VersionIndex) -> Option<&str> {
+        match &self.envelope {
+            Envelope::Resource(api_versions) => api_versions.get(version.position()).map(|text| &**text),
+            Envelope::None => None,
+        }
+    }
+
     /// Its versions and fields.
     pub fn history(&self) -> &History {
         &self.history
@@ -161,7 +174,8 @@ impl Kind {
         self.lenses.put(version, document, old, part, arena)
     }
 
-    fn defaulted<'a>(
+    /// A document with the API defaults of its version, pruned and freed of nulls.
+    pub(crate) fn defaulted<'a>(
         &'a self,
         version: VersionIndex,
         document: Value<'a>,

@@ -5,7 +5,9 @@
 mod carry;
 mod change;
 pub mod check;
+mod convert;
 mod declaration;
+mod explain;
 mod history;
 mod identify;
 mod kind;
@@ -30,7 +32,9 @@ pub use change::{
     DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
     parse_changes,
 };
+pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};
+pub use explain::{Because, Explained};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
 pub use kind::Kind;
 pub use lens::{Envelope, Lenses, Provenance, Source, WouldReset};

@@ -78,6 +78,26 @@ Examples:
   wheelwright validate --schema openapi.json --kind NodePool pool.json
   wheelwright validate --schema crd.yaml --format json webapp.yaml | jq .message")]
     Validate(Validate),
+    /// Write documents of one version as another version shows them.
+    ///
+    /// YAML comes out as YAML and JSON as JSON. Documents are pruned and get their defaults first, as when they are
+    /// written to a server; to their own version, that is all. Unknown fields are warned about.
+    #[command(after_help = "\
+Examples:
+  wheelwright convert order.yaml --to v2
+  wheelwright convert order.yaml --to v2 --explain   # where each value came from
+  kubectl get order shop -o json | wheelwright convert --catalog crds/orders.yaml --to v1
+  wheelwright convert --lines --from v1 --via v2 < orders.jsonl   # what a client of v2 would leave")]
+    Convert(Convert),
+    /// Hold every version of the kinds of a catalog against the laws, over generated documents.
+    ///
+    /// The exit code is 1 if a law is broken, or if the documents did not reach all that a kind has.
+    #[command(after_help = "\
+Examples:
+  wheelwright laws
+  wheelwright laws --catalog crds/orders.yaml --cases 10000
+  wheelwright laws --format json | jq .covered")]
+    Laws(Laws),
     /// Evaluate schemas for scripts and conformance.
     #[command(subcommand)]
     Schema(Schema),
@@ -156,8 +176,8 @@ pub(crate) struct Documents {
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<PathBuf>,
     /// A file with CustomResourceDefinitions, an OpenAPI or JSON Schema document, or an openAPIV3Schema alone, in YAML or
-    /// JSON; may be repeated.
-    #[arg(long, visible_alias = "catalog", value_name = "FILE", required = true)]
+    /// JSON; or a wheelwright.yaml or a folder; may be repeated. Without any, the current folder.
+    #[arg(long, visible_alias = "catalog", value_name = "PATH")]
     pub(crate) schema: Vec<PathBuf>,
     /// The version to use instead of the one in the document's apiVersion; `info.version` of an OpenAPI document.
     #[arg(long, visible_alias = "from", value_name = "VERSION")]
@@ -198,6 +218,72 @@ pub(crate) struct Validate {
     pub(crate) old: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct Convert {
+    /// Documents in YAML or JSON, `-` for standard input, which is also read if there are none.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// The version to convert to.
+    #[arg(long, value_name = "VERSION", required_unless_present = "via")]
+    pub(crate) to: Option<String>,
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The kind of the documents, whatever they say; with its group if several have the name: Order.shop.example.com.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// The version of documents that do not say it in an apiVersion.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) from: Option<String>,
+    /// Instead of documents, write where each of their values came from.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// How to write explanations.
+    #[arg(long, value_enum, default_value_t, requires = "explain")]
+    pub(crate) format: ResultFormat,
+    /// Write JSON on one line; YAML stays as it is.
+    #[arg(long)]
+    pub(crate) compact: bool,
+    /// Read a JSON document a line and write one a line; one that cannot be converted is answered with {"error": ...}, and
+    /// the exit code is 1.
+    #[arg(long, conflicts_with_all = ["explain", "compact"])]
+    pub(crate) lines: bool,
+    /// Instead of converting, write what is left of a document when a client of this version reads it and writes it back
+    /// unchanged.
+    #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
+    pub(crate) via: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Laws {
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// Only kinds of this name.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// How many cases a kind; a case is a few writes through some versions.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+    pub(crate) cases: usize,
+    /// Where the documents come from: the same number gives the same documents.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How to write the results.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ResultFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ResultFormat {
+    /// Tables, for people.
+    #[default]
+    Text,
+    /// A JSON object a line, for programs.
+    Json,
 }
 
 #[derive(Args)]

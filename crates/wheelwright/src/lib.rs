@@ -19,6 +19,7 @@
 
 pub use wheelwright_catalog as catalog;
 pub use wheelwright_document as document;
+pub use wheelwright_evolve as evolve;
 pub use wheelwright_findings as findings;
 pub use wheelwright_schema as schema;
 
@@ -26,6 +27,8 @@ pub mod command;
 mod console;
 mod eval;
 mod exit;
+mod kinds;
+mod lines;
 mod openapi;
 mod place;
 mod pretty;
@@ -37,6 +40,7 @@ mod words;
 pub use console::Console;
 pub use eval::eval_line;
 pub use exit::Exit;
-pub use report::Format;
+pub use kinds::Kinds;
+pub use report::{Format, ResultFormat};
 pub use schemas::{Choice, Schemas};
 pub use wheelwright_catalog::{Form, Input, MAX_BYTES, Origin, Unreadable};

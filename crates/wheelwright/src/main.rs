@@ -4,18 +4,19 @@ mod arguments;
 
 use std::{
     env,
+    ffi::OsStr,
     io::{self, BufWriter, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
     time::SystemTime,
 };
 
-use arguments::{Arguments, Color, Command, Documents};
+use arguments::{Arguments, Color, Command, Convert, Documents};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
-    Choice, Console, Exit, Format, Schemas,
+    Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, files},
-    command::{self, CheckOptions, DocumentOptions, ValidateOptions},
+    command::{self, CheckOptions, ConvertOptions, DocumentOptions, LawsOptions, LineOptions, ValidateOptions, Way},
     findings::{Date, Level},
     schema::Root,
 };
@@ -93,17 +94,26 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::check(files::files_and_folders(arguments.paths, tree), previous, &options, console)
         }
         Command::Default(arguments) => {
-            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, options) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let options = DocumentOptions { compact: arguments.compact, ..options };
             command::default(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Prune(arguments) => {
-            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, options) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let options = DocumentOptions { compact: arguments.compact, ..options };
             command::prune(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Validate(arguments) => {
-            let Some((schemas, documents)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, documents) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let old = match arguments.old.map(|path| files::files(vec![path], None)).and_then(|mut files| files.next())
             {
                 Some(Err(unreadable)) => {
@@ -121,6 +131,15 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             };
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
+        Command::Convert(arguments) => convert(arguments, console),
+        Command::Laws(arguments) => match Kinds::load(&arguments.catalog, console)? {
+            Ok(kinds) => {
+                let arguments::Laws { kind, cases, seed, format, .. } = arguments;
+                let options = LawsOptions { cases, seed, kind, format: result_format(format) };
+                command::laws(&kinds, &options, console)
+            }
+            Err(exit) => Ok(exit),
+        },
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
@@ -138,23 +157,47 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         Command::Validate(arguments) => {
             of_documents(&arguments.documents).into_iter().chain(arguments.old.clone()).collect()
         }
+        Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
-        Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
+        Command::Laws(_) | Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
     }
 }
 
-/// The schemas to hold documents against; none if they cannot be read, which has been said by then.
-fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Option<(Schemas, DocumentOptions)>> {
+/// The schemas to hold documents against, or how the command ends if they cannot be read, which has been said by then.
+fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Result<(Schemas, DocumentOptions), Exit>> {
     let root = match (arguments.root, arguments.value) {
         (true, _) => Some(Root::Resource),
         (_, true) => Some(Root::Value),
         _ => None,
     };
-    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(None) };
-    let schemas = Schemas::read(files::files(arguments.schema.clone(), tree), root, console)?;
+    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Err(Exit::Usage)) };
+    let (catalogs, others): (Vec<PathBuf>, Vec<PathBuf>) = match &arguments.schema[..] {
+        [] => (vec![".".into()], Vec::new()),
+        named => named.iter().cloned().partition(|path| is_catalog(path)),
+    };
+    // Without any path, standard input would be read.
+    let others = others.into_iter().flat_map(|path| files::files(vec![path], tree.clone()));
+    let Some(mut schemas) = Schemas::read(others, root, console)? else { return Ok(Err(Exit::Usage)) };
+    if !catalogs.is_empty() {
+        match Kinds::load(&catalogs, console)? {
+            Ok(kinds) => schemas.add_kinds(&kinds, root),
+            Err(exit) => {
+                if arguments.schema.is_empty() {
+                    writeln!(console.conversation, "help: --schema names what to hold documents against")?;
+                }
+                return Ok(Err(exit));
+            }
+        }
+    }
     let choice = Choice { kind: arguments.kind.clone(), version: arguments.version.clone() };
     let options = DocumentOptions { choice, strict: arguments.strict, compact: false };
-    Ok(schemas.map(|schemas| (schemas, options)))
+    Ok(Ok((schemas, options)))
+}
+
+/// Whether schemas are declared at a path by others than itself.
+fn is_catalog(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    path.is_dir() || ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"].contains(&name)
 }
 
 /// The tree that is named, or none if none is; nothing if it cannot be used, which has been said by then.
@@ -167,6 +210,32 @@ fn tree(named: Option<&Path>, console: &mut Console<'_>) -> io::Result<Option<Op
             Ok(None)
         }
     }
+}
+
+fn convert(arguments: Convert, console: &mut Console<'_>) -> io::Result<Exit> {
+    let Convert { documents, to, catalog, kind, from, explain, format, compact, lines, via } = arguments;
+    let kinds = match Kinds::load(&catalog, console)? {
+        Ok(kinds) => kinds,
+        Err(exit) => return Ok(exit),
+    };
+    if !lines {
+        let explain = explain.then(|| result_format(format));
+        let options = ConvertOptions { to: to.unwrap_or_default(), kind, from, compact, explain };
+        return command::convert(files::files(documents, None), &kinds, &options, console);
+    }
+    let way = via.map_or_else(|| Way::To(to.unwrap_or_default()), Way::Via);
+    let options = LineOptions { way, kind, from };
+    let mut exit = Exit::Clean;
+    for path in files::or_standard_input(documents) {
+        exit = exit.max(match files::open(&path) {
+            Ok(lines) => command::convert_lines(lines, &kinds, &options, console)?,
+            Err(unreadable) => {
+                writeln!(console.conversation, "error: {unreadable}")?;
+                Exit::Usage
+            }
+        });
+    }
+    Ok(exit)
 }
 
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {
@@ -189,6 +258,13 @@ fn format(format: arguments::Format) -> Format {
         arguments::Format::Json => Format::Json,
         arguments::Format::Sarif => Format::Sarif,
         arguments::Format::Github => Format::Github,
+    }
+}
+
+fn result_format(format: arguments::ResultFormat) -> ResultFormat {
+    match format {
+        arguments::ResultFormat::Text => ResultFormat::Text,
+        arguments::ResultFormat::Json => ResultFormat::Json,
     }
 }
 

@@ -27,6 +27,16 @@ pub enum Format {
     Github,
 }
 
+/// How results are written that are no findings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ResultFormat {
+    /// Tables, for people.
+    #[default]
+    Text,
+    /// A JSON object a line, for programs.
+    Json,
+}
+
 /// Which findings are written, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {

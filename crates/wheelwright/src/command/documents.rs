@@ -37,7 +37,7 @@ pub(super) fn transform(
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
     let mut report = Report::new(Holds::Documents);
-    let mut writer = Writer { compact: options.compact, last: None };
+    let mut writer = Writer::new(options.compact);
     let mut exit = Exit::Clean;
     let treatment = Treatment { stages, old: None };
     for input in inputs {
@@ -229,7 +229,8 @@ impl<'r> Run<'r> {
     }
 }
 
-fn treat<'a>(
+/// A document after some stages, unless it cannot be decoded, and what is found in it.
+pub(super) fn treat<'a>(
     input: &Input,
     document: &Spanned<'a>,
     program: &'a Program,
@@ -294,14 +295,19 @@ fn treat<'a>(
 }
 
 /// Writes documents in the form they came in.
-struct Writer {
+pub(super) struct Writer {
     compact: bool,
     /// The form of the last document that was written.
     last: Option<Form>,
 }
 
 impl Writer {
-    fn write(&mut self, form: Form, value: Value<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    /// Writes JSON on one line, or for people.
+    pub(super) fn new(compact: bool) -> Self {
+        Self { compact, last: None }
+    }
+
+    pub(super) fn write(&mut self, form: Form, value: Value<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         let mut text = Vec::new();
         // JSON documents follow each other without a separator, as programs expect them.
         if self.last.is_some_and(|last| last == Form::Yaml || form == Form::Yaml) {

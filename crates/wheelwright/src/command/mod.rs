@@ -2,18 +2,23 @@
 
 mod check;
 mod completions;
+mod convert;
 mod default;
 mod documents;
 mod explain;
+mod explained;
+mod laws;
 mod prune;
 mod schema_eval;
 mod validate;
 
 pub use check::{CheckOptions, check};
 pub use completions::completions;
+pub use convert::{ConvertOptions, LineOptions, Way, convert, convert_lines};
 pub use default::default;
 pub use documents::DocumentOptions;
 pub use explain::explain;
+pub use laws::{LawsOptions, laws};
 pub use prune::prune;
 pub use schema_eval::schema_eval;
 pub use validate::{ValidateOptions, validate};

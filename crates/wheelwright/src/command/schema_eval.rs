@@ -1,8 +1,13 @@
 //! `schema eval`: JSON lines in and out.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 
-use crate::{MAX_BYTES, eval::refuse_line, eval_line};
+use crate::{
+    MAX_BYTES,
+    eval::refuse_line,
+    eval_line,
+    lines::{Line, answer_lines},
+};
 
 /// Answers every line of a stream with [`eval_line`]; empty lines are passed over. Memory is bounded by the longest
 /// line, of which more than [`MAX_BYTES`] are never held. Answers are flushed whenever no more input is at hand, so that
@@ -11,38 +16,12 @@ use crate::{MAX_BYTES, eval::refuse_line, eval_line};
 /// # Errors
 /// The stream cannot be read, or `out` cannot be written to.
 pub fn schema_eval(lines: impl Read, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = BufReader::with_capacity(1 << 16, lines);
-    let (mut line, mut answer) = (Vec::new(), Vec::new());
-    while next_line(&mut lines, &mut line)? {
-        let content = line.trim_ascii();
-        if content.is_empty() {
-            continue;
+    answer_lines(lines, MAX_BYTES, out, |line, answer| match line {
+        Line::Whole(line) => eval_line(line, answer),
+        Line::TooLong(start) => {
+            refuse_line(start, &format!("the line is longer than the limit of {} MiB", MAX_BYTES >> 20), answer);
         }
-        answer.clear();
-        if content.len() > MAX_BYTES {
-            let limit = MAX_BYTES >> 20;
-            refuse_line(content, &format!("the line is longer than the limit of {limit} MiB"), &mut answer);
-        } else {
-            eval_line(content, &mut answer);
-        }
-        answer.push(b'\n');
-        out.write_all(&answer)?;
-        if lines.buffer().is_empty() {
-            out.flush()?;
-        }
-    }
-    out.flush()
-}
-
-/// Reads a line, or as much of it as shows that it is too long. Gives `false` at the end of the stream.
-fn next_line(lines: &mut BufReader<impl Read>, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let enough = MAX_BYTES as u64 + 2;
-    let read = lines.by_ref().take(enough).read_until(b'\n', line)?;
-    if read as u64 == enough && line.last() != Some(&b'\n') {
-        lines.skip_until(b'\n')?;
-    }
-    Ok(read > 0)
+    })
 }
 
 #[cfg(test)]

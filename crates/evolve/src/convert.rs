@@ -1,0 +1,239 @@
+//! Conversion of documents that are stored nowhere: from one version to another, and there and back.
+
+use std::{error::Error, fmt};
+
+use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+use wheelwright_schema::AdmitError;
+
+use crate::{Kind, NodeIndex, Part, Shape, VersionHistory, VersionIndex};
+
+/// Why a document cannot be converted.
+#[derive(Clone, Debug)]
+pub enum ConvertError {
+    /// It is no object, but what this says.
+    NoObject(&'static str),
+    /// Its version cannot decode it, or its defaults make it too large.
+    Refused(AdmitError),
+    /// A policy refuses the write, because of the field with this id.
+    WouldReset(Box<str>),
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoObject(kind_name) => write!(f, "a document must be an object, not {kind_name}"),
+            Self::Refused(error) => error.fmt(f),
+            Self::WouldReset(field) => write!(f, "the write would reset {field}, which its version cannot say"),
+        }
+    }
+}
+
+impl Error for ConvertError {}
+
+impl From<AdmitError> for ConvertError {
+    fn from(error: AdmitError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Kind {
+    /// What a version shows of a new document that was written through another. To its own version, this is the normal
+    /// form of the document.
+    ///
+    /// # Errors
+    /// The document cannot be written through its version.
+    pub fn convert<'a>(
+        &'a self,
+        from: VersionIndex,
+        to: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, ConvertError> {
+        let stored = self.created(from, document, arena)?;
+        Ok(self.get(to, stored, arena))
+    }
+
+    /// What is left of a new document once a client of another version has read it and written it back unchanged: all of
+    /// its normal form.
+    ///
+    /// # Errors
+    /// The document cannot be written through its version, or a policy refuses the client's write.
+    pub fn round_trip<'a>(
+        &'a self,
+        from: VersionIndex,
+        via: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, ConvertError> {
+        let stored = self.created(from, document, arena)?;
+        let shown = self.get(via, stored, arena);
+        let written = self.normal_update(via, shown, shown, arena)?;
+        let stored = self.stored(via, written, Some(stored), arena)?;
+        Ok(self.get(from, stored, arena))
+    }
+
+    /// The fields of a document that another version cannot say, and which are therefore not in what
+    /// [`convert`](Self::convert) gives.
+    pub fn left_out(&self, from: VersionIndex, to: VersionIndex, document: Value<'_>) -> Vec<FieldPath> {
+        let (from, to) = (self.history().version(from), self.history().version(to));
+        let mut search = LeftOut { kind: self, from, to, found: Vec::new() };
+        search.content(from.structure.root(), document, &Path::Root);
+        search.found
+    }
+
+    /// What is stored once a new document was written.
+    fn created<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, ConvertError> {
+        if document.as_object().is_none() {
+            return Err(ConvertError::NoObject(document.kind_name()));
+        }
+        self.stored(version, self.normal(version, document, arena)?, None, arena)
+    }
+
+    /// What is stored once a document in normal form was written.
+    pub(crate) fn stored<'a>(
+        &'a self,
+        version: VersionIndex,
+        normal: Value<'a>,
+        old: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, ConvertError> {
+        let field = |id| self.history().field(id).text.clone();
+        self.put(version, normal, old, Part::Whole, arena).map_err(|reset| ConvertError::WouldReset(field(reset.field)))
+    }
+}
+
+/// Looks for what a version cannot say.
+struct LeftOut<'k> {
+    kind: &'k Kind,
+    from: &'k VersionHistory,
+    to: &'k VersionHistory,
+    found: Vec<FieldPath>,
+}
+
+impl LeftOut<'_> {
+    /// A value of a node that the other version has, or whose parts it may have elsewhere.
+    fn content(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
+        let structure = &self.from.structure;
+        match (structure.node(node).shape, structure.element(node), value) {
+            (Shape::Object, _, Value::Object(entries)) => {
+                let is_envelope = |key: &str| {
+                    node == structure.root()
+                        && self.kind.is_resource()
+                        && matches!(key, "apiVersion" | "kind" | "metadata")
+                };
+                for Entry { key, value } in entries.iter().filter(|entry| !is_envelope(entry.key)) {
+                    let path = Path::Child(path, key);
+                    match structure.child(node, key) {
+                        Some(child) => self.field(child, *value, &path),
+                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
+                            self.found.push(path.to_field_path());
+                        }
+                        None => {}
+                    }
+                }
+            }
+            (Shape::List, Some(element), Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.content(element, *item, &Path::Index(path, index));
+                }
+            }
+            (Shape::Map, Some(element), Value::Object(entries)) => {
+                for Entry { key, value } in entries {
+                    self.content(element, *value, &Path::Key(path, key));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn field(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
+        let is_said = self.to.counterpart(self.from, node).is_some();
+        let has_fields = self.from.structure.node(node).shape == Shape::Object
+            && value.as_object().is_some_and(|entries| !entries.is_empty());
+        if is_said || has_fields {
+            self.content(node, value, path);
+        } else if !value.is_null() {
+            self.found.push(path.to_field_path());
+        }
+    }
+
+    fn keeps_unknown(&self, node: NodeIndex) -> bool {
+        self.to.counterpart(self.from, node).is_some_and(|node| self.to.structure.node(node).keeps_unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::encode;
+
+    use super::*;
+    use crate::testing::{document, kind};
+
+    const V1: &str = "{type: object, properties: {qty: {type: integer, default: 1}, note: {type: string}}}";
+    const V2: &str =
+        "{type: object, properties: {quantity: {type: integer}, tags: {type: array, items: {type: string}}}}";
+
+    fn text(value: Value<'_>) -> String {
+        String::from_utf8(encode(value)).unwrap()
+    }
+
+    #[test]
+    fn a_document_is_written_with_its_defaults_and_shown_with_its_other_names() {
+        let kind = kind(&[("v1", V1), ("v2", V2)], "v2: {renamed: {qty: quantity}, removed: [note]}", "v2");
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let arena = Arena::new();
+        let convert = |from, to, json| text(kind.convert(from, to, document(json, &arena), &arena).unwrap());
+        assert_eq!(convert(v1, v2, r#"{"note": "a", "unknown": 1}"#), r#"{"quantity":1}"#);
+        assert_eq!(convert(v1, v1, r#"{"note": "a", "unknown": 1}"#), r#"{"qty":1,"note":"a"}"#);
+        // Readers of v1 see the default of a field that v1 always had, as whoever wrote through v2 does.
+        assert_eq!(convert(v2, v1, r#"{"tags": []}"#), r#"{"qty":1}"#);
+    }
+
+    #[test]
+    fn a_client_of_another_version_takes_nothing_away() {
+        let kind = kind(&[("v1", V1), ("v2", V2)], "v2: {renamed: {qty: quantity}, removed: [note]}", "v2");
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let arena = Arena::new();
+        for (from, via, json) in [(v1, v2, r#"{"qty": 0, "note": "a"}"#), (v2, v1, r#"{"tags": ["x", "x"]}"#)] {
+            let document = document(json, &arena);
+            let normal = kind.convert(from, from, document, &arena).unwrap();
+            let back = kind.round_trip(from, via, document, &arena).unwrap();
+            assert_eq!(text(back), text(normal));
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        let kind = kind(&[("v1", V1)], "", "v1");
+        let v1 = kind.version("v1").unwrap();
+        let arena = Arena::new();
+        for json in ["[]", "null", "3"] {
+            let error = kind.convert(v1, v1, document(json, &arena), &arena).unwrap_err();
+            assert!(matches!(error, ConvertError::NoObject(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_version_cannot_say_is_told() {
+        let v1 = "{type: object, properties: {gone: {type: object, properties: {moved: {type: string}, lost: {type: string}}}, \
+                  any: {type: object, x-kubernetes-preserve-unknown-fields: true}, \
+                  list: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}}}";
+        let v2 = "{type: object, properties: {moved: {type: string}, any: {type: object}, \
+                  list: {type: array, items: {type: object, properties: {a: {type: string}}}}}}";
+        let changes = "v2: {renamed: {gone.moved: moved}, removed: [gone, 'list[].b']}";
+        let kind = kind(&[("v1", v1), ("v2", v2)], changes, "v2");
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let arena = Arena::new();
+        let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
+        let left_out = |from, to| -> Vec<String> {
+            kind.left_out(from, to, document(json, &arena)).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(left_out(v1, v2), ["gone.lost", "any.x", "list[1].b"]);
+        assert!(left_out(v1, v1).is_empty());
+    }
+}

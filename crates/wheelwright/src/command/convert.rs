@@ -1,0 +1,307 @@
+//! `convert`: documents of one version as another version shows them.
+
+use std::io::{self, Read};
+
+use wheelwright_catalog::json_text;
+use wheelwright_document::{Arena, Decode, Entry, Span, Spanned, Value, decode, encode_into};
+use wheelwright_evolve::{ConvertError, Kind, VersionIndex};
+use wheelwright_findings::{Finding, Holds, rules};
+use wheelwright_schema::Stages;
+
+use super::{
+    documents::{Writer, treat},
+    explained::{Conversion, write_explained},
+};
+use crate::{
+    Console, Exit, Input, Kinds, ResultFormat, Unreadable,
+    kinds::{Names, few, version},
+    lines::{Line, answer_lines},
+    report::{Manner, Report},
+    words,
+};
+
+/// What documents are converted to, and how they are written.
+#[derive(Clone, Debug, Default)]
+pub struct ConvertOptions {
+    /// The version to convert to.
+    pub to: String,
+    /// The kind of the documents, whatever they say: `Order`, or with its group, `Order.shop.example.com`.
+    pub kind: Option<String>,
+    /// The version of documents that have no apiVersion. No other may have another one.
+    pub from: Option<String>,
+    /// JSON is written on one line.
+    pub compact: bool,
+    /// Instead of documents, write where each of their values came from.
+    pub explain: Option<ResultFormat>,
+}
+
+/// Writes every document as another version shows it, in the form it came in, and warns of unknown fields. Each item of a
+/// list is a document. What a document is and says is judged as `default` does.
+///
+/// # Errors
+/// The console cannot be written to.
+pub fn convert(
+    documents: impl IntoIterator<Item = Result<Input, Unreadable>>,
+    kinds: &Kinds,
+    options: &ConvertOptions,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    if let Err(complaint) = known(kinds, options.kind.as_deref(), &options.to) {
+        console.complain(complaint)?;
+        return Ok(Exit::Usage);
+    }
+    let mut report = Report::new(Holds::Documents);
+    let mut writer = Writer::new(options.compact);
+    let mut exit = Exit::Clean;
+    for input in documents {
+        let input = match input {
+            Ok(input) => input,
+            Err(unreadable) => {
+                console.complain(unreadable)?;
+                exit = Exit::Usage;
+                continue;
+            }
+        };
+        let mut run = Run { input: &input, kinds, options, findings: Vec::new(), exit: Exit::Clean };
+        run.all(&mut writer, console)?;
+        exit = exit.max(run.exit);
+        let findings = run.findings;
+        report.add(&input, findings);
+    }
+    console.data.flush()?;
+    let found = report.finish(console.today, exit);
+    found.write(Manner::text(console.colour_conversation), console.conversation)?;
+    Ok(found.exit())
+}
+
+/// One input.
+struct Run<'r> {
+    input: &'r Input,
+    kinds: &'r Kinds,
+    options: &'r ConvertOptions,
+    findings: Vec<Finding>,
+    exit: Exit,
+}
+
+impl<'r> Run<'r> {
+    fn all(&mut self, writer: &mut Writer, console: &mut Console<'_>) -> io::Result<()> {
+        let arena = Arena::for_input(self.input.bytes.len());
+        let (form, documents) = match self.input.documents(&arena) {
+            Ok(read) => read,
+            Err(finding) => {
+                self.findings.push(*finding);
+                return Ok(());
+            }
+        };
+        if documents.is_empty() {
+            console.complain(format_args!("{}: holds no document", self.input.name))?;
+            self.exit = Exit::Usage;
+        }
+        for document in &documents {
+            self.findings.extend(words::findings(self.input, document, &rules::DOCUMENT_WORD_READ_AS_BOOLEAN));
+            let scratch = Arena::new();
+            let converted = self.document(document, &scratch, console)?;
+            if let Some(value) = converted.filter(|_| self.options.explain.is_none()) {
+                writer.write(form, value, console.data)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes of a document; nothing does if it cannot be converted, which has been said or found by then.
+    fn document<'a>(
+        &mut self,
+        document: &Spanned<'a>,
+        arena: &'a Arena,
+        console: &mut Console<'_>,
+    ) -> io::Result<Option<Value<'a>>>
+    where
+        'r: 'a,
+    {
+        let options = self.options;
+        let names = Names {
+            chosen_kind: options.kind.as_deref(),
+            from: options.from.as_deref(),
+            ..Names::of(|key| document.get(key).and_then(Spanned::as_str))
+        };
+        if document.as_object().is_none() {
+            let error = ConvertError::NoObject(document.kind_name());
+            return self.complain(document, error.to_string(), console);
+        }
+        if let Some(items) = self.kinds.items(document) {
+            return self.list(document, items, names, arena, console);
+        }
+        let conversion = self
+            .kinds
+            .of(names)
+            .and_then(|(kind, from)| Ok(Conversion { kind, from, to: version(kind, &options.to)? }));
+        let conversion = match conversion {
+            Ok(conversion) => conversion,
+            Err(complaint) => return self.complain(document, complaint, console),
+        };
+        let Conversion { kind, from, to } = conversion;
+        if let Some(program) = kind.program(from) {
+            let (admitted, findings) = treat(self.input, document, program, Stages::DEFAULT, None, arena);
+            self.findings.extend(findings);
+            if admitted.is_none() {
+                return Ok(None);
+            }
+        }
+        let value = document.to_value(arena);
+        let converted = match options.explain {
+            None => kind.convert(from, to, value, arena),
+            Some(format) => match kind.explain(from, to, value, arena) {
+                Ok((shown, explained)) => {
+                    let place = self.input.place(document.span);
+                    write_explained(&conversion, shown, &explained, &place, format, console.data)?;
+                    Ok(shown)
+                }
+                Err(error) => Err(error),
+            },
+        };
+        let left_out = kind.left_out(from, to, value);
+        if converted.is_ok() && !left_out.is_empty() {
+            let Span { line, column, .. } = document.span;
+            let fields = few(left_out.iter().map(ToString::to_string));
+            let (file, to) = (&self.input.name, &options.to);
+            console.say(format_args!("warning: {file}:{line}:{column}: {to} cannot say {fields}: left out"))?;
+        }
+        match converted {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => self.complain(document, error.to_string(), console),
+        }
+    }
+
+    fn complain<T>(
+        &mut self,
+        document: &Spanned<'_>,
+        complaint: String,
+        console: &mut Console<'_>,
+    ) -> io::Result<Option<T>> {
+        let Span { line, column, .. } = document.span;
+        console.complain(format_args!("{}:{line}:{column}: {complaint}", self.input.name))?;
+        self.exit = Exit::Usage;
+        Ok(None)
+    }
+
+    /// A list with each of its items converted. Of a list with an item that cannot be converted, nothing comes: without the
+    /// item, it would be another list.
+    fn list<'a>(
+        &mut self,
+        list: &Spanned<'a>,
+        items: &[Spanned<'a>],
+        names: Names<'_>,
+        arena: &'a Arena,
+        console: &mut Console<'_>,
+    ) -> io::Result<Option<Value<'a>>>
+    where
+        'r: 'a,
+    {
+        let mut converted = Vec::with_capacity(items.len());
+        for item in items {
+            converted.extend(self.document(item, arena, console)?);
+        }
+        if converted.len() < items.len() {
+            return Ok(None);
+        }
+        // `OrderList` names the version of its items, `List` does not.
+        let of_kind = names.kind.and_then(|kind| kind.strip_suffix("List"));
+        let kind = of_kind.and_then(|kind| self.kinds.of(Names { kind: Some(kind), ..names }).ok());
+        let api_version = kind.and_then(|(kind, _)| kind.api_version(kind.version(&self.options.to)?));
+        let entries = list.as_object().unwrap_or_default().iter().map(|entry| {
+            let value = match (entry.key, api_version) {
+                ("items", _) => Value::Array(arena.slice(&converted)),
+                ("apiVersion", Some(api_version)) => Value::string(arena.text(api_version)),
+                _ => entry.value.to_value(arena),
+            };
+            Entry { key: entry.key, value }
+        });
+        Ok(Some(Value::Object(arena.slice_from(entries))))
+    }
+}
+
+/// Which way the document of a line goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// To a version.
+    To(String),
+    /// Through a version and back: a client of it reads the document and writes it back unchanged.
+    Via(String),
+}
+
+/// What becomes of the documents of lines.
+#[derive(Clone, Debug)]
+pub struct LineOptions {
+    /// Which way they go.
+    pub way: Way,
+    /// Their kind, whatever they say.
+    pub kind: Option<String>,
+    /// The version of documents that have no apiVersion. No other may have another one.
+    pub from: Option<String>,
+}
+
+/// Converts a document a line, and writes one a line; empty lines are passed over. A document that cannot be converted is
+/// answered with `{"error": …}`, and the command ends with findings. A line has at most 3 MiB, which is what Kubernetes
+/// takes for a document. No more than one is held at a time.
+///
+/// # Errors
+/// The lines cannot be read, or the console cannot be written to.
+pub fn convert_lines(
+    lines: impl Read,
+    kinds: &Kinds,
+    options: &LineOptions,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let (Way::To(other) | Way::Via(other)) = &options.way;
+    let versions = options.from.iter().chain([other]);
+    if let Some(complaint) =
+        versions.map(|version| known(kinds, options.kind.as_deref(), version)).find_map(Result::err)
+    {
+        console.complain(complaint)?;
+        return Ok(Exit::Usage);
+    }
+    let limit = Decode::default().max_bytes;
+    let mut exit = Exit::Clean;
+    answer_lines(lines, limit, console.data, |line, answer| {
+        let converted = match line {
+            Line::Whole(line) => convert_line(line, kinds, options, answer),
+            Line::TooLong(_) => Err(format!("the line is longer than the limit of {} MiB", limit >> 20)),
+        };
+        if let Err(error) = converted {
+            encode_into(Value::Object(&[Entry { key: "error", value: Value::string(&error) }]), answer);
+            exit = Exit::Findings;
+        }
+    })?;
+    Ok(exit)
+}
+
+fn convert_line(line: &[u8], kinds: &Kinds, options: &LineOptions, answer: &mut Vec<u8>) -> Result<(), String> {
+    let line = json_text::without_byte_order_mark(line);
+    let arena = Arena::for_input(line.len());
+    let document = decode(line, &arena).map_err(|error| error.to_string())?;
+    let (kind, from) = kinds.of(Names {
+        chosen_kind: options.kind.as_deref(),
+        from: options.from.as_deref(),
+        ..Names::of(|key| document.get(key).and_then(Value::as_str))
+    })?;
+    let converted = match &options.way {
+        Way::To(to) => kind.convert(from, version(kind, to)?, document, &arena),
+        Way::Via(via) => kind.round_trip(from, version(kind, via)?, document, &arena),
+    };
+    encode_into(converted.map_err(|error: ConvertError| error.to_string())?, answer);
+    Ok(())
+}
+
+/// Whether one of the kinds that documents may be of has a version, or what to complain of.
+fn known(kinds: &Kinds, kind: Option<&str>, name: &str) -> Result<(), String> {
+    let candidates: Vec<&Kind> = match kind {
+        Some(kind) => kinds.named(kind)?,
+        None => kinds.iter().collect(),
+    };
+    let find = |kind: &&Kind| -> Result<VersionIndex, String> { version(kind, name) };
+    match &candidates[..] {
+        [kind] => find(kind).map(drop),
+        several if several.iter().any(|kind| find(kind).is_ok()) => Ok(()),
+        _ => Err(format!("no kind in the catalog has a version {name}")),
+    }
+}

@@ -1,0 +1,318 @@
+//! The kinds of a catalog, compiled for commands, and which of them a document is of.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+    path::{Path, PathBuf},
+};
+
+use wheelwright_catalog::{Catalog, OnDisk, Source, Unreadable, read_lock};
+use wheelwright_document::{FieldPath, Span, Spanned};
+use wheelwright_evolve::{ChangeProblem, Declaration, Kind, Lock, VersionIndex};
+use wheelwright_findings::{Finding, Holds, Level};
+
+use crate::{
+    Console, Exit, Input,
+    report::{Manner, Report, plural},
+};
+
+/// Kinds that are ready for use, and without anything wrong in what declares them.
+#[derive(Debug)]
+pub struct Kinds {
+    catalog: Catalog,
+    /// Each with its position in the catalog.
+    kinds: Vec<(usize, Kind)>,
+}
+
+/// What a document says of itself, and what is said of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Names<'n> {
+    /// The kind in the document.
+    pub(crate) kind: Option<&'n str>,
+    /// The apiVersion in the document.
+    pub(crate) api_version: Option<&'n str>,
+    /// The kind that it is to be taken for.
+    pub(crate) chosen_kind: Option<&'n str>,
+    /// The version that it is of if it does not say.
+    pub(crate) from: Option<&'n str>,
+}
+
+impl<'n> Names<'n> {
+    /// What a document says of itself.
+    pub(crate) fn of(text: impl Fn(&str) -> Option<&'n str>) -> Self {
+        Self { kind: text("kind"), api_version: text("apiVersion"), ..Self::default() }
+    }
+}
+
+impl Kinds {
+    /// Compiles the kinds of a catalog that was loaded from a source, with what their locks remember.
+    ///
+    /// Gives how the command ends if something is wrong with the catalog, which has been said on the console by then.
+    ///
+    /// # Errors
+    /// The console cannot be written to.
+    pub fn compile(catalog: Catalog, source: &dyn Source, console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
+        let locks = match Locks::read(&catalog, source) {
+            Ok(locks) => locks,
+            Err(unreadable) => {
+                console.complain(unreadable)?;
+                return Ok(Err(Exit::Usage));
+            }
+        };
+        let mut findings = [catalog.findings(), &locks.findings].concat();
+        let mut kinds = Vec::new();
+        for (position, declared) in catalog.kinds().iter().enumerate() {
+            let declaration = &declared.declaration;
+            let locked = locks.of(&declared.folder).and_then(|lock| lock.kind(&declaration.group, &declaration.kind));
+            let (kind, problems) = Kind::compile(declaration, locked.map(|locked| (locked.history(), locked.hub())));
+            findings.extend(problems.into_iter().map(|problem| finding(&catalog, problem, declared.span)));
+            kinds.extend(kind.map(|kind| (position, kind)));
+        }
+        findings.extend(catalog.unknown_versions(|declaration, version| {
+            let mut kinds = kinds.iter().map(|(_, kind)| kind).filter(|kind| *kind.group() == *declaration.group);
+            kinds.any(|kind| *kind.name() == *declaration.kind && kind.version(version.as_str()).is_some())
+        }));
+        let inputs = catalog.inputs().chain(locks.inputs.iter());
+        match said(inputs, findings, console)? {
+            Exit::Clean => {
+                warn_of_schemas(&catalog, console)?;
+                Ok(Ok(Self { catalog, kinds }))
+            }
+            exit => Ok(Err(exit)),
+        }
+    }
+
+    /// As [`compile`](Self::compile), from what is at some paths on disk.
+    ///
+    /// # Errors
+    /// The console cannot be written to.
+    pub fn load(paths: &[PathBuf], console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
+        match Catalog::load(paths) {
+            Ok(catalog) => Self::compile(catalog, &OnDisk, console),
+            Err(unreadable) => {
+                console.complain(unreadable)?;
+                Ok(Err(Exit::Usage))
+            }
+        }
+    }
+
+    /// The kinds, in the order they were declared.
+    pub fn iter(&self) -> impl Iterator<Item = &Kind> {
+        self.kinds.iter().map(|(_, kind)| kind)
+    }
+
+    /// The kinds as they were declared, in the same order.
+    pub fn declarations(&self) -> impl Iterator<Item = &Declaration> {
+        self.kinds.iter().map(|(position, _)| &self.catalog.kinds()[*position].declaration)
+    }
+
+    /// The kinds of a name, which may have its group behind it: `Order`, `Order.shop.example.com`.
+    ///
+    /// # Errors
+    /// There is none, and what there is.
+    pub(crate) fn named(&self, name: &str) -> Result<Vec<&Kind>, String> {
+        let fits = |kind: &&Kind| {
+            let rest = name.strip_prefix(kind.name());
+            rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.') == Some(kind.group()))
+        };
+        let found: Vec<&Kind> = self.iter().filter(fits).collect();
+        if found.is_empty() {
+            Err(format!("no kind {name} in the catalog; there is {}", self.what_is_there()))
+        } else {
+            Ok(found)
+        }
+    }
+
+    /// The kind and version of a document.
+    ///
+    /// # Errors
+    /// Which of them cannot be told, and what there is.
+    pub(crate) fn of(&self, names: Names<'_>) -> Result<(&Kind, VersionIndex), String> {
+        let kind = self.kind_of(names)?;
+        let own = names.api_version.filter(|_| kind.is_resource());
+        let version = match own {
+            Some(api_version) => {
+                let name = api_version.rsplit_once('/').map_or(api_version, |(_, name)| name);
+                kind.version_of(api_version).ok_or_else(|| no_version(kind, name))?
+            }
+            None => {
+                let from = names.from.ok_or_else(|| {
+                    format!("the document has no apiVersion and --from is not given; {}", versions(kind))
+                })?;
+                return Ok((kind, version(kind, from)?));
+            }
+        };
+        let own = kind.history().version(version).name.as_str();
+        match names.from.filter(|from| *from != own) {
+            Some(from) => Err(format!("the document is of {own}, and --from says {from}")),
+            None => Ok((kind, version)),
+        }
+    }
+
+    fn kind_of(&self, names: Names<'_>) -> Result<&Kind, String> {
+        let group = names.api_version.map(|text| text.rsplit_once('/').map_or("", |(group, _)| group));
+        let is_of_group = |kind: &Kind| !kind.is_resource() || group.is_none_or(|group| group == kind.group());
+        let candidates: Vec<&Kind> = match names.chosen_kind {
+            Some(name) => self.named(name)?,
+            // What is no resource has its kind nowhere, and a field of that name is only a field.
+            None => {
+                let fits = |kind: &&Kind| !kind.is_resource() || names.kind.is_none_or(|name| name == kind.name());
+                self.iter().filter(fits).collect()
+            }
+        };
+        let fitting: Vec<&Kind> = candidates.iter().copied().filter(|kind| is_of_group(kind)).collect();
+        let there = || self.what_is_there();
+        match (&fitting[..], names.chosen_kind.or(names.kind)) {
+            ([kind], _) => Ok(kind),
+            ([], Some(name)) if candidates.is_empty() => {
+                Err(format!("no kind {name} in the catalog; there is {}", there()))
+            }
+            ([], Some(name)) => Err(format!(
+                "no kind {name} of group {:?} in the catalog; there is {}",
+                group.unwrap_or_default(),
+                there()
+            )),
+            (_, Some(name)) if names.chosen_kind.is_some() => {
+                Err(format!("more than one kind {name}; choose with --kind {name}.GROUP: there is {}", there()))
+            }
+            _ => Err(format!(
+                "the document does not say of which kind it is and --kind is not given; there is {}",
+                there()
+            )),
+        }
+    }
+
+    /// The items of a list of resources, such as `kubectl get` writes. A declared kind is no list, whatever its name.
+    pub(crate) fn items<'a>(&self, document: &Spanned<'a>) -> Option<&'a [Spanned<'a>]> {
+        let kind = document.get("kind")?.as_str()?;
+        document.get("apiVersion")?.as_str()?;
+        let is_list = kind.ends_with("List") && self.iter().all(|declared| declared.name() != kind);
+        document.get("items")?.as_array().filter(|_| is_list)
+    }
+
+    fn what_is_there(&self) -> String {
+        let name = |kind: &Kind| match kind.group() {
+            "" => kind.name().to_owned(),
+            group => format!("{}.{group}", kind.name()),
+        };
+        few(self.iter().map(name))
+    }
+}
+
+/// A version of a kind.
+///
+/// # Errors
+/// There is none of the name, and what there is.
+pub(crate) fn version(kind: &Kind, name: &str) -> Result<VersionIndex, String> {
+    kind.version(name).ok_or_else(|| no_version(kind, name))
+}
+
+fn no_version(kind: &Kind, name: &str) -> String {
+    format!("{} has no version {name}; {}", kind.name(), versions(kind))
+}
+
+fn versions(kind: &Kind) -> String {
+    format!("there is {}", few(kind.history().versions.iter().map(|version| version.name.to_string())))
+}
+
+/// Some names for a message, and how many more there are.
+pub(crate) fn few(mut names: impl Iterator<Item = String>) -> String {
+    const MOST: usize = 10;
+    let mut shown: Vec<String> = names.by_ref().take(MOST).collect();
+    shown.extend(Some(names.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+/// The locks of the folders that declare kinds.
+#[derive(Default)]
+struct Locks {
+    by_folder: HashMap<PathBuf, Lock>,
+    inputs: Vec<Input>,
+    findings: Vec<Finding>,
+}
+
+impl Locks {
+    fn read(catalog: &Catalog, source: &dyn Source) -> Result<Self, Unreadable> {
+        let mut locks = Self::default();
+        for kind in catalog.kinds() {
+            if locks.by_folder.contains_key(&kind.folder) {
+                continue;
+            }
+            let input = read_lock(source, &kind.folder)?;
+            let (lock, problems) = input.as_ref().map_or_else(Default::default, |input| Lock::parse(&input.text()));
+            if let Some(input) = input {
+                let place = |problem: &ChangeProblem| input.place(problem.span);
+                locks.findings.extend(problems.into_iter().map(|problem| {
+                    let place = place(&problem);
+                    finding_of(problem).at(place)
+                }));
+                locks.inputs.push(input);
+            }
+            locks.by_folder.insert(kind.folder.clone(), lock);
+        }
+        Ok(locks)
+    }
+
+    fn of(&self, folder: &Path) -> Option<&Lock> {
+        self.by_folder.get(folder)
+    }
+}
+
+/// A problem with the changes of a kind, where they are written or else where the kind is.
+fn finding(catalog: &Catalog, problem: ChangeProblem, kind: Span) -> Finding {
+    let span = if problem.span == Span::default() { kind } else { problem.span };
+    let finding = finding_of(problem);
+    match catalog.place(span) {
+        Some(place) => finding.at(place),
+        None => finding,
+    }
+}
+
+fn finding_of(problem: ChangeProblem) -> Finding {
+    let mut finding = Finding::new(problem.rule, problem.message, FieldPath::root());
+    finding.mend = problem.mend;
+    finding
+}
+
+/// Says what is wrong; lesser findings are for `check` to say. Gives how the command ends if it is more than that.
+fn said<'i>(
+    inputs: impl Iterator<Item = &'i Input>,
+    findings: Vec<Finding>,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let mut by_file: HashMap<String, Vec<Finding>> = HashMap::new();
+    for finding in findings {
+        let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
+        by_file.entry(file).or_default().push(finding);
+    }
+    let mut report = Report::new(Holds::Schemas);
+    for input in inputs {
+        if let Some(findings) = by_file.remove(&input.name) {
+            report.add(input, findings);
+        }
+    }
+    for (file, findings) in by_file {
+        report.add(&Input::named(file, ""), findings);
+    }
+    let found = report.finish(console.today, Exit::Clean);
+    let exit = found.exit();
+    let manner = Manner { least: Level::Error, ..Manner::text(console.colour_conversation) };
+    found.write(manner, console.conversation)?;
+    if exit != Exit::Clean {
+        let errors = found.shown(manner).count();
+        console.complain(format_args!("the catalog has {}; mend it first", plural(errors, "error")))?;
+    }
+    Ok(exit)
+}
+
+/// Schemas that are written wrongly are used all the same.
+fn warn_of_schemas(catalog: &Catalog, console: &mut Console<'_>) -> io::Result<()> {
+    let mut errors: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in catalog.schema_findings().iter().filter(|finding| finding.level == Level::Error) {
+        *errors.entry(finding.place.as_ref().map_or("", |place| &place.file)).or_default() += 1;
+    }
+    for (file, count) in errors {
+        console.say(format_args!("warning: {file} has {}; see wheelwright check {file}", plural(count, "error")))?;
+    }
+    Ok(())
+}
