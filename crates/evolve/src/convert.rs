@@ -2,10 +2,10 @@
 
 use std::{error::Error, fmt};
 
-use wheelwright_document::{Arena, Value};
+use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 use wheelwright_schema::AdmitError;
 
-use crate::{Kind, Part, VersionIndex};
+use crate::{Kind, NodeIndex, Part, Shape, VersionHistory, VersionIndex};
 
 /// Why a document cannot be converted.
 #[derive(Clone, Debug)]
@@ -72,6 +72,15 @@ impl Kind {
         Ok(self.get(from, stored, arena))
     }
 
+    /// The fields of a document that another version cannot say, and which are therefore not in what
+    /// [`convert`](Self::convert) gives.
+    pub fn left_out(&self, from: VersionIndex, to: VersionIndex, document: Value<'_>) -> Vec<FieldPath> {
+        let (from, to) = (self.history().version(from), self.history().version(to));
+        let mut search = LeftOut { kind: self, from, to, found: Vec::new() };
+        search.content(from.structure.root(), document, &Path::Root);
+        search.found
+    }
+
     /// What is stored once a new document was written.
     fn created<'a>(
         &'a self,
@@ -95,6 +104,66 @@ impl Kind {
     ) -> Result<Value<'a>, ConvertError> {
         let field = |id| self.history().field(id).text.clone();
         self.put(version, normal, old, Part::Whole, arena).map_err(|reset| ConvertError::WouldReset(field(reset.field)))
+    }
+}
+
+/// Looks for what a version cannot say.
+struct LeftOut<'k> {
+    kind: &'k Kind,
+    from: &'k VersionHistory,
+    to: &'k VersionHistory,
+    found: Vec<FieldPath>,
+}
+
+impl LeftOut<'_> {
+    /// A value of a node that the other version has, or whose parts it may have elsewhere.
+    fn content(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
+        let structure = &self.from.structure;
+        match (structure.node(node).shape, structure.element(node), value) {
+            (Shape::Object, _, Value::Object(entries)) => {
+                let is_envelope = |key: &str| {
+                    node == structure.root()
+                        && self.kind.is_resource()
+                        && matches!(key, "apiVersion" | "kind" | "metadata")
+                };
+                for Entry { key, value } in entries.iter().filter(|entry| !is_envelope(entry.key)) {
+                    let path = Path::Child(path, key);
+                    match structure.child(node, key) {
+                        Some(child) => self.field(child, *value, &path),
+                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
+                            self.found.push(path.to_field_path());
+                        }
+                        None => {}
+                    }
+                }
+            }
+            (Shape::List, Some(element), Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.content(element, *item, &Path::Index(path, index));
+                }
+            }
+            (Shape::Map, Some(element), Value::Object(entries)) => {
+                for Entry { key, value } in entries {
+                    self.content(element, *value, &Path::Key(path, key));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn field(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
+        let is_said = self.to.counterpart(self.from, node).is_some();
+        let has_fields = self.from.structure.node(node).shape == Shape::Object
+            && value.as_object().is_some_and(|entries| !entries.is_empty());
+        if is_said || has_fields {
+            self.content(node, value, path);
+        } else if !value.is_null() {
+            self.found.push(path.to_field_path());
+        }
+    }
+
+    fn keeps_unknown(&self, node: NodeIndex) -> bool {
+        self.to.counterpart(self.from, node).is_some_and(|node| self.to.structure.node(node).keeps_unknown)
     }
 }
 
@@ -147,5 +216,24 @@ mod tests {
             let error = kind.convert(v1, v1, document(json, &arena), &arena).unwrap_err();
             assert!(matches!(error, ConvertError::NoObject(_)), "{error}");
         }
+    }
+
+    #[test]
+    fn what_a_version_cannot_say_is_told() {
+        let v1 = "{type: object, properties: {gone: {type: object, properties: {moved: {type: string}, lost: {type: string}}}, \
+                  any: {type: object, x-kubernetes-preserve-unknown-fields: true}, \
+                  list: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}}}";
+        let v2 = "{type: object, properties: {moved: {type: string}, any: {type: object}, \
+                  list: {type: array, items: {type: object, properties: {a: {type: string}}}}}}";
+        let changes = "v2: {renamed: {gone.moved: moved}, removed: [gone, 'list[].b']}";
+        let kind = kind(&[("v1", v1), ("v2", v2)], changes, "v2");
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let arena = Arena::new();
+        let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
+        let left_out = |from, to| -> Vec<String> {
+            kind.left_out(from, to, document(json, &arena)).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(left_out(v1, v2), ["gone.lost", "any.x", "list[1].b"]);
+        assert!(left_out(v1, v1).is_empty());
     }
 }

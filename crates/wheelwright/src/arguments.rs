@@ -92,6 +92,15 @@ Examples:
   kubectl get order shop -o json | wheelwright convert --catalog crds/orders.yaml --to v1
   wheelwright convert --lines --from v1 --via v2 < orders.jsonl   # what a client of v2 would leave")]
     Convert(Convert),
+    /// Hold every version of the kinds of a catalog against the laws, over generated documents.
+    ///
+    /// The exit code is 1 if a law is broken, or if the documents did not reach all that a kind has.
+    #[command(after_help = "\
+Examples:
+  wheelwright laws
+  wheelwright laws --catalog crds/orders.yaml --cases 10000
+  wheelwright laws --format json | jq .covered")]
+    Laws(Laws),
     /// Record new kinds, versions and fields in wheelwright.lock, beside the catalog or the definitions.
     ///
     /// The lines that came go to standard output. What is locked never changes: something that contradicts it is a finding,
@@ -199,8 +208,8 @@ pub(crate) struct Documents {
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<PathBuf>,
     /// A file with CustomResourceDefinitions, an OpenAPI or JSON Schema document, or an openAPIV3Schema alone, in YAML or
-    /// JSON; may be repeated.
-    #[arg(long, visible_alias = "catalog", value_name = "FILE", required = true)]
+    /// JSON; or a wheelwright.yaml or a folder; may be repeated. Without any, the current folder.
+    #[arg(long, visible_alias = "catalog", value_name = "PATH")]
     pub(crate) schema: Vec<PathBuf>,
     /// The version to use instead of the one in the document's apiVersion; `info.version` of an OpenAPI document.
     #[arg(long, visible_alias = "from", value_name = "VERSION")]
@@ -278,6 +287,26 @@ pub(crate) struct Convert {
     /// unchanged.
     #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
     pub(crate) via: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Laws {
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// Only kinds of this name.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// How many cases a kind; a case is a few writes through some versions.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+    pub(crate) cases: usize,
+    /// Where the documents come from: the same number gives the same documents.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How to write the results.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ResultFormat,
 }
 
 #[derive(Args)]

@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use wheelwright_catalog::{Catalog, Source, Unreadable, read_lock};
+use wheelwright_catalog::{Catalog, OnDisk, Source, Unreadable, read_lock};
 use wheelwright_document::{FieldPath, Span, Spanned};
-use wheelwright_evolve::{ChangeProblem, Kind, Lock, VersionIndex};
+use wheelwright_evolve::{ChangeProblem, Declaration, Kind, Lock, VersionIndex};
 use wheelwright_findings::{Finding, Holds, Level};
 
 use crate::{
@@ -19,7 +19,9 @@ use crate::{
 /// Kinds that are ready for use, and without anything wrong in what declares them.
 #[derive(Debug)]
 pub struct Kinds {
-    kinds: Vec<Kind>,
+    catalog: Catalog,
+    /// Each with its position in the catalog.
+    kinds: Vec<(usize, Kind)>,
 }
 
 /// What a document says of itself, and what is said of it.
@@ -49,12 +51,8 @@ impl Kinds {
     ///
     /// # Errors
     /// The console cannot be written to.
-    pub fn compile(
-        catalog: &Catalog,
-        source: &dyn Source,
-        console: &mut Console<'_>,
-    ) -> io::Result<Result<Self, Exit>> {
-        let locks = match Locks::read(catalog, source) {
+    pub fn compile(catalog: Catalog, source: &dyn Source, console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
+        let locks = match Locks::read(&catalog, source) {
             Ok(locks) => locks,
             Err(unreadable) => {
                 console.complain(unreadable)?;
@@ -63,20 +61,23 @@ impl Kinds {
         };
         let mut findings = [catalog.findings(), &locks.findings].concat();
         let mut kinds = Vec::new();
-        for declared in catalog.kinds() {
+        for (position, declared) in catalog.kinds().iter().enumerate() {
             let declaration = &declared.declaration;
             let locked = locks.of(&declared.folder).and_then(|lock| lock.kind(&declaration.group, &declaration.kind));
             let (kind, problems) = Kind::compile(declaration, locked.map(|locked| (locked.history(), locked.hub())));
-            findings.extend(problems.into_iter().map(|problem| finding(catalog, problem, declared.span)));
-            kinds.extend(kind);
+            findings.extend(problems.into_iter().map(|problem| finding(&catalog, problem, declared.span)));
+            kinds.extend(kind.map(|kind| (position, kind)));
         }
         findings.extend(catalog.unknown_versions(|declaration, version| {
-            let mut kinds = kinds.iter().filter(|kind| *kind.group() == *declaration.group);
+            let mut kinds = kinds.iter().map(|(_, kind)| kind).filter(|kind| *kind.group() == *declaration.group);
             kinds.any(|kind| *kind.name() == *declaration.kind && kind.version(version.as_str()).is_some())
         }));
         let inputs = catalog.inputs().chain(locks.inputs.iter());
         match said(inputs, findings, console)? {
-            Exit::Clean => warn_of_schemas(catalog, console).map(|()| Ok(Self { kinds })),
+            Exit::Clean => {
+                warn_of_schemas(&catalog, console)?;
+                Ok(Ok(Self { catalog, kinds }))
+            }
             exit => Ok(Err(exit)),
         }
     }
@@ -87,7 +88,7 @@ impl Kinds {
     /// The console cannot be written to.
     pub fn load(paths: &[PathBuf], console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
         match Catalog::load(paths) {
-            Ok(catalog) => Self::compile(&catalog, &wheelwright_catalog::OnDisk, console),
+            Ok(catalog) => Self::compile(catalog, &OnDisk::default(), console),
             Err(unreadable) => {
                 console.complain(unreadable)?;
                 Ok(Err(Exit::Usage))
@@ -97,7 +98,12 @@ impl Kinds {
 
     /// The kinds, in the order they were declared.
     pub fn iter(&self) -> impl Iterator<Item = &Kind> {
-        self.kinds.iter()
+        self.kinds.iter().map(|(_, kind)| kind)
+    }
+
+    /// The kinds as they were declared, in the same order.
+    pub fn declarations(&self) -> impl Iterator<Item = &Declaration> {
+        self.kinds.iter().map(|(position, _)| &self.catalog.kinds()[*position].declaration)
     }
 
     /// The kinds of a name, which may have its group behind it: `Order`, `Order.shop.example.com`.
@@ -125,7 +131,10 @@ impl Kinds {
         let kind = self.kind_of(names)?;
         let own = names.api_version.filter(|_| kind.is_resource());
         let version = match own {
-            Some(api_version) => kind.version_of(api_version).ok_or_else(|| no_version(kind, api_version))?,
+            Some(api_version) => {
+                let name = api_version.rsplit_once('/').map_or(api_version, |(_, name)| name);
+                kind.version_of(api_version).ok_or_else(|| no_version(kind, name))?
+            }
             None => {
                 let from = names.from.ok_or_else(|| {
                     format!("the document has no apiVersion and --from is not given; {}", versions(kind))
@@ -207,7 +216,7 @@ fn versions(kind: &Kind) -> String {
 }
 
 /// Some names for a message, and how many more there are.
-fn few(mut names: impl Iterator<Item = String>) -> String {
+pub(crate) fn few(mut names: impl Iterator<Item = String>) -> String {
     const MOST: usize = 10;
     let mut shown: Vec<String> = names.by_ref().take(MOST).collect();
     shown.extend(Some(names.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));

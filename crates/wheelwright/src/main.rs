@@ -4,6 +4,7 @@ mod arguments;
 
 use std::{
     env,
+    ffi::OsStr,
     io::{self, BufWriter, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -14,10 +15,10 @@ use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Lock};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
-    catalog::{Disk, files},
+    catalog::{Disk, OnDisk, files},
     command::{
-        self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, LineOptions, LockOptions, ValidateOptions,
-        Versions, Way,
+        self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, LawsOptions, LineOptions, LockOptions,
+        ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
     schema::Root,
@@ -93,29 +94,39 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 all: arguments.all,
                 laws: !arguments.no_laws,
             };
-            let versions = match Versions::load(&arguments.paths, arguments.against.as_deref()) {
+            let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
+            let disk = OnDisk { tree: tree.clone() };
+            let versions = match Versions::load(&disk, &arguments.paths, arguments.against.as_deref()) {
                 Ok(versions) => versions,
                 Err(error) => {
                     writeln!(console.conversation, "error: {error}")?;
                     return Ok(Exit::Usage);
                 }
             };
-            let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
             let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
             command::check(files::files_and_folders(arguments.paths, tree), previous, &versions, &options, console)
         }
         Command::Default(arguments) => {
-            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, options) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let options = DocumentOptions { compact: arguments.compact, ..options };
             command::default(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Prune(arguments) => {
-            let Some((schemas, options)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, options) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let options = DocumentOptions { compact: arguments.compact, ..options };
             command::prune(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Validate(arguments) => {
-            let Some((schemas, documents)) = prepare(&arguments.documents, console)? else { return Ok(Exit::Usage) };
+            let (schemas, documents) = match prepare(&arguments.documents, console)? {
+                Ok(prepared) => prepared,
+                Err(exit) => return Ok(exit),
+            };
             let old = match arguments.old.map(|path| files::files(vec![path], None)).and_then(|mut files| files.next())
             {
                 Some(Err(unreadable)) => {
@@ -134,6 +145,14 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Convert(arguments) => convert(arguments, console),
+        Command::Laws(arguments) => match Kinds::load(&arguments.catalog, console)? {
+            Ok(kinds) => {
+                let arguments::Laws { kind, cases, seed, format, .. } = arguments;
+                let options = LawsOptions { cases, seed, kind, format: result_format(format) };
+                command::laws(&kinds, &options, console)
+            }
+            Err(exit) => Ok(exit),
+        },
         Command::Lock(Lock { catalog, hub, kind, check }) => {
             command::lock(&catalog, &LockOptions { hub, kind, check }, console)
         }
@@ -160,22 +179,49 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         }
         Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
-        Command::Lock(_) | Command::Diff(_) | Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
+        Command::Laws(_)
+        | Command::Lock(_)
+        | Command::Diff(_)
+        | Command::Explain { .. }
+        | Command::Completions { .. } => Vec::new(),
     }
 }
 
-/// The schemas to hold documents against; none if they cannot be read, which has been said by then.
-fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Option<(Schemas, DocumentOptions)>> {
+/// The schemas to hold documents against, or how the command ends if they cannot be read, which has been said by then.
+fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Result<(Schemas, DocumentOptions), Exit>> {
     let root = match (arguments.root, arguments.value) {
         (true, _) => Some(Root::Resource),
         (_, true) => Some(Root::Value),
         _ => None,
     };
-    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(None) };
-    let schemas = Schemas::read(files::files(arguments.schema.clone(), tree), root, console)?;
+    let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Err(Exit::Usage)) };
+    let (catalogs, others): (Vec<PathBuf>, Vec<PathBuf>) = match &arguments.schema[..] {
+        [] => (vec![".".into()], Vec::new()),
+        named => named.iter().cloned().partition(|path| is_catalog(path)),
+    };
+    // Without any path, standard input would be read.
+    let others = others.into_iter().flat_map(|path| files::files(vec![path], tree.clone()));
+    let Some(mut schemas) = Schemas::read(others, root, console)? else { return Ok(Err(Exit::Usage)) };
+    if !catalogs.is_empty() {
+        match Kinds::load(&catalogs, console)? {
+            Ok(kinds) => schemas.add_kinds(&kinds, root),
+            Err(exit) => {
+                if arguments.schema.is_empty() {
+                    writeln!(console.conversation, "help: --schema names what to hold documents against")?;
+                }
+                return Ok(Err(exit));
+            }
+        }
+    }
     let choice = Choice { kind: arguments.kind.clone(), version: arguments.version.clone() };
     let options = DocumentOptions { choice, strict: arguments.strict, compact: false };
-    Ok(schemas.map(|schemas| (schemas, options)))
+    Ok(Ok((schemas, options)))
+}
+
+/// Whether schemas are declared at a path by others than itself.
+fn is_catalog(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    path.is_dir() || ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"].contains(&name)
 }
 
 /// The tree that is named, or none if none is; nothing if it cannot be used, which has been said by then.

@@ -8,11 +8,12 @@ use std::{
 
 use wheelwright_catalog::declared::{self, Declared};
 use wheelwright_document::{Arena, Span, Spanned, encode};
+use wheelwright_evolve::overlaid_schema;
 use wheelwright_findings::{Holds, Level};
 use wheelwright_schema::{Dialect, Program, Root, Schema};
 
 use crate::{
-    Console, Exit, Input, Unreadable,
+    Console, Exit, Input, Kinds, Unreadable,
     openapi::Definitions,
     report::{Manner, Report, plural},
 };
@@ -120,6 +121,25 @@ impl Schemas {
             all_read = false;
         }
         Ok(all_read.then_some(schemas))
+    }
+
+    /// Adds every version of the kinds of a catalog, with the defaults that its changes declare.
+    pub fn add_kinds(&mut self, kinds: &Kinds, root: Option<Root>) {
+        for declaration in kinds.declarations() {
+            for version in &declaration.versions {
+                let names = Names {
+                    group: declaration.group.clone(),
+                    version: version.name.as_str().into(),
+                    kind: declaration.kind.clone(),
+                };
+                let step = declaration.steps.iter().find(|step| step.version.item == version.name);
+                let schema = match step {
+                    Some(step) => overlaid_schema(&version.schema, step).into_owned(),
+                    None => version.schema.clone(),
+                };
+                self.kinds.push(Compiled::new(names, schema, root.unwrap_or(version.root)));
+            }
+        }
     }
 
     fn read_one(

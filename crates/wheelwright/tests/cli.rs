@@ -19,6 +19,7 @@ fn commands_say_what_they_should() {
         .case("crates/wheelwright/tests/cli/*.trycmd")
         .case("crates/wheelwright/tests/cli/*.toml")
         .case("docs/cli.md")
+        .case("docs/convert.md")
         .case("README.md");
 }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{History, NodeIndex};
 
 /// Making an example takes as long as the schema is large, so that not every finding has one.
-pub(crate) const MOST_EXAMPLES: usize = 16;
+pub(crate) const MOST_EXAMPLES: usize = 32;
 
 /// What documents of one version lack or have that the next one does not accept.
 pub(crate) fn constraints(
@@ -47,7 +47,7 @@ pub(crate) fn constraints(
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
             finding.example =
                 target.and_then(|target| refused_example(before, (after, node), (target, old.is_some()), witness));
-            examples += usize::from(finding.example.is_some());
+            examples += 1;
         }
         findings.push(finding);
     }
@@ -71,6 +71,9 @@ fn judge(
         }
         Change::Added { required: true, .. } if !has_default() => {
             Some((What::NewlyRequired { existed: false }, "required", Some(Wanted::Absent)))
+        }
+        Change::Replaced { .. } if after.is_required(node) && !has_default() => {
+            Some((What::NewlyRequired { existed: false }, "required", None))
         }
         Change::Required(true) if !has_default() => {
             Some((What::NewlyRequired { existed: true }, "required", Some(Wanted::Absent)))

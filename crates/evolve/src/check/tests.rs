@@ -73,6 +73,7 @@ fn step(entry: &wheelwright_document::SpannedEntry<'_>) -> VersionStep {
             "removed" => {
                 step.removed = texts(&change.value).iter().map(|path| located(selector(path))).collect();
             }
+            "new" => step.new = texts(&change.value).iter().map(|path| located(selector(path))).collect(),
             "writers" => step.writers = Some(located(Writers::Omitempty)),
             "renamed" => {
                 let renamed = |field: &wheelwright_document::SpannedEntry<'_>| Renamed {
@@ -157,6 +158,25 @@ fn a_removed_parent_accounts_for_everything_below_it() {
                     v2: {type: object, properties: {}}\n";
     assert_eq!(Case::new(versions).findings().len(), 1);
     assert_eq!(Case::new(&format!("{versions}changes: {{v2: {{removed: [a]}}}}")).findings(), []);
+}
+
+#[test]
+fn a_field_that_is_said_to_be_new_replaces_nothing_by_accident() {
+    let versions =
+        "v1: {type: object, properties: {a: {type: string}}}\nv2: {type: object, properties: {a: {type: string}}}\n";
+    let case = Case::new(&format!("{versions}changes: {{v2: {{new: [a]}}}}"));
+    assert_eq!(told(&case.findings()), [""; 0]);
+    let (a, b) = case.versions();
+    assert!(matches!(diff(&case.declaration, &case.history, a, b)[0].change, Change::Replaced { .. }));
+}
+
+#[test]
+fn a_required_field_of_another_shape_is_one_that_old_documents_lack() {
+    let case = Case::new(
+        "v1: {type: object, properties: {a: {type: string}}}\n\
+         v2: {type: object, required: [a], properties: {a: {type: integer}}}\nchanges: {v2: {removed: [a]}}",
+    );
+    assert_eq!(told(&case.findings()), ["WW154 a is required in v2, and documents of v1 do not have it"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Console, Exit, Input, Kinds, ResultFormat, Unreadable,
-    kinds::{Names, version},
+    kinds::{Names, few, version},
     lines::{Line, answer_lines},
     report::{Manner, Report},
     words,
@@ -124,6 +124,10 @@ impl<'r> Run<'r> {
             from: options.from.as_deref(),
             ..Names::of(|key| document.get(key).and_then(Spanned::as_str))
         };
+        if document.as_object().is_none() {
+            let error = ConvertError::NoObject(document.kind_name());
+            return self.complain(document, error.to_string(), console);
+        }
         if let Some(items) = self.kinds.items(document) {
             return self.list(document, items, names, arena, console);
         }
@@ -155,6 +159,13 @@ impl<'r> Run<'r> {
                 Err(error) => Err(error),
             },
         };
+        let left_out = kind.left_out(from, to, value);
+        if converted.is_ok() && !left_out.is_empty() {
+            let Span { line, column, .. } = document.span;
+            let fields = few(left_out.iter().map(ToString::to_string));
+            let (file, to) = (&self.input.name, &options.to);
+            console.say(format_args!("warning: {file}:{line}:{column}: {to} cannot say {fields}: left out"))?;
+        }
         match converted {
             Ok(value) => Ok(Some(value)),
             Err(error) => self.complain(document, error.to_string(), console),

@@ -81,8 +81,8 @@ impl Versions {
     /// # Errors
     /// A lock cannot be read, or what to compare with is not there. A shallow clone may lack it: then there is nothing to
     /// compare with, and `check` says so.
-    pub fn load(paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
-        let now = State::load(&OnDisk, paths).map_err(VersionsError::Unreadable)?;
+    pub fn load(disk: &OnDisk, paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
+        let now = State::load(disk, paths).map_err(VersionsError::Unreadable)?;
         let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None }) };
         let unknown = || VersionsError::UnknownReference(against.to_owned());
         let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
@@ -113,16 +113,11 @@ impl State {
             }
             catalogs.extend(load(source, &[folder], is_bare));
         }
-        // Documents that are named together are versions of one another, so they are loaded together if they can be.
+        // Documents that are named together are versions of one another.
         let named: Vec<_> = named.into_iter().filter(|path| path.as_os_str() != "-").collect();
         let (ours, bare): (Vec<&PathBuf>, Vec<&PathBuf>) = named.into_iter().partition(|path| is_catalog(path));
         catalogs.extend(ours.iter().filter_map(|path| load(source, &[path], false)));
-        let together = (!bare.is_empty()).then(|| load(source, &bare, true)).flatten();
-        catalogs.extend(together.or_else(|| {
-            let declares = |path: &&&PathBuf| Catalog::load_from(source, &[path]).is_ok();
-            let bare: Vec<&PathBuf> = bare.iter().filter(declares).copied().collect();
-            if bare.is_empty() { None } else { load(source, &bare, true) }
-        }));
+        catalogs.extend((!bare.is_empty()).then(|| load(source, &bare, true)).flatten());
         let locks = Locks::read(source, catalogs.iter().map(|loaded| &loaded.catalog))?;
         Ok(Self { catalogs, locks })
     }
