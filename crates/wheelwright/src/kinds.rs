@@ -88,7 +88,7 @@ impl Kinds {
     /// The console cannot be written to.
     pub fn load(paths: &[PathBuf], console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
         match Catalog::load(paths) {
-            Ok(catalog) => Self::compile(catalog, &OnDisk, console),
+            Ok(catalog) => Self::compile(catalog, &OnDisk::default(), console),
             Err(unreadable) => {
                 console.complain(unreadable)?;
                 Ok(Err(Exit::Usage))
