@@ -4,6 +4,7 @@
 
 mod carry;
 mod change;
+mod consistency;
 mod declaration;
 mod history;
 mod identify;
@@ -23,6 +24,7 @@ pub use carry::{
     carry_size,
 };
 pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
+pub use consistency::{Consistency, DefaultedBy, Disagreement};
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
 pub use kind::Kind;
