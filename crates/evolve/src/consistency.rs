@@ -160,9 +160,7 @@ impl<'a> Skeleton<'a> {
         match structure.node(node).shape {
             Shape::Object => Some(self.object(node)),
             Shape::List => Some(Value::Array(self.arena.slice(&[self.value(element?)?]))),
-            Shape::Map => {
-                Some(Value::Object(self.arena.slice(&[Entry { key: "key", value: self.value(element?)? }])))
-            }
+            Shape::Map => Some(Value::Object(self.arena.slice(&[Entry { key: "key", value: self.value(element?)? }]))),
             Shape::Scalar(_) => None,
         }
     }
@@ -248,7 +246,9 @@ mod tests {
         let explains = |way, value: Option<&str>| {
             let mut values = Vec::new();
             for version in kind.history().indexes() {
-                for candidate in [DefaultedBy::Constructing, DefaultedBy::Decoding, DefaultedBy::Opening, DefaultedBy::Completing] {
+                for candidate in
+                    [DefaultedBy::Constructing, DefaultedBy::Decoding, DefaultedBy::Opening, DefaultedBy::Completing]
+                {
                     let number = if candidate == way && version.position() == 0 { value } else { Some("1") };
                     values.push((version, candidate, number.map(|number| Owned::Number(number.into()))));
                 }

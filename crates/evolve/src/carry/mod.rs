@@ -184,9 +184,13 @@ impl Places {
     fn of(scope: &Scope, version: usize) -> Self {
         let mut unions = vec![None; scope.slots.len()];
         let objects = scope.views[version].as_ref().map_or(&[][..], |view| &view.objects);
-        let fields = || objects.iter().flat_map(|object| &object.fields.list).map(|(_, field)| field);
-        for (object, shown) in objects.iter().enumerate() {
-            let slot = fields().find(|field| field.object == Some(object)).map(|field| field.slot);
+        let mut slots = vec![None; objects.len()];
+        for (_, field) in objects.iter().flat_map(|object| &object.fields.list) {
+            if let Some(object) = field.object {
+                slots[object] = Some(field.slot);
+            }
+        }
+        for ((object, shown), slot) in objects.iter().enumerate().zip(slots) {
             for hidden in shown.union.iter().flat_map(|union| &union.hidden) {
                 unions[*hidden] = Some(UnionPlace { slot, object });
             }
