@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use wheelwright_document::{Arena, Entry, Owned, Value};
+use wheelwright_findings::{Rule, rules};
 use wheelwright_schema::{AdmitError, Stages};
 
 use crate::{FieldId, Kind, NodeIndex, Part, Shape, Structure, VersionHistory, VersionIndex};
@@ -41,6 +42,13 @@ pub struct Disagreement {
     pub id: FieldId,
     /// What it is by each way in each version; `None` is absent.
     pub values: Vec<(VersionIndex, DefaultedBy, Option<Owned>)>,
+}
+
+impl Consistency {
+    /// The rule that is broken, if one is.
+    pub fn rule(&self) -> Option<&'static Rule> {
+        (!self.broken.is_empty()).then_some(&rules::DEFAULTS_DISAGREE)
+    }
 }
 
 impl Kind {

@@ -24,7 +24,7 @@ fn no_recorded_definition_is_broken() {
 fn kinds(bytes: &[u8]) -> Vec<Kind> {
     let arena = Arena::new();
     let decode = Decode { max_bytes: 64 << 20, ..Decode::default() };
-    let documents = decode_yaml(bytes, &arena, &decode).unwrap();
+    let documents = decode_yaml(bytes, &arena, &decode).expect("recorded definitions are YAML");
     let definitions = documents.iter().filter_map(|document| lower_definition(document).ok());
     let kinds = definitions.filter_map(|definition| {
         let mut declaration = Declaration::new(&*definition.item.group.text, &*definition.item.kind.text);

@@ -16,6 +16,7 @@ mod unload;
 use std::{collections::HashSet, error::Error, fmt};
 
 use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_findings::{Rule, rules};
 
 pub use self::size::{ANNOTATION_LIMIT, CarrySize, CarryTooLarge, carry_size};
 use self::{
@@ -72,6 +73,13 @@ impl CarryFate {
     /// Whether the annotation stays as it is.
     pub fn is_kept(self) -> bool {
         matches!(self, Self::Undecodable | Self::UnknownField)
+    }
+}
+
+impl CarryNote<'_> {
+    /// The rule that is broken; none if entries just went the way of what they belong to.
+    pub fn rule(&self) -> Option<&'static Rule> {
+        self.fate.is_kept().then_some(&rules::UNDECODABLE_CARRY)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>
     }
     match keys {
         [] => {
-            let mut matched = nth_to_nth(new, old, hash, |a, b| same(a, b));
+            let mut matched = nth_to_nth(new, old, hash, same);
             match_gaps(&mut matched, old.len());
             matched
         }
