@@ -60,7 +60,7 @@ pub(crate) enum Within<'a> {
 }
 
 /// What an object holds besides fields.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ExtraSort {
     /// A field that no version declares.
     Unknown,

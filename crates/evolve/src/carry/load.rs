@@ -1,6 +1,6 @@
 //! `load`: a document of the hub's version and what it carries, to what is stored at the hub.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use wheelwright_document::{Arena, Entry, Value, encode};
 
@@ -71,6 +71,8 @@ struct Writing<'a> {
     document: &'a [Entry<'a>],
     /// What the document shows of each field.
     shown: Vec<Option<Value<'a>>>,
+    /// What objects hold besides fields, by its name.
+    extras: HashSet<(Option<usize>, ExtraSort, &'a str)>,
 }
 
 impl<'e, 'a> Load<'e, 'a> {
@@ -89,7 +91,8 @@ impl<'e, 'a> Load<'e, 'a> {
         let mut slots = Slots::default();
         slots.clear(scope);
         let shown = vec![None; scope.slots.len()];
-        let mut writing = Writing { scope, places: &self.places[scope_index], view, slots, document, shown };
+        let mut writing =
+            Writing { scope, places: &self.places[scope_index], view, slots, document, shown, extras: HashSet::new() };
         let inside = tree.map(|tree| self.inside(scope, tree)).unwrap_or_default();
         self.object(&mut writing, None, &view.objects[0], document, &inside);
         if let Some(tree) = tree {
@@ -154,6 +157,7 @@ impl<'e, 'a> Load<'e, 'a> {
             }
         }
         if !unknown.is_empty() {
+            writing.extras.extend(unknown.iter().map(|entry| (slot, ExtraSort::Unknown, entry.key)));
             writing.slots.set_unknown(slot, unknown);
         }
     }
@@ -377,15 +381,15 @@ impl<'a> Writing<'a> {
         if object.is_none() || !self.has_object(slot, Anchor::Object) {
             return Some(CarryFate::Gone);
         }
+        if !self.extras.insert((slot, sort, entry.key)) {
+            return Some(CarryFate::Superseded);
+        }
         let extras = self.slots.extras_mut(slot);
         let entries = match sort {
             ExtraSort::Unknown => &mut extras.unknown,
             ExtraSort::Stray => &mut extras.strays,
             ExtraSort::Foreign => &mut extras.foreign,
         };
-        if entries.iter().any(|known| known.key == entry.key) {
-            return Some(CarryFate::Superseded);
-        }
         entries.push(entry);
         None
     }

@@ -1,9 +1,9 @@
 //! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
 
 use wheelwright_catalog::Kind;
-use wheelwright_document::FieldPath;
+use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
-    self as evolve, Declaration, DeclaredVersion, Fingerprint, History, VersionName,
+    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, VersionName,
     check::{Incompatibility, check},
     laws::Laws,
 };
@@ -71,8 +71,14 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
             }
         }
     }
-    if with_laws && !is_untold && !has_problems {
-        findings.extend(broken_laws(&subject, locked.map(|locked| (locked.history(), locked.hub()))));
+    if !is_untold && !has_problems {
+        let locked = locked.map(|locked| (locked.history(), locked.hub()));
+        if let (Some(compiled), _) = evolve::Kind::compile(declaration, locked) {
+            findings.extend(disagreements(&subject, &compiled, &incompatibilities));
+            if with_laws {
+                findings.extend(broken_laws(&subject, &compiled));
+            }
+        }
     }
     Checked { findings, contact }
 }
@@ -132,11 +138,47 @@ fn unlocked(subject: &Subject<'_>, lock: &str, news: Vec<(&str, Vec<&str>)>) -> 
     Some(finding)
 }
 
+/// Defaults that not all ways to a document agree on. Those that versions changed are found as such.
+fn disagreements(subject: &Subject<'_>, kind: &evolve::Kind, known: &[Incompatibility]) -> Vec<Finding> {
+    // Defaults that make a document too large are found with the schemas.
+    let Ok(consistency) = kind.consistency() else { return Vec::new() };
+    let history = kind.history();
+    let is_known = |one: &&Disagreement| {
+        let is_default = |finding: &&Incompatibility| std::ptr::eq(finding.rule(), &rules::DEFAULT_CHANGED);
+        known.iter().filter(is_default).any(|finding| {
+            let version = history.find(finding.version.as_str()).map(|version| history.version(version));
+            version.is_some_and(|version| {
+                version.structure.find(&finding.field).and_then(|node| version.id(node)) == Some(one.id)
+            })
+        })
+    };
+    let finding = |one: &Disagreement, how: &str| {
+        let field = &history.field(one.id).text;
+        let mut shown: Vec<String> = Vec::new();
+        for (version, _, value) in &one.values {
+            let value = value.as_ref().map_or_else(|| "absent".to_owned(), spelled);
+            let fact = format!("{value} in {}", history.version(*version).name);
+            shown.extend((!shown.contains(&fact)).then_some(fact));
+        }
+        let message = format!("where nobody sets {field}, it is not the same everywhere{how}: {}", shown.join(", "));
+        let mut finding = Finding::new(&rules::DEFAULTS_DISAGREE, message, FieldPath::root().child(field))
+            .with_identity(format!("{} {field}", full_name(&subject.kind.declaration)));
+        finding.place = subject.catalog.place(subject.kind.named);
+        finding
+    };
+    let on_purpose = consistency.on_purpose.iter().filter(|one| !is_known(one));
+    let on_purpose = on_purpose.map(|one| finding(one, ", on purpose").lowered_to(Level::Note));
+    consistency.broken.iter().map(|one| finding(one, "")).chain(on_purpose).collect()
+}
+
+fn spelled(value: &Owned) -> String {
+    String::from_utf8_lossy(&encode(value.share(&Arena::new()))).into_owned()
+}
+
 /// The laws that a sample of documents breaks.
-fn broken_laws(subject: &Subject<'_>, locked: Option<(&History, &VersionName)>) -> Vec<Finding> {
+fn broken_laws(subject: &Subject<'_>, kind: &evolve::Kind) -> Vec<Finding> {
     let declaration = &subject.kind.declaration;
-    let (Some(kind), _) = evolve::Kind::compile(declaration, locked) else { return Vec::new() };
-    let report = SAMPLE.run(&kind, declaration, &mut |_| {});
+    let report = SAMPLE.run(kind, declaration, &mut |_| {});
     let broken = report.laws.iter().filter_map(|law| Some((law.law, law.broken, law.example.as_ref()?)));
     let finding = |(law, count, example): (evolve::laws::Law, usize, &evolve::laws::Failure)| {
         let of = plural(SAMPLE.cases, "case");
