@@ -29,16 +29,12 @@ pub use carry::{
     ANNOTATION_LIMIT, CARRY_PREFIX, Carry, CarryFate, CarryNote, CarrySize, CarryTooLarge, Loaded, NoAnnotations,
     carry_size,
 };
-<<<<<<< HEAD
 pub use change::{
     DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
     parse_changes,
 };
-pub use convert::ConvertError;
-=======
-pub use change::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
 pub use consistency::{Consistency, DefaultedBy, Disagreement};
->>>>>>> h-carry
+pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use explain::{Because, Explained};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
