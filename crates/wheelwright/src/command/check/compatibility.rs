@@ -1,5 +1,7 @@
 //! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
 
+use std::collections::HashSet;
+
 use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
@@ -14,7 +16,7 @@ use super::{
     versions::{Before, Loaded, State},
 };
 use crate::{
-    locks::added,
+    locks::changed_lines,
     report::plural,
     subject::{Subject, full_name},
 };
@@ -47,11 +49,12 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     let incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
     let mut contact = None;
     if is_untold && !is_gate {
-        // Versions that were published before anybody asked are no reason to fail.
-        let others = incompatibilities.iter().filter(|finding| !is_told_at_first_contact(finding));
-        findings.extend(others.map(|finding| subject.incompatibility(finding).lowered_to(Level::Warning)));
         contact = Contact::of(catalog, kind, &history);
         findings.extend(contact.iter().flat_map(|contact| contact.findings(catalog, kind)));
+        let tells = |finding: &&Incompatibility| contact.as_ref().is_some_and(|contact| contact.tells(finding));
+        // Versions that were published before anybody asked are no reason to fail.
+        let others = incompatibilities.iter().filter(|finding| !tells(finding));
+        findings.extend(others.map(|finding| subject.incompatibility(finding).lowered_to(Level::Warning)));
     } else {
         findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
@@ -62,7 +65,7 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
         match lock_file.lock.grow(declaration, &history, None) {
             Ok(grown) => {
                 let (before, after) = (lock_file.lock.to_string(), grown.to_string());
-                findings.extend(unlocked(&subject, &lock_file.name(), added(&before, &after)));
+                findings.extend(unlocked(&subject, &lock_file.name(), &changed_lines(&before, &after)));
             }
             Err(problems) => {
                 // That the hub is another is said already.
@@ -117,10 +120,10 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
 }
 
 /// What a lock lacks, by the lines that would be added.
-fn unlocked(subject: &Subject<'_>, lock: &str, news: Vec<(&str, Vec<&str>)>) -> Option<Finding> {
+fn unlocked(subject: &Subject<'_>, lock: &str, news: &[(&str, Vec<(char, &str)>)]) -> Option<Finding> {
     let named = |word: &str| {
         let lines = news.iter().flat_map(|(_, lines)| lines);
-        let versions = lines.filter_map(|line| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
+        let versions = lines.filter_map(|(_, line)| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
         versions.map(str::to_owned).collect::<Vec<_>>().join(", ")
     };
     let (versions, gains) = (named("version"), named("amend"));
@@ -166,8 +169,15 @@ fn disagreements(subject: &Subject<'_>, kind: &evolve::Kind, known: &[Incompatib
         finding.place = subject.catalog.place(subject.kind.named);
         finding
     };
-    let on_purpose = consistency.on_purpose.iter().filter(|one| !is_known(one));
-    let on_purpose = on_purpose.map(|one| finding(one, ", on purpose").lowered_to(Level::Note));
+    let differs = |one: &&Disagreement| {
+        let values: HashSet<_> = one.values.iter().map(|(_, _, value)| value.as_ref().map(spelled)).collect();
+        values.len() > 1
+    };
+    let on_purpose = consistency.on_purpose.iter().filter(|one| differs(one) && !is_known(one));
+    let on_purpose = on_purpose.map(|one| {
+        let meant = "leave it, if versions are to differ there; else give them the same default";
+        finding(one, ", by a default that a version changed").with_mend(meant).lowered_to(Level::Note)
+    });
     consistency.broken.iter().map(|one| finding(one, "")).chain(on_purpose).collect()
 }
 
@@ -190,12 +200,6 @@ fn broken_laws(subject: &Subject<'_>, kind: &evolve::Kind) -> Vec<Finding> {
         finding
     };
     broken.map(finding).collect()
-}
-
-/// Whether the first contact shows it, with a document and the lines to add.
-fn is_told_at_first_contact(finding: &Incompatibility) -> bool {
-    let told = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME, &rules::SHAPE_CHANGED];
-    told.iter().any(|rule| std::ptr::eq(finding.rule(), *rule))
 }
 
 /// Less than what a rule says, where nobody relies on a version yet.

@@ -8,6 +8,7 @@ use std::{
 
 use wheelwright_catalog::{Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files};
 use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_schema::Tree;
 
 use crate::locks::Locks;
 
@@ -109,16 +110,24 @@ impl State {
             let below: Vec<_> = below.into_iter().filter(|path| is_catalog(path)).collect();
             let is_bare = !below.iter().any(|path| path.parent() == Some(folder));
             if is_bare {
-                catalogs.extend(below.iter().filter_map(|path| load(source, &[path], false)));
+                catalogs.extend(below.iter().filter_map(|path| load(source, &[path])));
             }
-            catalogs.extend(load(source, &[folder], is_bare));
+            catalogs.extend(load(source, &[folder]));
         }
         // Documents that are named together are versions of one another.
         let named: Vec<_> = named.into_iter().filter(|path| path.as_os_str() != "-").collect();
         let (ours, bare): (Vec<&PathBuf>, Vec<&PathBuf>) = named.into_iter().partition(|path| is_catalog(path));
-        catalogs.extend(ours.iter().filter_map(|path| load(source, &[path], false)));
-        catalogs.extend((!bare.is_empty()).then(|| load(source, &bare, true)).flatten());
+        catalogs.extend(ours.iter().filter_map(|path| load(source, &[path])));
+        catalogs.extend((!bare.is_empty()).then(|| load(source, &bare)).flatten());
         let locks = Locks::read(source, catalogs.iter().map(|loaded| &loaded.catalog))?;
+        Ok(Self { catalogs, locks })
+    }
+
+    /// The kinds that came from standard input, which no path leads to again.
+    pub(super) fn of_standard_input(input: &Input) -> Result<Self, Unreadable> {
+        let source = StandardInput { bytes: &input.bytes, disk: OnDisk::default() };
+        let catalogs: Vec<_> = load(&source, &[&PathBuf::from("-")]).into_iter().collect();
+        let locks = Locks::read(&source, catalogs.iter().map(|loaded| &loaded.catalog))?;
         Ok(Self { catalogs, locks })
     }
 
@@ -218,9 +227,36 @@ impl Before {
     }
 }
 
+/// The disk, with what came from standard input as the file `-`.
+#[derive(Debug)]
+struct StandardInput<'i> {
+    bytes: &'i [u8],
+    disk: OnDisk,
+}
+
+impl Source for StandardInput<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path.as_os_str() == "-" { Ok(self.bytes.to_vec()) } else { self.disk.read(path) }
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        path.as_os_str() != "-" && self.disk.is_folder(path)
+    }
+
+    fn files(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        self.disk.files(folder)
+    }
+
+    fn tree(&self, file: &Path) -> Box<dyn Tree + '_> {
+        self.disk.tree(file)
+    }
+}
+
 /// Loads what declares kinds; what does not is checked as schemas, and what cannot be read is reported there.
-fn load(source: &dyn Source, paths: &[&PathBuf], is_bare: bool) -> Option<Loaded> {
-    Catalog::load_from(source, paths).ok().map(|catalog| Loaded { catalog, is_bare })
+fn load(source: &dyn Source, paths: &[&PathBuf]) -> Option<Loaded> {
+    let catalog = Catalog::load_from(source, paths).ok()?;
+    let is_bare = catalog.inputs().all(|input| input.origin != Origin::Ours);
+    Some(Loaded { catalog, is_bare })
 }
 
 fn is_catalog(path: &Path) -> bool {
