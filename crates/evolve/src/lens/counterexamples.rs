@@ -291,6 +291,18 @@ fn unknown_fields_are_kept_for_versions_that_keep_them_and_never_taken_for_a_bag
 }
 
 #[test]
+fn an_unknown_field_never_takes_the_place_of_one_that_the_hub_declares() {
+    let keeping = |fields: &str| {
+        object(&format!("o: {{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{{fields}}}}}"))
+    };
+    let (v1, v2) = (keeping("a: {type: string}"), keeping("u: {type: string}, $bag: {type: string}"));
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], "", |stored| {
+        stored.write("v1", r#"{"o":{"u":1,"$bag":2,"x":3}}"#).reads("v2", r#"{"o":{"x":3}}"#);
+        stored.write("v2", r#"{"o":{"u":"4","x":3}}"#).reads("v1", r#"{"o":{"u":1,"$bag":2,"x":3}}"#);
+    });
+}
+
+#[test]
 fn a_value_of_the_wrong_type_is_carried_as_it_is() {
     let v1 = object(&format!(
         "o: {}, l: {{type: array, items: {}}}",
