@@ -5,6 +5,7 @@
 mod carry;
 mod change;
 pub mod check;
+mod consistency;
 mod convert;
 mod declaration;
 mod explain;
@@ -32,6 +33,7 @@ pub use change::{
     DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
     parse_changes,
 };
+pub use consistency::{Consistency, DefaultedBy, Disagreement};
 pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use explain::{Because, Explained};

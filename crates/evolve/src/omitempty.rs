@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use wheelwright_document::{Arena, Entry, Owned, Value};
+use wheelwright_findings::{Rule, rules};
 use wheelwright_schema::{Program, Root, Schema, Stages, model::Additional};
 
 use crate::{
@@ -79,6 +80,11 @@ pub enum RefusedBecause {
 }
 
 impl RefusedDefault {
+    /// The rule that is broken.
+    pub fn rule(&self) -> &'static Rule {
+        &rules::AMBIGUOUS_ZERO
+    }
+
     /// What it means, in words.
     pub fn message(&self, history: &History) -> String {
         let field = &history.field(self.field).text;
@@ -211,8 +217,8 @@ impl<'a> Walk<'_, 'a> {
             Some(None) => {}
             None => {
                 let parents = Places::parents_of(scope);
-                for slot in 0..scope.slots.len() {
-                    let is_there = parents[slot].is_none_or(|parent| !slots.values[parent].is_absent());
+                for (slot, parent) in parents.into_iter().enumerate() {
+                    let is_there = parent.is_none_or(|parent| !slots.values[parent].is_absent());
                     if is_there {
                         self.field(scope, slot, &mut slots);
                     }

@@ -3,6 +3,7 @@
 use std::{error::Error, fmt};
 
 use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_findings::{Rule, rules};
 
 use crate::{History, VersionIndex, VersionName, lens::state::BAG};
 
@@ -164,6 +165,13 @@ impl OutsideSpec {
 /// The first name in the text of an id.
 fn first_step(id: &str) -> &str {
     id.split(['.', '[', '{', '#']).next().unwrap_or_default()
+}
+
+impl NoActingVersion {
+    /// The rule that is broken.
+    pub fn rule(&self) -> &'static Rule {
+        &rules::NO_ACTING_VERSION
+    }
 }
 
 impl fmt::Display for NoActingVersion {

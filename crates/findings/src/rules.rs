@@ -600,6 +600,31 @@ rules! {
         why: "a document would change by being read and written back, or what a client wrote would be lost",
         mend: "look at the changes of the fields that differ in the example; if nothing is wrong with them, report a bug",
     }
+    UNDECODABLE_CARRY: "WW180" "undecodable-carry" Warning {
+        summary: "an annotation that carries what a version cannot say cannot be read",
+        why: "other versions do not show what it holds; it is kept as it is",
+        mend: "put back what was there, or remove the annotation if it is nobody's",
+    }
+    CARRY_TOO_LARGE: "WW181" "carry-too-large" Error {
+        summary: "what a version cannot say does not fit into annotations",
+        why: "an API server takes 256 KiB of annotations; past that the object cannot be read at that version",
+        mend: "let the version say the largest field, or serve a version that can",
+    }
+    AMBIGUOUS_ZERO: "WW182" "ambiguous-zero" Error {
+        summary: "an absent field may be unset or zero",
+        why: "a default in the place of a zero that was left out changes what was meant",
+        mend: "record which version wrote the document, or write the field",
+    }
+    DEFAULTS_DISAGREE: "WW183" "defaults-disagree" Error {
+        summary: "two ways to a document give a field different defaults",
+        why: "what a document means would depend on who reads it",
+        mend: "report it: unless an API default was changed on purpose, this is a mistake in the tool",
+    }
+    NO_ACTING_VERSION: "WW184" "no-acting-version" Error {
+        summary: "a document was written with a version that is gone and has no successor",
+        why: "nobody knows how to act for it",
+        mend: "declare a version that speaks for it among the successors, without a circle",
+    }
 }
 
 #[cfg(test)]

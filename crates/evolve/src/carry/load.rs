@@ -1,6 +1,6 @@
 //! `load`: a document of the hub's version and what it carries, to what is stored at the hub.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use wheelwright_document::{Arena, Entry, Value, encode};
 
@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Lenses,
     lens::{
+        get::shows,
         lists::match_items,
         plan::{Content, Scope, View, ViewObject},
         state::{Slot, Slots, store},
@@ -71,6 +72,8 @@ struct Writing<'a> {
     document: &'a [Entry<'a>],
     /// What the document shows of each field.
     shown: Vec<Option<Value<'a>>>,
+    /// What objects hold besides fields, by its name.
+    extras: HashSet<(Option<usize>, ExtraSort, &'a str)>,
 }
 
 impl<'e, 'a> Load<'e, 'a> {
@@ -89,7 +92,8 @@ impl<'e, 'a> Load<'e, 'a> {
         let mut slots = Slots::default();
         slots.clear(scope);
         let shown = vec![None; scope.slots.len()];
-        let mut writing = Writing { scope, places: &self.places[scope_index], view, slots, document, shown };
+        let mut writing =
+            Writing { scope, places: &self.places[scope_index], view, slots, document, shown, extras: HashSet::new() };
         let inside = tree.map(|tree| self.inside(scope, tree)).unwrap_or_default();
         self.object(&mut writing, None, &view.objects[0], document, &inside);
         if let Some(tree) = tree {
@@ -154,6 +158,7 @@ impl<'e, 'a> Load<'e, 'a> {
             }
         }
         if !unknown.is_empty() {
+            writing.extras.extend(unknown.iter().map(|entry| (slot, ExtraSort::Unknown, entry.key)));
             writing.slots.set_unknown(slot, unknown);
         }
     }
@@ -325,9 +330,7 @@ impl<'a> Writing<'a> {
                 }
                 self.add_extra(slot, *sort, Entry { key, value: *value })
             }
-            Body::Implicit { id, .. } => {
-                (!self.scope.layout.by_id.contains_key(*id)).then_some(CarryFate::UnknownField)
-            }
+            Body::Implicit { id } => (!self.scope.layout.by_id.contains_key(*id)).then_some(CarryFate::UnknownField),
             Body::Null | Body::Items(_) => Some(CarryFate::Gone),
         }
     }
@@ -377,15 +380,15 @@ impl<'a> Writing<'a> {
         if object.is_none() || !self.has_object(slot, Anchor::Object) {
             return Some(CarryFate::Gone);
         }
+        if !self.extras.insert((slot, sort, entry.key)) {
+            return Some(CarryFate::Superseded);
+        }
         let extras = self.slots.extras_mut(slot);
         let entries = match sort {
             ExtraSort::Unknown => &mut extras.unknown,
             ExtraSort::Stray => &mut extras.strays,
             ExtraSort::Foreign => &mut extras.foreign,
         };
-        if entries.iter().any(|known| known.key == entry.key) {
-            return Some(CarryFate::Superseded);
-        }
         entries.push(entry);
         None
     }
@@ -415,14 +418,16 @@ impl<'a> Writing<'a> {
         is_there
     }
 
-    /// Takes back that an object is there which nobody wrote, unless it was changed since.
+    /// Takes back that an object is there which nobody wrote, if it is shown all the same.
     fn take_back_implicit(&mut self, body: &Body<'a>) {
-        if let Body::Implicit { id, hash } = body
-            && let Some(field) = self.scope.layout.by_id.get(*id)
-            && let (Slot::Object(None), Some(shown)) = (self.slots.values[field.slot], self.shown[field.slot])
-            && stable_hash(shown) == *hash
-        {
+        let Body::Implicit { id } = body else { return };
+        let Some(field) = self.scope.layout.by_id.get(*id) else { return };
+        if let Slot::Object(None) = self.slots.values[field.slot] {
             self.slots.values[field.slot] = Slot::Absent;
+            let mut shown = self.view.objects.iter().flat_map(|object| &object.fields.list);
+            if shown.any(|(_, candidate)| candidate.slot == field.slot && !shows(self.view, candidate, &self.slots)) {
+                self.slots.values[field.slot] = Slot::Object(None);
+            }
         }
     }
 }

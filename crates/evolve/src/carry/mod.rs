@@ -16,6 +16,7 @@ mod unload;
 use std::{collections::HashSet, error::Error, fmt};
 
 use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_findings::{Rule, rules};
 
 pub use self::size::{ANNOTATION_LIMIT, CarrySize, CarryTooLarge, carry_size};
 use self::{
@@ -72,6 +73,13 @@ impl CarryFate {
     /// Whether the annotation stays as it is.
     pub fn is_kept(self) -> bool {
         matches!(self, Self::Undecodable | Self::UnknownField)
+    }
+}
+
+impl CarryNote<'_> {
+    /// The rule that is broken; none if entries just went the way of what they belong to.
+    pub fn rule(&self) -> Option<&'static Rule> {
+        self.fate.is_kept().then_some(&rules::UNDECODABLE_CARRY)
     }
 }
 
@@ -184,9 +192,13 @@ impl Places {
     fn of(scope: &Scope, version: usize) -> Self {
         let mut unions = vec![None; scope.slots.len()];
         let objects = scope.views[version].as_ref().map_or(&[][..], |view| &view.objects);
-        let fields = || objects.iter().flat_map(|object| &object.fields.list).map(|(_, field)| field);
-        for (object, shown) in objects.iter().enumerate() {
-            let slot = fields().find(|field| field.object == Some(object)).map(|field| field.slot);
+        let mut slots = vec![None; objects.len()];
+        for (_, field) in objects.iter().flat_map(|object| &object.fields.list) {
+            if let Some(object) = field.object {
+                slots[object] = Some(field.slot);
+            }
+        }
+        for ((object, shown), slot) in objects.iter().enumerate().zip(slots) {
             for hidden in shown.union.iter().flat_map(|union| &union.hidden) {
                 unions[*hidden] = Some(UnionPlace { slot, object });
             }

@@ -3,6 +3,7 @@
 use std::{error::Error, fmt};
 
 use wheelwright_document::Value;
+use wheelwright_findings::{Rule, rules};
 
 use super::{CARRY_PREFIX, annotations};
 
@@ -29,6 +30,13 @@ pub struct CarryTooLarge {
     pub largest: Box<str>,
     /// How many bytes it takes.
     pub largest_bytes: usize,
+}
+
+impl CarryTooLarge {
+    /// The rule that is broken.
+    pub fn rule(&self) -> &'static Rule {
+        &rules::CARRY_TOO_LARGE
+    }
 }
 
 impl fmt::Display for CarryTooLarge {
