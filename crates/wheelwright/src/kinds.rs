@@ -316,3 +316,88 @@ fn warn_of_schemas(catalog: &Catalog, console: &mut Console<'_>) -> io::Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_evolve::{History, VersionName};
+    use wheelwright_schema::{NoTree, Tree};
+
+    use super::*;
+
+    /// Files that are nowhere.
+    #[derive(Debug)]
+    struct InMemory(Vec<(&'static str, String)>);
+
+    impl Source for InMemory {
+        fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+            let found = self.0.iter().find(|(name, _)| Path::new(name) == path);
+            found.map(|(_, text)| text.clone().into_bytes()).ok_or_else(|| io::ErrorKind::NotFound.into())
+        }
+
+        fn is_folder(&self, path: &Path) -> bool {
+            path == Path::new("folder")
+        }
+
+        fn files(&self, _: &Path) -> io::Result<Vec<PathBuf>> {
+            Ok(self.0.iter().map(|(name, _)| name.into()).filter(|path: &PathBuf| path.ends_with("crd.yaml")).collect())
+        }
+
+        fn tree(&self, _: &Path) -> Box<dyn Tree + '_> {
+            Box::new(NoTree)
+        }
+    }
+
+    fn definition(versions: &[&str]) -> String {
+        let version = |name: &&str| {
+            format!(
+                "  - {{name: {name}, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: \
+                 {{spec: {{type: object, properties: {{in{name}: {{type: string}}}}}}}}}}}}}}\n"
+            )
+        };
+        let versions: String = versions.iter().map(version).collect();
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: carts.a.example.com}}\n\
+             spec:\n  group: a.example.com\n  names: {{kind: Cart, plural: carts}}\n  scope: Cluster\n  versions:\n{versions}"
+        )
+    }
+
+    fn compile(source: &InMemory) -> (Result<Kinds, Exit>, String) {
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut data, &mut conversation);
+        let catalog = Catalog::load_from(source, &["folder"]).unwrap();
+        let kinds = Kinds::compile(catalog, source, &mut console).unwrap();
+        assert!(data.is_empty());
+        (kinds, String::from_utf8(conversation).unwrap())
+    }
+
+    #[test]
+    fn a_version_that_only_the_lock_remembers_is_still_one() {
+        let both = InMemory(vec![("folder/crd.yaml", definition(&["v1", "v2"]))]);
+        let catalog = Catalog::load_from(&both, &["folder"]).unwrap();
+        let declaration = &catalog.kinds()[0].declaration;
+        let (history, _) = History::derive(declaration, None);
+        let lock = Lock::default().grow(declaration, &history, Some(&VersionName::new("v1"))).unwrap();
+        let dropped = definition(&["v2"]);
+        let of = |kinds: &Kinds| {
+            let (kind, version) = kinds.of(Names { api_version: Some("a.example.com/v1"), ..Names::default() })?;
+            Ok((version, kind.history().version(kind.lenses().hub()).name.to_string()))
+        };
+        let (kinds, _) = compile(&InMemory(vec![("folder/crd.yaml", dropped.clone())]));
+        assert_eq!(of(&kinds.unwrap()), Err("Cart has no version v1; there is v2".to_owned()));
+        let locked = InMemory(vec![("folder/crd.yaml", dropped), ("folder/wheelwright.lock", lock.to_string())]);
+        let (kinds, said) = compile(&locked);
+        let (version, hub) = of(&kinds.unwrap()).unwrap();
+        assert_eq!((version.position(), hub.as_str()), (0, "v1"), "{said}");
+    }
+
+    #[test]
+    fn with_a_lock_that_cannot_be_read_nothing_is_done() {
+        let source = InMemory(vec![
+            ("folder/crd.yaml", definition(&["v1"])),
+            ("folder/wheelwright.lock", "no lock at all\n".to_owned()),
+        ]);
+        let (kinds, said) = compile(&source);
+        assert_eq!(kinds.unwrap_err(), Exit::Findings);
+        assert!(said.contains("folder/wheelwright.lock:1:1"), "{said}");
+    }
+}
