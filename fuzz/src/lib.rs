@@ -7,6 +7,7 @@ mod cel;
 mod changes;
 mod comments;
 mod decode;
+mod lock;
 mod mutate;
 mod openapi;
 mod patch;
@@ -20,6 +21,7 @@ pub use cel::cel;
 pub use changes::changes;
 pub use comments::comments;
 pub use decode::decode;
+pub use lock::lock;
 pub use mutate::mutate;
 pub use openapi::openapi;
 pub use patch::patch;
@@ -44,6 +46,7 @@ mod tests {
             ("changes", changes),
             ("comments", comments),
             ("decode", decode),
+            ("lock", lock),
             ("openapi", openapi),
             ("patch", patch),
             ("schema", schema),

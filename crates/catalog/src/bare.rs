@@ -37,7 +37,7 @@ struct BareDocument {
 }
 
 impl Bare {
-    /// Takes a file, and says whether it declares anything. A file that was found in a folder may be anything.
+    /// Takes a file, and says whether it declares kinds, or would if nothing were wrong with it. A file that was found in a folder may be anything.
     pub(crate) fn add(&mut self, loader: &mut Loader<'_>, path: &Path, folder: &Path, input: Input) -> bool {
         let arena = Arena::for_input(input.bytes.len());
         if input.origin == Origin::Found && !mentions_definitions(&input) {
@@ -45,10 +45,14 @@ impl Bare {
         }
         // Files are many in a folder, and only those are kept that declare something.
         let Ok((_, documents)) = input.documents(&arena) else {
-            return loader.decode(&input, &arena).is_some();
+            loader.decode(&input, &arena);
+            return true;
         };
-        let dialect = documents.first().and_then(Dialect::of).filter(|_| input.origin == Origin::Named);
-        if let Some(dialect) = dialect {
+        if let Some(dialect) = documents.first().and_then(Dialect::of) {
+            let describes_api = matches!(dialect, Dialect::Swagger2 | Dialect::OpenApi30 | Dialect::OpenApi31);
+            if input.origin == Origin::Found || !describes_api {
+                return false;
+            }
             let resources = resources(&documents[0], dialect);
             let (path, folder) = (path.to_owned(), folder.to_owned());
             drop(documents);
@@ -59,13 +63,15 @@ impl Bare {
         let Some((_, documents)) = loader.decode(&input, &arena) else { return true };
         let is_new = |document: &&Spanned<'_>| self.read.insert(encode(document.to_value(&arena)));
         let new: Vec<Spanned<'_>> = documents.iter().filter(is_new).copied().collect();
+        let findings = loader.catalog.findings.len();
         let definitions = loader.definitions(&new);
+        let is_broken = loader.catalog.findings.len() > findings;
         for definition in &definitions {
             let (declaration, span) = loader.declaration(definition);
             let kind = loader.kind(declaration, folder, PolicySet::default(), span);
             loader.catalog.kinds.push(kind);
         }
-        !definitions.is_empty() || new.len() < documents.len()
+        is_broken || !definitions.is_empty() || new.len() < documents.len()
     }
 }
 

@@ -17,6 +17,7 @@ pub struct Catalog {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) schema_findings: Vec<Finding>,
+    pub(crate) without_kinds: Vec<String>,
     pub(crate) table: FileTable,
 }
 
@@ -47,15 +48,15 @@ impl Catalog {
     /// What is wrong with the files is found and not refused: see [`findings`](Self::findings).
     ///
     /// # Errors
-    /// A path cannot be read, or nothing at it declares a kind.
+    /// A path cannot be read, or nothing at any of them declares a kind.
     pub fn load<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Unreadable> {
-        Self::load_from(&OnDisk, paths)
+        Self::load_from(&OnDisk::default(), paths)
     }
 
     /// As [`load`](Self::load), from the disk or from a [`Revision`](crate::Revision).
     ///
     /// # Errors
-    /// A path cannot be read, or nothing at it declares a kind.
+    /// A path cannot be read, or nothing at any of them declares a kind.
     pub fn load_from<P: AsRef<Path>>(source: &dyn Source, paths: &[P]) -> Result<Self, Unreadable> {
         load::load(source, paths.iter().map(AsRef::as_ref))
     }
@@ -73,6 +74,11 @@ impl Catalog {
     /// What is wrong with how schemas are written; they are used all the same, and checking the files says more.
     pub fn schema_findings(&self) -> &[Finding] {
         &self.schema_findings
+    }
+
+    /// The paths at which nothing declares a kind; schemas that stand alone are such, for they have no versions.
+    pub fn without_kinds(&self) -> &[String] {
+        &self.without_kinds
     }
 
     /// The versions that are named somewhere and neither declared nor locked.

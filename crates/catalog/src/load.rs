@@ -30,8 +30,17 @@ pub(crate) fn load<'p>(source: &dyn Source, paths: impl Iterator<Item = &'p Path
     let mut loader =
         Loader { source, catalog: Catalog::default(), definitions: HashMap::new(), changes: HashMap::new() };
     let mut bare = Bare::default();
+    let mut declares_any = false;
     for path in paths {
-        loader.path(path, &mut bare)?;
+        if loader.path(path, &mut bare)? {
+            declares_any = true;
+        } else {
+            loader.catalog.without_kinds.push(source.display(path));
+        }
+    }
+    if let (false, Some(name)) = (declares_any, loader.catalog.without_kinds.first()) {
+        let why = "it declares no kind: there is no catalog, no CustomResourceDefinition and no OpenAPI document";
+        return Err(Unreadable { name: name.clone(), error: io::Error::new(io::ErrorKind::InvalidData, why) });
     }
     bare::finish(&mut loader, bare);
     verify::verify(&mut loader.catalog);
@@ -47,18 +56,19 @@ pub(crate) struct Loader<'s> {
 }
 
 impl<'s> Loader<'s> {
-    fn path(&mut self, path: &Path, bare: &mut Bare) -> Result<(), Unreadable> {
+    /// Loads what is at a path, and says whether it declares kinds, or would if nothing were wrong with it.
+    fn path(&mut self, path: &Path, bare: &mut Bare) -> Result<bool, Unreadable> {
         let unreadable = |error| Unreadable { name: self.source.display(path), error };
         if !self.source.is_folder(path) {
             let bytes = self.source.read(path).map_err(unreadable)?;
-            return self.file(path, bytes, bare);
+            return Ok(self.file(path, bytes, bare));
         }
         for name in CATALOG_FILES {
             let file = path.join(name);
             match self.source.read(&file) {
                 Ok(bytes) => {
                     self.catalog_file(&file, bytes);
-                    return Ok(());
+                    return Ok(true);
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(Unreadable { name: self.source.display(&file), error }),
@@ -72,16 +82,11 @@ impl<'s> Loader<'s> {
             let input = self.input(&file, bytes, Origin::Found);
             declares |= bare.add(self, &file, path, input);
         }
-        match declares {
-            true => Ok(()),
-            false => {
-                Err(nothing(self.source, path, "there is no wheelwright.yaml and no CustomResourceDefinition in it"))
-            }
-        }
+        Ok(declares)
     }
 
     /// A file that the user named: a catalog, or something that declares kinds itself.
-    fn file(&mut self, path: &Path, bytes: Vec<u8>, bare: &mut Bare) -> Result<(), Unreadable> {
+    fn file(&mut self, path: &Path, bytes: Vec<u8>, bare: &mut Bare) -> bool {
         let is_named_so = CATALOG_FILES.iter().any(|name| path.file_name() == Some(OsStr::new(name)));
         let input = self.input(path, bytes, Origin::Named);
         let is_catalog = is_named_so || {
@@ -91,16 +96,9 @@ impl<'s> Loader<'s> {
         };
         if is_catalog {
             self.catalog_file(path, input.bytes);
-            return Ok(());
+            return true;
         }
-        match bare.add(self, path, folder_of(path), input) {
-            true => Ok(()),
-            false => Err(nothing(
-                self.source,
-                path,
-                "it holds no catalog, no CustomResourceDefinition and no OpenAPI document",
-            )),
-        }
+        bare.add(self, path, folder_of(path), input)
     }
 
     fn catalog_file(&mut self, path: &Path, bytes: Vec<u8>) {
@@ -396,8 +394,4 @@ fn looks_like_catalog(document: &Spanned<'_>) -> bool {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
-}
-
-fn nothing(source: &dyn Source, path: &Path, why: &str) -> Unreadable {
-    Unreadable { name: source.display(path), error: io::Error::new(io::ErrorKind::InvalidData, why) }
 }

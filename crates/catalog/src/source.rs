@@ -37,8 +37,11 @@ pub trait Source: fmt::Debug {
 }
 
 /// The disk as it is.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OnDisk;
+#[derive(Clone, Debug, Default)]
+pub struct OnDisk {
+    /// The tree of all files, instead of the one around each.
+    pub tree: Option<Disk>,
+}
 
 impl Source for OnDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
@@ -59,6 +62,6 @@ impl Source for OnDisk {
     }
 
     fn tree(&self, file: &Path) -> Box<dyn Tree + '_> {
-        Box::new(Disk::around(file, None))
+        Box::new(self.tree.clone().unwrap_or_else(|| Disk::around(file, None)))
     }
 }

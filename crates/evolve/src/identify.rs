@@ -39,7 +39,9 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
             find(&from.structure, at, &from.name, "removed", problems);
         }
     }
-    let nearest = nearest_first(index, version.from, others);
+    // The version that changes are relative to comes before all others.
+    let first = version.from.map(|from| &others[from.position()]);
+    let nearest: Vec<&VersionHistory> = first.into_iter().chain(nearest_first(index, others)).flatten().collect();
     let mut texts: HashSet<Box<str>> = fields.iter().map(|field| field.text.clone()).collect();
     let nodes: Vec<NodeIndex> = version.structure.fields().collect();
     for node in nodes {
@@ -50,7 +52,8 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
             nearest.iter().filter(|_| !is_new.contains(&node)).find_map(|other| {
                 let found = other.structure.child(other.counterpart(version, parent)?, name)?;
                 let id = other.id(found)?;
-                let free = version.node_of(id).is_none() && !renames.claims(id);
+                let locked = before.as_ref().is_some_and(|before| before.node_of(id).is_some());
+                let free = version.node_of(id).is_none() && !renames.claims(id) && !locked;
                 (free && other.structure.keeps_shape(found, &version.structure, node)).then_some(id)
             })
         });
@@ -68,16 +71,10 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
     freeze_declared_defaults(version, before.as_ref(), index, step, fields, problems);
 }
 
-/// The other versions in the order in which a field is looked for: the one that changes are relative to, then those
-/// before from the nearest on, then those after.
-fn nearest_first(
-    index: VersionIndex,
-    from: Option<VersionIndex>,
-    others: &[Option<VersionHistory>],
-) -> Vec<&VersionHistory> {
+/// The other versions from the nearest on: those before, then those after.
+pub(crate) fn nearest_first<'o, V>(index: VersionIndex, others: &'o [V]) -> impl Iterator<Item = &'o V> {
     let (earlier, later) = others.split_at(index.position());
-    let first = from.into_iter().map(|from| &others[from.position()]);
-    first.chain(earlier.iter().rev()).chain(later).flatten().collect()
+    earlier.iter().rev().chain(later)
 }
 
 /// The id that a field of a locked version has, if it is still of a shape that it can be.
@@ -112,8 +109,7 @@ fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, pr
         if let (Some(parent), Some(name)) = (parent, name)
             && version.structure.child(parent, name).is_none()
         {
-            let copy = copy_below(&before.structure, lost, &mut version.structure, parent);
-            let pairs: Vec<_> = pairs_below(&before.structure, lost, &version.structure, copy);
+            let pairs = copy_below(&before.structure, lost, &mut version.structure, parent);
             for (old, new) in pairs {
                 if let Some(id) = before.id(old).filter(|id| version.node_of(*id).is_none()) {
                     version.set_id(new, id);
@@ -123,19 +119,20 @@ fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, pr
     }
 }
 
-/// Copies a node and all below it into another structure.
-fn copy_below(from: &Structure, node: NodeIndex, to: &mut Structure, parent: NodeIndex) -> NodeIndex {
+/// Copies a node and all below it into another structure; every node with its copy.
+pub(crate) fn copy_below(
+    from: &Structure,
+    node: NodeIndex,
+    to: &mut Structure,
+    parent: NodeIndex,
+) -> Vec<(NodeIndex, NodeIndex)> {
     let original = from.node(node);
     let copy = to.push(StructureNode { parent: Some(parent), children: Vec::new(), ..original.clone() });
+    let mut pairs = vec![(node, copy)];
     for child in &original.children {
-        copy_below(from, *child, to, copy);
+        pairs.extend(copy_below(from, *child, to, copy));
     }
-    copy
-}
-
-fn pairs_below(a: &Structure, at: NodeIndex, b: &Structure, bt: NodeIndex) -> Vec<(NodeIndex, NodeIndex)> {
-    let below = a.node(at).children.iter().zip(&b.node(bt).children);
-    [(at, bt)].into_iter().chain(below.flat_map(|(at, bt)| pairs_below(a, *at, b, *bt))).collect()
+    pairs
 }
 
 /// Storage defaults that changes declare, for the fields that their step introduces.

@@ -2,6 +2,7 @@
 //!
 //! This crate does no IO.
 
+mod carry;
 mod change;
 pub mod check;
 mod convert;
@@ -13,6 +14,8 @@ mod kind;
 pub mod laws;
 mod lens;
 mod lock;
+mod omitempty;
+mod origin;
 mod problem;
 mod reader;
 mod selector;
@@ -21,6 +24,10 @@ mod structure;
 mod testing;
 mod version;
 
+pub use carry::{
+    ANNOTATION_LIMIT, CARRY_PREFIX, Carry, CarryFate, CarryNote, CarrySize, CarryTooLarge, Loaded, NoAnnotations,
+    carry_size,
+};
 pub use change::{
     DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
     parse_changes,
@@ -32,6 +39,8 @@ pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, o
 pub use kind::Kind;
 pub use lens::{Envelope, Lenses, Provenance, Source, WouldReset};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
+pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
+pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};
 pub use problem::ChangeProblem;
 pub use reader::{Reader, quoted};
 pub use selector::{Selector, SelectorError, Step};

@@ -1,5 +1,7 @@
 //! The shape of a version: its fields, and of each of them what the lens has to know.
 
+use std::collections::HashMap;
+
 use wheelwright_document::Owned;
 use wheelwright_schema::{
     Root, Schema,
@@ -12,6 +14,8 @@ use crate::{Selector, Step};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Structure {
     nodes: Vec<StructureNode>,
+    /// The fields of every node by their names.
+    by_name: Vec<HashMap<Box<str>, NodeIndex>>,
 }
 
 /// The position of a node in a [`Structure`].
@@ -84,7 +88,7 @@ pub struct Union {
 impl Structure {
     /// The shape of a version with this schema. Of a resource, apiVersion, kind and metadata are outside.
     pub fn of(schema: &Schema, root: Root) -> Self {
-        let mut builder = Self { nodes: Vec::new() };
+        let mut builder = Self { nodes: Vec::new(), by_name: Vec::new() };
         let is_resource = root == Root::Resource;
         builder.add(schema, None, Step::Items, Context { implied: is_resource, preserved: false });
         // The document is an object whatever its schema says.
@@ -92,7 +96,9 @@ impl Structure {
             Shape::Object => Shape::Object,
             _ => {
                 builder.nodes.truncate(1);
+                builder.by_name.truncate(1);
                 builder.nodes[0].children.clear();
+                builder.by_name[0].clear();
                 builder.nodes[0].keeps_unknown = true;
                 Shape::Object
             }
@@ -102,7 +108,8 @@ impl Structure {
 
     /// A document without fields.
     pub fn empty() -> Self {
-        Self { nodes: vec![StructureNode::new(None, Step::Items, Shape::Object)] }
+        let root = StructureNode::new(None, Step::Items, Shape::Object);
+        Self { nodes: vec![root], by_name: vec![HashMap::new()] }
     }
 
     /// The document itself.
@@ -125,6 +132,11 @@ impl Structure {
         (0..self.nodes.len() as u32).map(NodeIndex)
     }
 
+    /// The node after another.
+    pub(crate) fn after(&self, index: NodeIndex) -> Option<NodeIndex> {
+        ((index.0 as usize) + 1 < self.nodes.len()).then_some(NodeIndex(index.0 + 1))
+    }
+
     /// Every field, those above before those below.
     pub fn fields(&self) -> impl Iterator<Item = NodeIndex> + '_ {
         self.indexes().filter(|index| self.is_field(*index))
@@ -137,11 +149,7 @@ impl Structure {
 
     /// A field of an object by its name.
     pub fn child(&self, parent: NodeIndex, name: &str) -> Option<NodeIndex> {
-        self.node(parent)
-            .children
-            .iter()
-            .copied()
-            .find(|child| matches!(&self.node(*child).step, Step::Field(candidate) if **candidate == *name))
+        self.by_name[parent.position()].get(name).copied()
     }
 
     /// The items of a list or values of a map.
@@ -175,9 +183,13 @@ impl Structure {
     pub(crate) fn push(&mut self, node: StructureNode) -> NodeIndex {
         let index = NodeIndex(self.nodes.len() as u32);
         if let Some(parent) = node.parent {
-            self.node_mut(parent).children.push(index);
+            self.nodes[parent.position()].children.push(index);
+            if let Step::Field(name) = &node.step {
+                self.by_name[parent.position()].insert(name.clone(), index);
+            }
         }
         self.nodes.push(node);
+        self.by_name.push(HashMap::new());
         index
     }
 

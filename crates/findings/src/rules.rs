@@ -5,6 +5,7 @@
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
 //! filled in. An id is never used again for anything else.
+//! WW100 and up about documents, WW140 to WW149 about the lock. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 

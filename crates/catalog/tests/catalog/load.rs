@@ -132,17 +132,31 @@ fn an_order_is_taken_from_the_file_only_where_names_do_not_tell() {
 
 #[test]
 fn what_declares_nothing_is_refused() {
-    let memory = Memory::new([("a.yaml", "a: 1"), ("empty/b.yaml", "")]);
+    let memory = Memory::new([("a.yaml", "a: 1"), ("empty/b.yaml", ""), ("crd.yaml", CARTS)]);
     let refused = |path: &str| Catalog::load_from(&memory, &[path]).unwrap_err().to_string();
-    assert_eq!(
-        refused("a.yaml"),
-        "cannot read a.yaml: it holds no catalog, no CustomResourceDefinition and no OpenAPI document"
-    );
-    assert_eq!(
-        refused("empty"),
-        "cannot read empty: there is no wheelwright.yaml and no CustomResourceDefinition in it"
-    );
+    let nothing = "it declares no kind: there is no catalog, no CustomResourceDefinition and no OpenAPI document";
+    assert_eq!(refused("a.yaml"), format!("cannot read a.yaml: {nothing}"));
+    assert_eq!(refused("empty"), format!("cannot read empty: {nothing}"));
     assert!(refused("none.yaml").starts_with("cannot read none.yaml: "));
+    let both = Catalog::load_from(&memory, &["crd.yaml", "a.yaml"]).unwrap();
+    assert_eq!((both.kinds().len(), both.without_kinds()), (1, &["a.yaml".to_owned()][..]));
+}
+
+#[test]
+fn what_is_broken_is_found_and_not_refused() {
+    let old = CARTS.replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1");
+    let files = [
+        ("old.yaml", &*old),
+        ("crd.yaml", "CustomResourceDefinition: ]"),
+        ("wheelwright.yaml", "]"),
+        ("e/wheelwright.yaml", ""),
+    ];
+    let memory = Memory::new(files);
+    for (path, rule) in
+        [("old.yaml", "WW002"), ("crd.yaml", "WW001"), ("wheelwright.yaml", "WW001"), ("", "WW001"), ("e", "WW110")]
+    {
+        assert_eq!(broken(&memory.load(path)), [rule], "{path}");
+    }
 }
 
 #[test]

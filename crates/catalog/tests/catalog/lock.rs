@@ -10,10 +10,10 @@ use crate::support::Folder;
 fn what_was_written_is_read() {
     let folder = Folder::new();
     let path = folder.0.join(LOCK_FILE);
-    assert!(read_lock(&OnDisk, &folder.0).unwrap().is_none());
+    assert!(read_lock(&OnDisk::default(), &folder.0).unwrap().is_none());
     for text in ["first\n", "second, which is longer\n", ""] {
         write_lock(&path, text).unwrap();
-        assert_eq!(read_lock(&OnDisk, &folder.0).unwrap().unwrap().text(), text);
+        assert_eq!(read_lock(&OnDisk::default(), &folder.0).unwrap().unwrap().text(), text);
     }
     let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, [LOCK_FILE], "nothing else is left behind");
@@ -28,7 +28,7 @@ fn a_lock_that_cannot_be_written_stays_as_it_was() {
     assert!(write_lock(&folder.0.join("none").join(LOCK_FILE), "text").is_err());
     let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, [LOCK_FILE], "no temporary file is left behind");
-    assert!(read_lock(&OnDisk, &folder.0).is_err(), "a folder is no lock");
+    assert!(read_lock(&OnDisk::default(), &folder.0).is_err(), "a folder is no lock");
 }
 
 #[cfg(unix)]

@@ -7,5 +7,6 @@ mod git;
 mod golden;
 mod load;
 mod lock;
+mod real;
 mod schemas;
 mod support;

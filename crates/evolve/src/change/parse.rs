@@ -157,8 +157,11 @@ fn names(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>, expected: &s
     (!names.is_empty()).then(|| names.into_iter().map(|(_, name)| name.into()).collect())
 }
 
-/// The members of a union and its discriminator: a list, or an object with both.
-fn union(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<(Vec<Box<str>>, Option<Box<str>>)> {
+/// The members of a union, and its discriminator.
+type Union = (Vec<Box<str>>, Option<Box<str>>);
+
+/// A union: a list of members, or an object with members and discriminator.
+fn union(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Union> {
     const MEMBERS: &str = "a list with the names of members";
     let Some(entries) = value.as_object() else {
         return Some((names(reader, value, path, MEMBERS)?, None));

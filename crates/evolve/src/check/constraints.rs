@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use wheelwright_document::Owned;
+use wheelwright_findings::Level;
 
 use super::{
-    Addition, Change, Difference, Example, Incompatibility, What,
+    Addition, Change, Difference, Example, Incompatibility, Limit, What,
     diff::{spelled, spellings},
     example::{self, Wanted, document, value_for},
     side::Side,
@@ -13,7 +14,7 @@ use super::{
 use crate::{History, NodeIndex};
 
 /// Making an example takes as long as the schema is large, so that not every finding has one.
-const MOST_EXAMPLES: usize = 16;
+pub(crate) const MOST_EXAMPLES: usize = 32;
 
 /// What documents of one version lack or have that the next one does not accept.
 pub(crate) fn constraints(
@@ -39,11 +40,14 @@ pub(crate) fn constraints(
         if required && let Some(value) = after.schema(node).and_then(|schema| value_for(schema, after.value_root())) {
             finding = finding.add(Addition::Default(field.clone(), value));
         }
+        if matches!(&finding.what, What::Tightened(limits) if limits.iter().all(Limit::refuses_only_empty)) {
+            finding.level = Level::Note;
+        }
         if let Some(witness) = witness.filter(|_| examples < MOST_EXAMPLES) {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
             finding.example =
                 target.and_then(|target| refused_example(before, (after, node), (target, old.is_some()), witness));
-            examples += usize::from(finding.example.is_some());
+            examples += 1;
         }
         findings.push(finding);
     }
@@ -68,6 +72,9 @@ fn judge(
         Change::Added { required: true, .. } if !has_default() => {
             Some((What::NewlyRequired { existed: false }, "required", Some(Wanted::Absent)))
         }
+        Change::Replaced { .. } if after.is_required(node) && !has_default() => {
+            Some((What::NewlyRequired { existed: false }, "required", None))
+        }
         Change::Required(true) if !has_default() => {
             Some((What::NewlyRequired { existed: true }, "required", Some(Wanted::Absent)))
         }
@@ -81,9 +88,11 @@ fn judge(
             let witness = removed.first().cloned().unwrap_or_else(|| example::string("something-else"));
             Some((What::ValuesRefused { removed, listed: after.clone() }, "enum", Some(Wanted::Is(witness))))
         }
-        Change::Limit { keyword, before, after, tightened: true } => {
-            let what = What::Tightened { keyword, before: before.clone(), after: after.clone() };
-            Some((what, keyword, beyond(keyword, before.as_deref(), after.as_deref()).map(Wanted::Is)))
+        Change::Limits(limits) => {
+            let tightened: Vec<Limit> = limits.iter().filter(|limit| limit.tightened).cloned().collect();
+            let first = tightened.first()?;
+            let (keyword, witness) = (first.keyword, beyond(first));
+            Some((What::Tightened(tightened), keyword, witness.map(Wanted::Is)))
         }
         Change::Text { keyword, before, after } if after.is_some() => {
             Some((What::TextChanged { keyword, before: before.clone(), after: after.clone() }, keyword, None))
@@ -94,11 +103,11 @@ fn judge(
 }
 
 /// A value that the old limit allows and the new one does not.
-fn beyond(keyword: &str, before: Option<&str>, after: Option<&str>) -> Option<Owned> {
-    let bound = |text: Option<&str>| text?.split(' ').next()?.parse::<f64>().ok();
-    let (before, after) = (bound(before), bound(after)?);
+fn beyond(limit: &Limit) -> Option<Owned> {
+    let bound = |text: &Option<String>| text.as_ref()?.split(' ').next()?.parse::<f64>().ok();
+    let (before, after) = (bound(&limit.before), bound(&limit.after)?);
     let text = |length: f64| (0.0..=4096.0).contains(&length).then(|| example::string(&"a".repeat(length as usize)));
-    match keyword {
+    match limit.keyword {
         "maxLength" => text(before.unwrap_or(after + 1.0)),
         "minLength" => text(before.unwrap_or(after - 1.0)),
         "maximum" => Some(example::number(before.unwrap_or(after + 1.0))),

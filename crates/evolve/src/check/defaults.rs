@@ -6,6 +6,7 @@ use wheelwright_document::Owned;
 
 use super::{
     Change, Difference, Example, Incompatibility, What,
+    constraints::MOST_EXAMPLES,
     example::{Wanted, document, number, string},
     side::Side,
 };
@@ -36,10 +37,27 @@ pub(crate) fn changed_defaults(
 /// Defaults that readers fill in for good, and that other versions than the first do not accept.
 pub(crate) fn rejected_defaults(history: &History, sides: &[Side<'_>]) -> Vec<Incompatibility> {
     let frozen = history.ids().filter_map(|id| Some((id, history.field(id).frozen.as_ref()?)));
-    frozen.flat_map(|(id, value)| rejections(history, sides, id, value)).collect()
+    let mut findings: Vec<(NodeIndex, &Side<'_>, Incompatibility)> =
+        frozen.flat_map(|(id, value)| rejections(history, sides, id, value)).collect();
+    for (node, side, finding) in findings.iter_mut().take(MOST_EXAMPLES) {
+        if let What::DefaultRejected { value, reason } = &finding.what {
+            let document = document(side, &HashMap::from([(*node, Wanted::Is(value.clone()))]));
+            finding.example = document.map(|document| Example {
+                version: side.version.name.clone(),
+                refusal: side.refusal_at(*node, &document).or_else(|| Some(reason.clone())),
+                document,
+            });
+        }
+    }
+    findings.into_iter().map(|(_, _, finding)| finding).collect()
 }
 
-fn rejections(history: &History, sides: &[Side<'_>], id: FieldId, value: &Owned) -> Vec<Incompatibility> {
+fn rejections<'s>(
+    history: &History,
+    sides: &'s [Side<'s>],
+    id: FieldId,
+    value: &Owned,
+) -> Vec<(NodeIndex, &'s Side<'s>, Incompatibility)> {
     let first = &sides[history.field(id).first.position()];
     let Some(origin) = first.version.node_of(id) else { return Vec::new() };
     if first.refusal_of_value(origin, value).is_some() {
@@ -51,14 +69,11 @@ fn rejections(history: &History, sides: &[Side<'_>], id: FieldId, value: &Owned)
         .filter_map(|side| {
             let node = side.version.node_of(id).filter(|node| is_spelled_alike((first, origin), (side, *node)))?;
             let reason = side.refusal_of_value(node, value)?;
-            let what = What::DefaultRejected { value: value.clone(), reason: reason.clone() };
+            let what = What::DefaultRejected { value: value.clone(), reason };
             let field = side.version.structure.selector(node);
-            let mut finding = Incompatibility::new(&side.version.name, Some(&first.version.name), field, what)
+            let finding = Incompatibility::new(&side.version.name, Some(&first.version.name), field, what)
                 .at(side.place(node, ""), first.place(origin, "default"));
-            let document = document(side, &HashMap::from([(node, Wanted::Is(value.clone()))]));
-            let version = side.version.name.clone();
-            finding.example = document.map(|document| Example { version, document, refusal: Some(reason) });
-            Some(finding)
+            Some((node, side, finding))
         })
         .collect()
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use wheelwright_document::{Arena, Owned, write_yaml};
 
 use super::{
-    Addition, Change, Difference, Incompatibility, Lacking, Likeness, Lost, What, diff::spelled, example::string,
+    Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, What, diff::spelled,
+    example::string,
 };
 use crate::{Selector, Step, Union, VersionName};
 
@@ -35,11 +36,14 @@ impl Incompatibility {
                 format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
             }
             What::ValuesRefused { removed, .. } => format!("{field} does not take {} any more", listing(removed)),
-            What::Tightened { keyword, before: None, after } => {
-                format!("{field} has {keyword} {} in {version}, and none in {other}", or_none(after))
-            }
-            What::Tightened { keyword, before, after } => {
-                format!("{keyword} of {field} is {} in {other} and {} in {version}", or_none(before), or_none(after))
+            What::Tightened(limits) => {
+                let was = |limit: &Limit| match &limit.before {
+                    Some(before) => format!("{} {before}", limit.keyword),
+                    None => format!("no {}", limit.keyword),
+                };
+                let is = |limit: &Limit| format!("{} {}", limit.keyword, or_none(&limit.after));
+                let all = |spell: &dyn Fn(&Limit) -> String| limits.iter().map(spell).collect::<Vec<_>>().join(", ");
+                format!("{field} has {} in {version}, and {} in {other}", all(&is), all(&was))
             }
             What::TextChanged { keyword, before, after } => {
                 let (before, after) = (quoted(before), quoted(after));
@@ -48,9 +52,12 @@ impl Incompatibility {
             What::NullRefused => format!("{field} can be null in {other}, and not in {version}"),
             What::DefaultChanged { before, after, frozen } => {
                 let (was, is) = (value_or_none(before), value_or_none(after));
-                let kept = value_or_none(frozen);
+                let kept = match frozen {
+                    Some(value) => format!("keep filling in {}", spelled(value)),
+                    None => "keep leaving it absent".to_owned(),
+                };
                 format!(
-                    "the default of {field} is {was} in {other} and {is} in {version}; readers keep filling in {kept}"
+                    "the default of {field} is {was} in {other} and {is} in {version}; readers of old records {kept}"
                 )
             }
             What::DefaultRejected { value, reason } => {
@@ -173,24 +180,34 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
 }
 
 /// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
-pub fn describe_lost(lost: &Lost) -> String {
+pub fn describe_loss(loss: &Loss) -> String {
+    let mut out = format!("{}{}", lost(&loss.there), lost(&loss.back));
+    if out.is_empty() || loss.additions.is_empty() {
+        return out;
+    }
+    let has_renames = loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { .. }));
+    let question = if has_renames { " (are these renames right?)" } else { "" };
+    let _ = writeln!(out, "With Wheelwright nothing is lost. Add to the changes of this kind{question}:\n");
+    out.push_str(&indented(&changes_text(&loss.step, &loss.additions)));
+    out
+}
+
+fn lost(lost: &Lost) -> String {
     let (version, through, count) = (&lost.version, &lost.through, lost.fields.len());
     if count == 0 {
         return String::new();
     }
     let fields = if count == 1 { "1 field is" } else { &format!("{count} fields are") };
-    let mut out = format!("{version} → {through}: {fields} lost under `strategy: None`\n");
+    let mut out = format!("{version} → {through}: {fields} lost under `strategy: None`\n\n");
     for field in &lost.fields {
-        let _ = writeln!(out, "  {} ({})", field.field, field.shape);
+        let _ = writeln!(out, "    {} ({})", field.field, field.shape);
     }
     if let Some(shown) = &lost.shown {
         let _ = writeln!(out, "\nThis document of {version}:\n\n{}", indented(&yaml(&shown.before)));
-        let _ = writeln!(
-            out,
-            "reads like this once a client of {through} has written it back:\n\n{}",
-            indented(&yaml(&shown.after))
-        );
+        let _ = writeln!(out, "reads like this once a client of {through} has written it back:\n");
+        out.push_str(&indented(&yaml(&shown.after)));
     }
+    out.push('\n');
     out
 }
 
@@ -200,12 +217,13 @@ pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking
         return String::new();
     }
     let fields = if lacking.len() == 1 { "1 field" } else { &format!("{} fields", lacking.len()) };
-    let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n");
-    for Lacking { field, shape, reads_as, required, .. } in lacking {
+    let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n\n");
+    for Lacking { field, shape, reads_as, within, required, .. } in lacking {
+        let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
         let _ = match (reads_as, required) {
-            (Some(value), _) => writeln!(out, "  {field} ({shape}) reads as {}", spelled(value)),
-            (None, false) => writeln!(out, "  {field} ({shape}) is absent"),
-            (None, true) => writeln!(out, "  {field} ({shape}) is absent, although {new} requires it"),
+            (Some(value), _) => writeln!(out, "    {field} ({shape}) reads as {}{within}", spelled(value)),
+            (None, false) => writeln!(out, "    {field} ({shape}) is absent"),
+            (None, true) => writeln!(out, "    {field} ({shape}) is absent, although {new} requires it{within}"),
         };
     }
     out
@@ -262,8 +280,10 @@ fn line(difference: &Difference, name: &str) -> String {
             let any = |members: &[Owned]| if members.is_empty() { "any".to_owned() } else { listing(members) };
             format!("~ {name}: values {}", from_to(&any(before), &any(after)))
         }
-        Change::Limit { keyword, before, after, .. } => {
-            format!("~ {name}: {keyword} {}", from_to(or_none(before), or_none(after)))
+        Change::Limits(limits) => {
+            let spell =
+                |limit: &Limit| format!("{} {}", limit.keyword, from_to(or_none(&limit.before), or_none(&limit.after)));
+            format!("~ {name}: {}", limits.iter().map(spell).collect::<Vec<_>>().join(", "))
         }
         Change::Text { keyword, before, after } => {
             format!("~ {name}: {keyword} {}", from_to(&quoted(before), &quoted(after)))

@@ -1,6 +1,6 @@
 //! What changed between two versions, field by field: the facts that rules judge and that people read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use wheelwright_document::{Arena, Owned, encode};
 use wheelwright_schema::Schema;
@@ -9,7 +9,7 @@ use super::{
     limits::limits,
     side::{Schemas, Side},
 };
-use crate::{Declaration, History, NodeIndex, Selector, Union, VersionIndex};
+use crate::{Declaration, History, NodeIndex, Selector, StructureNode, Union, VersionIndex};
 
 /// A field that is not the same in two versions.
 #[derive(Clone, PartialEq, Debug)]
@@ -75,17 +75,8 @@ pub enum Change {
         /// Those that are.
         after: Vec<Owned>,
     },
-    /// A bound, length or count is another.
-    Limit {
-        /// The keyword.
-        keyword: &'static str,
-        /// What it was.
-        before: Option<String>,
-        /// What it is.
-        after: Option<String>,
-        /// Some values that were allowed are not any more.
-        tightened: bool,
-    },
+    /// Bounds, lengths or counts are others.
+    Limits(Vec<Limit>),
     /// A pattern or format is another.
     Text {
         /// The keyword.
@@ -113,6 +104,20 @@ pub enum Change {
     },
 }
 
+/// A bound, length or count that is another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Limit {
+    /// The keyword.
+    pub keyword: &'static str,
+    /// What it was.
+    pub before: Option<String>,
+    /// What it is.
+    pub after: Option<String>,
+    /// Some values that were allowed are not any more.
+    pub tightened: bool,
+}
+
 /// What changed from one version to another, in the order of the fields; descriptions aside. Of a version that is not
 /// declared any more only the shape is known.
 pub fn diff(
@@ -129,42 +134,38 @@ pub fn diff(
 pub(crate) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
     let mut found = Found { before, after, list: Vec::new() };
     let (old, new) = (&before.version.structure, &after.version.structure);
-    let mut replaced = HashSet::new();
+    let gone = old.fields().filter(|node| is_top(before, after, *node));
+    let mut gone: BTreeMap<(Option<NodeIndex>, Option<&str>), NodeIndex> =
+        gone.map(|node| ((old.node(node).parent, old.node(node).name()), node)).collect();
     for node in new.indexes() {
-        match before.version.counterpart(after.version, node) {
-            Some(counterpart) => found.pair(counterpart, node),
-            None if is_top(after, before, node) => {
-                let parent = new.node(node).parent.and_then(|parent| before.version.counterpart(after.version, parent));
-                let taken = parent.zip(new.node(node).name()).and_then(|(parent, name)| old.child(parent, name));
-                let taken = taken.filter(|taken| after.version.counterpart(before.version, *taken).is_none());
-                let change = match taken {
-                    Some(taken) => {
-                        replaced.insert(taken);
-                        Change::Replaced { before: before.shape_name(taken), after: after.shape_name(node) }
-                    }
-                    None => Change::Added {
-                        shape: after.shape_name(node),
-                        required: after.is_required(node),
-                        default: new.node(node).default.clone(),
-                    },
-                };
-                found.push(taken, Some(node), change);
-            }
-            None => {}
+        if let Some(counterpart) = before.version.counterpart(after.version, node) {
+            found.pair(counterpart, node);
+        } else if is_top(after, before, node) {
+            let parent = new.node(node).parent.and_then(|parent| before.version.counterpart(after.version, parent));
+            let taken = gone.remove(&(parent, new.node(node).name()));
+            let change = match taken {
+                Some(taken) => Change::Replaced { before: before.shape_name(taken), after: after.shape_name(node) },
+                None => Change::Added {
+                    shape: after.shape_name(node),
+                    required: after.is_required(node),
+                    default: new.node(node).default.clone(),
+                },
+            };
+            found.push(taken, Some(node), change);
         }
     }
-    for node in old.fields() {
-        let is_gone = after.version.counterpart(before.version, node).is_none();
-        if is_gone && is_top(before, after, node) && !replaced.contains(&node) {
-            found.push(Some(node), None, Change::Removed { shape: before.shape_name(node) });
-        }
+    let mut gone: Vec<NodeIndex> = gone.into_values().collect();
+    gone.sort_unstable();
+    for node in gone {
+        found.push(Some(node), None, Change::Removed { shape: before.shape_name(node) });
     }
     found.list
 }
 
-/// Whether a field that the other side does not have is below something that it has.
+/// Whether the other side lacks a field, but not what it is a part of.
 fn is_top(side: &Side<'_>, other: &Side<'_>, node: NodeIndex) -> bool {
     side.version.structure.is_field(node)
+        && other.version.counterpart(side.version, node).is_none()
         && side.parent(node).is_some_and(|parent| other.version.counterpart(side.version, parent).is_some())
 }
 
@@ -210,7 +211,7 @@ impl Found<'_> {
         if before.keys(old) != after.keys(new) {
             changes.push(Change::Keys { before: a.keys.clone(), after: b.keys.clone() });
         }
-        if a.union != b.union {
+        if members(a) != members(b) {
             changes.push(Change::Union { before: a.union.clone(), after: b.union.clone() });
         }
         if let (Some(a), Some(b)) = (before.schema(old), after.schema(new)) {
@@ -222,9 +223,18 @@ impl Found<'_> {
     }
 }
 
+/// The members of a union; their order says nothing.
+fn members(node: &StructureNode) -> Option<BTreeSet<&str>> {
+    node.union.as_ref().map(|union| union.members.iter().map(|member| &**member).collect())
+}
+
 fn checks(before: &Schema, after: &Schema) -> Vec<Change> {
     let (a, b) = (&before.checks, &after.checks);
-    let mut changes = limits(before, after);
+    let mut changes = Vec::new();
+    let limits = limits(before, after);
+    if !limits.is_empty() {
+        changes.push(Change::Limits(limits));
+    }
     for (keyword, before, after) in [("pattern", &a.pattern, &b.pattern), ("format", &a.format, &b.format)] {
         if before != after {
             changes.push(Change::Text { keyword, before: before.clone(), after: after.clone() });

@@ -82,6 +82,9 @@ impl Build<'_> {
                         fields.push((name.into(), self.node(*child)?));
                     }
                 }
+                if let Some(schema) = self.side.schema(node).filter(|_| !is_root) {
+                    self.maker.fill(schema, &mut fields)?;
+                }
                 Some(Owned::Object(fields.into()))
             }
             Shape::List => Some(Owned::Array([self.node(structure.element(node)?)?].into())),
@@ -98,9 +101,12 @@ struct Maker {
 }
 
 impl Maker {
-    /// A value that is there to be seen: objects and lists are not empty.
+    /// A value that is there to be seen: objects and lists are not empty, and nothing is what it would be by default.
     fn telling(&mut self, schema: &Schema) -> Option<Owned> {
-        let value = self.accepted(schema)?;
+        let value = match &schema.default {
+            Some(default) => self.other_than(schema, default)?,
+            None => self.accepted(schema)?,
+        };
         match &value {
             Owned::Object(fields) if fields.is_empty() => {
                 if let Some(property) = schema.properties.iter().next() {
@@ -122,12 +128,32 @@ impl Maker {
         }
     }
 
+    /// A value that is not the default, if one comes to mind.
+    fn other_than(&mut self, schema: &Schema, default: &Owned) -> Option<Owned> {
+        let mut others = schema.checks.r#enum.clone();
+        others.extend(self.made(schema));
+        match default {
+            Owned::Bool(value) => others.push(Owned::Bool(!value)),
+            Owned::Number(text) => {
+                others.extend(text.parse::<f64>().iter().flat_map(|value| [number(value + 1.0), number(value - 1.0)]));
+            }
+            _ => {}
+        }
+        others.retain(|other| other != default);
+        others.push(default.clone());
+        Some(self.first_fitting(schema, others))
+    }
+
     /// The smallest value that comes to mind.
     fn accepted(&mut self, schema: &Schema) -> Option<Owned> {
-        self.budget = self.budget.checked_sub(1)?;
-        if let Some(default) = &schema.default {
-            return Some(default.clone());
+        match &schema.default {
+            Some(default) => Some(default.clone()),
+            None => self.made(schema),
         }
+    }
+
+    fn made(&mut self, schema: &Schema) -> Option<Owned> {
+        self.budget = self.budget.checked_sub(1)?;
         if let Some(member) = schema.checks.r#enum.first() {
             return Some(member.clone());
         }
@@ -161,7 +187,19 @@ impl Maker {
                 fields.push((name.clone(), value));
             }
         }
+        self.fill(schema, &mut fields)?;
         Some(Owned::Object(fields.into()))
+    }
+
+    /// Adds fields until there are as many as there must be.
+    fn fill(&mut self, schema: &Schema, fields: &mut Vec<(Box<str>, Owned)>) -> Option<()> {
+        let least = usize::try_from(schema.checks.min_properties.unwrap_or_default()).ok()?;
+        for property in schema.properties.iter().take(least) {
+            if fields.len() < least && !fields.iter().any(|(known, _)| *known == property.name) {
+                fields.push((property.name.clone(), self.accepted(&property.schema)?));
+            }
+        }
+        Some(())
     }
 
     fn number(&self, schema: &Schema) -> Owned {

@@ -3,6 +3,7 @@
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::{Level, Rule, rules};
 
+use super::Limit;
 use crate::{Maturity, Selector, Union, VersionName};
 
 /// Something about a version that those who use another one have to know.
@@ -83,15 +84,8 @@ pub enum What {
         /// Those that are.
         listed: Vec<Owned>,
     },
-    /// A bound, length or count is tighter.
-    Tightened {
-        /// The keyword.
-        keyword: &'static str,
-        /// What it was.
-        before: Option<String>,
-        /// What it is.
-        after: Option<String>,
-    },
+    /// Bounds, lengths or counts are tighter.
+    Tightened(Vec<Limit>),
     /// A pattern or format is another, and whether it is tighter cannot be told.
     TextChanged {
         /// The keyword.
@@ -259,7 +253,7 @@ impl What {
             Self::Widened { .. } => &rules::SHAPE_WIDENED,
             Self::NewlyRequired { .. } => &rules::NEWLY_REQUIRED,
             Self::ValuesRefused { .. } => &rules::ENUM_MEMBER_REMOVED,
-            Self::Tightened { .. } => &rules::LIMIT_TIGHTENED,
+            Self::Tightened(_) => &rules::LIMIT_TIGHTENED,
             Self::TextChanged { .. } => &rules::PATTERN_CHANGED,
             Self::NullRefused => &rules::NULL_TAKEN_AWAY,
             Self::DefaultChanged { .. } => &rules::DEFAULT_CHANGED,

@@ -16,6 +16,20 @@ use super::{
 };
 use crate::{Declaration, History, NodeIndex, Selector, Shape, Structure, VersionIndex, VersionName};
 
+/// What is lost between two versions under `strategy: None`.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Loss {
+    /// Of documents of the one version.
+    pub there: Lost,
+    /// Of documents of the other.
+    pub back: Lost,
+    /// The later of the two versions.
+    pub step: VersionName,
+    /// What to add to its changes, so that every field of the earlier one is accounted for.
+    pub additions: Vec<Addition>,
+}
+
 /// What is lost when documents of one version pass through another under `strategy: None`.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -28,8 +42,6 @@ pub struct Lost {
     pub fields: Vec<LostField>,
     /// A small document that shows some of them.
     pub shown: Option<RoundTrip>,
-    /// What to add to the changes of the later of the two versions.
-    pub additions: Vec<Addition>,
 }
 
 /// A field that is lost.
@@ -64,6 +76,8 @@ pub struct Lacking {
     pub shape: String,
     /// What it reads as; without it the field is absent.
     pub reads_as: Option<Owned>,
+    /// The object that it is a part of, if old records need not have that either.
+    pub within: Option<Selector>,
     /// The newer version asks for it.
     pub required: bool,
     /// Where in the schema of the newer version it was written.
@@ -76,15 +90,18 @@ const MOST_SHOWN: usize = 3;
 /// Fields for which a document is looked for, until enough are shown.
 const MOST_TRIED: usize = 12;
 
-/// What is lost under `strategy: None` between two versions: first of documents of `a` that pass through `b`, then the
-/// other way round. Nothing is said of versions that are not declared.
-pub fn lost_under_none(declaration: &Declaration, history: &History, a: VersionIndex, b: VersionIndex) -> [Lost; 2] {
+/// What is lost under `strategy: None` between two versions. Nothing is said of versions that are not declared.
+pub fn lost_under_none(declaration: &Declaration, history: &History, a: VersionIndex, b: VersionIndex) -> Loss {
     let schemas = Schemas::of(declaration, history);
     let (one, other) = (schemas.side(a), schemas.side(b));
     let (earlier, later) = if a < b { (&one, &other) } else { (&other, &one) };
     let unsaid = removals(earlier, later, &compare(earlier, later));
-    let additions: Vec<Addition> = unsaid.into_iter().flat_map(|finding| finding.additions).collect();
-    [lost(&one, &other, additions.clone()), lost(&other, &one, additions)]
+    Loss {
+        there: lost(&one, &other),
+        back: lost(&other, &one),
+        step: later.version.name.clone(),
+        additions: unsaid.into_iter().flat_map(|finding| finding.additions).collect(),
+    }
 }
 
 /// The fields of the version `b` that records of the version `a` lack, and what they read as.
@@ -104,6 +121,7 @@ pub fn lacking_in_old_records(
             field: difference.after.clone()?,
             shape: after.shape_name(node),
             reads_as: after.version.id(node).and_then(|id| history.field(id).frozen.clone()),
+            within: object_that_may_lack(history, &after, node),
             required: after.is_required(node),
             span: after.place(node, ""),
         })
@@ -111,7 +129,18 @@ pub fn lacking_in_old_records(
     lacking.collect()
 }
 
-fn lost(side: &Side<'_>, through: &Side<'_>, additions: Vec<Addition>) -> Lost {
+/// The object of a field, if it or something above it is optional and not filled in.
+fn object_that_may_lack(history: &History, side: &Side<'_>, node: NodeIndex) -> Option<Selector> {
+    let is_sure = |node: NodeIndex| {
+        let frozen = side.version.id(node).and_then(|id| history.field(id).frozen.as_ref());
+        !side.version.structure.is_field(node) || side.is_required(node) || frozen.is_some()
+    };
+    let object = side.parent(node)?;
+    let mut above = std::iter::successors(Some(object), |node| side.parent(*node));
+    (!above.all(is_sure)).then(|| side.version.structure.selector(object))
+}
+
+fn lost(side: &Side<'_>, through: &Side<'_>) -> Lost {
     let nodes = pruned(side, through);
     let structure = &side.version.structure;
     let field = |node: &NodeIndex| LostField {
@@ -124,7 +153,6 @@ fn lost(side: &Side<'_>, through: &Side<'_>, additions: Vec<Addition>) -> Lost {
         through: through.version.name.clone(),
         fields: nodes.iter().map(field).collect(),
         shown: shown(side, &nodes).and_then(|document| round_trip(side, through, document)),
-        additions,
     }
 }
 
@@ -198,7 +226,7 @@ fn shown(side: &Side<'_>, fields: &[NodeIndex]) -> Option<Owned> {
     best
 }
 
-/// Written at one version, stored as the other, and read at the first again.
+/// Stored as one version, read and written back through the other, and read as the first again.
 fn round_trip(side: &Side<'_>, through: &Side<'_>, document: Owned) -> Option<RoundTrip> {
     let run = |side: &Side<'_>, document: &Owned, stages: Stages| {
         let arena = Arena::new();
@@ -206,7 +234,7 @@ fn round_trip(side: &Side<'_>, through: &Side<'_>, document: Owned) -> Option<Ro
         let result = side.program()?.run(document.share(&arena), &arena, stages).ok()?;
         Some(Owned::from(result.value))
     };
-    let stored = run(through, &document, Stages::DEFAULT)?;
-    let after = run(side, &stored, Stages::PRUNE)?;
+    let written = run(through, &document, Stages::DEFAULT)?;
+    let after = run(side, &written, Stages::DEFAULT)?;
     Some(RoundTrip { before: document, after })
 }

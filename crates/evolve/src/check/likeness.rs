@@ -120,36 +120,57 @@ impl Offer<'_> {
 
     /// Fields of the same name and shape, or of the same description, at another depth: only where there is no choice.
     fn elsewhere(&self, gone: &[NodeIndex]) -> Vec<Candidate> {
+        let named = self.with_same(|side, node| side.version.structure.node(node).name(), gone, Likeness::SameName);
+        let described = self.with_same(description, gone, Likeness::Description);
+        named.into_iter().chain(described).collect()
+    }
+
+    fn with_same(
+        &self,
+        key: for<'s> fn(&'s Side<'_>, NodeIndex) -> Option<&'s str>,
+        gone: &[NodeIndex],
+        likeness: Likeness,
+    ) -> Vec<Candidate> {
+        let mut groups: HashMap<&str, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
+        for node in gone {
+            if let Some(key) = key(self.before, *node) {
+                groups.entry(key).or_default().0.push(*node);
+            }
+        }
+        for node in &self.came {
+            if let Some(group) = key(self.after, *node).and_then(|key| groups.get_mut(key)) {
+                group.1.push(*node);
+            }
+        }
         let mut candidates = Vec::new();
-        let by_name = |side: &Side<'_>, node: NodeIndex| Some(self.name(side, node).to_owned());
-        let by_description = |side: &Side<'_>, node: NodeIndex| description(side, node).map(str::to_owned);
-        let keys: [(Likeness, &dyn Fn(&Side<'_>, NodeIndex) -> Option<String>); 2] =
-            [(Likeness::SameName, &by_name), (Likeness::Description, &by_description)];
-        for (likeness, key) in keys {
-            let mut groups: HashMap<String, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
-            for node in gone {
-                if let Some(key) = key(self.before, *node) {
-                    groups.entry(key).or_default().0.push(*node);
-                }
-            }
-            for node in &self.came {
-                if let Some(group) = key(self.after, *node).and_then(|key| groups.get_mut(&key)) {
-                    group.1.push(*node);
-                }
-            }
-            for (gone, came) in groups.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS) {
-                let fits = |gone: NodeIndex| came.iter().copied().filter(move |came| self.fits(gone, *came));
-                for node in &gone {
-                    let mut fitting = fits(*node);
-                    let (Some(only), None) = (fitting.next(), fitting.next()) else { continue };
-                    let rivals = gone.iter().filter(|rival| self.fits(**rival, only)).count();
-                    if rivals == 1 {
-                        candidates.push(Candidate { gone: *node, came: only, likeness });
-                    }
+        for (gone, came) in groups.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS) {
+            let is_match = |gone: NodeIndex, came: NodeIndex| self.is_near(gone, came) && self.fits(gone, came);
+            for node in &gone {
+                let mut fitting = came.iter().filter(|came| is_match(*node, **came));
+                let (Some(only), None) = (fitting.next(), fitting.next()) else { continue };
+                let rivals = gone.iter().filter(|rival| is_match(**rival, *only)).count();
+                if rivals == 1 {
+                    candidates.push(Candidate { gone: *node, came: *only, likeness });
                 }
             }
         }
         candidates
+    }
+
+    /// Whether both are in parts of one object: names such as `namespace` mean little at places that are far apart. Where
+    /// that object has a field of that name in both versions, the three may have changed places, and who became whom
+    /// cannot be told.
+    fn is_near(&self, gone: NodeIndex, came: NodeIndex) -> bool {
+        let above: HashSet<NodeIndex> = self.upwards(came).skip(1).collect();
+        let mut near = std::iter::successors(self.before.parent(gone), |node| self.before.parent(*node)).take(3);
+        let counterparts = near.find_map(|node| {
+            let counterpart = self.after.version.counterpart(self.before.version, node)?;
+            above.contains(&counterpart).then_some(counterpart)
+        });
+        let namesake = |object| self.after.version.structure.child(object, self.name(self.before, gone));
+        counterparts.is_some_and(|object| {
+            namesake(object).is_none_or(|field| self.before.version.counterpart(self.after.version, field).is_none())
+        })
     }
 
     /// Whether a rename from one to the other could be declared. Objects must have fields in common.
@@ -203,6 +224,8 @@ fn names_alike(a: &str, b: &str) -> Option<Likeness> {
     let (short, long) = if a.len() <= b.len() { (&a, &b) } else { (&b, &a) };
     if a == b {
         Some(Likeness::Case)
+    } else if is_opposite(short, long) {
+        None
     } else if is_plural(short, long) {
         Some(Likeness::Plural)
     } else if wheelwright_schema::closest_of([b.as_str()].into_iter(), &a).is_some() {
@@ -214,6 +237,13 @@ fn names_alike(a: &str, b: &str) -> Option<Likeness> {
     } else {
         None
     }
+}
+
+/// Whether one word says the contrary of the other: `unavailable` and `available`.
+fn is_opposite(short: &str, long: &str) -> bool {
+    let negated = |prefix: &str| long.strip_prefix(prefix) == Some(short);
+    ["un", "in", "im", "dis", "de", "non", "not", "no"].iter().any(|prefix| negated(prefix))
+        || long.strip_prefix("dis").zip(short.strip_prefix("en")).is_some_and(|(long, short)| long == short)
 }
 
 fn is_plural(singular: &str, plural: &str) -> bool {
@@ -248,7 +278,14 @@ mod tests {
             assert_eq!(names_alike(a, b), Some(likeness), "{a} {b}");
             assert_eq!(names_alike(b, a), Some(likeness), "{b} {a}");
         }
-        for (a, b) in [("name", "type"), ("id", "identity"), ("class", "reference"), ("a", "b")] {
+        for (a, b) in [
+            ("name", "type"),
+            ("id", "identity"),
+            ("class", "reference"),
+            ("a", "b"),
+            ("availableReplicas", "unavailableReplicas"),
+            ("enabled", "disabled"),
+        ] {
             assert_eq!(names_alike(a, b), None, "{a} {b}");
         }
     }

@@ -2,10 +2,10 @@
 
 use wheelwright_schema::Schema;
 
-use super::diff::Change;
+use super::Limit;
 
 /// The bounds, lengths and counts that are not the same in two schemas.
-pub(crate) fn limits(before: &Schema, after: &Schema) -> Vec<Change> {
+pub(crate) fn limits(before: &Schema, after: &Schema) -> Vec<Limit> {
     let (a, b) = (&before.checks, &after.checks);
     let counts = [
         ("minLength", a.min_length, b.min_length, Side::Least),
@@ -15,7 +15,7 @@ pub(crate) fn limits(before: &Schema, after: &Schema) -> Vec<Change> {
         ("minProperties", a.min_properties, b.min_properties, Side::Least),
         ("maxProperties", a.max_properties, b.max_properties, Side::Most),
     ];
-    let mut changes: Vec<Change> = counts
+    let mut changes: Vec<Limit> = counts
         .into_iter()
         .filter(|(_, before, after, _)| before != after)
         .map(|(keyword, before, after, side)| {
@@ -53,6 +53,15 @@ pub(crate) fn limits(before: &Schema, after: &Schema) -> Vec<Change> {
     changes
 }
 
+impl Limit {
+    /// Whether it refuses nothing but the empty value, which hardly anybody means.
+    pub(crate) fn refuses_only_empty(&self) -> bool {
+        matches!(self.keyword, "minLength" | "minItems" | "minProperties")
+            && matches!(self.before.as_deref(), None | Some("0"))
+            && self.after.as_deref() == Some("1")
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Side {
     Least,
@@ -68,12 +77,7 @@ fn is_tighter(before: Option<f64>, after: Option<f64>, side: Side) -> bool {
     }
 }
 
-fn limit(
-    keyword: &'static str,
-    before: Option<impl ToString>,
-    after: Option<impl ToString>,
-    tightened: bool,
-) -> Change {
+fn limit(keyword: &'static str, before: Option<impl ToString>, after: Option<impl ToString>, tightened: bool) -> Limit {
     let (before, after) = (before.map(|limit| limit.to_string()), after.map(|limit| limit.to_string()));
-    Change::Limit { keyword, before, after, tightened }
+    Limit { keyword, before, after, tightened }
 }

@@ -1,5 +1,7 @@
 //! Lists whose items are told apart in another way, and objects whose members exclude each other in one version only.
 
+use wheelwright_findings::Level;
+
 use super::{Addition, Change, Difference, Incompatibility, What, side::Side};
 use crate::{FieldId, NodeIndex, Union};
 
@@ -7,38 +9,37 @@ use crate::{FieldId, NodeIndex, Union};
 pub(crate) fn keys(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
     let mut findings = Vec::new();
     for difference in differences {
-        let (Change::Keys { .. }, (Some(was), Some(is))) = (&difference.change, difference.nodes) else { continue };
+        let (Change::Keys { before: old_names, after: new_names }, (Some(was), Some(is))) =
+            (&difference.change, difference.nodes)
+        else {
+            continue;
+        };
         let Some(field) = &difference.after else { continue };
         let (old, new) = (before.keys(was), after.keys(is));
-        let names = |keys: &[(Box<str>, Option<FieldId>)]| -> Vec<Box<str>> {
-            keys.iter().map(|(name, _)| name.clone()).collect()
+        let unsaid_before = new.iter().filter(|(id, _)| lacks(before, *id)).map(|(_, name)| (name, before));
+        let unsaid_after = old.iter().filter(|(id, _)| lacks(after, *id)).map(|(_, name)| (name, after));
+        let what = match unsaid_before.chain(unsaid_after).next() {
+            Some((key, side)) => What::KeyUnsaid { key: key.clone(), by: side.version.name.clone() },
+            // Keys are the same if the fields are, whatever they are called.
+            None if old.iter().map(|(id, _)| id).eq(new.iter().map(|(id, _)| id)) => continue,
+            None => What::KeysChanged { before: old_names.clone(), after: new_names.clone() },
         };
-        let finding = |what: What| {
-            let keyword = "x-kubernetes-list-map-keys";
-            Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
-                .at(after.place(is, keyword), before.place(was, keyword))
+        let keyword = "x-kubernetes-list-map-keys";
+        let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
+            .at(after.place(is, keyword), before.place(was, keyword));
+        if old.is_empty() && matches!(finding.what, What::KeysChanged { .. }) {
+            // Items that nothing told apart are matched better now; only those that are alike in the keys are refused.
+            finding.level = Level::Note;
+        }
+        let name_now = |id: &Option<FieldId>| {
+            let node = after.version.node_of((*id)?)?;
+            after.version.structure.node(node).name().map(Box::from)
         };
-        let unsaid_before = new.iter().filter(|(_, id)| lacks(before, *id)).map(|(name, _)| (name, before));
-        let unsaid_after = old.iter().filter(|(_, id)| lacks(after, *id)).map(|(name, _)| (name, after));
-        let unsaid: Vec<_> = unsaid_before.chain(unsaid_after).collect();
-        // Keys are the same if the fields are, whatever they are called.
-        let ids =
-            |keys: &[(Box<str>, Option<FieldId>)]| -> Vec<Option<FieldId>> { keys.iter().map(|(_, id)| *id).collect() };
-        if ids(&old) == ids(&new) && unsaid.is_empty() {
-            continue;
+        let kept: Option<Vec<Box<str>>> = old.iter().map(|(id, _)| name_now(id)).collect();
+        if let Some(kept) = kept.filter(|kept| new.is_empty() && !kept.is_empty()) {
+            finding = finding.add(Addition::Keys(field.clone(), kept));
         }
-        if let Some((key, side)) = unsaid.first() {
-            findings.push(finding(What::KeyUnsaid { key: (*key).clone(), by: side.version.name.clone() }));
-        } else {
-            let mut changed = finding(What::KeysChanged { before: names(&old), after: names(&new) });
-            let still_there = old.iter().map(|(_, id)| id.and_then(|id| after.version.node_of(id)));
-            let kept: Option<Vec<Box<str>>> =
-                still_there.map(|node| after.version.structure.node(node?).name().map(Box::from)).collect();
-            if let Some(kept) = kept.filter(|kept| new.is_empty() && !kept.is_empty()) {
-                changed = changed.add(Addition::Keys(field.clone(), kept));
-            }
-            findings.push(changed);
-        }
+        findings.push(finding);
     }
     findings
 }

@@ -1,7 +1,7 @@
 //! Compatibility of the versions of a kind: what documents, clients and readers of one version lose by another.
 //!
-//! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules, and put into words in
-//! [`describe`](self::describe) alone.
+//! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules ([`check`]), and put into words
+//! in one place ([`Incompatibility::message`], [`describe_loss`] and the like).
 
 mod constraints;
 mod defaults;
@@ -20,10 +20,10 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use describe::{changes_text, describe_differences, describe_lacking, describe_lost};
-pub use diff::{Change, Difference, diff};
+pub use describe::{changes_text, describe_differences, describe_lacking, describe_loss};
+pub use diff::{Change, Difference, Limit, diff};
 pub use finding::{Addition, Example, Incompatibility, Likeness, What, only_new};
-pub use first_contact::{Lacking, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
+pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
 pub use slots::every_id_has_one_slot;
 
 use side::Schemas;

@@ -17,10 +17,14 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
         (1..=field.steps().len())
             .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
     };
+    let is_new = |difference: &Difference| {
+        let mut new = after.step.iter().flat_map(|step| &step.new);
+        new.any(|new| Some(&new.item) == difference.after.as_ref())
+    };
     let gone: Vec<(NodeIndex, &Difference)> = differences
         .iter()
         .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
-        .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)))
+        .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)) && !is_new(difference))
         .filter_map(|difference| Some((difference.nodes.0?, difference)))
         .collect();
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));

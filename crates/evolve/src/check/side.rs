@@ -1,9 +1,13 @@
 //! A version as it is compared with another: its fields with their ids, and the schema that each was declared by.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::{
+    borrow::Cow,
+    cell::OnceCell,
+    collections::{BTreeSet, HashSet},
+};
 
 use wheelwright_document::{Arena, Owned, Span};
-use wheelwright_schema::{Program, Root, Schema, Stages};
+use wheelwright_schema::{Program, Root, Schema, Stages, ValidationError};
 
 use crate::{
     Declaration, FieldId, History, NodeIndex, Step, VersionHistory, VersionIndex, VersionStep, overlaid_schema,
@@ -27,6 +31,8 @@ pub(crate) struct Side<'s> {
     root: Root,
     /// By the position of nodes.
     schemas: Vec<Option<&'s Schema>>,
+    /// The fields that must be there wherever their object is.
+    required: HashSet<NodeIndex>,
     program: OnceCell<Program>,
 }
 
@@ -57,7 +63,8 @@ impl<'d> Schemas<'d> {
             });
         }
         let step = step_of(self.declaration, version);
-        Side { version, step, type_meta, whole, root, schemas, program: OnceCell::new() }
+        let required = required(version, &schemas);
+        Side { version, step, type_meta, whole, root, schemas, required, program: OnceCell::new() }
     }
 
     pub(crate) fn sides(&self) -> Vec<Side<'_>> {
@@ -67,6 +74,17 @@ impl<'d> Schemas<'d> {
 
 fn step_of<'d>(declaration: &'d Declaration, version: &VersionHistory) -> Option<&'d VersionStep> {
     declaration.steps.iter().find(|step| step.version.item == version.name)
+}
+
+fn required(version: &VersionHistory, schemas: &[Option<&Schema>]) -> HashSet<NodeIndex> {
+    let structure = &version.structure;
+    let of_object = |object: NodeIndex| {
+        let names: HashSet<&str> =
+            schemas[object.position()].iter().flat_map(|schema| &schema.checks.required).map(|name| &**name).collect();
+        let children = structure.node(object).children.iter().copied();
+        children.filter(move |child| structure.node(*child).name().is_some_and(|name| names.contains(name)))
+    };
+    structure.indexes().flat_map(of_object).collect()
 }
 
 fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
@@ -98,9 +116,7 @@ impl Side<'_> {
 
     /// Whether a field must be there wherever its object is.
     pub(crate) fn is_required(&self, node: NodeIndex) -> bool {
-        let name = self.version.structure.node(node).name();
-        let parent = self.parent(node).and_then(|parent| self.schema(parent));
-        parent.zip(name).is_some_and(|(parent, name)| parent.checks.required.iter().any(|required| **required == *name))
+        self.required.contains(&node)
     }
 
     /// Where a keyword of a node was written, or the node, or what it is a part of.
@@ -114,11 +130,11 @@ impl Side<'_> {
         found.flatten().next().map_or_else(Span::default, |schema| schema.place_of(keyword))
     }
 
-    /// The ids of the fields by which the items of a list are told apart, with their names.
-    pub(crate) fn keys(&self, list: NodeIndex) -> Vec<(Box<str>, Option<FieldId>)> {
+    /// The ids of the fields by which the items of a list are told apart, with their names; their order says nothing.
+    pub(crate) fn keys(&self, list: NodeIndex) -> BTreeSet<(Option<FieldId>, Box<str>)> {
         let structure = &self.version.structure;
         let id = |key: &str| structure.child(structure.element(list)?, key).and_then(|field| self.version.id(field));
-        structure.node(list).keys.iter().map(|key| (key.clone(), id(key))).collect()
+        structure.node(list).keys.iter().map(|key| (id(key), key.clone())).collect()
     }
 
     /// The compiled schema of the whole version.
@@ -159,7 +175,12 @@ pub(crate) fn refusal(program: &Program, document: &Owned) -> Option<String> {
 fn refusals(program: &Program, document: &Owned) -> Vec<String> {
     let arena = Arena::new();
     match program.run(document.share(&arena), &arena, Stages::ADMIT) {
-        Ok(admitted) => admitted.errors.iter().map(ToString::to_string).collect(),
+        Ok(admitted) => admitted.errors.iter().map(spelled).collect(),
         Err(error) => vec![error.to_string()],
     }
+}
+
+/// What is wrong and where, unless it is the value as a whole.
+fn spelled(error: &ValidationError) -> String {
+    if error.path().is_root() { error.message().to_owned() } else { error.to_string() }
 }

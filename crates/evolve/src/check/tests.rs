@@ -73,6 +73,7 @@ fn step(entry: &wheelwright_document::SpannedEntry<'_>) -> VersionStep {
             "removed" => {
                 step.removed = texts(&change.value).iter().map(|path| located(selector(path))).collect();
             }
+            "new" => step.new = texts(&change.value).iter().map(|path| located(selector(path))).collect(),
             "writers" => step.writers = Some(located(Writers::Omitempty)),
             "renamed" => {
                 let renamed = |field: &wheelwright_document::SpannedEntry<'_>| Renamed {
@@ -125,4 +126,300 @@ fn bad_examples_break_their_rule_and_good_ones_do_not() {
         pages += 1;
     }
     assert_eq!(pages, 16);
+}
+
+#[test]
+fn what_is_gone_is_asked_about_with_the_lines_to_add() {
+    let findings = Case::new(
+        "v1: {type: object, properties: {spec: {type: object, properties: {qty: {type: integer}, note: {type: string}, \
+         zone: {type: object, properties: {name: {type: string}}}}}}}\n\
+         v2: {type: object, properties: {spec: {type: object, properties: {quantity: {type: integer}}}}}",
+    )
+    .findings();
+    assert_eq!(
+        told(&findings),
+        [
+            "WW150 spec.note (string) disappeared in v2, and no change says why",
+            "WW151 `spec.qty` disappeared and `spec.quantity` appeared: renamed? one name is part of the other, or short \
+             for it",
+            "WW150 spec.zone (object) disappeared in v2, and no change says why",
+        ]
+    );
+    assert_eq!(findings[0].mend(), "if it is gone for good, say so:\nv2:\n  removed:\n  - spec.note\n");
+    assert_eq!(
+        findings[1].mend(),
+        "if so, add:\nv2:\n  renamed:\n    spec.qty: spec.quantity\nif not:\nv2:\n  removed:\n  - spec.qty\n"
+    );
+}
+
+#[test]
+fn a_removed_parent_accounts_for_everything_below_it() {
+    let versions = "v1: {type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}\n\
+                    v2: {type: object, properties: {}}\n";
+    assert_eq!(Case::new(versions).findings().len(), 1);
+    assert_eq!(Case::new(&format!("{versions}changes: {{v2: {{removed: [a]}}}}")).findings(), []);
+}
+
+#[test]
+fn a_field_that_is_said_to_be_new_replaces_nothing_by_accident() {
+    let versions =
+        "v1: {type: object, properties: {a: {type: string}}}\nv2: {type: object, properties: {a: {type: string}}}\n";
+    let case = Case::new(&format!("{versions}changes: {{v2: {{new: [a]}}}}"));
+    assert_eq!(told(&case.findings()), [""; 0]);
+    let (a, b) = case.versions();
+    assert!(matches!(diff(&case.declaration, &case.history, a, b)[0].change, Change::Replaced { .. }));
+}
+
+#[test]
+fn a_required_field_of_another_shape_is_one_that_old_documents_lack() {
+    let case = Case::new(
+        "v1: {type: object, properties: {a: {type: string}}}\n\
+         v2: {type: object, required: [a], properties: {a: {type: integer}}}\nchanges: {v2: {removed: [a]}}",
+    );
+    assert_eq!(told(&case.findings()), ["WW154 a is required in v2, and documents of v1 do not have it"]);
+}
+
+#[test]
+fn fields_that_moved_to_another_depth_are_offered() {
+    let offered = |before: &str, after: &str| -> Vec<String> {
+        let version = |name: &str, spec: &str| {
+            format!("{name}: {{type: object, properties: {{spec: {{type: object, properties: {{{spec}}}}}}}}}\n")
+        };
+        let case = Case::new(&format!("{}{}", version("v1", before), version("v2", after)));
+        let renames = case.findings().into_iter().filter_map(|finding| match &finding.what {
+            What::ProbablyRenamed { to, .. } => Some(format!("{} → {to}", finding.field)),
+            _ => None,
+        });
+        renames.collect()
+    };
+    let object = |name: &str, below: &str| format!("{name}: {{type: object, properties: {{{below}}}}}");
+    let text = |name: &str| format!("{name}: {{type: string}}");
+    let (strategy, rollout) =
+        (object("strategy", &text("kind")), object("rollout", &object("strategy", &text("kind"))));
+    assert_eq!(offered(&strategy, &rollout), ["spec.strategy → spec.rollout.strategy"]);
+    // Two fields of the name, and nothing says which of them it is.
+    let two = format!("{}, {}", object("a", &text("zone")), object("b", &text("zone")));
+    assert_eq!(offered(&text("zone"), &two), [""; 0]);
+    // Out of a list there is no rename.
+    let list = format!("list: {{type: array, items: {{type: object, properties: {{{}}}}}}}", text("zone"));
+    assert_eq!(offered(&list, &format!("list: {{type: array, items: {{type: object}}}}, {}", text("zone"))), [""; 0]);
+    // The field of the same name between them may have changed places with either.
+    let swapped = format!("{}, {}", text("phase"), object("old", &text("phase")));
+    assert_eq!(
+        offered(&swapped, &format!("{}, {}", text("phase"), object("new", &object("most", &text("phase"))))),
+        [""; 0]
+    );
+}
+
+#[test]
+fn how_grave_it_is_depends_on_the_maturity_of_the_version() {
+    for (version, level) in [("v1alpha2", Level::Note), ("v1beta1", Level::Warning), ("v1", Level::Error)] {
+        let case = Case::new(&format!(
+            "v1alpha1: {{type: object, properties: {{a: {{type: string}}}}}}\n{version}: {{type: object}}"
+        ));
+        assert_eq!(case.findings()[0].level, level, "{version}");
+    }
+}
+
+#[test]
+fn examples_are_valid_where_they_come_from_and_refused_for_the_field_where_they_go() {
+    let text = "v1: {type: object, required: [spec], properties: {spec: {type: object, required: [image], properties: {\
+                image: {type: string, pattern: '^v[0-9.]+$'}, size: {type: integer, maximum: 9}, \
+                disk: {type: string, enum: [A, B]}, ports: {type: array, items: {type: object, properties: {\
+                number: {type: integer}}}}}}}}\n\
+                v2: {type: object, required: [spec], properties: {spec: {type: object, required: [image, zone], properties: {\
+                image: {type: string, pattern: '^v[0-9.]+$'}, size: {type: integer, maximum: 5}, zone: {type: string}, \
+                disk: {type: string, enum: [B]}, ports: {type: array, items: {type: object, required: [number], properties: {\
+                number: {type: integer}}}}}}}}";
+    let case = Case::new(text);
+    let schemas = Schemas::of(&case.declaration, &case.history);
+    let sides = schemas.sides();
+    let findings = case.findings();
+    let fields: Vec<String> = findings.iter().map(|finding| finding.field.to_string()).collect();
+    assert_eq!(fields, ["spec.size", "spec.zone", "spec.disk", "spec.ports[].number"]);
+    for finding in findings {
+        let example = finding.example.as_ref().unwrap();
+        assert_eq!(sides[0].refusal(&example.document), None, "{}", finding.field);
+        let name = finding.field.to_string().rsplit('.').next().unwrap().to_owned();
+        assert!(example.refusal.as_ref().unwrap().contains(&name), "{example:?}");
+    }
+}
+
+#[test]
+fn a_frozen_default_that_a_rule_of_a_later_version_refuses_is_found() {
+    let versions = |rule: &str| {
+        format!(
+            "v1: {{type: object, properties: {{size: {{type: integer, default: 0}}}}}}\n\
+             v2: {{type: object, properties: {{size: {{type: integer, default: 0, x-kubernetes-validations: [{{rule: '{rule}'}}]}}}}}}"
+        )
+    };
+    let findings = Case::new(&versions("self > 0")).findings();
+    assert_eq!(findings[0].rule().id, "WW161");
+    assert!(findings[0].example.is_some());
+    assert_eq!(Case::new(&versions("self >= 0")).findings(), []);
+}
+
+#[test]
+fn a_zero_value_that_cannot_be_valid_is_never_ambiguous() {
+    let lost = |field: &str| {
+        let case = Case::new(&format!(
+            "v1: {{type: object}}\nv2: {{type: object, properties: {{f: {field}}}}}\nchanges: {{v2: {{writers: omitempty}}}}"
+        ));
+        case.findings().iter().any(|finding| finding.rule().id == "WW162")
+    };
+    assert!(lost("{type: string, default: Managed}"));
+    assert!(!lost("{type: string, default: Managed, enum: [Managed, Ephemeral]}"));
+    assert!(!lost("{type: string, default: ''}"));
+    assert!(lost("{type: integer, default: 1}"));
+    assert!(!lost("{type: integer, default: 1, minimum: 1}"));
+}
+
+#[test]
+fn renamed_keys_are_the_same_keys() {
+    let list = |key: &str| {
+        format!(
+            "{{type: object, properties: {{l: {{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: \
+             [{key}], items: {{type: object, required: [{key}], properties: {{{key}: {{type: string}}}}}}}}}}}}"
+        )
+    };
+    let case =
+        format!("v1: {}\nv2: {}\nchanges:\n  v2:\n    renamed:\n      l[].name: l[].id", list("name"), list("id"));
+    assert_eq!(told(&Case::new(&case).findings()), [""; 0]);
+}
+
+#[test]
+fn without_a_pin_a_newer_stable_version_is_a_note() {
+    let case = Case::new("v1: {type: object}\nv2: {type: object}\nlocked: v1");
+    let findings = case.findings();
+    assert_eq!(findings[0].level, Level::Note);
+    assert!(findings[0].mend().contains("`wheelwright lock --hub v2`"));
+}
+
+#[test]
+fn only_new_findings_are_those_of_another_rule_version_or_field() {
+    let before = Case::new("v1: {type: object, properties: {a: {type: string}}}\nv2: {type: object}").findings();
+    let now = Case::new(
+        "v1: {type: object, properties: {a: {type: string}, b: {type: string}}}\nv2: {type: object, description: other}",
+    )
+    .findings();
+    let new = only_new(now.clone(), &before);
+    assert_eq!(new.iter().map(|finding| finding.field.to_string()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(only_new(now.clone(), &now), []);
+}
+
+#[test]
+fn a_history_that_was_put_together_wrongly_has_fields_without_a_place() {
+    let case = Case::new(
+        "v1: {type: object, properties: {a: {type: object, properties: {b: {type: string}}}, l: {type: array, items: \
+         {type: object, properties: {c: {type: string}}}}}}\n\
+         v2: {type: object, properties: {d: {type: string}}}",
+    );
+    let (first, second) = case.versions();
+    for hub in [first, second] {
+        assert_eq!(every_id_has_one_slot(&case.history, hub), []);
+    }
+    let node = |text: &str| {
+        let version = case.history.version(if text == "d" { second } else { first });
+        version.structure.find(&selector(text)).unwrap()
+    };
+    let id = |text: &str| case.history.version(first).id(node(text)).unwrap();
+    let broken = |change: &dyn Fn(&mut History)| {
+        let mut history = case.history.clone();
+        change(&mut history);
+        every_id_has_one_slot(&history, second).iter().map(|finding| finding.message()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(broken(&|history| history.versions[0].set_id(node("l"), id("a"))).contains("a has the same id, a"));
+    assert!(
+        broken(&|history| history.versions[1].set_id(node("d"), id("l[].c")))
+            .contains("other items or values than in v1")
+    );
+    assert!(
+        broken(&|history| history.versions[1].set_id(node("d"), id("a"))).contains("it is string, and object in v1")
+    );
+}
+
+#[test]
+fn two_versions_without_a_word_say_what_kubernetes_would_lose() {
+    let case = Case::new(
+        "v1:\n  type: object\n  properties:\n    spec:\n      type: object\n      required: [image]\n      properties:\n\
+         \x20       image: {type: string}\n        qty: {type: integer}\n        note: {type: string}\n\
+         v2:\n  type: object\n  properties:\n    spec:\n      type: object\n      required: [image]\n      properties:\n\
+         \x20       image: {type: string}\n        quantity: {type: integer, default: 1}\n",
+    );
+    let (a, b) = case.versions();
+    assert_eq!(
+        describe_loss(&lost_under_none(&case.declaration, &case.history, a, b)),
+        include_str!("golden/first_contact.txt")
+    );
+}
+
+#[test]
+fn pages_about_first_contact_show_it() {
+    for (id, heading, expected) in
+        [("WW172", "## Bad", true), ("WW172", "## Good", false), ("WW173", "## Bad", true), ("WW173", "## Good", false)]
+    {
+        let section = rules::find(id).unwrap().page.split_once(&format!("{heading}\n")).unwrap().1;
+        let case = Case::new(section.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap());
+        let (a, b) = case.versions();
+        let loss = lost_under_none(&case.declaration, &case.history, a, b);
+        let lacking = lacking_in_old_records(&case.declaration, &case.history, a, b);
+        let found = if id == "WW172" { !loss.there.fields.is_empty() } else { !lacking.is_empty() };
+        assert_eq!(found, expected, "{id} {heading}");
+    }
+}
+
+#[test]
+fn what_old_records_lack_reads_as_its_default_or_is_absent() {
+    let case = Case::new(
+        "v1: {type: object, properties: {image: {type: string}}}\n\
+         v2: {type: object, required: [zone], properties: {image: {type: string}, diskType: {type: string, default: Managed}, \
+         zone: {type: string}, taints: {type: array, items: {type: string}}}}",
+    );
+    let (a, b) = case.versions();
+    let [old, new] = [a, b].map(|index| &case.history.version(index).name);
+    assert_eq!(
+        describe_lacking(old, new, &lacking_in_old_records(&case.declaration, &case.history, a, b)),
+        "v1 → v2: records of v1 lack 3 fields of v2\n\n    diskType (string) reads as \"Managed\"\n    zone (string) is \
+         absent, although v2 requires it\n    taints (list of string) is absent\n"
+    );
+}
+
+#[test]
+fn differences_are_one_a_line_below_their_object() {
+    let case = Case::new(
+        "v1: {type: object, properties: {spec: {type: object, required: [a], properties: {a: {type: string, default: x, \
+         maxLength: 9}, b: {type: integer}, c: {type: string, nullable: true, enum: [x, y]}, d: {type: string}, \
+         e: {type: string}, l: {type: array, items: {type: string, pattern: ^a}}}}}}\n\
+         v2: {type: object, properties: {spec: {type: object, properties: {a: {type: string, default: y, maxLength: 5}, \
+         b: {type: number}, c: {type: string, enum: [y]}, d: {type: integer}, g: {type: object, properties: {e: {type: string}}}, \
+         f: {type: boolean, default: true}, l: {type: array, items: {type: string, pattern: ^b}}}}}}\n\
+         changes: {v2: {renamed: {spec.e: spec.g.e}}}",
+    );
+    let (a, b) = case.versions();
+    assert_eq!(
+        describe_differences(&diff(&case.declaration, &case.history, a, b)),
+        include_str!("golden/differences.txt")
+    );
+    assert_eq!(diff(&case.declaration, &case.history, a, a), []);
+}
+
+#[test]
+fn lines_to_add_are_the_changes_they_stand_for() {
+    let additions = [
+        Addition::Renamed { from: selector("a[].b"), to: selector("a[].c") },
+        Addition::Removed(selector("[\"x.y\"]{}.z")),
+        Addition::Default(selector("d"), Owned::Object([].into())),
+        Addition::Keys(selector("a"), vec!["c".into()]),
+        Addition::Union(selector("e"), vec!["f".into(), "g".into()]),
+    ];
+    let text = changes_text(&VersionName::new("2024-01-01"), &additions);
+    let arena = Arena::new();
+    let document = decode_yaml(text.as_bytes(), &arena, &Decode::default()).unwrap()[0];
+    let step = step(&document.as_object().unwrap()[0]);
+    assert_eq!(step.version.item.as_str(), "2024-01-01");
+    assert_eq!((&step.renamed[0].from.item, &step.renamed[0].to.item), (&selector("a[].b"), &selector("a[].c")));
+    assert_eq!(step.removed[0].item, selector("[\"x.y\"]{}.z"));
+    assert_eq!((&step.defaults[0].at.item, &step.defaults[0].value), (&selector("d"), &Owned::Object([].into())));
+    assert_eq!((&step.keys[0].0.item, &step.keys[0].1[..]), (&selector("a"), &["c".into()][..]));
+    assert_eq!(step.unions[0].members, ["f".into(), "g".into()] as [Box<str>; 2]);
 }

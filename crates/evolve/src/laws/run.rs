@@ -204,7 +204,8 @@ impl<'k> Run<'k> {
         let mut writes: Vec<(VersionIndex, Value<'_>)> = Vec::new();
         let mut stored = None;
         let hubs = &self.hubs;
-        for Plan { writer, make } in plan {
+        let last = plan.len() - 1;
+        for (position, Plan { writer, make }) in plan.into_iter().enumerate() {
             let (version, generator, reached) = &mut self.versions[writer];
             let version = *version;
             let shown = stored.map(|stored| hubs.lenses(hub).get(version, stored, &arena));
@@ -249,7 +250,7 @@ impl<'k> Run<'k> {
                     stored = Some(written.stored);
                 }
             }
-            let Some(stored) = stored else { continue };
+            let Some(stored) = stored.filter(|_| position == last || self.random.one_in(3)) else { continue };
             let versions = hubs.kind.history().versions.len();
             let reader = VersionIndex(self.random.below(versions) as u32);
             let other = VersionIndex(self.random.below(versions) as u32);

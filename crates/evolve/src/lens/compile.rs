@@ -30,9 +30,10 @@ pub(crate) fn compile(history: &History, hub: VersionIndex, policy: &Policy<'_>)
     let compiler = Compiler { history, places: &places, hub };
     for (index, scope) in scopes.iter_mut().enumerate() {
         let parents = compiler.stored_parents(scope);
-        let moved = compiler.moved(scope);
-        scope.layout = compiler.layout(index, scope, &parents, &moved);
-        scope.views = history.indexes().map(|version| compiler.view(index, scope, version, &moved, policy)).collect();
+        scope.moved = compiler.moved(scope);
+        scope.may_be_implied = compiler.may_be_implied(scope, &parents);
+        scope.layout = compiler.layout(index, scope, &parents);
+        scope.views = history.indexes().map(|version| compiler.view(index, scope, version, policy)).collect();
     }
     scopes
 }
@@ -147,7 +148,27 @@ impl Compiler<'_> {
         plan.slots.iter().map(is_moved).collect()
     }
 
-    fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>], moved: &[bool]) -> Layout {
+    /// Which objects hold, in some version or as they are stored, a field that another version has elsewhere.
+    fn may_be_implied(&self, plan: &Scope, stored_parents: &[Option<usize>]) -> Vec<bool> {
+        let mut implied = vec![false; plan.slots.len()];
+        for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| plan.moved[*slot]) {
+            let mut above = stored_parents[slot];
+            while let Some(parent) = above {
+                implied[parent] = true;
+                above = stored_parents[parent];
+            }
+            for version in &self.history.versions {
+                let mut above = self.parent_slot(version, field.id);
+                while let Some(parent) = above {
+                    implied[parent] = true;
+                    above = self.parent_slot(version, plan.slots[parent].id);
+                }
+            }
+        }
+        implied
+    }
+
+    fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>]) -> Layout {
         let hub = self.history.version(self.hub);
         let texts = plan.slots.iter().map(|slot| self.history.field(slot.id).text.clone()).collect();
         let mut layout = Layout { object_of: vec![None; plan.slots.len()], texts, ..Layout::default() };
@@ -175,16 +196,35 @@ impl Compiler<'_> {
                 None => layout.objects[parent].fields.push(layout.texts[slot].clone(), stored),
             }
         }
-        for (slot, _) in moved.iter().enumerate().filter(|(_, is_moved)| **is_moved) {
-            let mut above = parents[slot];
-            while let Some(parent) = above {
-                if let Some(object) = layout.object_of[parent] {
-                    layout.objects[object].holds_moved = true;
-                }
-                above = parents[parent];
+        let own = (0, self.adopted(plan, |version| self.own_node(version, scope)));
+        let below = plan.slots.iter().enumerate().filter_map(|(slot, field)| {
+            Some((layout.object_of[slot]?, self.adopted(plan, |version| version.node_of(field.id))))
+        });
+        for (object, adopted) in [own].into_iter().chain(below.collect::<Vec<_>>()) {
+            let stored = |slot: usize| StoredField { slot, object: layout.object_of[slot] };
+            layout.objects[object].adopted = adopted.into_iter().map(|(name, slot)| (name, stored(slot))).collect();
+        }
+        for (slot, object) in layout.object_of.iter().enumerate() {
+            if let Some(object) = object {
+                layout.objects[*object].may_be_implied = plan.may_be_implied[slot];
             }
         }
         layout
+    }
+
+    /// The fields of an object that mean the same in every version that keeps undeclared fields there.
+    fn adopted(&self, plan: &Scope, node_in: impl Fn(&VersionHistory) -> Option<NodeIndex>) -> Vec<(Box<str>, usize)> {
+        let versions = self.history.versions.iter().filter_map(|version| Some((version, node_in(version)?)));
+        let keeping: Vec<_> = versions.filter(|(version, node)| version.structure.node(*node).keeps_unknown).collect();
+        let Some((first, node)) = keeping.first() else { return Vec::new() };
+        let fields = first.structure.node(*node).children.iter().filter_map(|child| {
+            let (name, id) = (first.structure.node(*child).name()?, first.id(*child)?);
+            let same = |(version, node): &(&VersionHistory, NodeIndex)| {
+                version.structure.child(*node, name).and_then(|child| version.id(child)) == Some(id)
+            };
+            keeping.iter().all(same).then(|| (name.into(), self.slot_of(id)))
+        });
+        fields.filter(|(_, slot)| *slot < plan.slots.len()).collect()
     }
 
     /// The slots of a scope in the order in which the hub declares its fields; those that it has not come last.
@@ -209,17 +249,10 @@ impl Compiler<'_> {
         self.places.by_element.iter().find(|(_, candidate)| **candidate == scope).map(|(element, _)| *element)
     }
 
-    fn view(
-        &self,
-        scope: usize,
-        plan: &Scope,
-        version: VersionIndex,
-        moved: &[bool],
-        policy: &Policy<'_>,
-    ) -> Option<View> {
+    fn view(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Option<View> {
         let own = self.own_node(self.history.version(version), scope)?;
         let mut view = View { objects: Vec::new(), says: vec![false; plan.slots.len()], resets: Vec::new() };
-        self.view_object(&mut view, plan, version, own, moved);
+        self.view_object(&mut view, plan, version, own);
         for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| !view.says[*slot]) {
             let policy = policy(version, field.id);
             if policy != OlderWrite::Preserve {
@@ -230,34 +263,24 @@ impl Compiler<'_> {
         Some(view)
     }
 
-    /// Adds an object to a view; its position, and whether it holds fields that moved.
-    fn view_object(
-        &self,
-        view: &mut View,
-        plan: &Scope,
-        version: VersionIndex,
-        node: NodeIndex,
-        moved: &[bool],
-    ) -> (usize, bool) {
+    /// Adds an object to a view; its position.
+    fn view_object(&self, view: &mut View, plan: &Scope, version: VersionIndex, node: NodeIndex) -> usize {
         let history = self.history.version(version);
         let structure = &history.structure;
         let position = view.objects.len();
         view.objects.push(ViewObject::default());
         let mut fields = Named::default();
-        let mut holds_moved = false;
         for child in &structure.node(node).children {
             let (Some(id), Some(name)) = (history.id(*child), structure.node(*child).name()) else { continue };
             let slot = self.slot_of(id);
             view.says[slot] = true;
-            let below = (plan.slots[slot].content == Content::Fields)
-                .then(|| self.view_object(view, plan, version, *child, moved));
-            let below_moved = below.is_some_and(|(_, below_moved)| below_moved);
-            holds_moved |= moved[slot] || below_moved;
+            let is_object = plan.slots[slot].content == Content::Fields;
+            let object = is_object.then(|| self.view_object(view, plan, version, *child));
             let field = ViewField {
                 slot,
-                object: below.map(|(object, _)| object),
+                object,
                 nullable: structure.node(*child).nullable,
-                holds_moved: below_moved,
+                may_be_implied: plan.may_be_implied[slot],
                 levels: self.levels(version, id, *child),
                 frozen: None,
             };
@@ -266,7 +289,7 @@ impl Compiler<'_> {
         let union = self.union(&fields, plan, history, node, &view.says);
         let keeps_unknown = structure.node(node).keeps_unknown;
         view.objects[position] = ViewObject { fields, keeps_unknown, union };
-        (position, holds_moved)
+        position
     }
 
     /// What a version says of a list or map, level by level.

@@ -285,9 +285,35 @@ fn unknown_fields_are_kept_for_versions_that_keep_them_and_never_taken_for_a_bag
         let document = r#"{"o":{"a":"1","x":{"deep":[1.0]},"$bag":{"o.b":"no"},"$$bag":2}}"#;
         stored.write("v1", document).reads("v2", r#"{"o":{"a":"1"}}"#);
         stored.write("v2", r#"{"o":{"a":"2","b":"3"}}"#);
-        stored.reads("v1", r#"{"o":{"a":"2","x":{"deep":[1.0]},"$bag":{"o.b":"no"},"$$bag":2}}"#);
-        stored.write("v1", r#"{"o":{"y":1}}"#).reads("v2", r#"{"o":{"b":"3"}}"#);
+        stored.reads("v1", r#"{"o":{"a":"2","b":"3","x":{"deep":[1.0]},"$bag":{"o.b":"no"},"$$bag":2}}"#);
+        stored.write("v1", r#"{"o":{"b":"3","y":1}}"#).reads("v2", r#"{"o":{"b":"3"}}"#);
     });
+}
+
+#[test]
+fn what_was_kept_without_a_schema_is_read_once_there_is_one() {
+    let v1 = object("o: {type: object, x-kubernetes-preserve-unknown-fields: true}");
+    let v2 = object(
+        "o: {type: object, properties: {level: {type: integer, default: 3}, p: {type: object, properties: {q: {type: string}}}}}",
+    );
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], "", |stored| {
+        stored.write("v1", r#"{"o":{"level":7,"p":{"q":"x","r":null},"else":1}}"#);
+        stored.reads("v2", r#"{"o":{"level":7,"p":{"q":"x"}}}"#);
+        stored.write("v2", r#"{"o":{"level":8,"p":{}}}"#);
+        stored.reads("v1", r#"{"o":{"level":8,"p":{"r":null},"else":1}}"#);
+        // Nothing is filled in where nothing is declared.
+        stored.write("v1", r#"{"o":{}}"#).reads("v2", r#"{"o":{"level":3}}"#).reads("v1", r#"{"o":{}}"#);
+        stored.write("v1", r#"{"o":{"level":"wrong","p":null}}"#).reads("v2", r#"{"o":{"level":"wrong"}}"#);
+    });
+    // What was stored before there was a schema is found as well.
+    let v3 = object("o: {type: object, properties: {other: {type: string}}}");
+    let kind = kind(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], "", "v3");
+    let arena = Arena::new();
+    let old = document(r#"{"o":{"$bag":{"$unknown":{"level":5}}}}"#, &arena);
+    for version in ["v1", "v2"] {
+        let shown = kind.get(kind.version(version).unwrap(), old, &arena);
+        assert!(same(shown, document(r#"{"o":{"level":5}}"#, &arena)), "{shown:?}");
+    }
 }
 
 #[test]

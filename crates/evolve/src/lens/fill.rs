@@ -18,6 +18,17 @@ impl Lenses {
         Value::Object(Fill { lenses: self, version, arena }.scope(0, entries))
     }
 
+    /// The same for a part of a document, which is of some content.
+    pub(crate) fn fill_content<'a>(
+        &'a self,
+        version: VersionIndex,
+        content: &'a Content,
+        value: Value<'a>,
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        Fill { lenses: self, version, arena }.content(content, value)
+    }
+
     /// A document that was filled with API defaults, without those that reading and writing back would add: an update gets
     /// them only for fields that the version showed, and in objects that are new. `written` is the document as it was sent,
     /// `shown` what the version showed before.

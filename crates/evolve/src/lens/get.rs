@@ -130,13 +130,13 @@ impl<'a, R: Recorder> Get<'a, R> {
 }
 
 /// Whether a version shows what is stored of a field: null only where it can say it, and an object that nobody wrote only
-/// if a field that moved into it is shown.
+/// if a field in it is shown.
 pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
     match slots.values[field.slot] {
         Slot::Value(value) => !value.is_null() || field.nullable,
         Slot::Object(_) => true,
         Slot::Absent => {
-            field.holds_moved && {
+            field.may_be_implied && {
                 let object = &view.objects[field.object.unwrap_or_default()];
                 object.fields.list.iter().any(|(_, field)| shows(view, field, slots))
             }

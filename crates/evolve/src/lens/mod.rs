@@ -5,18 +5,19 @@
 //! version differs from what that version showed, and nowhere else; [`Lenses::rehub`] stores the same in the shape of
 //! another hub.
 
+mod adopt;
 mod census;
 mod compile;
 #[cfg(test)]
 mod counterexamples;
 mod fill;
-mod get;
-mod lists;
-mod plan;
+pub(crate) mod get;
+pub(crate) mod lists;
+pub(crate) mod plan;
 mod put;
 mod record;
 mod same;
-mod state;
+pub(crate) mod state;
 
 use std::{error::Error, fmt};
 
@@ -37,8 +38,8 @@ use crate::{FieldId, History, OlderWrite, Part, VersionIndex};
 #[derive(Debug)]
 pub struct Lenses {
     hub: VersionIndex,
-    scopes: Vec<Scope>,
-    envelope: Envelope,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) envelope: Envelope,
 }
 
 /// The parts of a document that no lens looks at.
@@ -80,7 +81,8 @@ impl Lenses {
         envelope: Envelope,
         policy: &dyn Fn(VersionIndex, FieldId) -> OlderWrite,
     ) -> Self {
-        let mut lenses = Self { hub, scopes: compile::compile(history, hub, policy), envelope };
+        let mut lenses = Self { hub, scopes: compile::compile(&adopt::adopt(history), hub, policy), envelope };
+        // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
         lenses
     }
@@ -198,7 +200,7 @@ impl Lenses {
     }
 
     /// The entries that no lens looks at, and the others.
-    fn split<'a>(&self, entries: &'a [Entry<'a>], arena: &'a Arena) -> (&'a [Entry<'a>], &'a [Entry<'a>]) {
+    pub(crate) fn split<'a>(&self, entries: &'a [Entry<'a>], arena: &'a Arena) -> (&'a [Entry<'a>], &'a [Entry<'a>]) {
         let outside = |entry: &&Entry<'a>| self.envelope.is_outside(entry.key);
         let count = entries.iter().filter(outside).count();
         // Mostly they come first.
@@ -211,7 +213,7 @@ impl Lenses {
     }
 
     /// A document of a version, of the entries that no lens looks at and the others.
-    fn joined<'a>(
+    pub(crate) fn joined<'a>(
         &'a self,
         version: VersionIndex,
         outside: &'a [Entry<'a>],

@@ -15,6 +15,11 @@ use crate::FieldId;
 pub(crate) struct Scope {
     /// The fields, by their slots.
     pub(crate) slots: Vec<SlotPlan>,
+    /// Which fields are in one object in one version and in another in another, by their slots.
+    pub(crate) moved: Vec<bool>,
+    /// Which objects may be there although nobody wrote them: some version has a field elsewhere that is in them in
+    /// another.
+    pub(crate) may_be_implied: Vec<bool>,
     /// How the hub stores them.
     pub(crate) layout: Layout,
     /// How each version shows them; none where a version does not have the list or map.
@@ -65,8 +70,11 @@ pub(crate) struct StoredObject {
     pub(crate) hidden: Vec<StoredField>,
     /// The hub keeps fields that it does not declare.
     pub(crate) keeps_unknown: bool,
-    /// Fields below may be there although nobody wrote the object: some version has them elsewhere.
-    pub(crate) holds_moved: bool,
+    /// Fields that every version which keeps such fields has adopted: where they are stored as unknown ones, that was
+    /// before there was a version that declares them.
+    pub(crate) adopted: Vec<(Box<str>, StoredField)>,
+    /// Fields below may be there although nobody wrote the object.
+    pub(crate) may_be_implied: bool,
 }
 
 /// A field of a stored object.
@@ -112,8 +120,8 @@ pub(crate) struct ViewField {
     pub(crate) slot: usize,
     pub(crate) object: Option<usize>,
     pub(crate) nullable: bool,
-    /// Of an object: it may have to be shown although nobody wrote it, because of fields that moved into it.
-    pub(crate) holds_moved: bool,
+    /// Of an object: it may have to be shown although nobody wrote it.
+    pub(crate) may_be_implied: bool,
     /// Of a list or map: what the version says of it, and of lists and maps right inside it.
     pub(crate) levels: Vec<Level>,
     /// What readers see where the field is absent, as this version spells it.

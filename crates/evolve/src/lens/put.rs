@@ -111,7 +111,7 @@ impl<'a> Put<'a> {
                 let mut switched = false;
                 for hidden in &union.hidden {
                     switched |= slots.remove(*hidden);
-                    switched |= slots.remove_stored_below(&scope.layout, *hidden, &|slot| !view.says[slot]);
+                    switched |= slots.remove_stored_below(scope, *hidden, &|slot| !view.says[slot]);
                 }
                 changed |= switched;
                 if let Some(tally) = &mut self.tally {
@@ -161,7 +161,8 @@ impl<'a> Put<'a> {
                 let shown = stored.and_then(Value::as_object).filter(|_| !is_new);
                 let changed =
                     self.object(scope, view, Some(field.slot), &view.objects[object], slots, new, shown, &|_| true);
-                if changed || shown.is_none() {
+                // Presence is written where it differs, and where the object would not be shown without it any more.
+                if shown.is_none() || changed && !shows(view, field, slots) {
                     slots.set_object(field.slot);
                 }
                 changed || shown.is_none()
@@ -182,7 +183,7 @@ impl<'a> Put<'a> {
             for (_, below) in &view.objects[object].fields.list {
                 changed |= self.remove(scope, view, below, slots, hidden_too);
             }
-            changed |= hidden_too && slots.remove_stored_below(&scope.layout, field.slot, &|slot| !view.says[slot]);
+            changed |= hidden_too && slots.remove_stored_below(scope, field.slot, &|slot| !view.says[slot]);
         }
         changed
     }

@@ -41,9 +41,9 @@ pub(crate) struct Extras<'a> {
     /// Fields that no version declares, kept for versions that keep such fields.
     pub(crate) unknown: Vec<Entry<'a>>,
     /// Entries of the bag that nobody understands, kept as they are.
-    strays: Vec<Entry<'a>>,
+    pub(crate) strays: Vec<Entry<'a>>,
     /// Stored fields that nobody understands, kept as they are: a newer release may have written them.
-    foreign: Vec<Entry<'a>>,
+    pub(crate) foreign: Vec<Entry<'a>>,
 }
 
 impl Slot<'_> {
@@ -87,6 +87,25 @@ impl<'a> Slots<'a> {
         }
     }
 
+    /// What the scope's own object (no slot) or another holds besides fields.
+    pub(crate) fn extras(&self, slot: Option<usize>) -> Option<&Extras<'a>> {
+        self.extras_of(slot).map(|extras| &self.extras[extras])
+    }
+
+    /// The same, to be changed; an object that was not there is there then.
+    pub(crate) fn extras_mut(&mut self, slot: Option<usize>) -> &mut Extras<'a> {
+        let extras = self.extras_of(slot).unwrap_or_else(|| {
+            self.extras.push(Extras::default());
+            let extras = self.extras.len() - 1;
+            match slot {
+                None => self.root = Some(extras),
+                Some(slot) => self.values[slot] = Slot::Object(Some(extras)),
+            }
+            extras
+        });
+        &mut self.extras[extras]
+    }
+
     /// Says that an object is there.
     pub(crate) fn set_object(&mut self, slot: usize) {
         if !matches!(self.values[slot], Slot::Object(_)) {
@@ -99,13 +118,15 @@ impl<'a> Slots<'a> {
         !std::mem::take(&mut self.values[slot]).is_absent()
     }
 
-    /// Empties the slots of everything that is stored below an object, as far as `goes` says so.
-    pub(crate) fn remove_stored_below(&mut self, layout: &Layout, slot: usize, goes: &impl Fn(usize) -> bool) -> bool {
+    /// Empties the slots of what is stored below an object, as far as `goes` says so. Only what every version has in that
+    /// object belongs to it, whatever the hub: a field that some version has elsewhere stays.
+    pub(crate) fn remove_stored_below(&mut self, scope: &Scope, slot: usize, goes: &impl Fn(usize) -> bool) -> bool {
+        let layout = &scope.layout;
         let Some(object) = layout.object_of[slot].map(|object| &layout.objects[object]) else { return false };
         let mut changed = false;
-        for field in object.stored() {
+        for field in object.stored().filter(|field| !scope.moved[field.slot]) {
             changed |= goes(field.slot) && self.remove(field.slot);
-            changed |= self.remove_stored_below(layout, field.slot, goes);
+            changed |= self.remove_stored_below(scope, field.slot, goes);
         }
         changed
     }
@@ -139,6 +160,13 @@ impl<'a> Slots<'a> {
                 extras.unknown.push(Entry { key: unescaped(entry.key), value: entry.value });
             } else {
                 extras.foreign.push(*entry);
+            }
+        }
+        for (name, field) in &object.adopted {
+            if let Some(position) = extras.unknown.iter().position(|entry| *entry.key == **name)
+                && self.values[field.slot].is_absent()
+            {
+                self.load_field(layout, field, extras.unknown.remove(position).value);
             }
         }
         let has_any = !(extras.unknown.is_empty() && extras.strays.is_empty() && extras.foreign.is_empty());
@@ -206,10 +234,8 @@ impl<'a> Store<'_, 'a> {
         let extras = extras.map(|extras| &slots.extras[extras]);
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.foreign);
-            if object.keeps_unknown {
-                for entry in &extras.unknown {
-                    self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
-                }
+            for entry in extras.unknown.iter().filter(|entry| object.keeps(entry.key, self.arena)) {
+                self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
             }
         }
         let bag = self.entries.len();
@@ -223,9 +249,10 @@ impl<'a> Store<'_, 'a> {
         }
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.strays);
-            if !object.keeps_unknown && !extras.unknown.is_empty() {
-                let unknown = Value::Object(self.arena.slice(&extras.unknown));
-                self.entries.push(Entry { key: UNKNOWN, value: unknown });
+            let hidden = extras.unknown.iter().filter(|entry| !object.keeps(entry.key, self.arena));
+            let hidden: Vec<_> = hidden.copied().collect();
+            if !hidden.is_empty() {
+                self.entries.push(Entry { key: UNKNOWN, value: Value::Object(self.arena.slice(&hidden)) });
             }
         }
         if implicit {
@@ -245,13 +272,13 @@ impl<'a> Store<'_, 'a> {
         let object = field.object.map(|object| &self.layout.objects[object]);
         let value = match (self.slots.values[field.slot], object) {
             (Slot::Value(value), object) => {
-                if let Some(object) = object.filter(|object| object.holds_moved) {
+                if let Some(object) = object.filter(|object| object.may_be_implied) {
                     self.block(object);
                 }
                 value
             }
             (Slot::Object(extras), Some(object)) => Value::Object(self.object(object, extras, false)),
-            (Slot::Absent, Some(object)) if object.holds_moved && self.holds_any(object) => {
+            (Slot::Absent, Some(object)) if object.may_be_implied && self.holds_any(object) => {
                 Value::Object(self.object(object, None, true))
             }
             _ => return,
@@ -280,6 +307,11 @@ impl<'a> Store<'_, 'a> {
 }
 
 impl StoredObject {
+    /// Whether a field that no version declared is stored among the others: not where the hub declares its name.
+    fn keeps(&self, key: &str, arena: &Arena) -> bool {
+        self.keeps_unknown && !self.fields.contains(escaped(key, arena))
+    }
+
     /// All fields that are stored in it.
     pub(crate) fn stored(&self) -> impl Iterator<Item = &StoredField> {
         self.fields.list.iter().map(|(_, field)| field).chain(&self.hidden)

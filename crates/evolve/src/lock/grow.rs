@@ -233,8 +233,11 @@ impl Growth {
         if self.replay.version(&hub).is_none() {
             self.problem(&rules::HUB_MOVED, span, format!("{name} has no version {hub} that could be its hub"));
         } else if let Some(Located { item: pinned, span }) = pinned.filter(|pinned| pinned.item != hub) {
-            let message = format!("the hub of {name} is locked at {hub}, and pinned to {pinned}");
-            let mend = format!("run `wheelwright lock --hub {pinned}`, which says what to deploy first");
+            let message = format!("the hub of {name} is {hub}, and pinned to {pinned}");
+            let mend = match asked {
+                Some(_) => format!("pin it to {hub}, too"),
+                None => format!("run `wheelwright lock --hub {pinned}`, which says what to deploy first"),
+            };
             self.problems.push(ChangeProblem::new(&rules::HUB_MOVED, *span, message).mend(mend));
         }
         Some(hub)

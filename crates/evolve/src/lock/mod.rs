@@ -8,8 +8,6 @@ mod grow;
 mod model;
 mod parse;
 mod replay;
-#[cfg(test)]
-mod tests;
 mod text;
 
 pub use fingerprint::Fingerprint;

@@ -1,5 +1,7 @@
 //! Reading a lock, line by line; what is wrong with it has a place and says how to mend it.
 
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::collections::HashSet;
@@ -17,7 +19,7 @@ use super::{
 use crate::{ChangeProblem, VersionName};
 
 /// The largest lock that is read, in bytes.
-const MAX_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// The most problems that are told.
 const MAX_PROBLEMS: usize = 100;
@@ -25,7 +27,7 @@ const MAX_PROBLEMS: usize = 100;
 /// How many fields all versions of all kinds may have, besides a number for each line: versions are differences, so
 /// that a short text could be an endless history.
 const FREE_FIELDS: usize = 1_000_000;
-const FIELDS_A_LINE: usize = 32;
+const FIELDS_A_LINE: usize = 8;
 
 /// Reads a lock.
 pub(super) fn parse(text: &str) -> (Lock, Vec<ChangeProblem>) {
@@ -33,9 +35,8 @@ pub(super) fn parse(text: &str) -> (Lock, Vec<ChangeProblem>) {
         let message = format!("the lock has {} bytes, more than {MAX_BYTES}", text.len());
         return (Lock::default(), vec![ChangeProblem::new(&rules::LOCK_UNREADABLE, Span::default(), message)]);
     }
-    let conflicts: Vec<_> = lines(text).filter(|line| is_conflict(line.raw)).take(MAX_PROBLEMS).map(conflict).collect();
-    if !conflicts.is_empty() {
-        return (Lock::default(), conflicts);
+    if let Some(line) = lines(text).find(|line| is_conflict(line.raw)) {
+        return (Lock::default(), vec![conflict(&line)]);
     }
     let mut reader = Reader { fields_left: FREE_FIELDS, ..Reader::default() };
     for line in lines(text) {
@@ -77,10 +78,10 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 fn is_conflict(line: &str) -> bool {
-    line.starts_with("<<<<<<<")
+    ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().any(|mark| line.starts_with(mark))
 }
 
-fn conflict(line: Line<'_>) -> ChangeProblem {
+fn conflict(line: &Line<'_>) -> ChangeProblem {
     let message = "two branches have grown the lock, and their merge was left undone here";
     let mend = "take the file as it is on the branch that is deployed or merged first (`git checkout --theirs` or \
                 `--ours`), and run `wheelwright lock` again: it adds what the other branch has";
@@ -108,7 +109,7 @@ struct OpenKind {
     entries: Vec<(Entry, Span, Vec<Span>)>,
     sum: Sum,
     is_summed: bool,
-    /// A line of it could not be read.
+    /// A line of it could not be read, or it is there twice.
     is_broken: bool,
 }
 
@@ -167,14 +168,15 @@ impl Reader {
             group = words.quotable()?.into();
         }
         words.end()?;
-        if !self.names.insert((group.clone(), kind.clone())) {
+        let is_new = self.names.insert((group.clone(), kind.clone()));
+        if !is_new {
             let message = format!("{} is locked twice", full_name(&group, &kind));
             self.problem(&rules::LOCK_INCONSISTENT, line.span, message);
         }
         let mut sum = Sum::default();
         sum.line(line.raw);
         let (hub, entries, span) = (None, Vec::new(), line.span);
-        self.kind = Some(OpenKind { group, kind, span, hub, entries, sum, is_summed: false, is_broken: false });
+        self.kind = Some(OpenKind { group, kind, span, hub, entries, sum, is_summed: false, is_broken: !is_new });
         Ok(())
     }
 

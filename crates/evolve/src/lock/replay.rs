@@ -152,6 +152,7 @@ impl Replay {
                 Edit::Move { from, to } => {
                     let node = draft.sources[from];
                     draft.attach(node, to).map_err(fault)?;
+                    draft.nodes[node].edit = Some(edit_position);
                 }
                 Edit::Add { at, description, id, frozen } => {
                     let text = id.clone().unwrap_or_else(|| at.to_string().into());
@@ -184,7 +185,7 @@ impl Replay {
         let mut structure = Structure::empty();
         let mut ids = Vec::new();
         let mut seen: HashMap<FieldId, usize> = HashMap::new();
-        let mut open: Vec<(usize, Option<NodeIndex>, usize, Option<(FieldId, u32)>)> = vec![(0, None, 0, None)];
+        let mut open = vec![(0, None, 0, None)];
         while let Some((at, parent, depth, scope)) = open.pop() {
             let drawn = &draft.nodes[at];
             let fault = |message: String| Fault::new(drawn.edit, message);
@@ -233,6 +234,11 @@ fn keeps(first: &[Shape], later: &[Shape]) -> bool {
         })
 }
 
+/// A path in a message.
+fn shown(at: &Selector) -> String {
+    if at.steps().is_empty() { "the document".to_owned() } else { at.to_string() }
+}
+
 /// A version while its entry is drawn.
 struct Draft {
     /// The first is the document.
@@ -252,7 +258,7 @@ struct Drawn {
     children: Vec<usize>,
     /// Its fields were in the order of their names, and new ones take their place among them.
     is_sorted: bool,
-    /// The edit that added it.
+    /// The edit that added or moved it.
     edit: Option<usize>,
 }
 
@@ -344,7 +350,7 @@ impl Draft {
     /// Puts a field where it belongs.
     fn attach(&mut self, node: usize, at: &Selector) -> Result<(), String> {
         let Some((step @ Step::Field(_), above)) = at.steps().split_last() else {
-            return Err(format!("{at} is no field, but the items or values of one"));
+            return Err(format!("{} is no field", shown(at)));
         };
         let parent = self.find(above).filter(|parent| self.nodes[*parent].shape == Shape::Object);
         let parent = parent.ok_or_else(|| format!("{at} is in no object that is there"))?;
@@ -359,7 +365,7 @@ impl Draft {
 
     /// Says something else of a node.
     fn describe(&mut self, at: &Selector, description: &Description) -> Result<(), String> {
-        let node = self.find(at.steps()).ok_or_else(|| format!("{at} is not there"))?;
+        let node = self.find(at.steps()).ok_or_else(|| format!("{} is not there", shown(at)))?;
         // Which scalars may take the place of which, all versions have a say in.
         let is_scalar = |shape: &Shape| matches!(shape, Shape::Scalar(_));
         let before = self.shapes_from(node);
@@ -367,7 +373,7 @@ impl Draft {
         if before.len() != description.shapes.len()
             || !pairs.all(|(before, after)| before == after || is_scalar(before) && is_scalar(after))
         {
-            return Err(format!("{at} cannot have another shape"));
+            return Err(format!("{} cannot have another shape", shown(at)));
         }
         self.nodes[node].attributes = description.attributes.clone();
         let mut at = node;
@@ -415,11 +421,11 @@ impl Draft {
         }
         for (position, edit) in edits.iter().enumerate() {
             let Edit::Order { at, names } = edit else { continue };
-            let fault = || Fault::new(Some(position), format!("{at} has not exactly these fields"));
+            let fault = || Fault::new(Some(position), format!("{} has not exactly these fields", shown(at)));
             let node = self.find(at.steps()).ok_or_else(fault)?;
             let mut seen = HashSet::new();
-            let child = |name: &Box<str>| self.places.get(&(node, Step::Field(name.clone()))).copied();
-            let named: Option<Vec<usize>> = names.iter().map(child).collect();
+            let fields = names.iter().map(|name| (node, Step::Field(name.clone())));
+            let named: Option<Vec<usize>> = fields.map(|field| self.places.get(&field).copied()).collect();
             let named = named.filter(|named| named.iter().all(|child| seen.insert(*child))).ok_or_else(fault)?;
             if named.len() != self.nodes[node].children.len() {
                 return Err(fault());

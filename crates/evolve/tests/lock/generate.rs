@@ -2,11 +2,11 @@
 //! of which gain fields after they were locked.
 
 use proptest::prelude::*;
-use wheelwright_document::Span;
+use wheelwright_document::{Owned, Span};
+use wheelwright_evolve::{Declaration, DeclaredVersion, FieldValue, Renamed, Selector, Step, VersionName, Writers};
 use wheelwright_schema::Root;
 
-use super::{located, step};
-use crate::{Declaration, DeclaredVersion, Renamed, Selector, Step, VersionName, Writers, testing::schema};
+use super::{located, schema, step};
 
 /// What happens before a kind is locked again.
 #[derive(Clone, Debug)]
@@ -14,15 +14,16 @@ pub(super) struct Stage {
     /// The version that appears, unless it is there already: then it gains something.
     version: &'static str,
     edits: Vec<(u8, usize, usize)>,
-    omitempty: bool,
+    /// Its changes say what writers do, and what new fields are filled in with.
+    declares: bool,
     dropped: Option<usize>,
 }
 
 pub(super) fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let versions = prop::sample::select(vec!["v2", "v3", "v1beta1", "v1", "v4", "v5alpha1"]);
     let edits = prop::collection::vec((0..12_u8, 0..1000_usize, 0..1000_usize), 1..12);
-    let stage = (versions, edits, prop::bool::weighted(0.1), prop::option::weighted(0.1, 0..6_usize));
-    let stage = stage.prop_map(|(version, edits, omitempty, dropped)| Stage { version, edits, omitempty, dropped });
+    let stage = (versions, edits, prop::bool::weighted(0.3), prop::option::weighted(0.1, 0..6_usize));
+    let stage = stage.prop_map(|(version, edits, declares, dropped)| Stage { version, edits, declares, dropped });
     prop::collection::vec(stage, 1..8)
 }
 
@@ -81,10 +82,14 @@ impl Kind {
         }
         if existing.is_none() {
             renames(fields, &Some(Selector::root()), &Selector::root(), &mut into.renamed);
-            into.writers = stage.omitempty.then(|| located(Writers::Omitempty));
+            if stage.declares {
+                into.writers = Some(located(Writers::Omitempty));
+                into.storage_defaults =
+                    fields.iter().filter(|field| field.origin.is_none()).map(storage_default).collect();
+            }
             kind.declaration.steps.push(into);
         }
-        let text = format!("{{\"type\":\"object\",{}}}", properties(fields));
+        let text = format!("{{{}}}", written(&Sort::Object(fields.clone())));
         let name = VersionName::new(stage.version);
         kind.declaration.versions.retain(|other| other.name != name);
         if let Some(dropped) = stage.dropped.filter(|dropped| *dropped < kind.declaration.versions.len()) {
@@ -93,6 +98,11 @@ impl Kind {
         kind.declaration.versions.push(DeclaredVersion::new(name, schema(&text), Root::Value, Span::default()));
         kind
     }
+}
+
+fn storage_default(field: &Field) -> FieldValue {
+    let at = located(Selector::root().then(Step::Field(field.name.as_str().into())));
+    FieldValue { at, value: if field.default { Owned::Null } else { Owned::Bool(true) } }
 }
 
 fn edit(fields: &mut Vec<Field>, sort: u8, a: usize, b: usize, is_new: bool) {
@@ -113,8 +123,14 @@ fn edit(fields: &mut Vec<Field>, sort: u8, a: usize, b: usize, is_new: bool) {
                 5 => Sort::Map(Box::new(Sort::List(Box::new(retyped(a / 7))))),
                 _ => Sort::List(Box::new(Sort::Object(Vec::new()))),
             };
-            let place = if b % 2 == 0 { object.len() } else { (a / 3) % (object.len() + 1) };
-            let field = Field { name: name.into(), kind, nullable: a % 5 == 0, default: a % 3 == 0, origin: None };
+            let place = if b.is_multiple_of(2) { object.len() } else { (a / 3) % (object.len() + 1) };
+            let field = Field {
+                name: name.into(),
+                kind,
+                nullable: a.is_multiple_of(5),
+                default: a.is_multiple_of(3),
+                origin: None,
+            };
             if is_free {
                 object.insert(place, field);
             }

@@ -1,0 +1,328 @@
+//! One entry of the carry: what it says, how an annotation spells it, and what the annotation is called.
+
+use wheelwright_document::{Arena, Entry, Number, Value, canonical, decode, encode};
+
+/// Something that a version cannot say, and the way to the scope that it belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct Carried<'a> {
+    pub(crate) way: Vec<Leg<'a>>,
+    pub(crate) body: Body<'a>,
+}
+
+/// A step on the way to a scope.
+#[derive(Clone, Debug)]
+pub(crate) enum Leg<'a> {
+    /// Into a list or map, by its id.
+    Field(&'a str),
+    /// To the n-th item whose key fields have these values, or are absent.
+    Keys { fields: Vec<(&'a str, Option<Value<'a>>)>, nth: usize },
+    /// To an item without keys: where it was, and the n-th of those that look like it.
+    Item { position: usize, hash: u64, nth: usize },
+    /// To the value of a map.
+    Name(&'a str),
+}
+
+/// What an entry says.
+#[derive(Clone, Debug)]
+pub(crate) enum Body<'a> {
+    /// The stored value of a field; of an object field, `{}` says that it is there.
+    Field { id: &'a str, value: Value<'a>, anchor: Anchor, within: Within<'a>, beside: Beside<'a> },
+    /// Something that an object holds besides fields; no object is the scope's own.
+    Extra { object: Option<&'a str>, sort: ExtraSort, key: &'a str, value: Value<'a> },
+    /// Nobody wrote an object that is shown; as long as it looks like this.
+    Implicit { id: &'a str, hash: u64 },
+    /// Of a value of a map: it is null.
+    Null,
+    /// Of a list without keys: what its items looked like, so that changed ones are known by their neighbours.
+    Items(Vec<u64>),
+}
+
+/// What becomes of a field when its object is not there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Anchor {
+    /// It goes with the object.
+    Object,
+    /// It stays; the object was not there before either.
+    Nothing,
+    /// It stays, and the object is there: it just could not be shown.
+    Unshown,
+}
+
+/// The nearest object above a field that the document shows, if that is not the object that the field is stored in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Within<'a> {
+    /// The scope's own, or the object that the field is stored in.
+    Nearest,
+    /// This one.
+    Object(&'a str),
+    /// This one, and something else, such as null, is in its place.
+    Behind(&'a str),
+}
+
+/// What an object holds besides fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ExtraSort {
+    /// A field that no version declares.
+    Unknown,
+    /// An entry of the bag that nobody understands.
+    Stray,
+    /// A stored field that nobody understands.
+    Foreign,
+}
+
+/// What was set beside a hidden member of a union. Once a client sets something else, the hidden member goes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside<'a> {
+    pub(crate) members: Vec<&'a str>,
+    pub(crate) discriminator: Option<Value<'a>>,
+}
+
+impl Beside<'_> {
+    /// Whether nothing else was set since, and nothing else was said to be set.
+    pub(crate) fn is_kept_by(&self, now: &Self) -> bool {
+        let is_told_the_same = match (self.discriminator, now.discriminator) {
+            (Some(before), Some(now)) => before.equivalent(now),
+            (before, now) => before.is_none() && now.is_none(),
+        };
+        is_told_the_same && now.members.iter().all(|member| self.members.contains(member))
+    }
+}
+
+/// How deep a document may nest; what an entry holds may not lead beyond that.
+const MAX_DEPTH: usize = 512;
+/// How long the name of an annotation may be after its prefix.
+const MAX_NAME: usize = 63;
+/// Stands between the readable part of a name and its hash, and in no name that is readable as a whole.
+const HASH_MARK: &str = "_-";
+
+impl<'a> Carried<'a> {
+    /// The value of the annotation.
+    pub(crate) fn encode(&self, arena: &'a Arena) -> &'a str {
+        let mut fields = Vec::new();
+        if !self.way.is_empty() {
+            fields.push(("at", Value::Array(arena.slice_from(self.way.iter().map(|leg| leg.to_value(arena))))));
+        }
+        match &self.body {
+            Body::Field { id, value, anchor, within, beside } => {
+                fields.extend([("id", Value::string(id)), ("value", *value)]);
+                match anchor {
+                    Anchor::Object => {}
+                    Anchor::Nothing => fields.push(("anchor", Value::string("none"))),
+                    Anchor::Unshown => fields.push(("anchor", Value::string("unshown"))),
+                }
+                match within {
+                    Within::Nearest => {}
+                    Within::Object(id) => fields.push(("within", Value::string(id))),
+                    Within::Behind(id) => fields.push(("behind", Value::string(id))),
+                }
+                if !beside.members.is_empty() {
+                    let members = beside.members.iter().map(|name| Value::string(name));
+                    fields.push(("beside", Value::Array(arena.slice_from(members))));
+                }
+                fields.extend(beside.discriminator.map(|value| ("told", value)));
+            }
+            Body::Extra { object, sort, key, value } => {
+                fields.extend(object.map(|object| ("object", Value::string(object))));
+                fields.extend([(sort.word(), Value::string(key)), ("value", *value)]);
+            }
+            Body::Implicit { id, hash } => {
+                fields.extend([("implicit", Value::string(id)), ("hash", hash_value(*hash, arena))]);
+            }
+            Body::Null => fields.push(("value", Value::Null)),
+            Body::Items(hashes) => {
+                let text: String = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+                fields.push(("items", Value::string(arena.text(&text))));
+            }
+        }
+        arena.text(&String::from_utf8_lossy(&encode(object(&fields, arena))))
+    }
+
+    /// What an annotation says; `None` if this release cannot tell.
+    pub(crate) fn decode(text: &'a str, arena: &'a Arena) -> Option<Self> {
+        let value = decode(text.as_bytes(), arena).ok()?;
+        let way: Vec<Leg<'a>> = match value.get("at") {
+            Some(way) => way.as_array()?.iter().map(|leg| Leg::from_value(*leg)).collect::<Option<_>>()?,
+            None => Vec::new(),
+        };
+        let text_of = |key: &str| value.get(key).and_then(Value::as_str);
+        let extra = ExtraSort::ALL.iter().find_map(|sort| Some((*sort, text_of(sort.word())?)));
+        let body = if let Some(id) = text_of("id") {
+            let anchor = match text_of("anchor") {
+                None if value.get("anchor").is_none() => Anchor::Object,
+                Some("none") => Anchor::Nothing,
+                Some("unshown") => Anchor::Unshown,
+                _ => return None,
+            };
+            let within = match (text_of("within"), text_of("behind")) {
+                (None, None) => Within::Nearest,
+                (Some(id), _) => Within::Object(id),
+                (None, Some(id)) => Within::Behind(id),
+            };
+            let members = match value.get("beside") {
+                Some(members) => members.as_array()?.iter().map(|name| name.as_str()).collect::<Option<_>>()?,
+                None => Vec::new(),
+            };
+            let beside = Beside { members, discriminator: value.get("told") };
+            Body::Field { id, value: value.get("value")?, anchor, within, beside }
+        } else if let Some((sort, key)) = extra {
+            Body::Extra { object: text_of("object"), sort, key, value: value.get("value")? }
+        } else if let Some(id) = text_of("implicit") {
+            Body::Implicit { id, hash: hash_from(text_of("hash")?)? }
+        } else if let Some(items) = text_of("items") {
+            let hashes = (0..items.len()).step_by(16).map(|at| hash_from(items.get(at..at + 16)?));
+            Body::Items(hashes.collect::<Option<_>>()?)
+        } else if value.get("value")?.is_null() && !way.is_empty() {
+            Body::Null
+        } else {
+            return None;
+        };
+        let held = value.get("value").map_or(0, depth);
+        (way.len() + held < MAX_DEPTH).then_some(Self { way, body })
+    }
+
+    /// The name of the annotation after its prefix. It says nothing that the value does not say; `salt` tells names apart
+    /// that would be the same.
+    pub(crate) fn name(&self, salt: u32, arena: &'a Arena) -> String {
+        let (sort, text) = match &self.body {
+            Body::Field { id, .. } => ("id", *id),
+            Body::Extra { sort, key, .. } => (sort.word(), *key),
+            Body::Implicit { id, .. } => ("implicit", *id),
+            Body::Null | Body::Items(_) => ("items", self.way.iter().rev().find_map(Leg::text).unwrap_or_default()),
+        };
+        let is_whole = self.way.is_empty() && sort == "id" && salt == 0;
+        if is_whole && text.len() <= MAX_NAME && readable(text) == text && !text.contains(HASH_MARK) {
+            return text.to_owned();
+        }
+        let object = match &self.body {
+            Body::Extra { object: Some(object), .. } => Value::string(object),
+            _ => Value::Null,
+        };
+        let way = Value::Array(arena.slice_from(self.way.iter().map(|leg| leg.identity(arena))));
+        let salt = Value::string(arena.text(&salt.to_string()));
+        let identity = [way, Value::string(sort), Value::string(text), object, salt];
+        let hash = stable_hash(Value::Array(&identity));
+        let words = readable(text);
+        let room = words.len().min(MAX_NAME - HASH_MARK.len() - 16);
+        let words = words[..room].trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        let words = if words.is_empty() { "entry" } else { words };
+        format!("{words}{HASH_MARK}{hash:016x}")
+    }
+}
+
+impl ExtraSort {
+    const ALL: [Self; 3] = [Self::Unknown, Self::Stray, Self::Foreign];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Stray => "stray",
+            Self::Foreign => "foreign",
+        }
+    }
+}
+
+impl<'a> Leg<'a> {
+    pub(crate) fn to_value(&self, arena: &'a Arena) -> Value<'a> {
+        let mut fields = Vec::new();
+        let nth = match self {
+            Self::Field(id) => return Value::string(id),
+            Self::Name(name) => return object(&[("name", Value::string(name))], arena),
+            Self::Keys { fields: keys, nth } => {
+                let key = |(name, value): &(&'a str, Option<Value<'a>>)| match value {
+                    Some(value) => Value::Array(arena.slice(&[Value::string(name), *value])),
+                    None => Value::Array(arena.slice(&[Value::string(name)])),
+                };
+                fields.push(("keys", Value::Array(arena.slice_from(keys.iter().map(key)))));
+                *nth
+            }
+            Self::Item { position, hash, nth } => {
+                fields.extend([("index", count_value(*position, arena)), ("hash", hash_value(*hash, arena))]);
+                *nth
+            }
+        };
+        if nth > 0 {
+            fields.push(("nth", count_value(nth, arena)));
+        }
+        object(&fields, arena)
+    }
+
+    fn from_value(value: Value<'a>) -> Option<Self> {
+        if let Some(id) = value.as_str() {
+            return Some(Self::Field(id));
+        }
+        if let Some(name) = value.get("name") {
+            return Some(Self::Name(name.as_str()?));
+        }
+        let nth = value.get("nth").map_or(Some(0), count_from)?;
+        if let Some(keys) = value.get("keys") {
+            let key = |key: &Value<'a>| match key.as_array()? {
+                [name] => Some((name.as_str()?, None)),
+                [name, value] => Some((name.as_str()?, Some(*value))),
+                _ => None,
+            };
+            return Some(Self::Keys { fields: keys.as_array()?.iter().map(key).collect::<Option<_>>()?, nth });
+        }
+        let hash = hash_from(value.get("hash")?.as_str()?)?;
+        Some(Self::Item { position: count_from(value.get("index")?)?, hash, nth })
+    }
+
+    /// What tells the step apart from others, however the item looks.
+    fn identity(&self, arena: &'a Arena) -> Value<'a> {
+        match self {
+            Self::Item { position, .. } => count_value(*position, arena),
+            leg => leg.to_value(arena),
+        }
+    }
+
+    fn text(&self) -> Option<&'a str> {
+        match self {
+            Self::Field(text) | Self::Name(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A hash of what a value means. It is written into annotations, and therefore never changes.
+pub(crate) fn stable_hash(value: Value<'_>) -> u64 {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let sum = canonical(value).iter().fold(0xcbf2_9ce4_8422_2325, step);
+    // The last bytes have not reached all bits yet.
+    let sum = (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    sum ^ (sum >> 29)
+}
+
+/// What of a text can be in the name of an annotation.
+fn readable(text: &str) -> String {
+    let is_allowed = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
+    let allowed: String = text.chars().filter(is_allowed).collect();
+    allowed.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned()
+}
+
+fn object<'a>(fields: &[(&'a str, Value<'a>)], arena: &'a Arena) -> Value<'a> {
+    Value::Object(arena.slice_from(fields.iter().map(|(key, value)| Entry { key, value: *value })))
+}
+
+fn hash_value<'a>(hash: u64, arena: &'a Arena) -> Value<'a> {
+    Value::string(arena.text(&format!("{hash:016x}")))
+}
+
+fn hash_from(text: &str) -> Option<u64> {
+    let is_hash = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_hash.then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
+
+fn count_value<'a>(count: usize, arena: &'a Arena) -> Value<'a> {
+    Number::new(arena.text(&count.to_string())).map_or(Value::Null, Value::Number)
+}
+
+fn count_from(value: Value<'_>) -> Option<usize> {
+    usize::try_from(value.as_number()?.as_i64()?).ok()
+}
+
+fn depth(value: Value<'_>) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(|item| depth(*item)).max().unwrap_or_default(),
+        Value::Object(entries) => 1 + entries.iter().map(|entry| depth(entry.value)).max().unwrap_or_default(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,428 @@
+//! `load`: a document of the hub's version and what it carries, to what is stored at the hub.
+
+use std::collections::HashMap;
+
+use wheelwright_document::{Arena, Entry, Value, encode};
+
+use super::{
+    CarryFate, Places,
+    entry::{Anchor, Body, Carried, ExtraSort, Leg, Within, stable_hash},
+    unload::{filled_items, hash_of_keys},
+};
+use crate::{
+    Lenses,
+    lens::{
+        lists::match_items,
+        plan::{Content, Scope, View, ViewObject},
+        state::{Slot, Slots, store},
+    },
+};
+
+/// Entries by the way to where they belong.
+#[derive(Default)]
+pub(crate) struct Tree<'a> {
+    /// Positions among the entries.
+    here: Vec<usize>,
+    below: Vec<(Leg<'a>, Tree<'a>)>,
+    by_leg: HashMap<Vec<u8>, usize>,
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn of(entries: &[Carried<'a>], arena: &'a Arena) -> Self {
+        let mut root = Self::default();
+        for (position, entry) in entries.iter().enumerate() {
+            let mut at = &mut root;
+            for leg in &entry.way {
+                let next = at.below.len();
+                let found = *at.by_leg.entry(encode(leg.to_value(arena))).or_insert(next);
+                if found == next {
+                    at.below.push((leg.clone(), Self::default()));
+                }
+                at = &mut at.below[found].1;
+            }
+            at.here.push(position);
+        }
+        root
+    }
+
+    /// Every entry here and below.
+    fn each(&self, visit: &mut impl FnMut(usize)) {
+        self.here.iter().for_each(|position| visit(*position));
+        self.below.iter().for_each(|(_, below)| below.each(visit));
+    }
+}
+
+/// Makes what is stored.
+pub(crate) struct Load<'e, 'a> {
+    lenses: &'a Lenses,
+    places: &'a [Places],
+    arena: &'a Arena,
+    entries: &'e [Carried<'a>],
+    /// What became of each entry: nothing to tell, or something. What no one came by is gone.
+    pub(crate) fates: Vec<Option<CarryFate>>,
+}
+
+/// A scope while it is written.
+struct Writing<'a> {
+    scope: &'a Scope,
+    places: &'a Places,
+    view: &'a View,
+    slots: Slots<'a>,
+    document: &'a [Entry<'a>],
+    /// What the document shows of each field.
+    shown: Vec<Option<Value<'a>>>,
+}
+
+impl<'e, 'a> Load<'e, 'a> {
+    pub(crate) fn new(lenses: &'a Lenses, places: &'a [Places], entries: &'e [Carried<'a>], arena: &'a Arena) -> Self {
+        Self { lenses, places, arena, entries, fates: vec![Some(CarryFate::Gone); entries.len()] }
+    }
+
+    pub(crate) fn scope(
+        &mut self,
+        scope_index: usize,
+        document: &'a [Entry<'a>],
+        tree: Option<&Tree<'a>>,
+    ) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope_index];
+        let Some(view) = &scope.views[self.lenses.hub().position()] else { return document };
+        let mut slots = Slots::default();
+        slots.clear(scope);
+        let shown = vec![None; scope.slots.len()];
+        let mut writing = Writing { scope, places: &self.places[scope_index], view, slots, document, shown };
+        let inside = tree.map(|tree| self.inside(scope, tree)).unwrap_or_default();
+        self.object(&mut writing, None, &view.objects[0], document, &inside);
+        if let Some(tree) = tree {
+            let mut order = tree.here.clone();
+            order.sort_by_key(|position| writing.rank(&self.entries[*position].body));
+            for position in order {
+                self.fates[position] = writing.apply(&self.entries[position].body);
+            }
+            // Only once everything is in its place is it known which objects nobody wrote.
+            for position in &tree.here {
+                writing.take_back_implicit(&self.entries[*position].body);
+            }
+        }
+        store(scope, &writing.slots, self.arena)
+    }
+
+    /// The entries inside the lists and maps of a scope, by slot; those of lists and maps that nobody knows are kept.
+    fn inside<'t>(&mut self, scope: &Scope, tree: &'t Tree<'a>) -> HashMap<usize, &'t Tree<'a>> {
+        let mut inside = HashMap::new();
+        for (leg, below) in &tree.below {
+            let Leg::Field(id) = leg else { continue };
+            match scope.layout.by_id.get(*id) {
+                Some(field) => {
+                    inside.insert(field.slot, below);
+                }
+                None => below.each(&mut |position| self.fates[position] = Some(CarryFate::UnknownField)),
+            }
+        }
+        inside
+    }
+
+    fn object(
+        &mut self,
+        writing: &mut Writing<'a>,
+        slot: Option<usize>,
+        object: &'a ViewObject,
+        entries: &'a [Entry<'a>],
+        inside: &HashMap<usize, &Tree<'a>>,
+    ) {
+        let mut unknown = Vec::new();
+        let mut cursor = 0;
+        for entry in entries {
+            let Some(position) = object.fields.position(entry.key, &mut cursor) else {
+                unknown.push(*entry);
+                continue;
+            };
+            let field = &object.fields.list[position].1;
+            writing.shown[field.slot] = Some(entry.value);
+            match (field.object, entry.value) {
+                (Some(below), Value::Object(entries)) => {
+                    writing.slots.set_object(field.slot);
+                    self.object(writing, Some(field.slot), &writing.view.objects[below], entries, inside);
+                }
+                (_, value) => {
+                    let content = &writing.scope.slots[field.slot].content;
+                    let value = match field.object {
+                        None => self.content(content, value, inside.get(&field.slot).copied()),
+                        Some(_) => value,
+                    };
+                    writing.slots.values[field.slot] = Slot::Value(value);
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            writing.slots.set_unknown(slot, unknown);
+        }
+    }
+
+    fn content(&mut self, content: &'a Content, value: Value<'a>, tree: Option<&Tree<'a>>) -> Value<'a> {
+        match (content, value) {
+            (Content::List(element), Value::Array(items)) => {
+                let mut trees = vec![None; items.len()];
+                if let Some(tree) = tree {
+                    self.find_items(element, items, tree, &mut trees);
+                }
+                let items = items.iter().zip(trees).map(|(item, tree)| self.content(element, *item, tree));
+                let items: Vec<_> = items.collect();
+                Value::Array(self.arena.slice(&items))
+            }
+            (Content::Map(element), Value::Object(values)) => Value::Object(self.map(element, values, tree)),
+            (Content::Scope(scope), Value::Object(document)) => Value::Object(self.scope(*scope, document, tree)),
+            (_, value) => value,
+        }
+    }
+
+    fn map(&mut self, element: &'a Content, values: &'a [Entry<'a>], tree: Option<&Tree<'a>>) -> &'a [Entry<'a>] {
+        let below = tree.map_or(&[][..], |tree| &tree.below);
+        let mut trees: HashMap<&str, &Tree<'a>> = HashMap::new();
+        for (leg, below) in below {
+            if let Leg::Name(name) = leg {
+                trees.insert(name, below);
+            }
+        }
+        let mut written: Vec<_> = values
+            .iter()
+            .map(|entry| {
+                let value = self.content(element, entry.value, trees.remove(entry.key));
+                Entry { key: entry.key, value }
+            })
+            .collect();
+        for (leg, below) in below {
+            let Leg::Name(name) = leg else { continue };
+            for position in &below.here {
+                if matches!(self.entries[*position].body, Body::Null) {
+                    let is_left = trees.contains_key(name);
+                    self.fates[*position] = (!is_left).then_some(CarryFate::Superseded);
+                    if is_left {
+                        written.push(Entry { key: name, value: Value::Null });
+                        break;
+                    }
+                }
+            }
+        }
+        self.arena.slice(&written)
+    }
+
+    /// Finds the items that entries are about.
+    fn find_items<'t>(
+        &mut self,
+        element: &'a Content,
+        items: &'a [Value<'a>],
+        tree: &'t Tree<'a>,
+        trees: &mut [Option<&'t Tree<'a>>],
+    ) {
+        let filled = filled_items(self.lenses, element, items, self.arena);
+        let mut before: &[u64] = &[];
+        for position in &tree.here {
+            if let Body::Items(hashes) = &self.entries[*position].body {
+                self.fates[*position] = None;
+                before = hashes;
+            }
+        }
+        let by_look = Looks::of(&filled, before, self.arena);
+        let mut by_keys: HashMap<Vec<&str>, HashMap<u64, Vec<usize>>> = HashMap::new();
+        for (leg, below) in &tree.below {
+            let found = match leg {
+                Leg::Item { position, hash, nth } => by_look.find(*position, *hash, *nth),
+                Leg::Keys { fields, nth } => {
+                    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                    let items = by_keys.entry(names.clone()).or_insert_with(|| items_by_keys(&filled, &names));
+                    let found = items.get(&hash_of_keys(fields)).and_then(|found| found.get(*nth)).copied();
+                    found.filter(|found| has_keys(filled[*found], fields))
+                }
+                Leg::Field(_) | Leg::Name(_) => None,
+            };
+            // Two ways to one item, which only a client can have made: the first counts.
+            if let Some(tree) = found.and_then(|found| trees.get_mut(found)) {
+                tree.get_or_insert(below);
+            }
+        }
+    }
+}
+
+/// Items without keys, to be found by what they look like.
+struct Looks<'b> {
+    before: &'b [u64],
+    /// Which item now is which one before.
+    now: HashMap<usize, usize>,
+    by_hash: HashMap<u64, Vec<usize>>,
+}
+
+impl<'b> Looks<'b> {
+    fn of<'a>(items: &[Value<'a>], before: &'b [u64], arena: &'a Arena) -> Self {
+        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+        let hashes: Vec<u64> = items.iter().map(|item| stable_hash(*item)).collect();
+        for (position, hash) in hashes.iter().enumerate() {
+            by_hash.entry(*hash).or_default().push(position);
+        }
+        let value = |hash: &u64| Value::string(arena.text(&format!("{hash:016x}")));
+        let (new, old): (Vec<_>, Vec<_>) = (hashes.iter().map(value).collect(), before.iter().map(value).collect());
+        let matched = match_items(&new, &old, &[]).into_iter().enumerate();
+        let now = matched.filter_map(|(now, before)| Some((before?, now))).collect();
+        Self { before, now, by_hash }
+    }
+
+    /// The item that was at a position and looked like this. If what all items looked like is not known, or is not about
+    /// the same list, only items that still look the same are found.
+    fn find(&self, position: usize, hash: u64, nth: usize) -> Option<usize> {
+        match self.before.get(position) {
+            Some(before) if *before == hash => self.now.get(&position).copied(),
+            _ => self.by_hash.get(&hash)?.get(nth).copied(),
+        }
+    }
+}
+
+fn items_by_keys(items: &[Value<'_>], names: &[&str]) -> HashMap<u64, Vec<usize>> {
+    let mut found: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (position, item) in items.iter().enumerate() {
+        let fields: Vec<_> = names.iter().map(|name| (*name, item.get(name))).collect();
+        found.entry(hash_of_keys(&fields)).or_default().push(position);
+    }
+    found
+}
+
+fn has_keys(item: Value<'_>, fields: &[(&str, Option<Value<'_>>)]) -> bool {
+    fields.iter().all(|(name, value)| match (item.get(name), value) {
+        (Some(a), Some(b)) => a.equivalent(*b),
+        (a, b) => a.is_none() && b.is_none(),
+    })
+}
+
+impl<'a> Writing<'a> {
+    /// Objects come before what is in them.
+    fn rank(&self, body: &Body<'a>) -> usize {
+        let Body::Field { id, value: Value::Object([]), .. } = body else { return usize::MAX };
+        let slot = self.scope.layout.by_id.get(*id).map(|field| field.slot);
+        std::iter::successors(slot, |slot| self.places.parents[*slot]).count()
+    }
+
+    /// Puts an entry of the scope where it belongs.
+    fn apply(&mut self, body: &Body<'a>) -> Option<CarryFate> {
+        match body {
+            Body::Field { id, value, anchor, within, beside } => {
+                let Some(field) = self.scope.layout.by_id.get(*id) else { return Some(CarryFate::UnknownField) };
+                if let Some(union) = self.places.union_of(field.slot) {
+                    let object = self.object_shown(union.slot);
+                    let now = union.beside(self.view, object.unwrap_or_default());
+                    if !beside.is_kept_by(&now) {
+                        return Some(CarryFate::Superseded);
+                    }
+                }
+                if self.is_around(*within) { self.set(field.slot, *value, *anchor) } else { Some(CarryFate::Gone) }
+            }
+            Body::Extra { object, sort, key, value } => {
+                let slot = match object.map(|object| self.scope.layout.by_id.get(object)) {
+                    Some(None) => return Some(CarryFate::UnknownField),
+                    Some(Some(field)) => Some(field.slot),
+                    None => None,
+                };
+                // What nobody understood when it was carried is understood now.
+                if let (ExtraSort::Stray, Some(field)) = (sort, self.scope.layout.by_id.get(*key)) {
+                    return self.set(field.slot, *value, Anchor::Object);
+                }
+                self.add_extra(slot, *sort, Entry { key, value: *value })
+            }
+            Body::Implicit { id, .. } => {
+                (!self.scope.layout.by_id.contains_key(*id)).then_some(CarryFate::UnknownField)
+            }
+            Body::Null | Body::Items(_) => Some(CarryFate::Gone),
+        }
+    }
+
+    /// What the document shows of an object; no slot is the scope's own.
+    fn object_shown(&self, slot: Option<usize>) -> Option<&'a [Entry<'a>]> {
+        slot.map_or(Some(self.document), |slot| self.shown[slot]?.as_object())
+    }
+
+    fn is_around(&self, within: Within<'a>) -> bool {
+        let shown = |id: &str| self.scope.layout.by_id.get(id).and_then(|field| self.shown[field.slot]);
+        match within {
+            Within::Nearest => true,
+            Within::Object(id) => matches!(shown(id), Some(Value::Object(_))),
+            Within::Behind(id) => shown(id).is_some(),
+        }
+    }
+
+    fn set(&mut self, slot: usize, value: Value<'a>, anchor: Anchor) -> Option<CarryFate> {
+        let is_object = self.scope.layout.object_of[slot].is_some() && matches!(value, Value::Object(_));
+        match self.slots.values[slot] {
+            Slot::Absent => {}
+            Slot::Object(_) if is_object => return None,
+            _ => return Some(CarryFate::Superseded),
+        }
+        let parent = self.places.parents[slot];
+        let could_be_said = self.view.says[slot] && !value.is_null();
+        if could_be_said && self.object_shown(parent).is_some() {
+            return Some(CarryFate::Superseded);
+        }
+        if !self.has_object(parent, anchor) {
+            return Some(CarryFate::Gone);
+        }
+        match is_object {
+            true => self.slots.set_object(slot),
+            false => self.slots.values[slot] = Slot::Value(value),
+        }
+        None
+    }
+
+    fn add_extra(&mut self, slot: Option<usize>, sort: ExtraSort, entry: Entry<'a>) -> Option<CarryFate> {
+        let layout = &self.scope.layout;
+        let object = slot.map_or(Some(0), |slot| layout.object_of[slot]).map(|object| &layout.objects[object]);
+        if sort == ExtraSort::Foreign && object.is_none_or(|object| object.fields.contains(entry.key)) {
+            return Some(CarryFate::UnknownField);
+        }
+        if object.is_none() || !self.has_object(slot, Anchor::Object) {
+            return Some(CarryFate::Gone);
+        }
+        let extras = self.slots.extras_mut(slot);
+        let entries = match sort {
+            ExtraSort::Unknown => &mut extras.unknown,
+            ExtraSort::Stray => &mut extras.strays,
+            ExtraSort::Foreign => &mut extras.foreign,
+        };
+        if entries.iter().any(|known| known.key == entry.key) {
+            return Some(CarryFate::Superseded);
+        }
+        entries.push(entry);
+        None
+    }
+
+    /// Whether the object is there that something belongs to. Objects that the version cannot say are there if anything
+    /// is in them.
+    fn has_object(&mut self, object: Option<usize>, anchor: Anchor) -> bool {
+        let Some(slot) = object.filter(|_| anchor != Anchor::Nothing) else { return true };
+        match self.slots.values[slot] {
+            Slot::Object(_) => return true,
+            Slot::Value(_) => return false,
+            Slot::Absent => {}
+        }
+        let above = self.places.parents[slot];
+        let is_there = match (self.view.says[slot], anchor) {
+            (false, Anchor::Unshown) => {
+                self.has_object(above, anchor);
+                true
+            }
+            (false, _) => self.has_object(above, anchor),
+            // It could not be shown, and still cannot be.
+            (true, _) => anchor == Anchor::Unshown && self.object_shown(above).is_none(),
+        };
+        if is_there {
+            self.slots.set_object(slot);
+        }
+        is_there
+    }
+
+    /// Takes back that an object is there which nobody wrote, unless it was changed since.
+    fn take_back_implicit(&mut self, body: &Body<'a>) {
+        if let Body::Implicit { id, hash } = body
+            && let Some(field) = self.scope.layout.by_id.get(*id)
+            && let (Slot::Object(None), Some(shown)) = (self.slots.values[field.slot], self.shown[field.slot])
+            && stable_hash(shown) == *hash
+        {
+            self.slots.values[field.slot] = Slot::Absent;
+        }
+    }
+}

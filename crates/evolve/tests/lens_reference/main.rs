@@ -1,0 +1,163 @@
+//! The lens agrees with a slow and obvious model of its rules, for random kinds, whatever the hub, and keeps its laws.
+
+mod generate;
+mod model;
+
+use proptest::{
+    prelude::*,
+    test_runner::{TestCaseError, TestCaseResult},
+};
+use serde_json::Value as Json;
+use wheelwright_document::{Arena, Value, decode, encode};
+use wheelwright_evolve::{Kind, Lenses, Part, VersionIndex};
+
+use crate::{
+    generate::{Focus, Generated, Numbers, Tape},
+    model::{Model, Scope},
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_lens_is_what_its_rules_say(numbers in generate::numbers(Focus::Anything)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn the_lens_is_what_its_rules_say_about_lists(numbers in generate::numbers(Focus::Lists)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn the_lens_is_what_its_rules_say_about_unions(numbers in generate::numbers(Focus::Unions)) {
+        agree(&numbers)?;
+    }
+}
+
+/// One write, in the words of a version, and the model after it.
+struct Write {
+    version: VersionIndex,
+    document: Json,
+    after: Scope,
+}
+
+fn agree(numbers: &Numbers) -> TestCaseResult {
+    let generated = Generated::of(numbers);
+    let (kind, problems) = Kind::compile(&generated.declaration(), None);
+    if !problems.is_empty() {
+        return Err(TestCaseError::reject("changes that cannot be followed"));
+    }
+    let kind = kind.expect("there are versions");
+    let model = Model { history: kind.history(), ambiguous: Default::default() };
+    let writes = writes(numbers, &generated, &kind, &model);
+    let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
+    let mut stored: Vec<Option<String>> = vec![None; lenses.len()];
+    for (position, write) in writes.iter().enumerate() {
+        let mut differences = Vec::new();
+        for (hub, stored) in lenses.iter().zip(&mut stored) {
+            let case = Case { model: &model, lenses: &lenses, hub, write };
+            match case.check(stored.as_deref()) {
+                Ok(now) => *stored = Some(now),
+                Err(difference) => differences.push(format!("hub v{}: {difference}\n", hub.hub().position() + 1)),
+            }
+        }
+        if !differences.is_empty() {
+            return Err(TestCaseError::fail(describe(&generated, &writes[..=position], &differences.concat())));
+        }
+    }
+    Ok(())
+}
+
+/// The writes of a case: what someone made of what their version showed.
+fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'_>) -> Vec<Write> {
+    let indexes: Vec<VersionIndex> = kind.history().indexes().collect();
+    let mut writes: Vec<Write> = Vec::new();
+    for (version, tape) in &numbers.writes {
+        let position = usize::from(*version) % indexes.len();
+        let (version, shape) = (indexes[position], &generated.versions[position]);
+        let mut tape = Tape::new(tape);
+        let old = writes.last().map(|write| &write.after);
+        let document = match old {
+            Some(old) => generate::edited(shape, &model.get(version, old), &mut tape),
+            None => generate::document(shape, &mut tape),
+        };
+        let document = model.fill(version, &document);
+        let after = model.put(version, &document, old);
+        if model.ambiguous.get() {
+            break;
+        }
+        writes.push(Write { version, document, after });
+    }
+    writes
+}
+
+/// A write to a document that is stored in the shape of a hub.
+struct Case<'c> {
+    model: &'c Model<'c>,
+    lenses: &'c [Lenses],
+    hub: &'c Lenses,
+    write: &'c Write,
+}
+
+impl Case<'_> {
+    /// Writes, compares and checks the laws. What is stored then, or what is wrong.
+    fn check(&self, old: Option<&str>) -> Result<String, String> {
+        let arena = Arena::new();
+        let Write { version, document, after } = self.write;
+        let document_text = document.to_string();
+        let document = parse(&document_text, &arena);
+        let old = old.map(|old| parse(old, &arena));
+        let stored = self.hub.put(*version, document, old, Part::Whole, &arena).map_err(|error| error.to_string())?;
+        let law = |name: &str, expected: Json, found: Value<'_>| match json(found) {
+            found if found == expected => Ok(()),
+            found => Err(format!("{name}\n  expected: {expected}\n  found:    {found}\n  stored:   {}", json(stored))),
+        };
+        let of = |version: VersionIndex| format!("v{}", version.position() + 1);
+        if old.is_none() {
+            law("create-get", self.write.document.clone(), self.hub.get(*version, stored, &arena))?;
+        }
+        law("model put-get", self.write.document.clone(), parse(&self.model.get(*version, after).to_string(), &arena))?;
+        law("put-get", self.write.document.clone(), self.hub.get(*version, stored, &arena))?;
+        for index in self.model.history.indexes() {
+            let shown = self.hub.get(index, stored, &arena);
+            law(&format!("get {} is not the model's", of(index)), self.model.get(index, after), shown)?;
+            let again =
+                self.hub.put(index, shown, Some(stored), Part::Whole, &arena).map_err(|error| error.to_string())?;
+            law(&format!("get-put {}", of(index)), json(stored), again)?;
+        }
+        for other in self.lenses {
+            let moved = self.hub.rehub(stored, other, &arena);
+            for index in self.model.history.indexes() {
+                let name = format!("re-hub to {}, get {}", of(other.hub()), of(index));
+                law(&name, json(self.hub.get(index, stored, &arena)), other.get(index, moved, &arena))?;
+            }
+            let back = other.rehub(moved, self.hub, &arena);
+            law(&format!("re-hub to {} and back", of(other.hub())), json(stored), back)?;
+        }
+        let (mut at, mut chained) = (self.hub, stored);
+        for next in self.lenses {
+            chained = at.rehub(chained, next, &arena);
+            at = next;
+            let own = at.get(at.hub(), chained, &arena);
+            law(&format!("chain, get {}", of(at.hub())), json(self.hub.get(at.hub(), stored, &arena)), own)?;
+        }
+        Ok(json(stored).to_string())
+    }
+}
+
+fn parse<'a>(text: &str, arena: &'a Arena) -> Value<'a> {
+    decode(arena.text(text).as_bytes(), arena).expect("documents are JSON")
+}
+
+fn json(value: Value<'_>) -> Json {
+    serde_json::from_slice(&encode(value)).expect("what is encoded is JSON")
+}
+
+fn describe(generated: &Generated, writes: &[Write], difference: &str) -> String {
+    let mut text = format!("\n{}", generated.describe());
+    for write in writes {
+        text += &format!("write v{}: {}\n", write.version.position() + 1, write.document);
+    }
+    text + difference
+}
