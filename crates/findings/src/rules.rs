@@ -488,6 +488,11 @@ rules! {
         why: "the hub is the shape of stored documents, and releases that do not know it cannot read them",
         mend: "move it with `wheelwright lock --hub`, which says what to deploy first",
     }
+    NOT_LOCKED: "WW147" "not-locked" Note {
+        summary: "a kind, a version or a field is declared and not locked yet",
+        why: "until it is locked, its id and the default that readers fill in can still change without anybody noticing",
+        mend: "run `wheelwright lock`, review what it adds, and commit it",
+    }
     REMOVAL_NOT_ASSESSED: "WW150" "removal-not-assessed" Error {
         summary: "a field of the version before is gone, and no change says why",
         why: "clients of the old version still write it; whether it was renamed, or is gone on purpose, no schema \
@@ -589,6 +594,11 @@ rules! {
         summary: "records of an older version lack fields of a newer one",
         why: "readers of the newer version find a default there, or nothing",
         mend: "see that what they read as is what was meant",
+    }
+    LAW_BROKEN: "WW175" "law-broken" Error {
+        summary: "what one version writes, another does not read back",
+        why: "a document would change by being read and written back, or what a client wrote would be lost",
+        mend: "look at the changes of the fields that differ in the example; if nothing is wrong with them, report a bug",
     }
 }
 

@@ -36,15 +36,18 @@ pub(crate) enum Color {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Find what is wrong with CustomResourceDefinitions, OpenAPI documents and schemas.
+    /// Find what is wrong with CustomResourceDefinitions, OpenAPI documents, schemas and catalogs, and what the versions of a
+    /// kind do to each other.
     ///
-    /// Findings go to standard output, a summary to standard error. The exit code is 1 if any of them is an error.
+    /// Of a kind with several versions and nothing said about them, it shows what would be lost between them. Findings go to standard output, a summary to standard error. The exit code is 1 if any of them is an error.
     #[command(after_help = "\
 Examples:
   wheelwright check crd.yaml
   wheelwright check config/crds --level error
   wheelwright check openapi.json
   wheelwright check crd.yaml --previous crd-v1.yaml   # what an update would be refused for
+  wheelwright check specs/v1/openapi.json specs/v2/openapi.json   # what old records lack
+  wheelwright check --against git:main                # in CI: what this branch breaks
   wheelwright check . --format json | jq .message
   wheelwright check . --format sarif > wheelwright.sarif")]
     Check(Check),
@@ -98,6 +101,25 @@ Examples:
   wheelwright laws --catalog crds/orders.yaml --cases 10000
   wheelwright laws --format json | jq .covered")]
     Laws(Laws),
+    /// Record new kinds, versions and fields in wheelwright.lock, beside the catalog or the definitions.
+    ///
+    /// The lines that came go to standard output. What is locked never changes: something that contradicts it is a finding,
+    /// and nothing is written then. A second run changes nothing.
+    #[command(after_help = "\
+Examples:
+  wheelwright lock
+  wheelwright lock --catalog crds/orders.yaml
+  wheelwright lock --check                  # in CI: exit code 1 if something is not locked
+  wheelwright lock --hub v2 --kind Order    # store documents as v2; says what to deploy first")]
+    Lock(Lock),
+    /// Show what changed between two versions of a kind, or between two files.
+    #[command(after_help = "\
+Examples:
+  wheelwright diff v1 v2
+  wheelwright diff v1beta1 v1 --catalog crds --kind Order
+  wheelwright diff old/crd.yaml new/crd.yaml
+  wheelwright diff v1 v2 --format json | jq 'select(.change == \"removed\").before'")]
+    Diff(Diff),
     /// Evaluate schemas for scripts and conformance.
     #[command(subcommand)]
     Schema(Schema),
@@ -168,6 +190,16 @@ pub(crate) struct Check {
     /// A schema without a definition describes a whole resource, with apiVersion, kind and metadata.
     #[arg(long)]
     pub(crate) root: bool,
+    /// Compare with a revision in git and show only what is new: git:main, git:HEAD~1. Published versions are held against
+    /// what they were.
+    #[arg(long, value_name = "git:REV")]
+    pub(crate) against: Option<String>,
+    /// With --against, show what the revision has, too.
+    #[arg(long, requires = "against")]
+    pub(crate) all: bool,
+    /// Run no laws over kinds with changes or a lock; `wheelwright laws` runs more than the sample that is run here.
+    #[arg(long)]
+    pub(crate) no_laws: bool,
 }
 
 #[derive(Args)]
@@ -273,6 +305,43 @@ pub(crate) struct Laws {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u64,
     /// How to write the results.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ResultFormat,
+}
+
+#[derive(Args)]
+pub(crate) struct Lock {
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// Store documents in the shape of this version from now on.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) hub: Option<String>,
+    /// The kind whose hub moves, if there are several; with its group if several have the name.
+    #[arg(long, requires = "hub")]
+    pub(crate) kind: Option<String>,
+    /// Write nothing, and say whether something is not locked.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// A version, or a file with definitions or an OpenAPI document.
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// Another one of the same sort.
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The kind to look at; all of them without it.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// How to write differences.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ResultFormat,
 }

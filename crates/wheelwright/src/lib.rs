@@ -29,12 +29,14 @@ mod eval;
 mod exit;
 mod kinds;
 mod lines;
+mod locks;
 mod openapi;
 mod place;
 mod pretty;
 mod report;
 mod scalar_place;
 mod schemas;
+mod subject;
 mod words;
 
 pub use console::Console;

@@ -11,12 +11,15 @@ use std::{
     time::SystemTime,
 };
 
-use arguments::{Arguments, Color, Command, Convert, Documents};
+use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Lock};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, files},
-    command::{self, CheckOptions, ConvertOptions, DocumentOptions, LawsOptions, LineOptions, ValidateOptions, Way},
+    command::{
+        self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, LawsOptions, LineOptions, LockOptions,
+        ValidateOptions, Versions, Way,
+    },
     findings::{Date, Level},
     schema::Root,
 };
@@ -88,10 +91,19 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 show_suppressed: arguments.output.show_suppressed,
                 level: level(arguments.level),
                 root: if arguments.root { Root::Resource } else { Root::Value },
+                all: arguments.all,
+                laws: !arguments.no_laws,
+            };
+            let versions = match Versions::load(&arguments.paths, arguments.against.as_deref()) {
+                Ok(versions) => versions,
+                Err(error) => {
+                    writeln!(console.conversation, "error: {error}")?;
+                    return Ok(Exit::Usage);
+                }
             };
             let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
             let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
-            command::check(files::files_and_folders(arguments.paths, tree), previous, &options, console)
+            command::check(files::files_and_folders(arguments.paths, tree), previous, &versions, &options, console)
         }
         Command::Default(arguments) => {
             let (schemas, options) = match prepare(&arguments.documents, console)? {
@@ -140,6 +152,13 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             }
             Err(exit) => Ok(exit),
         },
+        Command::Lock(Lock { catalog, hub, kind, check }) => {
+            command::lock(&catalog, &LockOptions { hub, kind, check }, console)
+        }
+        Command::Diff(Diff { a, b, catalog, kind, format }) => {
+            let options = DiffOptions { kind, format: result_format(format) };
+            command::diff(&a, &b, &catalog, &options, console)
+        }
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
@@ -159,7 +178,11 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         }
         Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
-        Command::Laws(_) | Command::Explain { .. } | Command::Completions { .. } => Vec::new(),
+        Command::Laws(_)
+        | Command::Lock(_)
+        | Command::Diff(_)
+        | Command::Explain { .. }
+        | Command::Completions { .. } => Vec::new(),
     }
 }
 

@@ -8,10 +8,10 @@ use std::{
 use wheelwright_document::{Arena, yaml_comments};
 use wheelwright_findings::{
     Allowances, Date, Finding, Findings, Holds, Level, Rule, Sources, render_github, render_json, render_sarif,
-    render_text, suppress,
+    render_text, rules, suppress,
 };
 
-use crate::{Exit, Form, Input};
+use crate::{Console, Exit, Form, Input};
 
 /// How findings are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -120,6 +120,24 @@ impl Found {
         self.exit.max(if self.findings.is_clean() { Exit::Clean } else { Exit::Findings })
     }
 
+    /// Leaves out what was found before, by fingerprints, and says how many that are.
+    pub(crate) fn forget(&mut self, fingerprints: &HashSet<String>) -> usize {
+        let identified = self.findings.identified().into_iter();
+        let new: Findings = identified
+            .filter(|(_, fingerprint)| !fingerprints.contains(fingerprint))
+            .map(|(finding, _)| finding.clone())
+            .collect();
+        let forgotten = self.findings.iter().count() - new.iter().count();
+        self.findings = new;
+        forgotten
+    }
+
+    /// The fingerprints of all findings, once each of them was changed.
+    pub(crate) fn fingerprints(self, change: impl FnMut(Finding) -> Finding) -> HashSet<String> {
+        let findings: Findings = self.findings.into_iter().map(change).collect();
+        findings.identified().into_iter().map(|(_, fingerprint)| fingerprint).collect()
+    }
+
     /// Writes findings. A reader who has seen enough is no reason to fail.
     pub(crate) fn write(&self, manner: Manner, out: &mut dyn io::Write) -> io::Result<()> {
         let mut shown: Findings = self.shown(manner).cloned().collect();
@@ -129,6 +147,7 @@ impl Found {
             Format::Sarif => render_sarif(&shown, &self.sources, self.exit < Exit::Usage, &mut text)?,
             Format::Github => render_github(&shown, &self.sources, &mut text)?,
             Format::Text => {
+                shown = for_people(&shown);
                 let count = shown.iter().count();
                 if count > MOST_PICTURES {
                     shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
@@ -174,6 +193,79 @@ impl Found {
     pub(crate) fn below(&self, least: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level < least && finding.suppressed.is_none()).count()
     }
+}
+
+/// Says what keeps a command from its work, on the conversation; lesser findings are for `check` to say. Ends clean if
+/// nothing does.
+pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &mut Console<'_>) -> io::Result<Exit> {
+    let mut report = Report::new(Holds::Schemas);
+    inputs.iter().for_each(|input| report.sources.insert(&input.name, input.text()));
+    let is_in = |finding: &Finding, input: &Input| finding.place.as_ref().is_some_and(|place| place.file == input.name);
+    for input in inputs {
+        let own = findings.iter().filter(|finding| is_in(finding, input)).cloned();
+        report.add(input, own.collect());
+    }
+    let is_nowhere = |finding: &&Finding| !inputs.iter().any(|input| is_in(finding, input));
+    report.findings.extend(findings.iter().filter(is_nowhere).cloned());
+    let found = report.finish(console.today, Exit::Clean);
+    let manner = Manner { least: Level::Error, ..Manner::text(console.colour_conversation) };
+    found.write(manner, console.conversation)?;
+    Ok(found.exit())
+}
+
+/// Findings as people are shown them: of many of one sort in one version, the first and the names of some more, and of
+/// very many only one of each sort, but for errors. What is told after the findings is not drawn.
+fn for_people(findings: &Findings) -> Findings {
+    const MOST: usize = 12;
+    let is_told = |finding: &Finding| {
+        [&rules::LOST_UNDER_NONE, &rules::OLD_RECORDS_LACK].iter().any(|rule| std::ptr::eq(finding.rule, *rule))
+    };
+    let compares = |finding: &Finding| {
+        finding.identity.is_some() && (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id)
+    };
+    let (compared, others): (Vec<_>, Vec<_>) =
+        findings.sorted().into_iter().filter(|finding| !is_told(finding)).partition(|finding| compares(finding));
+    let of_version = |finding: &Finding| {
+        let identity = finding.identity.as_deref().unwrap_or_default();
+        let subject = identity.rsplit_once(finding.field.as_str()).map_or(identity, |(subject, _)| subject);
+        (subject.to_owned(), finding.field.as_str().to_owned())
+    };
+    let mut summed_up = sum_up(&compared, of_version);
+    if summed_up.len() > MOST {
+        let of_all = |finding: &Finding| match finding.level {
+            Level::Error => of_version(finding),
+            _ => (String::new(), finding.identity.clone().unwrap_or_default()),
+        };
+        summed_up = sum_up(&compared, of_all);
+    }
+    others.into_iter().cloned().chain(summed_up).collect()
+}
+
+/// The first finding of each rule and subject, with how many more there are, and the names of some of them.
+fn sum_up(findings: &[&Finding], subject_and_name: impl Fn(&Finding) -> (String, String)) -> Vec<Finding> {
+    const MOST_NAMES: usize = 3;
+    let mut groups: Vec<(Finding, Vec<String>)> = Vec::new();
+    let mut positions: HashMap<(&str, Level, bool, String), usize> = HashMap::new();
+    for finding in findings {
+        let (subject, name) = subject_and_name(finding);
+        let key = (finding.rule.id, finding.level, finding.suppressed.is_some(), subject);
+        match positions.get(&key) {
+            Some(position) => groups[*position].1.push(name),
+            None => {
+                positions.insert(key, groups.len());
+                groups.push(((*finding).clone(), Vec::new()));
+            }
+        }
+    }
+    let summed_up = groups.into_iter().map(|(mut finding, others)| {
+        if !others.is_empty() {
+            let names = others.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+            let dots = if others.len() > MOST_NAMES { ", …" } else { "" };
+            finding.message += &format!("; {} more like it: {names}{dots}", others.len());
+        }
+        finding
+    });
+    summed_up.collect()
 }
 
 /// What an input allows. Few do, so that only those are decoded once more that have the word in them.

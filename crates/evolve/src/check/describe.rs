@@ -188,7 +188,9 @@ pub fn describe_loss(loss: &Loss) -> String {
     let has_renames = loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { .. }));
     let question = if has_renames { " (are these renames right?)" } else { "" };
     let _ = writeln!(out, "With Wheelwright nothing is lost. Add to the changes of this kind{question}:\n");
-    out.push_str(&indented(&changes_text(&loss.step, &loss.additions)));
+    let shown = &loss.additions[..loss.additions.len().min(MOST_ADDITIONS)];
+    out.push_str(&indented(&changes_text(&loss.step, shown)));
+    out.push_str(&and_more(loss.additions.len(), MOST_ADDITIONS));
     out
 }
 
@@ -199,9 +201,10 @@ fn lost(lost: &Lost) -> String {
     }
     let fields = if count == 1 { "1 field is" } else { &format!("{count} fields are") };
     let mut out = format!("{version} → {through}: {fields} lost under `strategy: None`\n\n");
-    for field in &lost.fields {
+    for field in lost.fields.iter().take(MOST_FIELDS) {
         let _ = writeln!(out, "    {} ({})", field.field, field.shape);
     }
+    out.push_str(&and_more(count, MOST_FIELDS));
     if let Some(shown) = &lost.shown {
         let _ = writeln!(out, "\nThis document of {version}:\n\n{}", indented(&yaml(&shown.before)));
         let _ = writeln!(out, "reads like this once a client of {through} has written it back:\n");
@@ -218,7 +221,7 @@ pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking
     }
     let fields = if lacking.len() == 1 { "1 field" } else { &format!("{} fields", lacking.len()) };
     let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n\n");
-    for Lacking { field, shape, reads_as, within, required, .. } in lacking {
+    for Lacking { field, shape, reads_as, within, required, .. } in lacking.iter().take(MOST_LACKING) {
         let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
         let _ = match (reads_as, required) {
             (Some(value), _) => writeln!(out, "    {field} ({shape}) reads as {}{within}", spelled(value)),
@@ -226,6 +229,7 @@ pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking
             (None, true) => writeln!(out, "    {field} ({shape}) is absent, although {new} requires it{within}"),
         };
     }
+    out.push_str(&and_more(lacking.len(), MOST_LACKING));
     out
 }
 
@@ -328,6 +332,20 @@ fn yaml(value: &Owned) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// Fields that are named to somebody who sees them for the first time; more would drown the document that shows them.
+const MOST_FIELDS: usize = 6;
+
+/// Fields of which it is said what they read as.
+const MOST_LACKING: usize = 20;
+
+/// Lines to add that are shown.
+const MOST_ADDITIONS: usize = 12;
+
+/// A line that says how many are not shown.
+fn and_more(count: usize, shown: usize) -> String {
+    if count > shown { format!("    … and {} more\n", count - shown) } else { String::new() }
 }
 
 /// More values than this say no more.

@@ -1,4 +1,8 @@
-//! `check`: what is wrong with definitions and schemas.
+//! `check`: what is wrong with definitions and schemas, and what the versions of a kind do to each other.
+
+mod compatibility;
+mod first_contact;
+mod versions;
 
 use std::{
     cell::LazyCell,
@@ -7,7 +11,10 @@ use std::{
     io,
 };
 
-use wheelwright_catalog::declared::{self, Declared, Reading};
+use wheelwright_catalog::{
+    LOCK_FILE,
+    declared::{self, Declared, Reading},
+};
 use wheelwright_document::{Arena, FieldPath, Span};
 use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, Place, rules};
 use wheelwright_schema::{Lowered, Problem, Root, check};
@@ -21,6 +28,11 @@ use crate::{
     words,
 };
 
+use compatibility::{changed_in_place, check_kind};
+use first_contact::Contact;
+use versions::{Before, State};
+pub use versions::{Versions, VersionsError};
+
 /// What is checked and how it is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
@@ -32,38 +44,46 @@ pub struct CheckOptions {
     pub show_suppressed: bool,
     /// What a schema that stands alone describes.
     pub root: Root,
+    /// Whether findings are shown that were there at the revision that is compared with, too.
+    pub all: bool,
+    /// Whether a sample of the laws is run over kinds with changes or a lock.
+    pub laws: bool,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { format: Format::Text, level: Level::Note, show_suppressed: false, root: Root::Value }
+        Self {
+            format: Format::Text,
+            level: Level::Note,
+            show_suppressed: false,
+            root: Root::Value,
+            all: false,
+            laws: true,
+        }
     }
 }
 
-/// Checks every definition and schema, and sums up on the conversation. An input that holds none is passed over if it
-/// was found in a folder, and an error if it was named.
+/// Checks every definition and schema, and the versions of kinds, and sums up on the conversation. An input that holds
+/// none is passed over if it was found in a folder, and an error if it was named.
 ///
-/// Of a definition that is in `previous` too, by its name, what Kubernetes forgives in an update is only noted.
+/// Of a definition that is in `previous` too, by its name, what Kubernetes forgives in an update is only noted. Of
+/// versions that are compared with a revision, only what is new is shown.
 ///
 /// # Errors
 /// The console cannot be written to.
 pub fn check(
     inputs: impl IntoIterator<Item = Result<Input, Unreadable>>,
     previous: impl IntoIterator<Item = Result<Input, Unreadable>>,
+    versions: &Versions,
     options: &CheckOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let report = Report::new(Holds::Schemas);
-    let mut run = Run {
-        options,
-        previous: HashMap::new(),
-        previous_findings: HashSet::new(),
-        report,
-        declared: 0,
-        files: 0,
-        said: BTreeSet::new(),
-    };
+    let mut run = Run::new(options, &versions.now);
     let mut exit = Exit::Clean;
+    if let Some(reason) = &versions.cannot_compare {
+        console.say(format_args!("warning: {reason}"))?;
+        console.say("every finding is shown, and what is published is held against the lock alone")?;
+    }
     for input in previous {
         exit = exit.max(run.remember(input, console)?);
     }
@@ -73,6 +93,18 @@ pub fn check(
         }
         exit = exit.max(run.check(input, console)?);
     }
+    let elsewhere: Vec<Input> = versions.now.inputs_elsewhere(&run.seen).collect();
+    for input in elsewhere {
+        exit = exit.max(run.check(Ok(input), console)?);
+    }
+    let is_gate = versions.before.is_some() || versions.cannot_compare.is_some();
+    let contacts = run.check_versions(&versions.now, is_gate, console)?;
+    if let Some(before) = &versions.before {
+        let findings: Vec<_> =
+            versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind)).collect();
+        related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
+        run.add(&versions.now, findings);
+    }
     console.end_progress()?;
     let Run { report, declared, files, .. } = run;
     if files == 0 && exit == Exit::Clean {
@@ -80,7 +112,11 @@ pub fn check(
         console.complain("nothing to check: no CustomResourceDefinition and no schema was found")?;
         exit = Exit::Usage;
     }
-    let found = report.finish(console.today, exit);
+    let mut found = report.finish(console.today, exit);
+    let mut known = 0;
+    if let Some(before) = versions.before.as_ref().filter(|_| !options.all) {
+        known = found.forget(&fingerprints(before, options, console)?);
+    }
     let manner = Manner {
         format: options.format,
         least: options.level,
@@ -88,8 +124,15 @@ pub fn check(
         colour: console.colour_data,
     };
     found.write(manner, console.data)?;
+    if options.format == Format::Text && options.level < Level::Error {
+        console.data.write_all(first_contact::text(&contacts).as_bytes())?;
+    }
     if files > 0 {
         console.say(summary(declared, files, &found, manner))?;
+    }
+    if let (Some(before), true) = (&versions.before, known > 0) {
+        let known = plural(known, "finding");
+        console.say(format_args!("not shown: {known} of {}; --all shows everything", before.revision))?;
     }
     if let Some(hint) = hint(&found, manner) {
         console.say(hint)?;
@@ -97,8 +140,22 @@ pub fn check(
     Ok(found.exit())
 }
 
+/// The fingerprints of what was found at a revision.
+fn fingerprints(before: &Before, options: &CheckOptions, console: &Console<'_>) -> io::Result<HashSet<String>> {
+    let mut run = Run::new(options, &before.kinds);
+    let (mut data, mut conversation) = (io::sink(), io::sink());
+    let mut nowhere = Console::plain(&mut data, &mut conversation);
+    for input in &before.inputs {
+        run.check(Ok(input.clone()), &mut nowhere)?;
+    }
+    run.check_versions(&before.kinds, true, &mut nowhere)?;
+    let found = run.report.finish(console.today, Exit::Clean);
+    Ok(found.fingerprints(|finding| before.renamed(finding)))
+}
+
 /// Short work is not talked about.
 const FILES_BETWEEN_PROGRESS: usize = 50;
+const KINDS_BETWEEN_PROGRESS: usize = 10;
 
 struct Run<'r> {
     options: &'r CheckOptions,
@@ -112,9 +169,69 @@ struct Run<'r> {
     files: usize,
     /// What was said of OpenAPI documents, which share files that they refer to.
     said: BTreeSet<(&'static str, Option<Place>, String)>,
+    /// The names of all inputs.
+    seen: HashSet<String>,
+    /// The names of files of our own, which are checked with the kinds that they declare.
+    ours: HashSet<String>,
 }
 
-impl Run<'_> {
+impl<'r> Run<'r> {
+    fn new(options: &'r CheckOptions, state: &State) -> Self {
+        let ours = state.inputs().filter(|input| input.origin == Origin::Ours);
+        Self {
+            ours: ours.map(|input| input.name.clone()).collect(),
+            options,
+            previous: HashMap::new(),
+            previous_findings: HashSet::new(),
+            report: Report::new(Holds::Schemas),
+            declared: 0,
+            files: 0,
+            said: BTreeSet::new(),
+            seen: HashSet::new(),
+        }
+    }
+
+    /// Checks kinds version against version, and gives what there is to tell about those that nobody told anything of.
+    fn check_versions(&mut self, state: &State, is_gate: bool, console: &mut Console<'_>) -> io::Result<Vec<Contact>> {
+        let mut findings = Vec::new();
+        for loaded in &state.catalogs {
+            findings.extend(loaded.findings(&state.locks));
+        }
+        for lock in state.locks.iter() {
+            findings.extend(lock.findings());
+        }
+        let mut contacts = Vec::new();
+        let total = state.each().count();
+        for (number, (loaded, kind)) in state.each().enumerate() {
+            if number > 0 && number % KINDS_BETWEEN_PROGRESS == 0 {
+                console.progress(format_args!("compared the versions of {number} of {total} kinds"))?;
+            }
+            let checked = check_kind(state, loaded, kind, is_gate, self.options.laws);
+            findings.extend(checked.findings);
+            contacts.extend(checked.contact);
+        }
+        self.add(state, findings);
+        Ok(contacts)
+    }
+
+    /// Takes findings in the files of kinds, with what these allow.
+    fn add(&mut self, state: &State, findings: Vec<Finding>) {
+        let mut by_file: HashMap<String, Vec<Finding>> = HashMap::new();
+        for finding in findings {
+            let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
+            by_file.entry(file).or_default().push(finding);
+        }
+        for input in state.inputs() {
+            if let Some(found) = by_file.remove(&input.name) {
+                related(&found, state.inputs()).for_each(|input| self.report.add_other(input));
+                self.report.add(input, at_names(input, found));
+            }
+        }
+        for (file, findings) in by_file {
+            self.report.add(&Input::named(file, ""), findings);
+        }
+    }
+
     fn remember(&mut self, input: Result<Input, Unreadable>, console: &mut Console<'_>) -> io::Result<Exit> {
         let input = match input {
             Ok(input) => input,
@@ -153,6 +270,11 @@ impl Run<'_> {
             Ok(input) => input,
             Err(unreadable) => return console.complain(unreadable).map(|()| Exit::Usage),
         };
+        self.seen.insert(input.name.clone());
+        if self.ours.contains(&input.name) {
+            self.files += 1;
+            return Ok(Exit::Clean);
+        }
         let arena = Arena::for_input(input.bytes.len());
         let documents = match input.documents(&arena) {
             Ok((_, documents)) => documents,
@@ -235,6 +357,30 @@ impl Run<'_> {
     }
 }
 
+/// The inputs that findings point into besides their own places.
+fn related<'i>(findings: &[Finding], inputs: impl Iterator<Item = &'i Input>) -> impl Iterator<Item = &'i Input> {
+    let names = findings.iter().flat_map(|finding| &finding.related).map(|related| related.place.file.clone());
+    let names: HashSet<String> = names.collect();
+    inputs.filter(move |input| names.contains(&input.name))
+}
+
+/// Findings at the names of blocks, rather than at what is in them.
+fn at_names(input: &Input, mut findings: Vec<Finding>) -> Vec<Finding> {
+    let arena = Arena::for_input(input.bytes.len());
+    if input.name.ends_with(LOCK_FILE) {
+        return findings;
+    }
+    let Ok((_, documents)) = input.documents(&arena) else { return findings };
+    let names = names_of_blocks(&documents);
+    for finding in &mut findings {
+        let related = finding.related.iter_mut().map(|related| &mut related.place);
+        for place in finding.place.iter_mut().chain(related).filter(|place| place.file == input.name) {
+            place.span = names.get(&place.span).copied().unwrap_or(place.span);
+        }
+    }
+    findings
+}
+
 fn summary(declared: usize, files: usize, found: &Found, manner: Manner) -> String {
     let checked = format!("{} in {}", plural(declared, "definition"), plural(files, "file"));
     match found.below(manner.least) {
@@ -248,7 +394,8 @@ fn hint(found: &Found, manner: Manner) -> Option<String> {
     let counted = found.shown(manner).filter(|finding| manner.format == Format::Text && finding.suppressed.is_none());
     let gravest = counted.min_by_key(|finding| Reverse(finding.level))?;
     let id = gravest.rule.id;
-    let has_comments = gravest.place.as_ref().is_some_and(|place| !place.file.ends_with(".json"));
+    let has_comments =
+        gravest.place.as_ref().is_some_and(|place| ![".json", ".lock"].iter().any(|end| place.file.ends_with(end)));
     Some(match gravest.rule.may_be_allowed() && has_comments {
         true => format!(
             "help: wheelwright explain {id} says more; a comment above it lets it pass: # wheelwright: allow {id} -- reason"
@@ -327,7 +474,7 @@ mod tests {
         let input = |number| Ok(Input::named(format!("{number}.yaml"), "type: object\n"));
         let (mut data, mut conversation) = (Vec::new(), Vec::new());
         let mut console = Console { is_watched, ..Console::plain(&mut data, &mut conversation) };
-        check((0..120).map(input), [], &CheckOptions::default(), &mut console).unwrap();
+        check((0..120).map(input), [], &Versions::default(), &CheckOptions::default(), &mut console).unwrap();
         assert!(data.is_empty());
         String::from_utf8(conversation).unwrap()
     }

@@ -1,0 +1,163 @@
+//! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
+
+use wheelwright_catalog::Kind;
+use wheelwright_document::FieldPath;
+use wheelwright_evolve::{
+    self as evolve, Declaration, DeclaredVersion, Fingerprint, History, VersionName,
+    check::{Incompatibility, check},
+    laws::Laws,
+};
+use wheelwright_findings::{Finding, Level, rules};
+
+use super::{
+    first_contact::Contact,
+    versions::{Before, Loaded, State},
+};
+use crate::{
+    locks::added,
+    report::plural,
+    subject::{Subject, full_name},
+};
+
+/// How many cases of the laws are a sample: enough to meet every change of a kind, and over in a moment.
+const SAMPLE: Laws = Laws { cases: 100, seed: 0 };
+
+/// What was found about a kind.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub(super) findings: Vec<Finding>,
+    /// What somebody is told who has not said anything about the versions yet.
+    pub(super) contact: Option<Contact>,
+}
+
+/// Looks at everything about a kind but the schemas themselves. `is_gate` is whether findings are to be judged one by
+/// one, rather than told to somebody who sees them for the first time.
+pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: bool, with_laws: bool) -> Checked {
+    let (catalog, declaration) = (&loaded.catalog, &kind.declaration);
+    let lock_file = kinds.locks.of(kind);
+    let locked = kinds.locks.locked(kind);
+    let is_untold = loaded.is_bare && declaration.steps.is_empty() && locked.is_none();
+    if declaration.versions.is_empty() || is_untold && declaration.versions.len() < 2 {
+        return Checked::default();
+    }
+    let subject = Subject { catalog, kind };
+    let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
+    let has_problems = !problems.is_empty();
+    let mut findings: Vec<Finding> = problems.into_iter().map(|problem| subject.problem(problem)).collect();
+    let mut incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
+    let mut contact = None;
+    if is_untold && !is_gate {
+        incompatibilities.retain(|finding| !is_told_at_first_contact(finding));
+        contact = Contact::of(catalog, kind, &history);
+        findings.extend(contact.iter().flat_map(|contact| contact.findings(catalog, kind)));
+    }
+    findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
+    if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
+        && lock_file.findings().is_empty()
+        && !has_problems
+    {
+        match lock_file.lock.grow(declaration, &history, None) {
+            Ok(grown) => {
+                let (before, after) = (lock_file.lock.to_string(), grown.to_string());
+                findings.extend(unlocked(&subject, &lock_file.name(), added(&before, &after)));
+            }
+            Err(problems) => {
+                // That the hub is another is said already.
+                let problems = problems.into_iter().filter(|problem| !std::ptr::eq(problem.rule, &rules::HUB_MOVED));
+                findings.extend(problems.map(|problem| subject.problem(problem)));
+            }
+        }
+    }
+    if with_laws && !is_untold && !has_problems {
+        findings.extend(broken_laws(&subject, locked.map(|locked| (locked.history(), locked.hub()))));
+    }
+    Checked { findings, contact }
+}
+
+/// What became of versions that were published at a revision: the same rules, between then and now.
+pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
+    let now = &kind.declaration;
+    let Some((loaded_before, kind_before)) = before.kinds.find(&now.group, &now.kind) else { return Vec::new() };
+    let mut findings = Vec::new();
+    for version in &now.versions {
+        let Some(then) = kind_before.declaration.version(version.name.as_str()) else { continue };
+        if Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root) {
+            continue;
+        }
+        let name_then = VersionName::new(format!("{} at {}", version.name, before.revision));
+        let mut both = Declaration::new(now.group.clone(), now.kind.clone());
+        both.order = Some(vec![name_then.clone(), version.name.clone()]);
+        both.versions =
+            vec![DeclaredVersion::new(name_then, then.schema.clone(), then.root, then.span), version.clone()];
+        let (history, _) = History::derive(&both, None);
+        let subject = Subject { catalog: &loaded.catalog, kind };
+        for incompatibility in check(&both, &history, None) {
+            let mut finding = subject.incompatibility(&incompatibility);
+            finding.related.clear();
+            let there = incompatibility.related.and_then(|span| loaded_before.catalog.place(span));
+            if let Some(there) = there {
+                finding = finding.with_related(format!("at {}", before.revision), there);
+            }
+            finding.identity = finding.identity.map(|identity| format!("{identity} in place"));
+            finding.mend =
+                Some(format!("{} is published: put back what it was, or publish another version", version.name));
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// What a lock lacks, by the lines that would be added.
+fn unlocked(subject: &Subject<'_>, lock: &str, news: Vec<(&str, Vec<&str>)>) -> Option<Finding> {
+    let named = |word: &str| {
+        let lines = news.iter().flat_map(|(_, lines)| lines);
+        let versions = lines.filter_map(|line| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
+        versions.map(str::to_owned).collect::<Vec<_>>().join(", ")
+    };
+    let (versions, gains) = (named("version"), named("amend"));
+    let name = full_name(&subject.kind.declaration);
+    let message = match (versions.is_empty(), gains.is_empty()) {
+        (true, true) => return None,
+        (false, true) => format!("{lock} lacks {versions} of {name}"),
+        (true, false) => format!("{lock} lacks what became of {gains} of {name}"),
+        (false, false) => format!("{lock} lacks {versions} of {name}, and what became of {gains}"),
+    };
+    let mut finding = Finding::new(&rules::NOT_LOCKED, message, FieldPath::root())
+        .with_mend("run wheelwright lock, review what it adds, and commit it")
+        .with_identity(name);
+    finding.place = subject.catalog.place(subject.kind.named);
+    Some(finding)
+}
+
+/// The laws that a sample of documents breaks.
+fn broken_laws(subject: &Subject<'_>, locked: Option<(&History, &VersionName)>) -> Vec<Finding> {
+    let declaration = &subject.kind.declaration;
+    let (Some(kind), _) = evolve::Kind::compile(declaration, locked) else { return Vec::new() };
+    let report = SAMPLE.run(&kind, declaration, &mut |_| {});
+    let broken = report.laws.iter().filter_map(|law| Some((law.law, law.broken, law.example.as_ref()?)));
+    let finding = |(law, count, example): (evolve::laws::Law, usize, &evolve::laws::Failure)| {
+        let of = plural(SAMPLE.cases, "case");
+        let message = format!("{} is broken in {count} of {of}: {}", law.name(), law.says());
+        let mut finding = Finding::new(&rules::LAW_BROKEN, message, FieldPath::root())
+            .with_mend(format!("the smallest example:\n{}", example.explain(law)))
+            .with_identity(format!("{} {}", full_name(declaration), law.name()));
+        finding.place = subject.catalog.place(subject.kind.named);
+        finding
+    };
+    broken.map(finding).collect()
+}
+
+/// Whether the first contact shows it, with a document and the lines to add.
+fn is_told_at_first_contact(finding: &Incompatibility) -> bool {
+    let told = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME, &rules::SHAPE_CHANGED];
+    told.iter().any(|rule| std::ptr::eq(finding.rule(), *rule))
+}
+
+/// Less than what a rule says, where nobody relies on a version yet.
+pub(super) fn level(rule: Level, version: &VersionName) -> Level {
+    rule.min(match version.maturity() {
+        evolve::Maturity::Alpha => Level::Note,
+        evolve::Maturity::Preview => Level::Warning,
+        evolve::Maturity::Stable => Level::Error,
+    })
+}

@@ -1,0 +1,179 @@
+//! What somebody is told who has two versions and has not said anything about them yet: what would be lost, a document
+//! that shows it, and the lines that mend it.
+
+use std::fmt::Write as _;
+
+use wheelwright_catalog::{Catalog, Kind};
+use wheelwright_document::{FieldPath, Span};
+use wheelwright_evolve::{
+    History, Selector, VersionIndex, VersionName,
+    check::{
+        Lacking, Loss, Lost, changes_text, describe_lacking, describe_loss, lacking_in_old_records, lost_under_none,
+    },
+};
+use wheelwright_findings::{Finding, Place, Rule, rules};
+use wheelwright_schema::Root;
+
+use super::compatibility::level;
+use crate::{report::plural, subject::full_name};
+
+/// What there is to tell about a kind.
+pub(super) struct Contact {
+    name: String,
+    file: String,
+    steps: Vec<Step>,
+}
+
+/// What there is to tell about two versions.
+struct Step {
+    later: VersionName,
+    span: Span,
+    what: What,
+}
+
+enum What {
+    Lost(Box<Loss>),
+    Lacking { earlier: VersionName, fields: Vec<Lacking> },
+}
+
+impl Contact {
+    /// Looks at every version and the one before it; none if nothing would be lost and nothing is lacking.
+    pub(super) fn of(catalog: &Catalog, kind: &Kind, history: &History) -> Option<Self> {
+        let declaration = &kind.declaration;
+        let step = |later: VersionIndex| {
+            let version = history.version(later);
+            let declared = declaration.version(version.name.as_str())?;
+            let earlier = version.from?;
+            let what = if declared.root == Root::Resource {
+                let lost = lost_under_none(declaration, history, earlier, later);
+                [&lost.there, &lost.back]
+                    .iter()
+                    .any(|lost| !lost.fields.is_empty())
+                    .then(|| What::Lost(Box::new(lost)))?
+            } else {
+                let fields = lacking_in_old_records(declaration, history, earlier, later);
+                let earlier = history.version(earlier).name.clone();
+                (!fields.is_empty()).then_some(What::Lacking { earlier, fields })?
+            };
+            Some(Step { later: version.name.clone(), span: declared.span, what })
+        };
+        let steps: Vec<Step> = history.indexes().filter_map(step).collect();
+        let file = catalog.place(kind.span).map(|Place { file, .. }| file).unwrap_or_default();
+        (!steps.is_empty()).then(|| Self { name: full_name(declaration), file, steps })
+    }
+
+    /// The same as findings, one a step, for those who do not read the text.
+    pub(super) fn findings(&self, catalog: &Catalog, kind: &Kind) -> Vec<Finding> {
+        let finding = |step: &Step| {
+            let rule = step.rule();
+            let identity = format!("{} {}", full_name(&kind.declaration), step.later);
+            let mut finding = Finding::new(rule, step.message(), FieldPath::root()).with_identity(identity);
+            finding.level = level(rule.level, &step.later);
+            finding.place = catalog.place(step.span);
+            finding.mend = step.mend();
+            finding
+        };
+        self.steps.iter().map(finding).collect()
+    }
+
+    /// The whole story, for people.
+    fn text(&self) -> String {
+        let mut out = format!("{} ({})\n\n", self.name, self.file);
+        for step in &self.steps {
+            out.push_str(&match &step.what {
+                What::Lost(loss) => describe_loss(loss),
+                What::Lacking { earlier, fields } => describe_lacking(earlier, &step.later, fields),
+            });
+            out.push('\n');
+        }
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        let has_additions = |step: &Step| matches!(&step.what, What::Lost(loss) if !loss.additions.is_empty());
+        if self.steps.iter().any(has_additions) {
+            let _ = write!(
+                out,
+                "Changes are a file of their own, changes.yaml here, that a wheelwright.yaml names:\n\n    \
+                 kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
+            );
+        }
+        out
+    }
+
+    /// The story in numbers: the kind, the versions, and what is lost or lacking between them.
+    fn rows(&self) -> impl Iterator<Item = [String; 3]> {
+        self.steps.iter().map(|step| match &step.what {
+            What::Lost(loss) => {
+                let count = |lost: &Lost| plural(lost.fields.len(), "field");
+                let versions = format!("{} → {}", loss.there.version, loss.there.through);
+                [self.name.clone(), versions, format!("{}, {} back", count(&loss.there), count(&loss.back))]
+            }
+            What::Lacking { earlier, fields } => {
+                let versions = format!("{earlier} → {}", step.later);
+                [self.name.clone(), versions, format!("{} that old records lack", plural(fields.len(), "field"))]
+            }
+        })
+    }
+}
+
+impl Step {
+    fn rule(&self) -> &'static Rule {
+        match self.what {
+            What::Lost(_) => &rules::LOST_UNDER_NONE,
+            What::Lacking { .. } => &rules::OLD_RECORDS_LACK,
+        }
+    }
+
+    fn mend(&self) -> Option<String> {
+        let What::Lost(loss) = &self.what else { return None };
+        let lines = changes_text(&loss.step, &loss.additions);
+        let is_needed = !loss.additions.is_empty();
+        is_needed.then(|| format!("convert with Wheelwright, and add to the changes:\n{}", lines.trim_end()))
+    }
+
+    fn message(&self) -> String {
+        match &self.what {
+            What::Lost(lost) => {
+                let directions =
+                    [&lost.there, &lost.back].into_iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
+                        let names = few(lost.fields.iter().map(|lost| &lost.field));
+                        let count = plural(lost.fields.len(), "field");
+                        format!("{} → {} loses {count} ({names})", lost.version, lost.through)
+                    });
+                format!("under `strategy: None`, {}", directions.collect::<Vec<_>>().join(", and "))
+            }
+            What::Lacking { earlier, fields } => {
+                let names = few(fields.iter().map(|lacking| &lacking.field));
+                format!("records of {earlier} lack {} of {} ({names})", plural(fields.len(), "field"), self.later)
+            }
+        }
+    }
+}
+
+/// What is told about kinds, after the findings: the whole story of a few, and of many that of the first.
+pub(super) fn text(contacts: &[Contact]) -> String {
+    const FEW: usize = 3;
+    let told = if contacts.len() > FEW { 1 } else { contacts.len() };
+    let (told, counted) = contacts.split_at(told);
+    let mut out: String = told.iter().map(Contact::text).collect();
+    let Some(next) = counted.first() else { return out };
+    let rows: Vec<[String; 3]> = counted.iter().flat_map(Contact::rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let (first, second) = (width(0), width(1));
+    let _ = writeln!(out, "The versions of {} lose fields to each other, too:\n", plural(counted.len(), "more kind"));
+    for [name, versions, lost] in &rows {
+        let _ = writeln!(out, "    {name:first$}  {versions:second$}  {lost}");
+    }
+    let is_elsewhere = told.iter().all(|told| told.file != next.file);
+    let _ = match is_elsewhere {
+        true => writeln!(out, "\nwheelwright check {} shows which, and the lines to add.\n", next.file),
+        false => writeln!(out, "\nwheelwright check --format json names the fields.\n"),
+    };
+    out
+}
+
+/// Some fields for a message, and how many more there are.
+fn few<'f>(mut fields: impl Iterator<Item = &'f Selector>) -> String {
+    const MOST: usize = 3;
+    let mut shown: Vec<String> = fields.by_ref().take(MOST).map(Selector::to_string).collect();
+    shown.extend(Some(fields.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));
+    shown.join(", ")
+}

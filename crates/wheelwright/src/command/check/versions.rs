@@ -1,0 +1,233 @@
+//! The kinds that are checked version against version: those at the paths of the command, now and at a revision.
+
+use std::{
+    collections::HashSet,
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use wheelwright_catalog::{Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files};
+use wheelwright_findings::{Finding, Level, rules};
+
+use crate::locks::Locks;
+
+/// The kinds at some paths with their locks, and what they were at a revision.
+#[derive(Debug, Default)]
+pub struct Versions {
+    pub(super) now: State,
+    pub(super) before: Option<Before>,
+    /// Why there is nothing to compare with, although it was asked for.
+    pub(super) cannot_compare: Option<String>,
+}
+
+/// Kinds with their locks.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) catalogs: Vec<Loaded>,
+    pub(super) locks: Locks,
+}
+
+/// A catalog, and how it came to be.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) catalog: Catalog,
+    /// No file of ours says anything about its kinds.
+    pub(super) is_bare: bool,
+}
+
+/// What there was at a revision.
+#[derive(Debug)]
+pub(super) struct Before {
+    pub(super) kinds: State,
+    /// The files at the paths, with the names that they have now.
+    pub(super) inputs: Vec<Input>,
+    /// How the revision was named.
+    pub(super) revision: String,
+}
+
+/// Why the versions at some paths cannot be compared with others.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum VersionsError {
+    /// Something cannot be read.
+    Unreadable(Unreadable),
+    /// There is no such revision, or no repository.
+    Git(GitError),
+    /// What to compare with is not written as `git:REV`.
+    UnknownReference(String),
+}
+
+impl fmt::Display for VersionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(unreadable) => unreadable.fmt(f),
+            Self::Git(error) => error.fmt(f),
+            Self::UnknownReference(reference) => {
+                write!(
+                    f,
+                    "cannot compare with {reference:?}; write git: and a revision, such as git:main or git:HEAD~1"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for VersionsError {}
+
+impl Versions {
+    /// Loads the kinds at some paths, and those at `against`, such as `git:main`. What declares no kind is passed over:
+    /// its schemas are checked all the same.
+    ///
+    /// # Errors
+    /// A lock cannot be read, or what to compare with is not there. A shallow clone may lack it: then there is nothing to
+    /// compare with, and `check` says so.
+    pub fn load(paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
+        let now = State::load(&OnDisk, paths).map_err(VersionsError::Unreadable)?;
+        let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None }) };
+        let unknown = || VersionsError::UnknownReference(against.to_owned());
+        let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
+        match Revision::open(Path::new("."), revision) {
+            Ok(opened) => {
+                let before = Before::load(&opened, revision, paths).map_err(VersionsError::Unreadable)?;
+                Ok(Self { now, before: Some(before), cannot_compare: None })
+            }
+            Err(error @ GitError::UnknownRevision { shallow: true, .. }) => {
+                Ok(Self { now, before: None, cannot_compare: Some(error.to_string()) })
+            }
+            Err(error) => Err(VersionsError::Git(error)),
+        }
+    }
+}
+
+impl State {
+    fn load(source: &dyn Source, paths: &[PathBuf]) -> Result<Self, Unreadable> {
+        let mut catalogs = Vec::new();
+        let (folders, named): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| source.is_folder(path));
+        for folder in folders {
+            // Catalogs further down know more than the definitions that they name.
+            let below = source.files(folder).unwrap_or_default();
+            let below: Vec<_> = below.into_iter().filter(|path| is_catalog(path)).collect();
+            let is_bare = !below.iter().any(|path| path.parent() == Some(folder));
+            if is_bare {
+                catalogs.extend(below.iter().filter_map(|path| load(source, &[path], false)));
+            }
+            catalogs.extend(load(source, &[folder], is_bare));
+        }
+        // Documents that are named together are versions of one another, so they are loaded together if they can be.
+        let named: Vec<_> = named.into_iter().filter(|path| path.as_os_str() != "-").collect();
+        let (ours, bare): (Vec<&PathBuf>, Vec<&PathBuf>) = named.into_iter().partition(|path| is_catalog(path));
+        catalogs.extend(ours.iter().filter_map(|path| load(source, &[path], false)));
+        let together = (!bare.is_empty()).then(|| load(source, &bare, true)).flatten();
+        catalogs.extend(together.or_else(|| {
+            let declares = |path: &&&PathBuf| Catalog::load_from(source, &[path]).is_ok();
+            let bare: Vec<&PathBuf> = bare.iter().filter(declares).copied().collect();
+            if bare.is_empty() { None } else { load(source, &bare, true) }
+        }));
+        let locks = Locks::read(source, catalogs.iter().map(|loaded| &loaded.catalog))?;
+        Ok(Self { catalogs, locks })
+    }
+
+    /// Every kind once, with the catalog that it is in.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&Loaded, &Kind)> {
+        let mut seen = HashSet::new();
+        let all = self.catalogs.iter().flat_map(|loaded| loaded.catalog.kinds().iter().map(move |kind| (loaded, kind)));
+        all.filter(move |(_, kind)| seen.insert((&*kind.declaration.group, &*kind.declaration.kind)))
+    }
+
+    pub(super) fn find(&self, group: &str, name: &str) -> Option<(&Loaded, &Kind)> {
+        self.each().find(|(_, kind)| *kind.declaration.group == *group && *kind.declaration.kind == *name)
+    }
+
+    /// The files that were read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Input> {
+        let locks = self.locks.iter().filter_map(|lock| lock.input.as_ref());
+        self.catalogs.iter().flat_map(|loaded| loaded.catalog.inputs()).chain(locks)
+    }
+
+    /// The files that declare kinds, and are not among those that were looked at: catalogs name files anywhere.
+    pub(super) fn inputs_elsewhere<'s>(&'s self, seen: &'s HashSet<String>) -> impl Iterator<Item = Input> + 's {
+        let mut own = HashSet::new();
+        let inputs = self.catalogs.iter().flat_map(|loaded| loaded.catalog.inputs());
+        let elsewhere = inputs.filter(move |input| {
+            let is_named = matches!(input.origin, Origin::Named | Origin::Referred);
+            is_named && !seen.contains(&input.name) && own.insert(&*input.name)
+        });
+        elsewhere.map(|input| {
+            let tree = Disk::around(Path::new(&input.name), None);
+            Input { origin: Origin::Found, tree: Some(tree), ..input.clone() }
+        })
+    }
+}
+
+impl Loaded {
+    /// What is wrong with the catalog and its changes files.
+    pub(super) fn findings(&self, locks: &Locks) -> Vec<Finding> {
+        let ours: HashSet<&str> =
+            self.catalog.inputs().filter(|input| input.origin == Origin::Ours).map(|input| &*input.name).collect();
+        // What is wrong with schemas is found when these are checked.
+        let is_about_kinds = |finding: &&Finding| {
+            let is_ours = finding.place.as_ref().is_none_or(|place| ours.contains(&*place.file));
+            is_ours || finding.rule.id >= rules::MALFORMED_CATALOG.id
+        };
+        let mut findings: Vec<Finding> = self.catalog.findings().iter().filter(is_about_kinds).cloned().collect();
+        findings.extend(self.catalog.unknown_versions(|declaration, version| {
+            let locked = locks.iter().find_map(|lock| lock.lock.kind(&declaration.group, &declaration.kind));
+            locked.is_some_and(|locked| locked.history().find(version.as_str()).is_some())
+        }));
+        if self.is_bare {
+            // Charts and kustomizations hold copies of definitions.
+            let is_copy = |finding: &Finding| std::ptr::eq(finding.rule, &rules::DUPLICATE_KIND);
+            findings = findings
+                .into_iter()
+                .map(|finding| if is_copy(&finding) { finding.lowered_to(Level::Note) } else { finding })
+                .collect();
+        }
+        findings
+    }
+}
+
+impl Before {
+    fn load(source: &Revision, revision: &str, paths: &[PathBuf]) -> Result<Self, Unreadable> {
+        let is_there = |path: &PathBuf| source.is_folder(path) || source.read(path).is_ok();
+        let here = std::env::current_dir().ok();
+        let relative = |path: &PathBuf| match here.as_ref().and_then(|here| path.strip_prefix(here).ok()) {
+            Some(below) if below.as_os_str().is_empty() => PathBuf::from("."),
+            Some(below) => below.to_owned(),
+            None => path.clone(),
+        };
+        let paths: Vec<PathBuf> = paths.iter().map(relative).filter(is_there).collect();
+        let mut inputs = Vec::new();
+        for path in &paths {
+            let (files, origin) = match source.is_folder(path) {
+                true => (source.files(path).unwrap_or_default(), Origin::Found),
+                false => (vec![path.clone()], Origin::Named),
+            };
+            for file in files {
+                let unreadable = |error: io::Error| Unreadable { name: source.display(&file), error };
+                let bytes = source.read(&file).map_err(unreadable)?;
+                let tree = Some(Disk::around(&file, None));
+                inputs.push(Input { name: files::display(&file), bytes, origin, tree });
+            }
+        }
+        Ok(Self { kinds: State::load(source, &paths)?, inputs, revision: revision.to_owned() })
+    }
+
+    /// A finding of then, in the file as it is named now.
+    pub(super) fn renamed(&self, mut finding: Finding) -> Finding {
+        if let Some(place) = &mut finding.place {
+            let name = place.file.strip_prefix(&*self.revision).and_then(|rest| rest.strip_prefix(':'));
+            place.file = name.unwrap_or(&place.file).to_owned();
+        }
+        finding
+    }
+}
+
+/// Loads what declares kinds; what does not is checked as schemas, and what cannot be read is reported there.
+fn load(source: &dyn Source, paths: &[&PathBuf], is_bare: bool) -> Option<Loaded> {
+    Catalog::load_from(source, paths).ok().map(|catalog| Loaded { catalog, is_bare })
+}
+
+fn is_catalog(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    matches!(name, Some("wheelwright.yaml" | "wheelwright.yml" | "wheelwright.json"))
+}

@@ -1,0 +1,118 @@
+//! The locks beside kinds: read once a folder, with what is wrong with each.
+
+use std::path::{Path, PathBuf};
+
+use wheelwright_catalog::{Catalog, Input, Kind, LOCK_FILE, Source, Unreadable, files, read_lock};
+use wheelwright_document::FieldPath;
+use wheelwright_evolve::{ChangeProblem, Lock, LockedKind};
+use wheelwright_findings::Finding;
+
+/// The locks of some catalogs, one a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Locks(Vec<LockFile>);
+
+/// The lock of a folder, which need not be there.
+#[derive(Debug)]
+pub(crate) struct LockFile {
+    pub(crate) folder: PathBuf,
+    /// The file, if there is one.
+    pub(crate) input: Option<Input>,
+    /// What it says, as far as it can be read.
+    pub(crate) lock: Lock,
+    problems: Vec<ChangeProblem>,
+}
+
+impl Locks {
+    /// Reads the locks that belong to the kinds of catalogs.
+    pub(crate) fn read<'c>(
+        source: &dyn Source,
+        catalogs: impl IntoIterator<Item = &'c Catalog>,
+    ) -> Result<Self, Unreadable> {
+        let mut locks: Vec<LockFile> = Vec::new();
+        for kind in catalogs.into_iter().flat_map(Catalog::kinds) {
+            if locks.iter().all(|lock| lock.folder != kind.folder) {
+                locks.push(LockFile::read(source, &kind.folder)?);
+            }
+        }
+        Ok(Self(locks))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LockFile> {
+        self.0.iter()
+    }
+
+    /// The lock that a kind belongs to.
+    pub(crate) fn of(&self, kind: &Kind) -> Option<&LockFile> {
+        self.0.iter().find(|lock| lock.folder == kind.folder)
+    }
+
+    /// What is locked of a kind.
+    pub(crate) fn locked(&self, kind: &Kind) -> Option<&LockedKind> {
+        self.of(kind)?.lock.kind(&kind.declaration.group, &kind.declaration.kind)
+    }
+}
+
+impl LockFile {
+    fn read(source: &dyn Source, folder: &Path) -> Result<Self, Unreadable> {
+        let input = read_lock(source, folder)?;
+        let (lock, problems) = input.as_ref().map(|input| Lock::parse(&input.text())).unwrap_or_default();
+        Ok(Self { folder: folder.to_owned(), input, lock, problems })
+    }
+
+    /// Where it is, or would be.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join(LOCK_FILE)
+    }
+
+    /// What to call it.
+    pub(crate) fn name(&self) -> String {
+        files::display(&self.path())
+    }
+
+    /// What is wrong with the file.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let of = |(problem, input): (&ChangeProblem, &Input)| {
+            let mut finding = Finding::new(problem.rule, problem.message.clone(), FieldPath::root());
+            finding.mend.clone_from(&problem.mend);
+            finding.at(input.place(problem.span))
+        };
+        self.problems.iter().flat_map(|problem| self.input.as_ref().map(|input| of((problem, input)))).collect()
+    }
+}
+
+/// The lines of each kind that the text of a lock has beyond another, which it continues; all of them if the kind is new.
+/// Sums change with every line.
+pub(crate) fn added<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, Vec<&'t str>)> {
+    let known = sections(before);
+    let news = sections(after).into_iter().map(|(kind, mut lines)| {
+        let count = known.iter().find(|(known, _)| *known == kind).map_or(0, |(_, lines)| lines.len());
+        (kind, lines.split_off(count.min(lines.len())))
+    });
+    news.filter(|(_, lines)| !lines.is_empty()).collect()
+}
+
+fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        match sections.last_mut() {
+            _ if line.starts_with("kind ") => sections.push((line, Vec::new())),
+            Some((_, lines)) if !line.is_empty() && !line.starts_with("  sum ") => lines.push(line),
+            _ => {}
+        }
+    }
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_came_is_added() {
+        let before = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  sum 1\n";
+        let after = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  version v2 from v1 fingerprint 2\n  sum 2\n\nkind B\n  hub v1\n  sum 3\n";
+        assert!(added(before, before).is_empty());
+        let news = [("kind A", vec!["  version v2 from v1 fingerprint 2"]), ("kind B", vec!["  hub v1"])];
+        assert_eq!(added(before, after), news);
+    }
+}

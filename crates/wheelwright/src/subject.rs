@@ -1,0 +1,74 @@
+//! What commands say about a kind of a catalog: its name, and findings at the places of its files.
+
+use wheelwright_catalog::{Catalog, Kind};
+use wheelwright_document::{FieldPath, Path, Span};
+use wheelwright_evolve::{ChangeProblem, Declaration, VersionName, check::Incompatibility};
+use wheelwright_findings::{Finding, Place};
+use wheelwright_schema::Problem;
+
+/// A kind, and the catalog that knows the places in its files.
+pub(crate) struct Subject<'k> {
+    pub(crate) catalog: &'k Catalog,
+    pub(crate) kind: &'k Kind,
+}
+
+impl Subject<'_> {
+    /// A problem with the changes or the lock, where it was written or else where the kind is.
+    pub(crate) fn problem(&self, problem: ChangeProblem) -> Finding {
+        let span = if problem.span == Span::default() { self.kind.named } else { problem.span };
+        let mut found = Problem::ours(problem.rule, &Path::Root, span, problem.message);
+        found.mend = problem.mend;
+        self.catalog.finding(found)
+    }
+
+    /// What a version does to another, where its schema says so.
+    pub(crate) fn incompatibility(&self, found: &Incompatibility) -> Finding {
+        let field = match found.field.steps() {
+            [] => FieldPath::root(),
+            _ => FieldPath::root().child(&found.field.to_string()),
+        };
+        let identity = format!("{} {} {}", full_name(&self.kind.declaration), found.version, found.field);
+        let mut finding = Finding::new(found.rule(), found.message(), field)
+            .with_mend(found.mend().trim_end())
+            .with_identity(identity);
+        finding.level = found.level;
+        finding.place = self.catalog.place(found.span).or_else(|| self.place_of(&found.version));
+        let other = found.other.as_ref().map_or("the version before", VersionName::as_str);
+        match found.related.and_then(|span| self.catalog.place(span)) {
+            Some(place) => finding.with_related(format!("in {other}"), place),
+            None => finding,
+        }
+    }
+
+    fn place_of(&self, version: &VersionName) -> Option<Place> {
+        let declared = self.kind.declaration.version(version.as_str());
+        self.catalog.place(declared.map_or(self.kind.named, |declared| declared.span))
+    }
+}
+
+/// The group and the name of a kind.
+pub(crate) fn full_name(declaration: &Declaration) -> String {
+    match &*declaration.group {
+        "" => declaration.kind.to_string(),
+        group => format!("{}.{group}", declaration.kind),
+    }
+}
+
+/// The kinds of a name, which may have its group behind it; all of them without a name.
+///
+/// # Errors
+/// There is none, and what there is.
+pub(crate) fn chosen<'k>(
+    kinds: impl IntoIterator<Item = &'k Kind>,
+    name: Option<&str>,
+) -> Result<Vec<&'k Kind>, String> {
+    let all: Vec<&Kind> = kinds.into_iter().collect();
+    let Some(name) = name else { return Ok(all) };
+    let is_named = |kind: &&&Kind| *kind.declaration.kind == *name || full_name(&kind.declaration) == name;
+    let found: Vec<&Kind> = all.iter().filter(is_named).copied().collect();
+    if found.is_empty() {
+        let names: Vec<String> = all.iter().map(|kind| full_name(&kind.declaration)).collect();
+        return Err(format!("no kind {name} in the catalog; there is {}", names.join(", ")));
+    }
+    Ok(found)
+}
