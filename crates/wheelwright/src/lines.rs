@@ -12,8 +12,8 @@ pub(crate) enum Line<'l> {
 }
 
 /// Answers every line; empty ones are passed over. Memory is bounded by the longest line, of which hardly more than
-/// `limit` bytes are ever held. Answers are flushed whenever no more input is at hand, so that a program on the other side
-/// can wait for each.
+/// `limit` bytes are ever held. Answers are flushed whenever no more input is at hand, so that a program on the other
+/// side can wait for each.
 pub(crate) fn answer_lines(
     lines: impl Read,
     limit: usize,
@@ -39,8 +39,8 @@ pub(crate) fn answer_lines(
     out.flush()
 }
 
-/// Reads a line and says whether all of it was, or only as much as shows that it is too long. Gives `None` at the end of
-/// the stream.
+/// Reads a line and says whether all of it was, or only as much as shows that it is too long. Gives `None` at the end
+/// of the stream.
 fn next_line(lines: &mut BufReader<impl Read>, limit: usize, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
     line.clear();
     let enough = limit as u64 + 2;

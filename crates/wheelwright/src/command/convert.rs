@@ -35,8 +35,8 @@ pub struct ConvertOptions {
     pub explain: Option<ResultFormat>,
 }
 
-/// Writes every document as another version shows it, in the form it came in, and warns of unknown fields. Each item of a
-/// list is a document. What a document is and says is judged as `default` does.
+/// Writes every document as another version shows it, in the form it came in, and warns of unknown fields and of those
+/// that the other version cannot say. Each item of a list is a document.
 ///
 /// # Errors
 /// The console cannot be written to.
@@ -188,8 +188,8 @@ impl<'r> Run<'r> {
         Ok(None)
     }
 
-    /// A list with each of its items converted. Of a list with an item that cannot be converted, nothing comes: without the
-    /// item, it would be another list.
+    /// A list with each of its items converted. Of a list with an item that cannot be converted, nothing comes: without
+    /// the item, it would be another list.
     fn list<'a>(
         &mut self,
         list: &Spanned<'a>,
@@ -244,9 +244,9 @@ pub struct LineOptions {
     pub from: Option<String>,
 }
 
-/// Converts a document a line, and writes one a line; empty lines are passed over. A document that cannot be converted is
-/// answered with `{"error": …}`, and the command ends with findings. A line has at most 3 MiB, which is what Kubernetes
-/// takes for a document. No more than one is held at a time.
+/// Converts a document a line, and writes one a line; empty lines are passed over. A document that cannot be converted
+/// is answered with `{"error": …}`, and the command ends with findings. A line has at most 3 MiB, which is what
+/// Kubernetes takes for a document. No more than one is held at a time.
 ///
 /// # Errors
 /// The lines cannot be read, or the console cannot be written to.
@@ -314,13 +314,15 @@ fn known(kinds: &Kinds, kind: Option<&str>, name: &str) -> Result<(), String> {
 mod tests {
     use std::path::Path;
 
+    use wheelwright_catalog::OnDisk;
+
     use super::*;
 
     fn converted(lines: impl Read, way: Way) -> (Exit, Vec<String>) {
         let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
         let (mut data, mut conversation) = (Vec::new(), Vec::new());
         let mut console = Console::plain(&mut data, &mut conversation);
-        let kinds = Kinds::load(&[orders], &mut console).unwrap().unwrap();
+        let kinds = Kinds::load(&OnDisk::default(), &[orders], &mut console).unwrap().unwrap();
         let options = LineOptions { way, kind: Some("Order".to_owned()), from: Some("v1".to_owned()) };
         let exit = convert_lines(lines, &kinds, &options, &mut console).unwrap();
         (exit, String::from_utf8(data).unwrap().lines().map(str::to_owned).collect())

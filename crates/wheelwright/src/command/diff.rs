@@ -71,7 +71,7 @@ struct Pair {
 fn of_versions(a: &str, b: &str, catalog: &[PathBuf], options: &DiffOptions) -> Result<Vec<Pair>, String> {
     let told = |unreadable: Unreadable| unreadable.to_string();
     let catalog = Catalog::load(catalog).map_err(told)?;
-    let locks = Locks::read(&OnDisk, [&catalog]).map_err(told)?;
+    let locks = Locks::read(&OnDisk::default(), [&catalog]).map_err(told)?;
     let kinds = chosen(catalog.kinds(), options.kind.as_deref())?;
     let mut pairs = Vec::new();
     let mut there = Vec::new();

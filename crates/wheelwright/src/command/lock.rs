@@ -33,7 +33,7 @@ pub struct LockOptions {
 /// # Errors
 /// The console cannot be written to.
 pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>) -> io::Result<Exit> {
-    let loaded = Catalog::load(paths).and_then(|catalog| Ok((Locks::read(&OnDisk, [&catalog])?, catalog)));
+    let loaded = Catalog::load(paths).and_then(|catalog| Ok((Locks::read(&OnDisk::default(), [&catalog])?, catalog)));
     let (locks, catalog) = match loaded {
         Ok(loaded) => loaded,
         Err(unreadable) => return console.complain(unreadable).map(|()| Exit::Usage),

@@ -82,7 +82,7 @@ impl Versions {
     /// A lock cannot be read, or what to compare with is not there. A shallow clone may lack it: then there is nothing to
     /// compare with, and `check` says so.
     pub fn load(paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
-        let now = State::load(&OnDisk, paths).map_err(VersionsError::Unreadable)?;
+        let now = State::load(&OnDisk::default(), paths).map_err(VersionsError::Unreadable)?;
         let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None }) };
         let unknown = || VersionsError::UnknownReference(against.to_owned());
         let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
