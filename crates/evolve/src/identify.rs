@@ -72,7 +72,7 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
 }
 
 /// The other versions from the nearest on: those before, then those after.
-pub(crate) fn nearest_first<'o, V>(index: VersionIndex, others: &'o [V]) -> impl Iterator<Item = &'o V> {
+pub(crate) fn nearest_first<V>(index: VersionIndex, others: &[V]) -> impl Iterator<Item = &V> {
     let (earlier, later) = others.split_at(index.position());
     earlier.iter().rev().chain(later)
 }
