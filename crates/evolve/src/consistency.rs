@@ -247,6 +247,40 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_broken_by_moves_maps_overlays_storage_defaults_and_defaults_of_any_depth() {
+        let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+        let deep = "a: {type: object, default: {b: {c: [{d: 1}]}}, properties: {b: {type: object, properties: {c: {type: \
+            array, items: {type: object, properties: {d: {type: integer}, e: {type: string, default: e}}}}}}}}";
+        let kinds = [
+            (deep.to_owned(), deep.replace("default: e", "default: f"), ""),
+            (deep.to_owned(), deep.replace("d: ", "g: "), r#"v2: {renamed: {"a.b.c[].d": "a.b.c[].g"}}"#),
+            (
+                "x: {type: object, properties: {f: {type: string}, g: {type: string, default: d}}}".to_owned(),
+                "y: {type: object, properties: {f: {type: string}, g: {type: string}}}, x: {type: object, properties: {h: \
+                 {type: boolean, default: true}}}"
+                    .to_owned(),
+                "v2: {renamed: {x.f: y.f, x.g: y.g}}",
+            ),
+            (
+                "m: {type: object, additionalProperties: {type: array, items: {type: object, properties: {k: {type: string}}}}}"
+                    .to_owned(),
+                "m: {type: object, additionalProperties: {type: array, items: {type: object, properties: {k: {type: string, \
+                 default: k}, l: {type: number, nullable: true, default: 0.5}}}}}, n: {type: string}"
+                    .to_owned(),
+                r#"v2: {default: {n: x}, storageDefault: {"m{}[].l": 2}}"#,
+            ),
+        ];
+        for (v1, v2, changes) in kinds {
+            let (v1, v2) = (object(&v1), object(&v2));
+            for hub in ["v1", "v2"] {
+                let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, hub);
+                let consistency = kind.consistency().unwrap();
+                assert!(consistency.rule().is_none(), "{v2}: {:?}", consistency.broken);
+            }
+        }
+    }
+
+    #[test]
     fn a_difference_that_no_default_explains_is_broken() {
         let v1 = "{type: object, properties: {f: {type: integer, default: 1}}}";
         let v2 = "{type: object, properties: {f: {type: integer, default: 2}}}";

@@ -53,8 +53,8 @@ impl Kind {
         Ok(self.get(to, stored, arena))
     }
 
-    /// What is left of a new document once a client of another version has read it and written it back unchanged: all of
-    /// its normal form.
+    /// What is left of a new document once a client of another version has read it and written it back unchanged: all
+    /// of its normal form.
     ///
     /// # Errors
     /// The document cannot be written through its version, or a policy refuses the client's write.

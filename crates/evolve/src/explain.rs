@@ -90,8 +90,8 @@ struct Walk<'a> {
     defaulted: HashMap<String, bool>,
     /// Where fields come from, by their paths.
     sources: HashMap<String, Source>,
-    /// The items and values that the walk is inside of. No change moves a field out of them, so they are the same in every
-    /// version.
+    /// The items and values that the walk is inside of. No change moves a field out of them, so they are the same in
+    /// every version.
     elements: Vec<Element<'a>>,
     path: String,
     found: Vec<Explained<'a>>,

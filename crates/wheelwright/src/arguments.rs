@@ -279,12 +279,12 @@ pub(crate) struct Convert {
     /// Write JSON on one line; YAML stays as it is.
     #[arg(long)]
     pub(crate) compact: bool,
-    /// Read a JSON document a line and write one a line; one that cannot be converted is answered with {"error": ...}, and
-    /// the exit code is 1.
+    /// Read a JSON document a line and write one a line; one that cannot be converted is answered with {"error": ...},
+    /// and the exit code is 1.
     #[arg(long, conflicts_with_all = ["explain", "compact"])]
     pub(crate) lines: bool,
-    /// Instead of converting, write what is left of a document when a client of this version reads it and writes it back
-    /// unchanged.
+    /// Instead of converting, write what is left of a document when a client of this version reads it and writes it
+    /// back unchanged.
     #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
     pub(crate) via: Option<String>,
 }

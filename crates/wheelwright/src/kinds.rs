@@ -3,17 +3,19 @@
 use std::{
     collections::{BTreeMap, HashMap},
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
-use wheelwright_catalog::{Catalog, OnDisk, Source, Unreadable, read_lock};
-use wheelwright_document::{FieldPath, Span, Spanned};
-use wheelwright_evolve::{ChangeProblem, Declaration, Kind, Lock, VersionIndex};
+use wheelwright_catalog::{Catalog, Source};
+use wheelwright_document::Spanned;
+use wheelwright_evolve::{Declaration, Kind, VersionIndex};
 use wheelwright_findings::{Finding, Holds, Level};
 
 use crate::{
     Console, Exit, Input,
+    locks::{LockFile, Locks},
     report::{Manner, Report, plural},
+    subject::Subject,
 };
 
 /// Kinds that are ready for use, and without anything wrong in what declares them.
@@ -52,27 +54,28 @@ impl Kinds {
     /// # Errors
     /// The console cannot be written to.
     pub fn compile(catalog: Catalog, source: &dyn Source, console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
-        let locks = match Locks::read(&catalog, source) {
+        let locks = match Locks::read(source, [&catalog]) {
             Ok(locks) => locks,
             Err(unreadable) => {
                 console.complain(unreadable)?;
                 return Ok(Err(Exit::Usage));
             }
         };
-        let mut findings = [catalog.findings(), &locks.findings].concat();
+        let mut findings = catalog.findings().to_vec();
+        findings.extend(locks.iter().flat_map(LockFile::findings));
         let mut kinds = Vec::new();
-        for (position, declared) in catalog.kinds().iter().enumerate() {
-            let declaration = &declared.declaration;
-            let locked = locks.of(&declared.folder).and_then(|lock| lock.kind(&declaration.group, &declaration.kind));
-            let (kind, problems) = Kind::compile(declaration, locked.map(|locked| (locked.history(), locked.hub())));
-            findings.extend(problems.into_iter().map(|problem| finding(&catalog, problem, declared.span)));
-            kinds.extend(kind.map(|kind| (position, kind)));
+        for (position, kind) in catalog.kinds().iter().enumerate() {
+            let locked = locks.locked(kind).map(|locked| (locked.history(), locked.hub()));
+            let (compiled, problems) = Kind::compile(&kind.declaration, locked);
+            let subject = Subject { catalog: &catalog, kind };
+            findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
+            kinds.extend(compiled.map(|compiled| (position, compiled)));
         }
         findings.extend(catalog.unknown_versions(|declaration, version| {
             let mut kinds = kinds.iter().map(|(_, kind)| kind).filter(|kind| *kind.group() == *declaration.group);
             kinds.any(|kind| *kind.name() == *declaration.kind && kind.version(version.as_str()).is_some())
         }));
-        let inputs = catalog.inputs().chain(locks.inputs.iter());
+        let inputs = catalog.inputs().chain(locks.iter().filter_map(|lock| lock.input.as_ref()));
         match said(inputs, findings, console)? {
             Exit::Clean => {
                 warn_of_schemas(&catalog, console)?;
@@ -82,13 +85,13 @@ impl Kinds {
         }
     }
 
-    /// As [`compile`](Self::compile), from what is at some paths on disk.
+    /// As [`compile`](Self::compile), from what is at some paths of the source.
     ///
     /// # Errors
     /// The console cannot be written to.
-    pub fn load(paths: &[PathBuf], console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
-        match Catalog::load(paths) {
-            Ok(catalog) => Self::compile(catalog, &OnDisk::default(), console),
+    pub fn load(source: &dyn Source, paths: &[PathBuf], console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
+        match Catalog::load_from(source, paths) {
+            Ok(catalog) => Self::compile(catalog, source, console),
             Err(unreadable) => {
                 console.complain(unreadable)?;
                 Ok(Err(Exit::Usage))
@@ -156,7 +159,12 @@ impl Kinds {
             Some(name) => self.named(name)?,
             // What is no resource has its kind nowhere, and a field of that name is only a field.
             None => {
-                let fits = |kind: &&Kind| !kind.is_resource() || names.kind.is_none_or(|name| name == kind.name());
+                let has_both = names.kind.is_some() && names.api_version.is_some();
+                let is_resource = has_both && self.iter().any(Kind::is_resource);
+                let fits = |kind: &&Kind| match kind.is_resource() {
+                    true => names.kind.is_none_or(|name| name == kind.name()),
+                    false => !is_resource,
+                };
                 self.iter().filter(fits).collect()
             }
         };
@@ -223,57 +231,6 @@ pub(crate) fn few(mut names: impl Iterator<Item = String>) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-/// The locks of the folders that declare kinds.
-#[derive(Default)]
-struct Locks {
-    by_folder: HashMap<PathBuf, Lock>,
-    inputs: Vec<Input>,
-    findings: Vec<Finding>,
-}
-
-impl Locks {
-    fn read(catalog: &Catalog, source: &dyn Source) -> Result<Self, Unreadable> {
-        let mut locks = Self::default();
-        for kind in catalog.kinds() {
-            if locks.by_folder.contains_key(&kind.folder) {
-                continue;
-            }
-            let input = read_lock(source, &kind.folder)?;
-            let (lock, problems) = input.as_ref().map_or_else(Default::default, |input| Lock::parse(&input.text()));
-            if let Some(input) = input {
-                let place = |problem: &ChangeProblem| input.place(problem.span);
-                locks.findings.extend(problems.into_iter().map(|problem| {
-                    let place = place(&problem);
-                    finding_of(problem).at(place)
-                }));
-                locks.inputs.push(input);
-            }
-            locks.by_folder.insert(kind.folder.clone(), lock);
-        }
-        Ok(locks)
-    }
-
-    fn of(&self, folder: &Path) -> Option<&Lock> {
-        self.by_folder.get(folder)
-    }
-}
-
-/// A problem with the changes of a kind, where they are written or else where the kind is.
-fn finding(catalog: &Catalog, problem: ChangeProblem, kind: Span) -> Finding {
-    let span = if problem.span == Span::default() { kind } else { problem.span };
-    let finding = finding_of(problem);
-    match catalog.place(span) {
-        Some(place) => finding.at(place),
-        None => finding,
-    }
-}
-
-fn finding_of(problem: ChangeProblem) -> Finding {
-    let mut finding = Finding::new(problem.rule, problem.message, FieldPath::root());
-    finding.mend = problem.mend;
-    finding
-}
-
 /// Says what is wrong; lesser findings are for `check` to say. Gives how the command ends if it is more than that.
 fn said<'i>(
     inputs: impl Iterator<Item = &'i Input>,
@@ -315,4 +272,115 @@ fn warn_of_schemas(catalog: &Catalog, console: &mut Console<'_>) -> io::Result<(
         console.say(format_args!("warning: {file} has {}; see wheelwright check {file}", plural(count, "error")))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use wheelwright_evolve::{History, Lock, VersionName};
+    use wheelwright_schema::{NoTree, Tree};
+
+    use super::*;
+
+    /// Files that are nowhere.
+    #[derive(Debug)]
+    struct InMemory(Vec<(&'static str, String)>);
+
+    impl Source for InMemory {
+        fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+            let found = self.0.iter().find(|(name, _)| Path::new(name) == path);
+            found.map(|(_, text)| text.clone().into_bytes()).ok_or_else(|| io::ErrorKind::NotFound.into())
+        }
+
+        fn is_folder(&self, path: &Path) -> bool {
+            path == Path::new("folder")
+        }
+
+        fn files(&self, _: &Path) -> io::Result<Vec<PathBuf>> {
+            Ok(self.0.iter().map(|(name, _)| name.into()).filter(|path: &PathBuf| path.ends_with("crd.yaml")).collect())
+        }
+
+        fn tree(&self, _: &Path) -> Box<dyn Tree + '_> {
+            Box::new(NoTree)
+        }
+    }
+
+    fn definition(versions: &[&str]) -> String {
+        let version = |name: &&str| {
+            let spec = format!("{{type: object, properties: {{in{name}: {{type: string}}}}}}");
+            let schema = format!("{{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}");
+            format!("  - {{name: {name}, served: true, storage: true, schema: {schema}}}\n")
+        };
+        let versions: String = versions.iter().map(version).collect();
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: carts.a.example.com}}\n\
+             spec:\n  group: a.example.com\n  names: {{kind: Cart, plural: carts}}\n  scope: Cluster\n  \
+             versions:\n{versions}"
+        )
+    }
+
+    fn compile(source: &InMemory) -> (Result<Kinds, Exit>, String) {
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut data, &mut conversation);
+        let catalog = Catalog::load_from(source, &["folder"]).unwrap();
+        let kinds = Kinds::compile(catalog, source, &mut console).unwrap();
+        assert!(data.is_empty());
+        (kinds, String::from_utf8(conversation).unwrap())
+    }
+
+    #[test]
+    fn a_version_that_only_the_lock_remembers_is_still_one() {
+        let both = InMemory(vec![("folder/crd.yaml", definition(&["v1", "v2"]))]);
+        let catalog = Catalog::load_from(&both, &["folder"]).unwrap();
+        let declaration = &catalog.kinds()[0].declaration;
+        let (history, _) = History::derive(declaration, None);
+        let lock = Lock::default().grow(declaration, &history, Some(&VersionName::new("v1"))).unwrap();
+        let dropped = definition(&["v2"]);
+        let of = |kinds: &Kinds| {
+            let (kind, version) = kinds.of(Names { api_version: Some("a.example.com/v1"), ..Names::default() })?;
+            Ok((version, kind.history().version(kind.lenses().hub()).name.to_string()))
+        };
+        let (kinds, _) = compile(&InMemory(vec![("folder/crd.yaml", dropped.clone())]));
+        assert_eq!(of(&kinds.unwrap()), Err("Cart has no version v1; there is v2".to_owned()));
+        let locked = InMemory(vec![("folder/crd.yaml", dropped), ("folder/wheelwright.lock", lock.to_string())]);
+        let (kinds, said) = compile(&locked);
+        let (version, hub) = of(&kinds.unwrap()).unwrap();
+        assert_eq!((version.position(), hub.as_str()), (0, "v1"), "{said}");
+    }
+
+    #[test]
+    fn with_a_lock_that_cannot_be_read_nothing_is_done() {
+        let source = InMemory(vec![
+            ("folder/crd.yaml", definition(&["v1"])),
+            ("folder/wheelwright.lock", "no lock at all\n".to_owned()),
+        ]);
+        let (kinds, said) = compile(&source);
+        assert_eq!(kinds.unwrap_err(), Exit::Findings);
+        assert!(said.contains("folder/wheelwright.lock:1:1"), "{said}");
+    }
+
+    #[test]
+    fn a_document_is_of_the_kind_that_it_names_or_of_the_only_one() {
+        let catalog = "kinds: [{crd: crd.yaml}, {openapi: {v1: pool.yaml}, definition: Pool}]";
+        let pool = "{swagger: '2.0', info: {title: a, version: v1}, paths: {}, definitions: {Pool: {type: object}}}";
+        let source = InMemory(vec![
+            ("folder/wheelwright.yaml", catalog.to_owned()),
+            ("folder/crd.yaml", definition(&["v1"])),
+            ("folder/pool.yaml", pool.to_owned()),
+        ]);
+        let kinds = compile(&source).0.unwrap();
+        let of = |kind, api_version, chosen_kind| {
+            let found = kinds.of(Names { kind, api_version, chosen_kind, from: Some("v1") });
+            found.map_or_else(|_| "none", |(kind, _)| kind.name()).to_owned()
+        };
+        assert_eq!(of(Some("Cart"), Some("a.example.com/v1"), None), "Cart");
+        assert_eq!(of(Some("Pool"), Some("a.example.com/v1"), None), "none", "it says that it is a resource");
+        assert_eq!(of(Some("Cart"), Some("b.example.com/v1"), None), "none", "another group has other kinds");
+        assert_eq!(of(None, None, None), "none", "it could be both");
+        assert_eq!(of(None, None, Some("Pool")), "Pool");
+        assert_eq!(of(Some("spot"), Some("v7"), Some("Pool")), "Pool", "these are fields like others there");
+        assert_eq!(of(None, None, Some("Cart")), "Cart");
+        assert_eq!(of(None, Some("a.example.com/v2"), Some("Cart")), "none", "there is no such version");
+    }
 }

@@ -145,7 +145,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Convert(arguments) => convert(arguments, console),
-        Command::Laws(arguments) => match Kinds::load(&arguments.catalog, console)? {
+        Command::Laws(arguments) => match Kinds::load(&OnDisk::default(), &arguments.catalog, console)? {
             Ok(kinds) => {
                 let arguments::Laws { kind, cases, seed, format, .. } = arguments;
                 let options = LawsOptions { cases, seed, kind, format: result_format(format) };
@@ -203,7 +203,7 @@ fn prepare(arguments: &Documents, console: &mut Console<'_>) -> io::Result<Resul
     let others = others.into_iter().flat_map(|path| files::files(vec![path], tree.clone()));
     let Some(mut schemas) = Schemas::read(others, root, console)? else { return Ok(Err(Exit::Usage)) };
     if !catalogs.is_empty() {
-        match Kinds::load(&catalogs, console)? {
+        match Kinds::load(&OnDisk { tree }, &catalogs, console)? {
             Ok(kinds) => schemas.add_kinds(&kinds, root),
             Err(exit) => {
                 if arguments.schema.is_empty() {
@@ -238,7 +238,7 @@ fn tree(named: Option<&Path>, console: &mut Console<'_>) -> io::Result<Option<Op
 
 fn convert(arguments: Convert, console: &mut Console<'_>) -> io::Result<Exit> {
     let Convert { documents, to, catalog, kind, from, explain, format, compact, lines, via } = arguments;
-    let kinds = match Kinds::load(&catalog, console)? {
+    let kinds = match Kinds::load(&OnDisk::default(), &catalog, console)? {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(exit),
     };

@@ -65,6 +65,24 @@ fn a_script_can_wait_for_every_answer_of_schema_eval() {
 }
 
 #[test]
+fn a_script_can_wait_for_every_document_of_convert() {
+    let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+    let mut child = wheelwright();
+    child.args(["convert", "--lines", "--from", "v1", "--via", "v3", "--catalog"]).arg(orders);
+    let mut child = child.spawn().unwrap();
+    let mut documents = child.stdin.take().unwrap();
+    let mut converted = BufReader::new(child.stdout.take().unwrap()).lines();
+    for quantity in 0..3 {
+        let document = format!(r#"{{"spec":{{"qty":{quantity}}}}}"#);
+        writeln!(documents, "{document}").unwrap();
+        assert_eq!(converted.next().unwrap().unwrap(), document);
+    }
+    drop(documents);
+    assert!(converted.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn nobody_is_shown_a_hundred_thousand_findings() {
     let fields: Vec<String> = (0..100_000).map(|number| format!("\"u{number}\":1")).collect();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

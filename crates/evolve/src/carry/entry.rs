@@ -30,7 +30,7 @@ pub(crate) enum Body<'a> {
     /// Something that an object holds besides fields; no object is the scope's own.
     Extra { object: Option<&'a str>, sort: ExtraSort, key: &'a str, value: Value<'a> },
     /// Nobody wrote an object that is shown; as long as it looks like this.
-    Implicit { id: &'a str, hash: u64 },
+    Implicit { id: &'a str },
     /// Of a value of a map: it is null.
     Null,
     /// Of a list without keys: what its items looked like, so that changed ones are known by their neighbours.
@@ -125,9 +125,7 @@ impl<'a> Carried<'a> {
                 fields.extend(object.map(|object| ("object", Value::string(object))));
                 fields.extend([(sort.word(), Value::string(key)), ("value", *value)]);
             }
-            Body::Implicit { id, hash } => {
-                fields.extend([("implicit", Value::string(id)), ("hash", hash_value(*hash, arena))]);
-            }
+            Body::Implicit { id } => fields.push(("implicit", Value::string(id))),
             Body::Null => fields.push(("value", Value::Null)),
             Body::Items(hashes) => {
                 let text: String = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
@@ -167,7 +165,7 @@ impl<'a> Carried<'a> {
         } else if let Some((sort, key)) = extra {
             Body::Extra { object: text_of("object"), sort, key, value: value.get("value")? }
         } else if let Some(id) = text_of("implicit") {
-            Body::Implicit { id, hash: hash_from(text_of("hash")?)? }
+            Body::Implicit { id }
         } else if let Some(items) = text_of("items") {
             let hashes = (0..items.len()).step_by(16).map(|at| hash_from(items.get(at..at + 16)?));
             Body::Items(hashes.collect::<Option<_>>()?)
@@ -186,7 +184,7 @@ impl<'a> Carried<'a> {
         let (sort, text) = match &self.body {
             Body::Field { id, .. } => ("id", *id),
             Body::Extra { sort, key, .. } => (sort.word(), *key),
-            Body::Implicit { id, .. } => ("implicit", *id),
+            Body::Implicit { id } => ("implicit", *id),
             Body::Null | Body::Items(_) => ("items", self.way.iter().rev().find_map(Leg::text).unwrap_or_default()),
         };
         let is_whole = self.way.is_empty() && sort == "id" && salt == 0;

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Lenses,
     lens::{
+        get::shows,
         lists::match_items,
         plan::{Content, Scope, View, ViewObject},
         state::{Slot, Slots, store},
@@ -329,9 +330,7 @@ impl<'a> Writing<'a> {
                 }
                 self.add_extra(slot, *sort, Entry { key, value: *value })
             }
-            Body::Implicit { id, .. } => {
-                (!self.scope.layout.by_id.contains_key(*id)).then_some(CarryFate::UnknownField)
-            }
+            Body::Implicit { id } => (!self.scope.layout.by_id.contains_key(*id)).then_some(CarryFate::UnknownField),
             Body::Null | Body::Items(_) => Some(CarryFate::Gone),
         }
     }
@@ -419,14 +418,16 @@ impl<'a> Writing<'a> {
         is_there
     }
 
-    /// Takes back that an object is there which nobody wrote, unless it was changed since.
+    /// Takes back that an object is there which nobody wrote, if it is shown all the same.
     fn take_back_implicit(&mut self, body: &Body<'a>) {
-        if let Body::Implicit { id, hash } = body
-            && let Some(field) = self.scope.layout.by_id.get(*id)
-            && let (Slot::Object(None), Some(shown)) = (self.slots.values[field.slot], self.shown[field.slot])
-            && stable_hash(shown) == *hash
-        {
+        let Body::Implicit { id } = body else { return };
+        let Some(field) = self.scope.layout.by_id.get(*id) else { return };
+        if let Slot::Object(None) = self.slots.values[field.slot] {
             self.slots.values[field.slot] = Slot::Absent;
+            let mut shown = self.view.objects.iter().flat_map(|object| &object.fields.list);
+            if shown.any(|(_, candidate)| candidate.slot == field.slot && !shows(self.view, candidate, &self.slots)) {
+                self.slots.values[field.slot] = Slot::Object(None);
+            }
         }
     }
 }

@@ -121,9 +121,12 @@ impl Tape<'_> {
     }
 }
 
-/// Kinds in which something of every sort is hidden, with a name for each. None has defaults: those make a document that
+/// What a kind is about, its versions with their fields, and its changes.
+type Described = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
+/// Kinds in which something of every sort is hidden. None has defaults: those make a document that
 /// was read another than the one that was stored.
-const KINDS: &[(&str, &[(&str, &str)], &str)] = &[
+const KINDS: &[Described] = &[
     (
         "fields that come and go",
         &[

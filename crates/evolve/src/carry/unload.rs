@@ -124,8 +124,8 @@ impl<'a> Unload<'a> {
         for slot in 0..scope.slots.len() {
             let id = &*scope.layout.texts[slot];
             let value = match (slots.values[slot], reading.shown[slot]) {
-                (Slot::Absent, Some(shown)) => {
-                    self.push(Body::Implicit { id, hash: stable_hash(shown) });
+                (Slot::Absent, Some(_)) => {
+                    self.push(Body::Implicit { id });
                     continue;
                 }
                 (Slot::Object(_), Some(_)) => {

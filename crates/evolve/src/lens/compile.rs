@@ -252,7 +252,13 @@ impl Compiler<'_> {
     fn view(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Option<View> {
         let own = self.own_node(self.history.version(version), scope)?;
         let mut view = View { objects: Vec::new(), says: vec![false; plan.slots.len()], resets: Vec::new() };
-        self.view_object(&mut view, plan, version, own);
+        let mut nodes = Vec::new();
+        self.view_object(&mut view, plan, version, own, &mut nodes);
+        // What a version cannot say is known only once all of it was seen.
+        for (object, node) in nodes {
+            let fields = &view.objects[object].fields;
+            view.objects[object].union = self.union(fields, plan, self.history.version(version), node, &view.says);
+        }
         for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| !view.says[*slot]) {
             let policy = policy(version, field.id);
             if policy != OlderWrite::Preserve {
@@ -263,8 +269,15 @@ impl Compiler<'_> {
         Some(view)
     }
 
-    /// Adds an object to a view; its position.
-    fn view_object(&self, view: &mut View, plan: &Scope, version: VersionIndex, node: NodeIndex) -> usize {
+    /// Adds an object to a view, and to `nodes` what it and those below it are; its position.
+    fn view_object(
+        &self,
+        view: &mut View,
+        plan: &Scope,
+        version: VersionIndex,
+        node: NodeIndex,
+        nodes: &mut Vec<(usize, NodeIndex)>,
+    ) -> usize {
         let history = self.history.version(version);
         let structure = &history.structure;
         let position = view.objects.len();
@@ -275,7 +288,7 @@ impl Compiler<'_> {
             let slot = self.slot_of(id);
             view.says[slot] = true;
             let is_object = plan.slots[slot].content == Content::Fields;
-            let object = is_object.then(|| self.view_object(view, plan, version, *child));
+            let object = is_object.then(|| self.view_object(view, plan, version, *child, nodes));
             let field = ViewField {
                 slot,
                 object,
@@ -286,9 +299,9 @@ impl Compiler<'_> {
             };
             fields.push(name.into(), field);
         }
-        let union = self.union(&fields, plan, history, node, &view.says);
         let keeps_unknown = structure.node(node).keeps_unknown;
-        view.objects[position] = ViewObject { fields, keeps_unknown, union };
+        view.objects[position] = ViewObject { fields, keeps_unknown, union: None };
+        nodes.push((position, node));
         position
     }
 
@@ -305,14 +318,13 @@ impl Compiler<'_> {
         levels
     }
 
-    /// The keys of a list that a version can say: its own, else those that the hub or another version has, newest first.
+    /// The keys of a list that a version can say: its own, else those of the newest version that has any which it can say.
     fn keys(&self, version: VersionIndex, id: FieldId, level: usize, list: NodeIndex) -> Vec<Box<str>> {
         let history = self.history.version(version);
         let own = &history.structure.node(list).keys;
         if !own.is_empty() {
             return own.clone();
         }
-        let others = [self.hub].into_iter().chain(self.history.indexes().rev());
         let keys_of = |other: VersionIndex| {
             let other = self.history.version(other);
             let node = (0..level).try_fold(other.node_of(id)?, |node, _| other.structure.element(node))?;
@@ -326,7 +338,7 @@ impl Compiler<'_> {
             let names = ids.filter(is_direct).filter_map(|key| history.structure.node(key).name().map(Into::into));
             Some(names.collect::<Vec<Box<str>>>()).filter(|names| !names.is_empty())
         };
-        others.filter_map(keys_of).next().unwrap_or_default()
+        self.history.indexes().rev().find_map(keys_of).unwrap_or_default()
     }
 
     /// The union that an object is in any version, as this one sees it.

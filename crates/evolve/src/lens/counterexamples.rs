@@ -153,6 +153,14 @@ fn a_null_in_the_place_of_an_object_blocks_what_moved_below_it_and_loses_nothing
         stored.write("v2", r#"{"b":{"d":"2"},"c":"1"}"#).reads("v1", r#"{"b":{"c":"1"}}"#);
         stored.write("v2", r#"{"b":null,"c":"1"}"#).write("v1", r#"{"b":{}}"#).reads("v2", r#"{"b":{}}"#);
     });
+    // A version that cannot say the null shows what moved there, and creating an object drops no null it cannot see.
+    let v1 = object("b: {type: object, properties: {c: {type: string}}}");
+    let v2 = object("b: {type: object, nullable: true, properties: {}}, c: {type: string, nullable: true}");
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], "v2: {renamed: {b.c: c}}", |stored| {
+        stored.write("v2", r#"{"b":null,"c":"1"}"#).reads("v1", r#"{"b":{"c":"1"}}"#);
+        stored.write("v1", r#"{"b":{"c":"2"}}"#).reads("v2", r#"{"b":null,"c":"2"}"#);
+        stored.write("v2", r#"{"c":null}"#).write("v1", r#"{"b":{}}"#).reads("v2", r#"{"b":{},"c":null}"#);
+    });
 }
 
 #[test]
@@ -251,6 +259,30 @@ fn a_union_switched_by_an_old_client_loses_the_member_it_cannot_see() {
         stored.write("v2", r#"{"source":{"oci":"x"}}"#).reads("v1", r#"{"source":{}}"#);
         stored.write("v1", r#"{"source":{},"other":"y"}"#).reads("v2", r#"{"source":{"oci":"x"},"other":"y"}"#);
         stored.write("v1", r#"{"source":{"git":"z"}}"#).reads("v2", r#"{"source":{"git":"z"}}"#);
+    });
+}
+
+#[test]
+fn a_union_switch_leaves_a_member_that_the_version_shows_elsewhere() {
+    let union =
+        "{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}";
+    let v1 = object(&format!("u: {union}"));
+    let v2 = object("u: {type: object, properties: {b: {type: string}}}, c: {type: string}");
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], "v2: {renamed: {u.a: c}}", |stored| {
+        stored.write("v1", r#"{"u":{"a":"x"}}"#).write("v2", r#"{"u":{"b":"y"},"c":"x"}"#);
+        stored.reads("v1", r#"{"u":{"a":"x","b":"y"}}"#);
+    });
+}
+
+#[test]
+fn what_is_hidden_belongs_to_the_objects_that_hold_it_in_every_version_whatever_the_hub() {
+    let v1 = object(&format!("a: {}", object("x: {type: string}")));
+    let v2 = object(&format!("a: {}, b: {STRING}", object("x: {type: string}, c: {type: string}")));
+    let v3 = object(&format!("a: {}", object("x: {type: string}, c: {type: string}, b: {type: string}")));
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], "v3: {renamed: {b: a.b}}", |stored| {
+        stored.write("v2", r#"{"a":{"c":"1"},"b":"2"}"#).reads("v3", r#"{"a":{"c":"1","b":"2"}}"#);
+        // Everybody has c in a; only some have b there.
+        stored.write("v1", "{}").reads("v2", r#"{"b":"2"}"#).reads("v3", r#"{"a":{"b":"2"}}"#);
     });
 }
 

@@ -77,9 +77,9 @@ impl<'a, R: Recorder> Get<'a, R> {
     ) -> Option<Value<'a>> {
         let plan = &scope.slots[field.slot];
         if shows(view, field, slots) {
-            let implied = slots.values[field.slot].is_absent();
-            self.recorder.source(plan.id, if implied { Source::Implied } else { Source::Stored });
-            return Some(match (slots.values[field.slot], field.object) {
+            let said = says(field, slots);
+            self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { Source::Stored });
+            return Some(match (said, field.object) {
                 (Slot::Value(value), None) => self.content(&plan.content, &field.levels, value),
                 (Slot::Value(value), Some(_)) => value,
                 (_, object) => {
@@ -132,15 +132,22 @@ impl<'a, R: Recorder> Get<'a, R> {
 /// Whether a version shows what is stored of a field: null only where it can say it, and an object that nobody wrote only
 /// if a field in it is shown.
 pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
-    match slots.values[field.slot] {
-        Slot::Value(value) => !value.is_null() || field.nullable,
-        Slot::Object(_) => true,
+    match says(field, slots) {
+        Slot::Value(_) | Slot::Object(_) => true,
         Slot::Absent => {
             field.may_be_implied && {
                 let object = &view.objects[field.object.unwrap_or_default()];
                 object.fields.list.iter().any(|(_, field)| shows(view, field, slots))
             }
         }
+    }
+}
+
+/// What a slot holds, as far as a version can say it: null is as good as nothing to one that cannot.
+fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
+    match slots.values[field.slot] {
+        Slot::Value(Value::Null) if !field.nullable => Slot::Absent,
+        said => said,
     }
 }
 

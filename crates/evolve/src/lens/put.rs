@@ -141,7 +141,8 @@ impl<'a> Put<'a> {
         let stored = shown.filter(|_| shows(view, field, slots));
         let is_same = || !is_new && same_option(new, shown);
         let Some(object) = field.object else {
-            let Some(new) = new else { return (is_new || shown.is_some()) && slots.remove(field.slot) };
+            // What nobody was shown and nobody wrote stays, such as a null that the version cannot say.
+            let Some(new) = new else { return shows(view, field, slots) && slots.remove(field.slot) };
             let old = match (slots.values[field.slot], stored) {
                 (Slot::Value(stored), Some(shown)) => Some(Old { stored, shown }),
                 _ => None,
@@ -154,8 +155,7 @@ impl<'a> Put<'a> {
             return old.is_none_or(|old| !same(old.stored, value));
         };
         match new {
-            None if is_new => self.remove(scope, view, field, slots, false),
-            None => shown.is_some() && self.remove(scope, view, field, slots, true),
+            None => shows(view, field, slots) && self.remove(scope, view, field, slots, !is_new),
             Some(Value::Object(_)) if stored.is_none() && is_same() => false,
             Some(Value::Object(new)) => {
                 let shown = stored.and_then(Value::as_object).filter(|_| !is_new);

@@ -10,7 +10,7 @@ use wheelwright_schema::Stages;
 
 use super::{
     documents::{Writer, treat},
-    explained::{Conversion, write_explained},
+    explained::{Conversion, Explainer},
 };
 use crate::{
     Console, Exit, Input, Kinds, ResultFormat, Unreadable,
@@ -35,8 +35,8 @@ pub struct ConvertOptions {
     pub explain: Option<ResultFormat>,
 }
 
-/// Writes every document as another version shows it, in the form it came in, and warns of unknown fields. Each item of a
-/// list is a document. What a document is and says is judged as `default` does.
+/// Writes every document as another version shows it, in the form it came in, and warns of unknown fields and of those
+/// that the other version cannot say. Each item of a list is a document.
 ///
 /// # Errors
 /// The console cannot be written to.
@@ -52,6 +52,7 @@ pub fn convert(
     }
     let mut report = Report::new(Holds::Documents);
     let mut writer = Writer::new(options.compact);
+    let mut explainer = options.explain.map(Explainer::new);
     let mut exit = Exit::Clean;
     for input in documents {
         let input = match input {
@@ -62,7 +63,8 @@ pub fn convert(
                 continue;
             }
         };
-        let mut run = Run { input: &input, kinds, options, findings: Vec::new(), exit: Exit::Clean };
+        let explainer = explainer.as_mut();
+        let mut run = Run { input: &input, kinds, options, explainer, findings: Vec::new(), exit: Exit::Clean };
         run.all(&mut writer, console)?;
         exit = exit.max(run.exit);
         let findings = run.findings;
@@ -79,6 +81,8 @@ struct Run<'r> {
     input: &'r Input,
     kinds: &'r Kinds,
     options: &'r ConvertOptions,
+    /// Who takes converted documents instead of the writer.
+    explainer: Option<&'r mut Explainer>,
     findings: Vec<Finding>,
     exit: Exit,
 }
@@ -101,7 +105,7 @@ impl<'r> Run<'r> {
             self.findings.extend(words::findings(self.input, document, &rules::DOCUMENT_WORD_READ_AS_BOOLEAN));
             let scratch = Arena::new();
             let converted = self.document(document, &scratch, console)?;
-            if let Some(value) = converted.filter(|_| self.options.explain.is_none()) {
+            if let Some(value) = converted.filter(|_| self.explainer.is_none()) {
                 writer.write(form, value, console.data)?;
             }
         }
@@ -148,12 +152,12 @@ impl<'r> Run<'r> {
             }
         }
         let value = document.to_value(arena);
-        let converted = match options.explain {
+        let converted = match &mut self.explainer {
             None => kind.convert(from, to, value, arena),
-            Some(format) => match kind.explain(from, to, value, arena) {
+            Some(explainer) => match kind.explain(from, to, value, arena) {
                 Ok((shown, explained)) => {
                     let place = self.input.place(document.span);
-                    write_explained(&conversion, shown, &explained, &place, format, console.data)?;
+                    explainer.write(&conversion, shown, &explained, &place, console.data)?;
                     Ok(shown)
                 }
                 Err(error) => Err(error),
@@ -184,8 +188,8 @@ impl<'r> Run<'r> {
         Ok(None)
     }
 
-    /// A list with each of its items converted. Of a list with an item that cannot be converted, nothing comes: without the
-    /// item, it would be another list.
+    /// A list with each of its items converted. Of a list with an item that cannot be converted, nothing comes: without
+    /// the item, it would be another list.
     fn list<'a>(
         &mut self,
         list: &Spanned<'a>,
@@ -240,9 +244,9 @@ pub struct LineOptions {
     pub from: Option<String>,
 }
 
-/// Converts a document a line, and writes one a line; empty lines are passed over. A document that cannot be converted is
-/// answered with `{"error": …}`, and the command ends with findings. A line has at most 3 MiB, which is what Kubernetes
-/// takes for a document. No more than one is held at a time.
+/// Converts a document a line, and writes one a line; empty lines are passed over. A document that cannot be converted
+/// is answered with `{"error": …}`, and the command ends with findings. A line has at most 3 MiB, which is what
+/// Kubernetes takes for a document. No more than one is held at a time.
 ///
 /// # Errors
 /// The lines cannot be read, or the console cannot be written to.
@@ -303,5 +307,58 @@ fn known(kinds: &Kinds, kind: Option<&str>, name: &str) -> Result<(), String> {
         [kind] => find(kind).map(drop),
         several if several.iter().any(|kind| find(kind).is_ok()) => Ok(()),
         _ => Err(format!("no kind in the catalog has a version {name}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use wheelwright_catalog::OnDisk;
+
+    use super::*;
+
+    fn converted(lines: impl Read, way: Way) -> (Exit, Vec<String>) {
+        let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut data, &mut conversation);
+        let kinds = Kinds::load(&OnDisk::default(), &[orders], &mut console).unwrap().unwrap();
+        let options = LineOptions { way, kind: Some("Order".to_owned()), from: Some("v1".to_owned()) };
+        let exit = convert_lines(lines, &kinds, &options, &mut console).unwrap();
+        (exit, String::from_utf8(data).unwrap().lines().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_answered_and_passed_over() {
+        let long = io::repeat(b' ').take(10).chain(io::repeat(b'x').take(4 << 20));
+        let (exit, answers) = converted(long.chain(&b"\n{\"spec\": {\"qty\": 2}}"[..]), Way::To("v2".to_owned()));
+        assert_eq!(exit, Exit::Findings);
+        assert_eq!(answers[0], r#"{"error":"the line is longer than the limit of 3 MiB"}"#);
+        assert_eq!(answers[1..], [r#"{"spec":{"quantity":2,"priority":"normal"}}"#]);
+    }
+
+    #[test]
+    fn a_client_that_knows_nothing_leaves_the_normal_form() {
+        let line = br#"{"spec": {"coupon": "A", "city": "", "lines": [{}, {"sku": null, "gift": true}], "other": 1}}"#;
+        let normal = converted(&line[..], Way::To("v1".to_owned()));
+        for via in ["v1", "v2", "v3"] {
+            assert_eq!(converted(&line[..], Way::Via(via.to_owned())), normal, "{via}");
+        }
+        let expected = r#"{"spec":{"qty":1,"city":"","coupon":"A","lines":[{"gift":false},{"gift":true}]}}"#;
+        assert_eq!(normal, (Exit::Clean, vec![expected.to_owned()]));
+    }
+
+    #[test]
+    fn bytes_of_any_sort_have_an_answer_each() {
+        let deep = [b"[".repeat(600), b"\n".to_vec()].concat();
+        let lines = [&b"\xff\n\x00\n\xef\xbb\xbf{}\n{\"spec\":{},\"spec\":{}}\n"[..], &deep, b"{"].concat();
+        let (exit, answers) = converted(&lines[..], Way::To("v3".to_owned()));
+        assert_eq!(exit, Exit::Findings);
+        let is_error = |answer: &String| answer.starts_with(r#"{"error":"#);
+        assert_eq!(
+            answers.iter().map(is_error).collect::<Vec<_>>(),
+            [true, true, false, true, true, true],
+            "{answers:?}"
+        );
     }
 }

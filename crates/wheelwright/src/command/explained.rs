@@ -1,6 +1,6 @@
 //! How `convert --explain` tells where values came from.
 
-use std::io;
+use std::{io, mem};
 
 use wheelwright_document::{Entry, Number, Value, encode};
 use wheelwright_evolve::{Because, Explained, Kind, VersionIndex};
@@ -33,7 +33,7 @@ impl<'k> Conversion<'k> {
                 };
                 if *in_bag {
                     let hub = self.name(self.kind.lenses().hub());
-                    reason.push_str(&format!(", kept in the bag of {hub}, which is stored and has no such field"));
+                    reason.push_str(&format!(", kept in the bag: {hub} is stored and has no such field"));
                 }
                 reason
             }
@@ -46,18 +46,38 @@ impl<'k> Conversion<'k> {
     }
 }
 
-/// Writes where the values of a converted document came from.
-pub(super) fn write_explained(
-    conversion: &Conversion<'_>,
-    document: Value<'_>,
-    explained: &[Explained<'_>],
-    place: &Place,
+/// Writes where the values of converted documents came from.
+#[derive(Debug)]
+pub(super) struct Explainer {
     format: ResultFormat,
-    out: &mut dyn io::Write,
-) -> io::Result<()> {
-    match format {
-        ResultFormat::Text => write_table(conversion, document, explained, out),
-        ResultFormat::Json => explained.iter().try_for_each(|explained| write_line(conversion, explained, place, out)),
+    has_written: bool,
+}
+
+impl Explainer {
+    pub(super) fn new(format: ResultFormat) -> Self {
+        Self { format, has_written: false }
+    }
+
+    /// Takes a document as it was converted, and where it was before.
+    pub(super) fn write(
+        &mut self,
+        conversion: &Conversion<'_>,
+        document: Value<'_>,
+        explained: &[Explained<'_>],
+        place: &Place,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        match self.format {
+            ResultFormat::Text => {
+                if mem::replace(&mut self.has_written, true) {
+                    writeln!(out)?;
+                }
+                write_table(conversion, document, explained, out)
+            }
+            ResultFormat::Json => {
+                explained.iter().try_for_each(|explained| write_line(conversion, explained, place, out))
+            }
+        }
     }
 }
 
@@ -81,7 +101,7 @@ fn write_table(
     for (path, value, reason) in &rows {
         writeln!(out, "  {path:paths$}  {value:values$}  {reason}")?;
     }
-    writeln!(out)
+    Ok(())
 }
 
 /// A value as far as it fits into a table.
