@@ -103,6 +103,8 @@ impl<'n> Tape<'n> {
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
+/// Names of unknown fields. No version declares them: what an unknown field is where another version declares its name,
+/// the rules leave open.
 const UNKNOWN: [&str; 2] = ["u", "$bag"];
 
 impl Generated {
@@ -557,7 +559,7 @@ pub(crate) fn edited(version: &Object, document: &Json, tape: &mut Tape<'_>) -> 
 fn edit_object(object: &Object, value: &mut Json, tape: &mut Tape<'_>) {
     let Json::Object(entries) = value else { return *value = object_value(object, tape) };
     if object.keeps_unknown && tape.chance(30) {
-        let name = UNKNOWN[tape.pick(2)];
+        let name = UNKNOWN[tape.pick(UNKNOWN.len())];
         if entries.remove(name).is_none() {
             entries.insert(name.to_owned(), json!(tape.pick(3)));
         }
@@ -625,7 +627,7 @@ fn object_value(object: &Object, tape: &mut Tape<'_>) -> Json {
         }
     }
     if object.keeps_unknown && tape.chance(40) {
-        entries.insert(UNKNOWN[tape.pick(2)].to_owned(), json!(tape.pick(3)));
+        entries.insert(UNKNOWN[tape.pick(UNKNOWN.len())].to_owned(), json!(tape.pick(3)));
     }
     Json::Object(entries)
 }
