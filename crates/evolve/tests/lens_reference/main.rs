@@ -1,5 +1,6 @@
 //! The lens agrees with a slow and obvious model of its rules, for random kinds, whatever the hub, and keeps its laws.
 
+mod documents;
 mod generate;
 mod model;
 
@@ -79,8 +80,8 @@ fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'
         let mut tape = Tape::new(tape);
         let old = writes.last().map(|write| &write.after);
         let document = match old {
-            Some(old) => generate::edited(shape, &model.get(version, old), &mut tape),
-            None => generate::document(shape, &mut tape),
+            Some(old) => documents::edited(shape, &model.get(version, old), &mut tape),
+            None => documents::document(shape, &mut tape),
         };
         let document = model.fill(version, &document);
         let after = model.put(version, &document, old);

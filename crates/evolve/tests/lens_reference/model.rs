@@ -412,22 +412,20 @@ impl View<'_> {
         scope: &mut Scope,
     ) {
         let (members, discriminators) = self.union(node);
-        {
-            let visible = |id: &FieldId| {
-                let found = self.version.node_of(*id)?;
-                (self.version.structure.node(found).parent == Some(node)).then(|| self.name(found))
-            };
-            let appears = |name: String| document.contains_key(&name) && !shown.contains_key(&name);
-            let changes = |name: String| document.get(&name) != shown.get(&name);
-            let switched = members.iter().filter_map(visible).any(appears)
-                || discriminators.iter().filter_map(visible).any(changes);
-            let elsewhere = |id: &&FieldId| self.version.node_of(**id).is_some() && visible(id).is_none();
-            if switched && members.iter().filter(elsewhere).any(|id| scope.fields.contains_key(id)) {
-                self.ambiguous.set(true);
-            }
-            for hidden in members.iter().filter(|id| switched && self.version.node_of(**id).is_none()) {
-                self.remove_hidden(*hidden, scope);
-            }
+        let visible = |id: &FieldId| {
+            let found = self.version.node_of(*id)?;
+            (self.version.structure.node(found).parent == Some(node)).then(|| self.name(found))
+        };
+        let appears = |name: String| document.contains_key(&name) && !shown.contains_key(&name);
+        let changes = |name: String| document.get(&name) != shown.get(&name);
+        let switched =
+            members.iter().filter_map(visible).any(appears) || discriminators.iter().filter_map(visible).any(changes);
+        let elsewhere = |id: &&FieldId| self.version.node_of(**id).is_some() && visible(id).is_none();
+        if switched && members.iter().filter(elsewhere).any(|id| scope.fields.contains_key(id)) {
+            self.ambiguous.set(true);
+        }
+        for hidden in members.iter().filter(|id| switched && self.version.node_of(**id).is_none()) {
+            self.remove_hidden(*hidden, scope);
         }
         for child in self.children(node).filter(|child| self.shape(*child) == Shape::Object) {
             let name = self.name(child);
@@ -453,9 +451,9 @@ impl View<'_> {
         for other in &self.history.versions {
             let Some(counterpart) = View { version: other, ..self }.counterpart(self, node) else { continue };
             let Some(union) = &other.structure.node(counterpart).union else { continue };
-            let id = |name: &Box<str>| other.id(other.structure.child(counterpart, name)?);
-            members.extend(union.members.iter().filter_map(id));
-            discriminators.extend(union.discriminator.iter().filter_map(id));
+            let id = |name: &str| other.id(other.structure.child(counterpart, name)?);
+            members.extend(union.members.iter().filter_map(|name| id(name)));
+            discriminators.extend(union.discriminator.iter().filter_map(|name| id(name)));
         }
         (members, discriminators)
     }
