@@ -18,7 +18,7 @@ use crate::{
 };
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn the_lens_is_what_its_rules_say(numbers in generate::numbers(Focus::Anything)) {
@@ -34,6 +34,13 @@ proptest! {
     fn the_lens_is_what_its_rules_say_about_unions(numbers in generate::numbers(Focus::Unions)) {
         agree(&numbers)?;
     }
+}
+
+/// Half the usual cases for each test, which are still seconds: a case is a kind with all its hubs.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    // Seeds would not outlive a change of the generator.
+    ProptestConfig { cases: usual.cases / 2, max_shrink_iters: 20_000, failure_persistence: None, ..usual }
 }
 
 /// One write, in the words of a version, and the model after it.
