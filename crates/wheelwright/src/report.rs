@@ -138,7 +138,7 @@ impl Found {
         findings.identified().into_iter().map(|(_, fingerprint)| fingerprint).collect()
     }
 
-    /// Writes findings. A reader who has seen enough is no reason to fail.
+    /// Writes findings.
     pub(crate) fn write(&self, manner: Manner, out: &mut dyn io::Write) -> io::Result<()> {
         let mut shown: Findings = self.shown(manner).cloned().collect();
         let mut text = Vec::new();
@@ -159,10 +159,7 @@ impl Found {
                 }
             }
         }
-        match out.write_all(&text).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        }
+        write_to_reader(&text, out)
     }
 
     /// The findings that are written.
@@ -192,6 +189,14 @@ impl Found {
     /// How many findings are below a level, and not let pass.
     pub(crate) fn below(&self, least: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level < least && finding.suppressed.is_none()).count()
+    }
+}
+
+/// Writes all of a text at once. A reader who has seen enough is no reason to fail.
+pub(crate) fn write_to_reader(text: &[u8], out: &mut dyn io::Write) -> io::Result<()> {
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
 
 use wheelwright_catalog::{Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files};
 use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_schema::Tree;
 
 use crate::locks::Locks;
 
@@ -81,8 +82,8 @@ impl Versions {
     /// # Errors
     /// A lock cannot be read, or what to compare with is not there. A shallow clone may lack it: then there is nothing to
     /// compare with, and `check` says so.
-    pub fn load(paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
-        let now = State::load(&OnDisk::default(), paths).map_err(VersionsError::Unreadable)?;
+    pub fn load(disk: &OnDisk, paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
+        let now = State::load(disk, paths).map_err(VersionsError::Unreadable)?;
         let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None }) };
         let unknown = || VersionsError::UnknownReference(against.to_owned());
         let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
@@ -109,21 +110,24 @@ impl State {
             let below: Vec<_> = below.into_iter().filter(|path| is_catalog(path)).collect();
             let is_bare = !below.iter().any(|path| path.parent() == Some(folder));
             if is_bare {
-                catalogs.extend(below.iter().filter_map(|path| load(source, &[path], false)));
+                catalogs.extend(below.iter().filter_map(|path| load(source, &[path])));
             }
-            catalogs.extend(load(source, &[folder], is_bare));
+            catalogs.extend(load(source, &[folder]));
         }
-        // Documents that are named together are versions of one another, so they are loaded together if they can be.
+        // Documents that are named together are versions of one another.
         let named: Vec<_> = named.into_iter().filter(|path| path.as_os_str() != "-").collect();
         let (ours, bare): (Vec<&PathBuf>, Vec<&PathBuf>) = named.into_iter().partition(|path| is_catalog(path));
-        catalogs.extend(ours.iter().filter_map(|path| load(source, &[path], false)));
-        let together = (!bare.is_empty()).then(|| load(source, &bare, true)).flatten();
-        catalogs.extend(together.or_else(|| {
-            let declares = |path: &&&PathBuf| Catalog::load_from(source, &[path]).is_ok();
-            let bare: Vec<&PathBuf> = bare.iter().filter(declares).copied().collect();
-            if bare.is_empty() { None } else { load(source, &bare, true) }
-        }));
+        catalogs.extend(ours.iter().filter_map(|path| load(source, &[path])));
+        catalogs.extend((!bare.is_empty()).then(|| load(source, &bare)).flatten());
         let locks = Locks::read(source, catalogs.iter().map(|loaded| &loaded.catalog))?;
+        Ok(Self { catalogs, locks })
+    }
+
+    /// The kinds that came from standard input, which no path leads to again.
+    pub(super) fn of_standard_input(input: &Input) -> Result<Self, Unreadable> {
+        let source = StandardInput { bytes: &input.bytes, disk: OnDisk::default() };
+        let catalogs: Vec<_> = load(&source, &[&PathBuf::from("-")]).into_iter().collect();
+        let locks = Locks::read(&source, catalogs.iter().map(|loaded| &loaded.catalog))?;
         Ok(Self { catalogs, locks })
     }
 
@@ -147,7 +151,8 @@ impl State {
     /// The files that declare kinds, and are not among those that were looked at: catalogs name files anywhere.
     pub(super) fn inputs_elsewhere<'s>(&'s self, seen: &'s HashSet<String>) -> impl Iterator<Item = Input> + 's {
         let mut own = HashSet::new();
-        let inputs = self.catalogs.iter().flat_map(|loaded| loaded.catalog.inputs());
+        let of_ours = self.catalogs.iter().filter(|loaded| !loaded.is_bare);
+        let inputs = of_ours.flat_map(|loaded| loaded.catalog.inputs());
         let elsewhere = inputs.filter(move |input| {
             let is_named = matches!(input.origin, Origin::Named | Origin::Referred);
             is_named && !seen.contains(&input.name) && own.insert(&*input.name)
@@ -222,9 +227,36 @@ impl Before {
     }
 }
 
+/// The disk, with what came from standard input as the file `-`.
+#[derive(Debug)]
+struct StandardInput<'i> {
+    bytes: &'i [u8],
+    disk: OnDisk,
+}
+
+impl Source for StandardInput<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path.as_os_str() == "-" { Ok(self.bytes.to_vec()) } else { self.disk.read(path) }
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        path.as_os_str() != "-" && self.disk.is_folder(path)
+    }
+
+    fn files(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        self.disk.files(folder)
+    }
+
+    fn tree(&self, file: &Path) -> Box<dyn Tree + '_> {
+        self.disk.tree(file)
+    }
+}
+
 /// Loads what declares kinds; what does not is checked as schemas, and what cannot be read is reported there.
-fn load(source: &dyn Source, paths: &[&PathBuf], is_bare: bool) -> Option<Loaded> {
-    Catalog::load_from(source, paths).ok().map(|catalog| Loaded { catalog, is_bare })
+fn load(source: &dyn Source, paths: &[&PathBuf]) -> Option<Loaded> {
+    let catalog = Catalog::load_from(source, paths).ok()?;
+    let is_bare = catalog.inputs().all(|input| input.origin != Origin::Ours);
+    Some(Loaded { catalog, is_bare })
 }
 
 fn is_catalog(path: &Path) -> bool {
