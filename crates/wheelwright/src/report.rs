@@ -200,9 +200,9 @@ pub(crate) fn write_to_reader(text: &[u8], out: &mut dyn io::Write) -> io::Resul
     }
 }
 
-/// Says what keeps a command from its work, on the conversation; lesser findings are for `check` to say. Ends clean if
-/// nothing does.
-pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &mut Console<'_>) -> io::Result<Exit> {
+/// Says what keeps a command from its work, on the conversation, and how many errors that are; lesser findings are for
+/// `check` to say.
+pub(crate) fn say_errors(inputs: &[&Input], findings: Vec<Finding>, console: &mut Console<'_>) -> io::Result<usize> {
     let mut report = Report::new(Holds::Schemas);
     inputs.iter().for_each(|input| report.sources.insert(&input.name, input.text()));
     let is_in = |finding: &Finding, input: &Input| finding.place.as_ref().is_some_and(|place| place.file == input.name);
@@ -215,7 +215,7 @@ pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &
     let found = report.finish(console.today, Exit::Clean);
     let manner = Manner { least: Level::Error, ..Manner::text(console.colour_conversation) };
     found.write(manner, console.conversation)?;
-    Ok(found.exit())
+    Ok(found.shown(manner).count())
 }
 
 /// Findings as people are shown them: of many of one sort in one version, the first and the names of some more, and of
