@@ -595,7 +595,7 @@ rules! {
         why: "readers of the newer version find a default there, or nothing",
         mend: "see that what they read as is what was meant",
     }
-    LAW_BROKEN: "WW175" "law-broken" Error {
+    LAW_BROKEN: "WW174" "law-broken" Error {
         summary: "what one version writes, another does not read back",
         why: "a document would change by being read and written back, or what a client wrote would be lost",
         mend: "look at the changes of the fields that differ in the example; if nothing is wrong with them, report a bug",

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{FieldPath, Span, Spanned, SpannedEntry, SpannedNode};
+use wheelwright_catalog::{Input, LOCK_FILE};
+use wheelwright_document::{Arena, FieldPath, Span, Spanned, SpannedEntry, SpannedNode};
+use wheelwright_findings::Finding;
 
 /// Finds the places of paths in one document.
 pub(crate) struct Places<'a> {
@@ -98,6 +100,23 @@ pub(crate) fn names_of_blocks(documents: &[Spanned<'_>]) -> HashMap<Span, Span> 
     names
 }
 
+/// Findings at the names of blocks, rather than at what is in them.
+pub(crate) fn at_names(input: &Input, mut findings: Vec<Finding>) -> Vec<Finding> {
+    let arena = Arena::for_input(input.bytes.len());
+    if input.name.ends_with(LOCK_FILE) {
+        return findings;
+    }
+    let Ok((_, documents)) = input.documents(&arena) else { return findings };
+    let names = names_of_blocks(&documents);
+    for finding in &mut findings {
+        let related = finding.related.iter_mut().map(|related| &mut related.place);
+        for place in finding.place.iter_mut().chain(related).filter(|place| place.file == input.name) {
+            place.span = names.get(&place.span).copied().unwrap_or(place.span);
+        }
+    }
+    findings
+}
+
 /// Where the name of the next value is, the value, and the rest of the path.
 type Step<'a, 'p> = (Option<Span>, &'a Spanned<'a>, &'p str);
 
@@ -127,7 +146,7 @@ fn names(path: &str) -> impl Iterator<Item = (&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use wheelwright_document::{Arena, Decode, Path, decode_yaml};
+    use wheelwright_document::{Decode, Path, decode_yaml};
 
     use super::*;
 

@@ -11,7 +11,7 @@ use wheelwright_findings::{
     render_text, rules, suppress,
 };
 
-use crate::{Console, Exit, Form, Input};
+use crate::{Console, Exit, Form, Input, place::at_names};
 
 /// How findings are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -208,7 +208,7 @@ pub(crate) fn say_errors(inputs: &[&Input], findings: Vec<Finding>, console: &mu
     let is_in = |finding: &Finding, input: &Input| finding.place.as_ref().is_some_and(|place| place.file == input.name);
     for input in inputs {
         let own = findings.iter().filter(|finding| is_in(finding, input)).cloned();
-        report.add(input, own.collect());
+        report.add(input, at_names(input, own.collect()));
     }
     let is_nowhere = |finding: &&Finding| !inputs.iter().any(|input| is_in(finding, input));
     report.findings.extend(findings.iter().filter(is_nowhere).cloned());

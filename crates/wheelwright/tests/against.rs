@@ -32,7 +32,7 @@ impl Repository {
     fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("against-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir_all(&folder).expect("folders can be made");
         let repository = Self(folder);
         repository.git(&["init", "--quiet", "--initial-branch", "main"]);
         repository
@@ -40,8 +40,8 @@ impl Repository {
 
     fn write(&self, name: &str, text: &str) {
         let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("folders can be made");
+        fs::write(path, text).expect("files can be written");
     }
 
     fn commit(&self) {
@@ -59,7 +59,7 @@ impl Repository {
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .stdout(Stdio::null())
             .status();
-        assert!(status.unwrap().success(), "git {arguments:?}");
+        assert!(status.expect("git is there").success(), "git {arguments:?}");
     }
 
     /// The rules of findings with their levels and fields, the exit code, and what was said.
@@ -69,15 +69,15 @@ impl Repository {
             .args(["check", "--format", "json"])
             .args(arguments)
             .output()
-            .unwrap();
+            .expect("the command can be started");
         let text = |key: &str, line: &str| {
-            let rest = line.split_once(&format!("\"{key}\":\"")).unwrap().1;
-            rest.split('"').next().unwrap().to_owned()
+            let rest = line.split_once(&format!("\"{key}\":\"")).map_or("", |(_, rest)| rest);
+            rest.split('"').next().unwrap_or_default().to_owned()
         };
-        let found = String::from_utf8(output.stdout).unwrap();
+        let found = String::from_utf8_lossy(&output.stdout).into_owned();
         let found =
             found.lines().map(|line| format!("{} {} {}", text("rule", line), text("level", line), text("field", line)));
-        (found.collect(), output.status.code(), String::from_utf8(output.stderr).unwrap())
+        (found.collect(), output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

@@ -13,7 +13,6 @@ use std::{
 };
 
 use wheelwright_catalog::{
-    LOCK_FILE,
     declared::{self, Declared, Reading},
     files,
 };
@@ -24,7 +23,7 @@ use wheelwright_schema::{Lowered, Problem, Root, check};
 use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     openapi::{self, Checked},
-    place::names_of_blocks,
+    place::{at_names, names_of_blocks},
     report::{Found, Manner, Report, plural, write_to_reader},
     scalar_place::place_of_part,
     words,
@@ -381,23 +380,6 @@ fn related<'i>(findings: &[Finding], inputs: impl Iterator<Item = &'i Input>) ->
     let names = findings.iter().flat_map(|finding| &finding.related).map(|related| related.place.file.clone());
     let names: HashSet<String> = names.collect();
     inputs.filter(move |input| names.contains(&input.name))
-}
-
-/// Findings at the names of blocks, rather than at what is in them.
-fn at_names(input: &Input, mut findings: Vec<Finding>) -> Vec<Finding> {
-    let arena = Arena::for_input(input.bytes.len());
-    if input.name.ends_with(LOCK_FILE) {
-        return findings;
-    }
-    let Ok((_, documents)) = input.documents(&arena) else { return findings };
-    let names = names_of_blocks(&documents);
-    for finding in &mut findings {
-        let related = finding.related.iter_mut().map(|related| &mut related.place);
-        for place in finding.place.iter_mut().chain(related).filter(|place| place.file == input.name) {
-            place.span = names.get(&place.span).copied().unwrap_or(place.span);
-        }
-    }
-    findings
 }
 
 fn summary(declared: usize, files: usize, found: &Found, manner: Manner) -> String {
