@@ -9,7 +9,7 @@ use wheelwright_findings::{Finding, rules};
 use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks, changed_lines},
-    report::{say_findings, write_to_reader},
+    report::{say_errors, write_to_reader},
     subject::{Subject, chosen, full_name},
 };
 
@@ -59,7 +59,7 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         grown.push(grow(&catalog, file, kinds, hub.as_ref(), &mut findings));
     }
     let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|file| file.input.as_ref())).collect();
-    if say_findings(&inputs, findings, console)? != Exit::Clean {
+    if say_errors(&inputs, findings, console)? > 0 {
         console.complain("nothing is locked")?;
         return Ok(Exit::Findings);
     }
