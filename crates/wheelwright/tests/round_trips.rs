@@ -9,6 +9,7 @@ use std::{
 
 use wheelwright::{
     Console, Exit, Kinds,
+    catalog::OnDisk,
     command::{LineOptions, Way, convert_lines},
     document::{Arena, encode_into},
     evolve::{
@@ -63,7 +64,7 @@ fn real_definitions() -> Vec<PathBuf> {
 
 fn load(path: &Path) -> Kinds {
     let (mut data, mut conversation) = (Vec::new(), Vec::new());
-    let loaded = Kinds::load(&[path.to_owned()], &mut Console::plain(&mut data, &mut conversation));
+    let loaded = Kinds::load(&OnDisk::default(), &[path.to_owned()], &mut Console::plain(&mut data, &mut conversation));
     loaded.expect("a console of our own").unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&conversation)))
 }
 
