@@ -4,12 +4,12 @@ use std::{io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Kind, OnDisk, write_lock};
 use wheelwright_evolve::{HubMove, Lock, VersionName, check::check};
-use wheelwright_findings::{Finding, rules};
+use wheelwright_findings::{Finding, Level, rules};
 
 use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks, changed_lines},
-    report::{say_errors, write_to_reader},
+    report::{plural, say_errors, write_to_reader},
     subject::{Subject, chosen, full_name},
 };
 
@@ -64,7 +64,13 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         return Ok(Exit::Findings);
     }
     let mut exit = Exit::Clean;
-    for (file, Grown { lock, moves }) in locks.iter().zip(grown) {
+    for (file, Grown { lock, moves, left_open }) in locks.iter().zip(grown) {
+        for (kind, count) in left_open {
+            let fields = plural(count, "field");
+            console.say(format_args!(
+                "warning: {kind} leaves open what became of {fields}; what is locked cannot become a rename; see wheelwright check"
+            ))?;
+        }
         exit = exit.max(write(file, &lock, &moves, options.check, console)?);
     }
     Ok(exit)
@@ -74,6 +80,8 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
 struct Grown {
     lock: Lock,
     moves: Vec<HubMove>,
+    /// Kinds with versions that are not stable yet, and fields of which nobody said what became of them.
+    left_open: Vec<(String, usize)>,
 }
 
 /// What is wrong with the catalog and with the locks themselves.
@@ -97,7 +105,7 @@ fn grow<'k>(
     hub: Option<&(&Kind, VersionName)>,
     findings: &mut Vec<Finding>,
 ) -> Grown {
-    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new() };
+    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new(), left_open: Vec::new() };
     for kind in kinds.filter(|kind| !kind.declaration.versions.is_empty()) {
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
@@ -111,7 +119,10 @@ fn grow<'k>(
             let asks = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME];
             !is_locked && asks.iter().any(|rule| std::ptr::eq(finding.rule(), *rule))
         });
-        findings.extend(left_open.map(|finding| subject.incompatibility(&finding)));
+        let left_open: Vec<Finding> = left_open.map(|finding| subject.incompatibility(&finding)).collect();
+        let lesser = left_open.iter().filter(|finding| finding.level < Level::Error).count();
+        grown.left_open.extend((lesser > 0).then(|| (full_name(declaration), lesser)));
+        findings.extend(left_open);
         let asked = hub.filter(|(moved, _)| std::ptr::eq(*moved, kind)).map(|(_, hub)| hub);
         match grown.lock.grow(declaration, &history, asked) {
             Ok(lock) => grown.lock = lock,
