@@ -152,8 +152,9 @@ fn what_is_left_out_means_zero_to_writers_that_leave_out_zeros_and_knew_the_fiel
                 for version in pools.kind.history().indexes() {
                     let pool = lenses.get(version, opened.stored, &arena);
                     assert_eq!(at(pool, "properties.autoRepair"), auto_repair);
-                    // 0 is no valid size, so that it cannot have been left out.
+                    // 0 is no valid size, and an open enum names no "": these cannot have been left out.
                     assert_eq!(at(pool, "properties.platform.osDisk.sizeGiB"), "64");
+                    assert!(!spelled(pool).contains("\"\""), "{}", spelled(pool));
                     let disk_type = if version == pools.oldest() { "absent" } else { "\"Managed\"" };
                     assert_eq!(at(pool, "properties.platform.osDisk.diskType"), disk_type);
                 }
@@ -186,9 +187,10 @@ fn a_default_is_refused_where_the_schema_that_would_tell_is_gone() {
         let arena = Arena::new();
         let writer = kind.version(&oldest).expect("the lock remembers it");
         let opened = zeros.restore(kind.lenses(), json(POOLS[0], &arena), Some(writer), &arena);
-        let refused = opened.refused.iter().find(|refused| {
-            kind.history().field(refused.field).text.as_ref() == "properties.autoRepair"
-        });
+        let refused = opened
+            .refused
+            .iter()
+            .find(|refused| kind.history().field(refused.field).text.as_ref() == "properties.autoRepair");
         assert_eq!(refused.map(|refused| refused.reason), Some(RefusedBecause::SchemaGone { writer }));
     }
 }
