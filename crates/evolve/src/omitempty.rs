@@ -297,6 +297,9 @@ impl Zero {
     }
 
     fn validity(self, schema: &Schema) -> ZeroValidity {
+        if is_unnamed(schema, |value| self.is(value)) {
+            return ZeroValidity::Invalid;
+        }
         let program = Program::compile(schema, Root::Value);
         let arena = Arena::new();
         match program.run(self.value(), &arena, Stages::VALIDATE) {
@@ -304,6 +307,13 @@ impl Zero {
             _ => ZeroValidity::Invalid,
         }
     }
+}
+
+/// Whether an open enum names its values, and not this one. It lets later versions name more, and nobody means one without
+/// a name by leaving the field out.
+pub(crate) fn is_unnamed(schema: &Schema, is_it: impl Fn(&Owned) -> bool) -> bool {
+    let known = schema.annotations.as_ref().map_or(&[][..], |annotations| &annotations.known_values);
+    !known.is_empty() && !known.iter().any(is_it)
 }
 
 fn schema_at<'s>(schema: &'s Schema, at: &Selector) -> Option<&'s Schema> {

@@ -152,8 +152,9 @@ fn what_is_left_out_means_zero_to_writers_that_leave_out_zeros_and_knew_the_fiel
                 for version in pools.kind.history().indexes() {
                     let pool = lenses.get(version, opened.stored, &arena);
                     assert_eq!(at(pool, "properties.autoRepair"), auto_repair);
-                    // 0 is no valid size, so that it cannot have been left out.
+                    // 0 is no valid size, and an open enum names no "": these cannot have been left out.
                     assert_eq!(at(pool, "properties.platform.osDisk.sizeGiB"), "64");
+                    assert!(!spelled(pool).contains("\"\""), "{}", spelled(pool));
                     let disk_type = if version == pools.oldest() { "absent" } else { "\"Managed\"" };
                     assert_eq!(at(pool, "properties.platform.osDisk.diskType"), disk_type);
                 }

@@ -10,7 +10,7 @@ use super::{
     example::{Wanted, document, number, string},
     side::Side,
 };
-use crate::{FieldId, History, NodeIndex, Scalar, Shape, VersionName, Writers};
+use crate::{FieldId, History, NodeIndex, Scalar, Shape, VersionName, Writers, omitempty::is_unnamed};
 
 /// Defaults that came to a field, left it or are others now.
 pub(crate) fn changed_defaults(
@@ -106,7 +106,8 @@ fn lost_zero(history: &History, sides: &[Side<'_>], side: &Side<'_>, node: NodeI
         Shape::Scalar(Scalar::String) => string(""),
         _ => return None,
     };
-    if frozen == zero || side.refusal_of_value(node, &zero).is_some() {
+    let is_unnamed = side.schema(node).is_some_and(|schema| is_unnamed(schema, |value| *value == zero));
+    if frozen == zero || is_unnamed || side.refusal_of_value(node, &zero).is_some() {
         return None;
     }
     let lacks = |other: &&Side<'_>| other.version.node_of(id).is_none();
