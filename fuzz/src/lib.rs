@@ -7,6 +7,7 @@ mod cel;
 mod changes;
 mod comments;
 mod decode;
+mod lens;
 mod lock;
 mod mutate;
 mod openapi;
@@ -21,6 +22,7 @@ pub use cel::cel;
 pub use changes::changes;
 pub use comments::comments;
 pub use decode::decode;
+pub use lens::lens;
 pub use lock::lock;
 pub use mutate::mutate;
 pub use openapi::openapi;
@@ -40,12 +42,13 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 11] = [
+        let targets: [(&str, fn(&[u8])); 13] = [
             ("admit", admit),
             ("cel", cel),
             ("changes", changes),
             ("comments", comments),
             ("decode", decode),
+            ("lens", lens),
             ("lock", lock),
             ("openapi", openapi),
             ("patch", patch),

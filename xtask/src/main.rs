@@ -11,7 +11,8 @@ use std::{
 const HELP: &str = "\
 The repository's own tasks.
 
-  cargo xtask test [--full]        formatting, lints, and every test; --full adds a short run of every fuzz target
+  cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
+                                   a kind, and a short run of every fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -24,12 +25,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test(),
-        ["test", "--full"] => test().and_then(|()| fuzz(None, "20")),
+        ["test", "--full"] => test().and_then(|()| laws()).and_then(|()| fuzz(None, "20")),
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
         ["fuzz", target] => fuzz(Some(target), "60"),
         ["fuzz", target, "--seconds", seconds] => fuzz(Some(target), seconds),
-        ["bench"] => cargo(["bench", "--package", "wheelwright-schema"]),
+        ["bench"] => cargo(["bench", "--package", "wheelwright-schema", "--package", "wheelwright-evolve"]),
         [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())
@@ -53,6 +54,12 @@ fn test() -> Result<(), String> {
     cargo(["fmt", "--all", "--check"])?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     cargo(["test", "--workspace", "--no-fail-fast", "--quiet"])
+}
+
+/// The laws of every real kind with several versions, in the numbers that find what is rare.
+fn laws() -> Result<(), String> {
+    let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "laws"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_LAW_CASES", "10000").current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

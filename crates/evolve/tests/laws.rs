@@ -52,8 +52,9 @@ fn told(report: &Report) -> String {
 
 fn declaration(bytes: &[u8]) -> Declaration {
     let arena = Arena::new();
-    let document = decode_json_spanned(bytes, &arena, &Decode { max_bytes: 16 << 20, ..Decode::default() }).unwrap();
-    let definition = lower_definition(&document).unwrap().item;
+    let document = decode_json_spanned(bytes, &arena, &Decode { max_bytes: 16 << 20, ..Decode::default() });
+    let document = document.expect("definitions are JSON");
+    let definition = lower_definition(&document).expect("definitions are of v1").item;
     let mut declaration = Declaration::new(definition.group.text, definition.kind.text);
     for version in definition.versions {
         let Some(schema) = version.schema else { continue };

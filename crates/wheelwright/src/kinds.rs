@@ -1,20 +1,16 @@
 //! The kinds of a catalog, compiled for commands, and which of them a document is of.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    io,
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Source};
 use wheelwright_document::Spanned;
 use wheelwright_evolve::{Declaration, Kind, VersionIndex};
-use wheelwright_findings::{Finding, Holds, Level};
+use wheelwright_findings::Level;
 
 use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks},
-    report::{Manner, Report, plural},
+    report::{plural, say_errors},
     subject::Subject,
 };
 
@@ -75,13 +71,16 @@ impl Kinds {
             let mut kinds = kinds.iter().map(|(_, kind)| kind).filter(|kind| *kind.group() == *declaration.group);
             kinds.any(|kind| *kind.name() == *declaration.kind && kind.version(version.as_str()).is_some())
         }));
-        let inputs = catalog.inputs().chain(locks.iter().filter_map(|lock| lock.input.as_ref()));
-        match said(inputs, findings, console)? {
-            Exit::Clean => {
+        let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|lock| lock.input.as_ref())).collect();
+        match say_errors(&inputs, findings, console)? {
+            0 => {
                 warn_of_schemas(&catalog, console)?;
                 Ok(Ok(Self { catalog, kinds }))
             }
-            exit => Ok(Err(exit)),
+            errors => {
+                console.complain(format_args!("the catalog has {}; mend it first", plural(errors, "error")))?;
+                Ok(Err(Exit::Findings))
+            }
         }
     }
 
@@ -229,37 +228,6 @@ pub(crate) fn few(mut names: impl Iterator<Item = String>) -> String {
     let mut shown: Vec<String> = names.by_ref().take(MOST).collect();
     shown.extend(Some(names.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
-}
-
-/// Says what is wrong; lesser findings are for `check` to say. Gives how the command ends if it is more than that.
-fn said<'i>(
-    inputs: impl Iterator<Item = &'i Input>,
-    findings: Vec<Finding>,
-    console: &mut Console<'_>,
-) -> io::Result<Exit> {
-    let mut by_file: HashMap<String, Vec<Finding>> = HashMap::new();
-    for finding in findings {
-        let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
-        by_file.entry(file).or_default().push(finding);
-    }
-    let mut report = Report::new(Holds::Schemas);
-    for input in inputs {
-        if let Some(findings) = by_file.remove(&input.name) {
-            report.add(input, findings);
-        }
-    }
-    for (file, findings) in by_file {
-        report.add(&Input::named(file, ""), findings);
-    }
-    let found = report.finish(console.today, Exit::Clean);
-    let exit = found.exit();
-    let manner = Manner { least: Level::Error, ..Manner::text(console.colour_conversation) };
-    found.write(manner, console.conversation)?;
-    if exit != Exit::Clean {
-        let errors = found.shown(manner).count();
-        console.complain(format_args!("the catalog has {}; mend it first", plural(errors, "error")))?;
-    }
-    Ok(exit)
 }
 
 /// Schemas that are written wrongly are used all the same.

@@ -80,15 +80,18 @@ impl LockFile {
     }
 }
 
-/// The lines of each kind that the text of a lock has beyond another, which it continues; all of them if the kind is new.
-/// Sums change with every line.
-pub(crate) fn added<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, Vec<&'t str>)> {
+/// The lines of each kind that the text of a lock has beyond another, which it continues, with `+`, and a hub that moved
+/// with `-` and `+`. Sums change with every line.
+pub(crate) fn changed_lines<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, Vec<(char, &'t str)>)> {
     let known = sections(before);
-    let news = sections(after).into_iter().map(|(kind, mut lines)| {
-        let count = known.iter().find(|(known, _)| *known == kind).map_or(0, |(_, lines)| lines.len());
-        (kind, lines.split_off(count.min(lines.len())))
+    let changed = sections(after).into_iter().map(|(kind, lines)| {
+        let old = known.iter().find(|(known, _)| *known == kind).map_or(&[][..], |(_, lines)| lines);
+        let moved = old.first().zip(lines.first()).filter(|(old, new)| old != new);
+        let moved = moved.into_iter().flat_map(|(old, new)| [('-', *old), ('+', *new)]);
+        let came = lines.iter().skip(old.len()).map(|line| ('+', *line));
+        (kind, moved.chain(came).collect::<Vec<_>>())
     });
-    news.filter(|(_, lines)| !lines.is_empty()).collect()
+    changed.filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
 fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
@@ -108,11 +111,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_came_is_added() {
+    fn only_what_came_and_what_moved_is_shown() {
         let before = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  sum 1\n";
-        let after = "format 1\n\nkind A\n  hub v1\n  version v1 fingerprint 1\n    + a string\n  version v2 from v1 fingerprint 2\n  sum 2\n\nkind B\n  hub v1\n  sum 3\n";
-        assert!(added(before, before).is_empty());
-        let news = [("kind A", vec!["  version v2 from v1 fingerprint 2"]), ("kind B", vec!["  hub v1"])];
-        assert_eq!(added(before, after), news);
+        let after = "format 1\n\nkind A\n  hub v2\n  version v1 fingerprint 1\n    + a string\n  version v2 from v1 fingerprint 2\n  sum 2\n\nkind B\n  hub v1\n  sum 3\n";
+        assert!(changed_lines(before, before).is_empty());
+        let a = vec![('-', "  hub v1"), ('+', "  hub v2"), ('+', "  version v2 from v1 fingerprint 2")];
+        assert_eq!(changed_lines(before, after), [("kind A", a), ("kind B", vec![('+', "  hub v1")])]);
     }
 }

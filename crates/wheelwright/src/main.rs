@@ -94,14 +94,15 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 all: arguments.all,
                 laws: !arguments.no_laws,
             };
-            let versions = match Versions::load(&arguments.paths, arguments.against.as_deref()) {
+            let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
+            let disk = OnDisk { tree: tree.clone() };
+            let versions = match Versions::load(&disk, &arguments.paths, arguments.against.as_deref()) {
                 Ok(versions) => versions,
                 Err(error) => {
                     writeln!(console.conversation, "error: {error}")?;
                     return Ok(Exit::Usage);
                 }
             };
-            let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
             let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
             command::check(files::files_and_folders(arguments.paths, tree), previous, &versions, &options, console)
         }

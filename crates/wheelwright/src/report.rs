@@ -138,7 +138,7 @@ impl Found {
         findings.identified().into_iter().map(|(_, fingerprint)| fingerprint).collect()
     }
 
-    /// Writes findings. A reader who has seen enough is no reason to fail.
+    /// Writes findings.
     pub(crate) fn write(&self, manner: Manner, out: &mut dyn io::Write) -> io::Result<()> {
         let mut shown: Findings = self.shown(manner).cloned().collect();
         let mut text = Vec::new();
@@ -159,10 +159,7 @@ impl Found {
                 }
             }
         }
-        match out.write_all(&text).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        }
+        write_to_reader(&text, out)
     }
 
     /// The findings that are written.
@@ -195,9 +192,17 @@ impl Found {
     }
 }
 
-/// Says what keeps a command from its work, on the conversation; lesser findings are for `check` to say. Ends clean if
-/// nothing does.
-pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &mut Console<'_>) -> io::Result<Exit> {
+/// Writes all of a text at once. A reader who has seen enough is no reason to fail.
+pub(crate) fn write_to_reader(text: &[u8], out: &mut dyn io::Write) -> io::Result<()> {
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Says what keeps a command from its work, on the conversation, and how many errors that are; lesser findings are for
+/// `check` to say.
+pub(crate) fn say_errors(inputs: &[&Input], findings: Vec<Finding>, console: &mut Console<'_>) -> io::Result<usize> {
     let mut report = Report::new(Holds::Schemas);
     inputs.iter().for_each(|input| report.sources.insert(&input.name, input.text()));
     let is_in = |finding: &Finding, input: &Input| finding.place.as_ref().is_some_and(|place| place.file == input.name);
@@ -210,7 +215,7 @@ pub(crate) fn say_findings(inputs: &[&Input], findings: Vec<Finding>, console: &
     let found = report.finish(console.today, Exit::Clean);
     let manner = Manner { least: Level::Error, ..Manner::text(console.colour_conversation) };
     found.write(manner, console.conversation)?;
-    Ok(found.exit())
+    Ok(found.shown(manner).count())
 }
 
 /// Findings as people are shown them: of many of one sort in one version, the first and the names of some more, and of
@@ -303,4 +308,61 @@ pub(crate) fn tally<'f>(findings: impl Iterator<Item = &'f Finding> + Clone) -> 
 /// `1 file`, `2 files`.
 pub(crate) fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::FieldPath;
+
+    use super::*;
+
+    fn finding(kind: &str, field: &str, level: Level) -> Finding {
+        let path = FieldPath::root().child(field);
+        let message = format!("{field} is required");
+        Finding {
+            level,
+            ..Finding::new(&rules::NEWLY_REQUIRED, message, path).with_identity(format!("{kind} v2 {field}"))
+        }
+    }
+
+    fn shown(findings: impl IntoIterator<Item = Finding>) -> Vec<String> {
+        let findings: Findings = findings.into_iter().collect();
+        for_people(&findings).into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn findings_of_one_sort_in_one_version_are_one_picture() {
+        let fields = ["a", "b", "c", "d", "e"];
+        let of_order = fields.map(|field| finding("Order", field, Level::Warning));
+        let of_parcel = finding("Parcel", "a", Level::Warning);
+        let all = of_order.into_iter().chain([of_parcel]);
+        assert_eq!(shown(all), ["a is required; 4 more like it: b, c, d, …", "a is required"]);
+    }
+
+    #[test]
+    fn of_very_many_versions_only_errors_have_pictures_of_their_own() {
+        let of_kind = |number| {
+            let kind = format!("Kind{number}");
+            [finding(&kind, "a", Level::Warning), finding(&kind, "b", Level::Error)]
+        };
+        let shown = shown((0..20).flat_map(of_kind));
+        let warnings: Vec<_> = shown.iter().filter(|message| message.starts_with('a')).collect();
+        assert_eq!(warnings, ["a is required; 19 more like it: Kind1 v2 a, Kind2 v2 a, Kind3 v2 a, …"]);
+        assert_eq!(shown.iter().filter(|message| **message == "b is required").count(), 20);
+    }
+
+    #[test]
+    fn what_was_found_before_is_forgotten_wherever_it_is_now() {
+        let found = |fields: &[&str]| Found {
+            findings: fields.iter().map(|field| finding("Order", field, Level::Error)).collect(),
+            sources: Sources::new(),
+            exit: Exit::Clean,
+        };
+        let known = found(&["a", "b"]).fingerprints(|finding| finding);
+        let mut now = found(&["b", "c"]);
+        assert_eq!(now.forget(&known), 1);
+        assert_eq!(now.tally(), "1 error");
+        assert_eq!(now.forget(&found(&["c"]).fingerprints(|finding| finding)), 1);
+        assert_eq!(now.exit(), Exit::Clean);
+    }
 }

@@ -182,7 +182,11 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
 /// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
 pub fn describe_loss(loss: &Loss) -> String {
     let mut out = format!("{}{}", lost(&loss.there), lost(&loss.back));
-    if out.is_empty() || loss.additions.is_empty() {
+    if out.is_empty() {
+        return out;
+    }
+    if loss.additions.is_empty() {
+        out.push_str("With Wheelwright nothing is lost, without a line to add.\n");
         return out;
     }
     let has_renames = loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { .. }));

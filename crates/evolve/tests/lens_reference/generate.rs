@@ -1,4 +1,4 @@
-//! Random kinds, documents and edits, all read off tapes of numbers, so that shrinking the numbers shrinks the case.
+//! Random kinds, read off tapes of numbers, so that shrinking the numbers shrinks the case.
 //!
 //! Zero is the simplest choice everywhere, and what a tape that has ended gives.
 
@@ -54,24 +54,24 @@ pub(crate) struct Generated {
 pub(crate) struct Object {
     /// Stays when the object moves.
     identity: usize,
-    fields: Vec<Field>,
-    keeps_unknown: bool,
-    union: bool,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) keeps_unknown: bool,
+    pub(crate) union: bool,
     /// The field that says which member of the union is set.
-    discriminator: Option<usize>,
+    pub(crate) discriminator: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
-struct Field {
-    identity: usize,
-    name: String,
-    shape: Type,
-    nullable: bool,
+pub(crate) struct Field {
+    pub(crate) identity: usize,
+    pub(crate) name: String,
+    pub(crate) shape: Type,
+    pub(crate) nullable: bool,
     default: Option<Json>,
 }
 
 #[derive(Clone, Debug)]
-enum Type {
+pub(crate) enum Type {
     String,
     Integer,
     Boolean,
@@ -92,18 +92,16 @@ impl<'n> Tape<'n> {
         Self { numbers: numbers.iter() }
     }
 
-    fn pick(&mut self, count: usize) -> usize {
+    pub(crate) fn pick(&mut self, count: usize) -> usize {
         usize::from(self.numbers.next().copied().unwrap_or(0)) % count.max(1)
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.pick(100) >= 100 - percent
     }
 }
 
-const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
-
-const UNKNOWN: [&str; 2] = ["u", "$bag"];
+pub(crate) const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 impl Generated {
     pub(crate) fn of(numbers: &Numbers) -> Self {
@@ -536,117 +534,6 @@ fn collect_paths(object: &Object, at: &Selector, collect: &mut dyn FnMut(usize, 
         collect(field.identity, at.then(Step::Field(field.name.as_str().into())));
         if let Some(inner) = field.shape.object() {
             collect_paths(inner, &field.path_of_object(at), collect);
-        }
-    }
-}
-
-/// A document of a version.
-pub(crate) fn document(version: &Object, tape: &mut Tape<'_>) -> Json {
-    object_value(version, tape)
-}
-
-/// A document that someone made of one that a version showed.
-pub(crate) fn edited(version: &Object, document: &Json, tape: &mut Tape<'_>) -> Json {
-    let mut document = document.clone();
-    for _ in 0..1 + tape.pick(3) {
-        edit_object(version, &mut document, tape);
-    }
-    document
-}
-
-fn edit_object(object: &Object, value: &mut Json, tape: &mut Tape<'_>) {
-    let Json::Object(entries) = value else { return *value = object_value(object, tape) };
-    if object.keeps_unknown && tape.chance(30) {
-        let name = UNKNOWN[tape.pick(2)];
-        if entries.remove(name).is_none() {
-            entries.insert(name.to_owned(), json!(tape.pick(3)));
-        }
-        return;
-    }
-    if object.fields.is_empty() {
-        return;
-    }
-    let field = &object.fields[tape.pick(object.fields.len())];
-    match (tape.pick(6), entries.get_mut(&field.name)) {
-        (0, Some(_)) => {
-            entries.remove(&field.name);
-        }
-        (1, Some(value)) => *value = field_value(field, tape),
-        (_, Some(value)) => edit_value(&field.shape, value, tape),
-        (_, None) => {
-            entries.insert(field.name.clone(), field_value(field, tape));
-        }
-    }
-}
-
-fn edit_value(shape: &Type, value: &mut Json, tape: &mut Tape<'_>) {
-    match (shape, value) {
-        (Type::Object(object), value) => edit_object(object, value, tape),
-        (Type::List(element, _), Json::Array(items)) => {
-            let at = tape.pick(items.len());
-            match tape.pick(5) {
-                0 if !items.is_empty() => {
-                    items.remove(at);
-                }
-                1 => items.insert(at, value_of(element, tape)),
-                2 => items.reverse(),
-                3 if !items.is_empty() => items.rotate_left(1),
-                _ if !items.is_empty() => edit_value(element, &mut items[at], tape),
-                _ => items.push(value_of(element, tape)),
-            }
-        }
-        (Type::Map(element), Json::Object(entries)) => {
-            let key = NAMES[tape.pick(3)];
-            match (tape.pick(3), entries.get_mut(key)) {
-                (0, Some(_)) => {
-                    entries.remove(key);
-                }
-                (_, Some(value)) => edit_value(element, value, tape),
-                (_, None) => {
-                    entries.insert(key.to_owned(), value_of(element, tape));
-                }
-            }
-        }
-        (shape, value) => *value = value_of(shape, tape),
-    }
-}
-
-fn field_value(field: &Field, tape: &mut Tape<'_>) -> Json {
-    if field.nullable && tape.chance(30) { Json::Null } else { value_of(&field.shape, tape) }
-}
-
-fn object_value(object: &Object, tape: &mut Tape<'_>) -> Json {
-    let mut entries = Map::new();
-    let only = (object.union && !object.fields.is_empty()).then(|| tape.pick(object.fields.len()));
-    for (position, field) in object.fields.iter().enumerate() {
-        if only.map_or_else(|| tape.chance(75), |only| only == position || Some(field.identity) == object.discriminator)
-        {
-            entries.insert(field.name.clone(), field_value(field, tape));
-        }
-    }
-    if object.keeps_unknown && tape.chance(40) {
-        entries.insert(UNKNOWN[tape.pick(2)].to_owned(), json!(tape.pick(3)));
-    }
-    Json::Object(entries)
-}
-
-fn value_of(shape: &Type, tape: &mut Tape<'_>) -> Json {
-    if tape.chance(3) {
-        return [json!("wrong"), json!(7), json!([]), json!({})][tape.pick(4)].clone();
-    }
-    match shape {
-        Type::String => json!(["a", "b", "c"][tape.pick(3)]),
-        Type::Integer => json!(tape.pick(3)),
-        Type::Boolean => json!(tape.pick(2) == 1),
-        Type::IntOrString => [json!(0), json!("a")][tape.pick(2)].clone(),
-        Type::Object(object) => object_value(object, tape),
-        Type::List(element, _) => (0..[0, 1, 2, 2, 3, 3][tape.pick(6)]).map(|_| value_of(element, tape)).collect(),
-        Type::Map(element) => {
-            let mut entries = Map::new();
-            for _ in 0..tape.pick(3) {
-                entries.insert(NAMES[tape.pick(3)].to_owned(), value_of(element, tape));
-            }
-            Json::Object(entries)
         }
     }
 }

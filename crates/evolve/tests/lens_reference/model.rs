@@ -41,7 +41,8 @@ enum Content {
 /// The model of a kind.
 pub(crate) struct Model<'h> {
     pub(crate) history: &'h History,
-    /// A write had to decide what versions disagree about: which object a hidden field belongs to.
+    /// A write had to decide what versions disagree about: which object a hidden field belongs to, what the keys of a
+    /// list are, or whether a member of a union that is shown in another object is still a member.
     pub(crate) ambiguous: Cell<bool>,
 }
 
@@ -334,8 +335,13 @@ impl View<'_> {
             });
             names.collect::<Option<Vec<String>>>().filter(|keys| !keys.is_empty())
         };
-        let others = self.history.versions.iter().rev();
-        keys_of(own).or_else(|| others.into_iter().find_map(keys_of)).unwrap_or_default()
+        keys_of(own).unwrap_or_else(|| {
+            let others: Vec<Vec<String>> = self.history.versions.iter().rev().filter_map(keys_of).collect();
+            if others.windows(2).any(|pair| pair[0] != pair[1]) {
+                self.ambiguous.set(true);
+            }
+            others.into_iter().next().unwrap_or_default()
+        })
     }
 
     /// Removes a field that was shown, all that was shown below it, and what is hidden and belongs to it.
@@ -357,11 +363,44 @@ impl View<'_> {
     fn belongs_to(self, field: FieldId, object: FieldId) -> bool {
         let first = self.history.version(self.history.field(field).first);
         let belongs = is_below(first, field, object);
-        let others = self.history.versions.iter().filter(|other| other.node_of(field).is_some());
-        if others.into_iter().any(|other| is_below(other, field, object) != belongs) {
+        if self.may_be_below(field, object) != self.is_always_below(field, object, 16) {
             self.ambiguous.set(true);
         }
         belongs
+    }
+
+    /// Whether a field is below an object in any version, or below a field that is.
+    fn may_be_below(self, field: FieldId, object: FieldId) -> bool {
+        let mut found = vec![field];
+        let mut at = 0;
+        while at < found.len() {
+            let above: Vec<FieldId> = self.parents(found[at]).into_iter().flatten().collect();
+            for above in above {
+                if !found.contains(&above) {
+                    found.push(above);
+                }
+            }
+            at += 1;
+        }
+        found[1..].contains(&object)
+    }
+
+    /// Whether a field is below an object in all versions, or below fields that are. Objects that were put into each
+    /// other both ways end at the depth.
+    fn is_always_below(self, field: FieldId, object: FieldId, depth: usize) -> bool {
+        depth > 0
+            && self.parents(field).into_iter().all(|above| {
+                above.is_some_and(|above| above == object || self.is_always_below(above, object, depth - 1))
+            })
+    }
+
+    /// The objects that a field is in, by version that has it; `None` where it is right in its scope.
+    fn parents(self, field: FieldId) -> Vec<Option<FieldId>> {
+        let parents = self.history.versions.iter().filter_map(|version| {
+            let above = version.structure.node(version.node_of(field)?).parent?;
+            Some(version.id(above))
+        });
+        parents.collect()
     }
 
     /// A member of a union that newly appears removes those that this version does not show.
@@ -373,22 +412,20 @@ impl View<'_> {
         scope: &mut Scope,
     ) {
         let (members, discriminators) = self.union(node);
-        {
-            let visible = |id: &FieldId| {
-                let found = self.version.node_of(*id)?;
-                (self.version.structure.node(found).parent == Some(node)).then(|| self.name(found))
-            };
-            let appears = |name: String| document.contains_key(&name) && !shown.contains_key(&name);
-            let changes = |name: String| document.get(&name) != shown.get(&name);
-            let switched = members.iter().filter_map(visible).any(appears)
-                || discriminators.iter().filter_map(visible).any(changes);
-            let elsewhere = |id: &&FieldId| self.version.node_of(**id).is_some() && visible(id).is_none();
-            if switched && members.iter().filter(elsewhere).any(|id| scope.fields.contains_key(id)) {
-                self.ambiguous.set(true);
-            }
-            for hidden in members.iter().filter(|id| switched && self.version.node_of(**id).is_none()) {
-                self.remove_hidden(*hidden, scope);
-            }
+        let visible = |id: &FieldId| {
+            let found = self.version.node_of(*id)?;
+            (self.version.structure.node(found).parent == Some(node)).then(|| self.name(found))
+        };
+        let appears = |name: String| document.contains_key(&name) && !shown.contains_key(&name);
+        let changes = |name: String| document.get(&name) != shown.get(&name);
+        let switched =
+            members.iter().filter_map(visible).any(appears) || discriminators.iter().filter_map(visible).any(changes);
+        let elsewhere = |id: &&FieldId| self.version.node_of(**id).is_some() && visible(id).is_none();
+        if switched && members.iter().filter(elsewhere).any(|id| scope.fields.contains_key(id)) {
+            self.ambiguous.set(true);
+        }
+        for hidden in members.iter().filter(|id| switched && self.version.node_of(**id).is_none()) {
+            self.remove_hidden(*hidden, scope);
         }
         for child in self.children(node).filter(|child| self.shape(*child) == Shape::Object) {
             let name = self.name(child);
@@ -414,9 +451,9 @@ impl View<'_> {
         for other in &self.history.versions {
             let Some(counterpart) = View { version: other, ..self }.counterpart(self, node) else { continue };
             let Some(union) = &other.structure.node(counterpart).union else { continue };
-            let id = |name: &Box<str>| other.id(other.structure.child(counterpart, name)?);
-            members.extend(union.members.iter().filter_map(id));
-            discriminators.extend(union.discriminator.iter().filter_map(id));
+            let id = |name: &str| other.id(other.structure.child(counterpart, name)?);
+            members.extend(union.members.iter().filter_map(|name| id(name)));
+            discriminators.extend(union.discriminator.iter().filter_map(|name| id(name)));
         }
         (members, discriminators)
     }

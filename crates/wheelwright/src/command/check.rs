@@ -9,11 +9,13 @@ use std::{
     cmp::Reverse,
     collections::{BTreeSet, HashMap, HashSet},
     io,
+    path::Path,
 };
 
 use wheelwright_catalog::{
     LOCK_FILE,
     declared::{self, Declared, Reading},
+    files,
 };
 use wheelwright_document::{Arena, FieldPath, Span};
 use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, Place, rules};
@@ -23,7 +25,7 @@ use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     openapi::{self, Checked},
     place::names_of_blocks,
-    report::{Found, Manner, Report, plural},
+    report::{Found, Manner, Report, plural, write_to_reader},
     scalar_place::place_of_part,
     words,
 };
@@ -80,6 +82,7 @@ pub fn check(
 ) -> io::Result<Exit> {
     let mut run = Run::new(options, &versions.now);
     let mut exit = Exit::Clean;
+    let mut standard_input = None;
     if let Some(reason) = &versions.cannot_compare {
         console.say(format_args!("warning: {reason}"))?;
         console.say("every finding is shown, and what is published is held against the lock alone")?;
@@ -91,6 +94,11 @@ pub fn check(
         if number > 0 && number % FILES_BETWEEN_PROGRESS == 0 {
             console.progress(format_args!("looked at {number} files, {} to check", run.files))?;
         }
+        if let Ok(input) = &input
+            && input.name == files::display(Path::new("-"))
+        {
+            standard_input = Some(input.clone());
+        }
         exit = exit.max(run.check(input, console)?);
     }
     let elsewhere: Vec<Input> = versions.now.inputs_elsewhere(&run.seen).collect();
@@ -98,7 +106,18 @@ pub fn check(
         exit = exit.max(run.check(Ok(input), console)?);
     }
     let is_gate = versions.before.is_some() || versions.cannot_compare.is_some();
-    let contacts = run.check_versions(&versions.now, is_gate, console)?;
+    let mut contacts = run.check_versions(&versions.now, is_gate, console)?;
+    match standard_input.as_ref().map(State::of_standard_input).transpose() {
+        Ok(state) => {
+            if let Some(state) = state {
+                contacts.extend(run.check_versions(&state, is_gate, console)?);
+            }
+        }
+        Err(unreadable) => {
+            console.complain(unreadable)?;
+            exit = Exit::Usage;
+        }
+    }
     if let Some(before) = &versions.before {
         let findings: Vec<_> =
             versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind)).collect();
@@ -125,7 +144,7 @@ pub fn check(
     };
     found.write(manner, console.data)?;
     if options.format == Format::Text && options.level < Level::Error {
-        console.data.write_all(first_contact::text(&contacts).as_bytes())?;
+        write_to_reader(first_contact::text(&contacts).as_bytes(), console.data)?;
     }
     if files > 0 {
         console.say(summary(declared, files, &found, manner))?;

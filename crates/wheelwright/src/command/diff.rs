@@ -45,6 +45,7 @@ pub fn diff(
         Ok(pairs) => pairs,
         Err(problem) => return console.complain(problem).map(|()| Exit::Usage),
     };
+    let mut is_first = true;
     for pair in &pairs {
         match options.format {
             ResultFormat::Json => pair.lines(console.data)?,
@@ -53,7 +54,8 @@ pub fn diff(
             }
             ResultFormat::Text => {
                 let Pair { kind, a, b, differences } = pair;
-                writeln!(console.data, "{kind}: {a} → {b}\n{}", describe_differences(differences))?;
+                let between = if std::mem::take(&mut is_first) { "" } else { "\n" };
+                write!(console.data, "{between}{kind}: {a} → {b}\n{}", describe_differences(differences))?;
             }
         }
     }
@@ -139,6 +141,7 @@ fn of_declarations((a, before): (&str, &Declaration), (b, after): (&str, &Declar
         .filter(|(before, after)| print(before) != print(after))
         .collect();
     if let (Some(before), Some(after)) = (newest(before), newest(after))
+        && (versions.is_empty() || before.name != after.name)
         && versions.iter().all(|(_, known)| known.name != after.name)
     {
         versions.push((before, after));

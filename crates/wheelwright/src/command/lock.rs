@@ -8,8 +8,8 @@ use wheelwright_findings::{Finding, rules};
 
 use crate::{
     Console, Exit, Input,
-    locks::{LockFile, Locks, added},
-    report::{plural, say_findings},
+    locks::{LockFile, Locks, changed_lines},
+    report::{say_errors, write_to_reader},
     subject::{Subject, chosen, full_name},
 };
 
@@ -59,7 +59,7 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         grown.push(grow(&catalog, file, kinds, hub.as_ref(), &mut findings));
     }
     let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|file| file.input.as_ref())).collect();
-    if say_findings(&inputs, findings, console)? != Exit::Clean {
+    if say_errors(&inputs, findings, console)? > 0 {
         console.complain("nothing is locked")?;
         return Ok(Exit::Findings);
     }
@@ -133,15 +133,13 @@ fn write(file: &LockFile, lock: &Lock, moves: &[HubMove], check: bool, console: 
     if is_same {
         return console.say(format_args!("{name} is up to date")).map(|()| Exit::Clean);
     }
-    let added = added(&before, &after);
-    for (kind, lines) in &added {
-        writeln!(console.data, "{kind}")?;
-        lines.iter().try_for_each(|line| writeln!(console.data, "+{line}"))?;
+    let changed = changed_lines(&before, &after);
+    let mut text = String::new();
+    for (kind, lines) in &changed {
+        text.extend([kind, "\n"]);
+        lines.iter().for_each(|(sign, line)| text.push_str(&format!("{sign}{line}\n")));
     }
-    for HubMove { kind, from, to, .. } in moves {
-        writeln!(console.data, "kind {kind}\n-  hub {from}\n+  hub {to}")?;
-    }
-    let count = plural(added.iter().map(|(_, lines)| lines.len()).sum(), "line");
+    write_to_reader(text.as_bytes(), console.data)?;
     if check {
         console.complain(format_args!("{name} is not up to date; run wheelwright lock, and commit what it adds"))?;
         return Ok(Exit::Findings);
@@ -149,11 +147,7 @@ fn write(file: &LockFile, lock: &Lock, moves: &[HubMove], check: bool, console: 
     if let Err(error) = write_lock(&file.path(), &after) {
         return console.complain(format_args!("cannot write {name}: {error}")).map(|()| Exit::Usage);
     }
-    match (file.input.is_some(), added.is_empty()) {
-        (false, _) => console.say(format_args!("wrote {name} with {count}; review and commit it"))?,
-        (true, false) => console.say(format_args!("added {count} to {name}; review and commit it"))?,
-        (true, true) => console.say(format_args!("wrote {name}; review and commit it"))?,
-    }
+    console.say(format_args!("wrote {name}; review and commit it"))?;
     moves.iter().try_for_each(|moved| console.say(format_args!("\n{moved}")))?;
     Ok(Exit::Clean)
 }

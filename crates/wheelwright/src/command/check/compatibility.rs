@@ -1,9 +1,11 @@
 //! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
 
+use std::collections::HashSet;
+
 use wheelwright_catalog::Kind;
-use wheelwright_document::FieldPath;
+use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
-    self as evolve, Declaration, DeclaredVersion, Fingerprint, History, VersionName,
+    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, VersionName,
     check::{Incompatibility, check},
     laws::Laws,
 };
@@ -14,7 +16,7 @@ use super::{
     versions::{Before, Loaded, State},
 };
 use crate::{
-    locks::added,
+    locks::changed_lines,
     report::plural,
     subject::{Subject, full_name},
 };
@@ -44,14 +46,18 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
     let has_problems = !problems.is_empty();
     let mut findings: Vec<Finding> = problems.into_iter().map(|problem| subject.problem(problem)).collect();
-    let mut incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
+    let incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
     let mut contact = None;
     if is_untold && !is_gate {
-        incompatibilities.retain(|finding| !is_told_at_first_contact(finding));
         contact = Contact::of(catalog, kind, &history);
         findings.extend(contact.iter().flat_map(|contact| contact.findings(catalog, kind)));
+        let tells = |finding: &&Incompatibility| contact.as_ref().is_some_and(|contact| contact.tells(finding));
+        // Versions that were published before anybody asked are no reason to fail.
+        let others = incompatibilities.iter().filter(|finding| !tells(finding));
+        findings.extend(others.map(|finding| subject.incompatibility(finding).lowered_to(Level::Warning)));
+    } else {
+        findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
-    findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
         && lock_file.findings().is_empty()
         && !has_problems
@@ -59,7 +65,7 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
         match lock_file.lock.grow(declaration, &history, None) {
             Ok(grown) => {
                 let (before, after) = (lock_file.lock.to_string(), grown.to_string());
-                findings.extend(unlocked(&subject, &lock_file.name(), added(&before, &after)));
+                findings.extend(unlocked(&subject, &lock_file.name(), &changed_lines(&before, &after)));
             }
             Err(problems) => {
                 // That the hub is another is said already.
@@ -68,8 +74,14 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
             }
         }
     }
-    if with_laws && !is_untold && !has_problems {
-        findings.extend(broken_laws(&subject, locked.map(|locked| (locked.history(), locked.hub()))));
+    if !is_untold && !has_problems {
+        let locked = locked.map(|locked| (locked.history(), locked.hub()));
+        if let (Some(compiled), _) = evolve::Kind::compile(declaration, locked) {
+            findings.extend(disagreements(&subject, &compiled, &incompatibilities));
+            if with_laws {
+                findings.extend(broken_laws(&subject, &compiled));
+            }
+        }
     }
     Checked { findings, contact }
 }
@@ -108,10 +120,10 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
 }
 
 /// What a lock lacks, by the lines that would be added.
-fn unlocked(subject: &Subject<'_>, lock: &str, news: Vec<(&str, Vec<&str>)>) -> Option<Finding> {
+fn unlocked(subject: &Subject<'_>, lock: &str, news: &[(&str, Vec<(char, &str)>)]) -> Option<Finding> {
     let named = |word: &str| {
         let lines = news.iter().flat_map(|(_, lines)| lines);
-        let versions = lines.filter_map(|line| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
+        let versions = lines.filter_map(|(_, line)| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
         versions.map(str::to_owned).collect::<Vec<_>>().join(", ")
     };
     let (versions, gains) = (named("version"), named("amend"));
@@ -129,11 +141,54 @@ fn unlocked(subject: &Subject<'_>, lock: &str, news: Vec<(&str, Vec<&str>)>) -> 
     Some(finding)
 }
 
+/// Defaults that not all ways to a document agree on. Those that versions changed are found as such.
+fn disagreements(subject: &Subject<'_>, kind: &evolve::Kind, known: &[Incompatibility]) -> Vec<Finding> {
+    // Defaults that make a document too large are found with the schemas.
+    let Ok(consistency) = kind.consistency() else { return Vec::new() };
+    let history = kind.history();
+    let is_known = |one: &&Disagreement| {
+        let is_default = |finding: &&Incompatibility| std::ptr::eq(finding.rule(), &rules::DEFAULT_CHANGED);
+        known.iter().filter(is_default).any(|finding| {
+            let version = history.find(finding.version.as_str()).map(|version| history.version(version));
+            version.is_some_and(|version| {
+                version.structure.find(&finding.field).and_then(|node| version.id(node)) == Some(one.id)
+            })
+        })
+    };
+    let finding = |one: &Disagreement, how: &str| {
+        let field = &history.field(one.id).text;
+        let mut shown: Vec<String> = Vec::new();
+        for (version, _, value) in &one.values {
+            let value = value.as_ref().map_or_else(|| "absent".to_owned(), spelled);
+            let fact = format!("{value} in {}", history.version(*version).name);
+            shown.extend((!shown.contains(&fact)).then_some(fact));
+        }
+        let message = format!("where nobody sets {field}, it is not the same everywhere{how}: {}", shown.join(", "));
+        let mut finding = Finding::new(&rules::DEFAULTS_DISAGREE, message, FieldPath::root().child(field))
+            .with_identity(format!("{} {field}", full_name(&subject.kind.declaration)));
+        finding.place = subject.catalog.place(subject.kind.named);
+        finding
+    };
+    let differs = |one: &&Disagreement| {
+        let values: HashSet<_> = one.values.iter().map(|(_, _, value)| value.as_ref().map(spelled)).collect();
+        values.len() > 1
+    };
+    let on_purpose = consistency.on_purpose.iter().filter(|one| differs(one) && !is_known(one));
+    let on_purpose = on_purpose.map(|one| {
+        let meant = "leave it, if versions are to differ there; else give them the same default";
+        finding(one, ", by a default that a version changed").with_mend(meant).lowered_to(Level::Note)
+    });
+    consistency.broken.iter().map(|one| finding(one, "")).chain(on_purpose).collect()
+}
+
+fn spelled(value: &Owned) -> String {
+    String::from_utf8_lossy(&encode(value.share(&Arena::new()))).into_owned()
+}
+
 /// The laws that a sample of documents breaks.
-fn broken_laws(subject: &Subject<'_>, locked: Option<(&History, &VersionName)>) -> Vec<Finding> {
+fn broken_laws(subject: &Subject<'_>, kind: &evolve::Kind) -> Vec<Finding> {
     let declaration = &subject.kind.declaration;
-    let (Some(kind), _) = evolve::Kind::compile(declaration, locked) else { return Vec::new() };
-    let report = SAMPLE.run(&kind, declaration, &mut |_| {});
+    let report = SAMPLE.run(kind, declaration, &mut |_| {});
     let broken = report.laws.iter().filter_map(|law| Some((law.law, law.broken, law.example.as_ref()?)));
     let finding = |(law, count, example): (evolve::laws::Law, usize, &evolve::laws::Failure)| {
         let of = plural(SAMPLE.cases, "case");
@@ -145,12 +200,6 @@ fn broken_laws(subject: &Subject<'_>, locked: Option<(&History, &VersionName)>) 
         finding
     };
     broken.map(finding).collect()
-}
-
-/// Whether the first contact shows it, with a document and the lines to add.
-fn is_told_at_first_contact(finding: &Incompatibility) -> bool {
-    let told = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME, &rules::SHAPE_CHANGED];
-    told.iter().any(|rule| std::ptr::eq(finding.rule(), *rule))
 }
 
 /// Less than what a rule says, where nobody relies on a version yet.

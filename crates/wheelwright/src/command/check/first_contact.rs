@@ -8,7 +8,8 @@ use wheelwright_document::{FieldPath, Span};
 use wheelwright_evolve::{
     History, Selector, VersionIndex, VersionName,
     check::{
-        Lacking, Loss, Lost, changes_text, describe_lacking, describe_loss, lacking_in_old_records, lost_under_none,
+        Incompatibility, Lacking, Loss, Lost, changes_text, describe_lacking, describe_loss, lacking_in_old_records,
+        lost_under_none,
     },
 };
 use wheelwright_findings::{Finding, Place, Rule, rules};
@@ -76,6 +77,15 @@ impl Contact {
         self.steps.iter().map(finding).collect()
     }
 
+    /// Whether something is a part of the story: a field that is gone is shown with the lines to add.
+    pub(super) fn tells(&self, finding: &Incompatibility) -> bool {
+        let is_asked = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME]
+            .iter()
+            .any(|rule| std::ptr::eq(finding.rule(), *rule));
+        let is_told = |step: &Step| step.later == finding.version && matches!(step.what, What::Lost(_));
+        is_asked && self.steps.iter().any(is_told)
+    }
+
     /// The whole story, for people.
     fn text(&self) -> String {
         let mut out = format!("{} ({})\n\n", self.name, self.file);
@@ -91,7 +101,7 @@ impl Contact {
         if self.steps.iter().any(has_additions) {
             let _ = write!(
                 out,
-                "Changes are a file of their own, changes.yaml here, that a wheelwright.yaml names:\n\n    \
+                "Put these lines into a file changes.yaml, and name it in a wheelwright.yaml:\n\n    \
                  kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
             );
         }
@@ -150,7 +160,7 @@ impl Step {
 
 /// What is told about kinds, after the findings: the whole story of a few, and of many that of the first.
 pub(super) fn text(contacts: &[Contact]) -> String {
-    const FEW: usize = 3;
+    const FEW: usize = 2;
     let told = if contacts.len() > FEW { 1 } else { contacts.len() };
     let (told, counted) = contacts.split_at(told);
     let mut out: String = told.iter().map(Contact::text).collect();

@@ -1,13 +1,14 @@
 //! The kinds that are checked version against version: those at the paths of the command, now and at a revision.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     fmt, io,
     path::{Path, PathBuf},
 };
 
 use wheelwright_catalog::{Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files};
 use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_schema::Tree;
 
 use crate::locks::Locks;
 
@@ -33,6 +34,8 @@ pub(super) struct Loaded {
     pub(super) catalog: Catalog,
     /// No file of ours says anything about its kinds.
     pub(super) is_bare: bool,
+    /// The files that were named, if not all of the catalog was.
+    named: Option<HashSet<String>>,
 }
 
 /// What there was at a revision.
@@ -81,8 +84,8 @@ impl Versions {
     /// # Errors
     /// A lock cannot be read, or what to compare with is not there. A shallow clone may lack it: then there is nothing to
     /// compare with, and `check` says so.
-    pub fn load(paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
-        let now = State::load(&OnDisk::default(), paths).map_err(VersionsError::Unreadable)?;
+    pub fn load(disk: &OnDisk, paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
+        let now = State::load(disk, paths).map_err(VersionsError::Unreadable)?;
         let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None }) };
         let unknown = || VersionsError::UnknownReference(against.to_owned());
         let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
@@ -109,28 +112,42 @@ impl State {
             let below: Vec<_> = below.into_iter().filter(|path| is_catalog(path)).collect();
             let is_bare = !below.iter().any(|path| path.parent() == Some(folder));
             if is_bare {
-                catalogs.extend(below.iter().filter_map(|path| load(source, &[path], false)));
+                catalogs.extend(below.iter().filter_map(|path| load(source, &[path])));
             }
-            catalogs.extend(load(source, &[folder], is_bare));
+            catalogs.extend(load(source, &[folder]));
         }
-        // Documents that are named together are versions of one another, so they are loaded together if they can be.
-        let named: Vec<_> = named.into_iter().filter(|path| path.as_os_str() != "-").collect();
-        let (ours, bare): (Vec<&PathBuf>, Vec<&PathBuf>) = named.into_iter().partition(|path| is_catalog(path));
-        catalogs.extend(ours.iter().filter_map(|path| load(source, &[path], false)));
-        let together = (!bare.is_empty()).then(|| load(source, &bare, true)).flatten();
-        catalogs.extend(together.or_else(|| {
-            let declares = |path: &&&PathBuf| Catalog::load_from(source, &[path]).is_ok();
-            let bare: Vec<&PathBuf> = bare.iter().filter(declares).copied().collect();
-            if bare.is_empty() { None } else { load(source, &bare, true) }
-        }));
+        let (ours, named): (Vec<&PathBuf>, Vec<&PathBuf>) = named.into_iter().partition(|path| is_catalog(path));
+        catalogs.extend(ours.into_iter().filter_map(|path| load(source, &[path])));
+        let mut bare = Vec::new();
+        let mut around: BTreeMap<PathBuf, (Catalog, HashSet<String>)> = BTreeMap::new();
+        for path in named.into_iter().filter(|path| path.as_os_str() != "-") {
+            match catalog_around(source, path) {
+                Some((file, catalog)) => {
+                    around.entry(file).or_insert((catalog, HashSet::new())).1.insert(source.display(path));
+                }
+                None => bare.push(path),
+            }
+        }
+        let partly = |(catalog, named)| Loaded { catalog, is_bare: false, named: Some(named) };
+        catalogs.extend(around.into_values().map(partly));
+        // Documents that are named together are versions of one another.
+        catalogs.extend((!bare.is_empty()).then(|| load(source, &bare)).flatten());
         let locks = Locks::read(source, catalogs.iter().map(|loaded| &loaded.catalog))?;
+        Ok(Self { catalogs, locks })
+    }
+
+    /// The kinds that came from standard input, which no path leads to again.
+    pub(super) fn of_standard_input(input: &Input) -> Result<Self, Unreadable> {
+        let source = StandardInput { bytes: &input.bytes, disk: OnDisk::default() };
+        let catalogs: Vec<_> = load(&source, &[&PathBuf::from("-")]).into_iter().collect();
+        let locks = Locks::read(&source, catalogs.iter().map(|loaded| &loaded.catalog))?;
         Ok(Self { catalogs, locks })
     }
 
     /// Every kind once, with the catalog that it is in.
     pub(super) fn each(&self) -> impl Iterator<Item = (&Loaded, &Kind)> {
         let mut seen = HashSet::new();
-        let all = self.catalogs.iter().flat_map(|loaded| loaded.catalog.kinds().iter().map(move |kind| (loaded, kind)));
+        let all = self.catalogs.iter().flat_map(|loaded| loaded.kinds().map(move |kind| (loaded, kind)));
         all.filter(move |(_, kind)| seen.insert((&*kind.declaration.group, &*kind.declaration.kind)))
     }
 
@@ -147,7 +164,8 @@ impl State {
     /// The files that declare kinds, and are not among those that were looked at: catalogs name files anywhere.
     pub(super) fn inputs_elsewhere<'s>(&'s self, seen: &'s HashSet<String>) -> impl Iterator<Item = Input> + 's {
         let mut own = HashSet::new();
-        let inputs = self.catalogs.iter().flat_map(|loaded| loaded.catalog.inputs());
+        let of_ours = self.catalogs.iter().filter(|loaded| !loaded.is_bare && loaded.named.is_none());
+        let inputs = of_ours.flat_map(|loaded| loaded.catalog.inputs());
         let elsewhere = inputs.filter(move |input| {
             let is_named = matches!(input.origin, Origin::Named | Origin::Referred);
             is_named && !seen.contains(&input.name) && own.insert(&*input.name)
@@ -160,6 +178,18 @@ impl State {
 }
 
 impl Loaded {
+    /// The kinds that were asked for.
+    fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.catalog.kinds().iter().filter(|kind| {
+            let mut files = kind
+                .declaration
+                .versions
+                .iter()
+                .filter_map(|version| self.catalog.place(version.schema.place_of("")).map(|place| place.file));
+            self.named.as_ref().is_none_or(|named| files.any(|file| named.contains(&file)))
+        })
+    }
+
     /// What is wrong with the catalog and its changes files.
     pub(super) fn findings(&self, locks: &Locks) -> Vec<Finding> {
         let ours: HashSet<&str> =
@@ -222,12 +252,58 @@ impl Before {
     }
 }
 
-/// Loads what declares kinds; what does not is checked as schemas, and what cannot be read is reported there.
-fn load(source: &dyn Source, paths: &[&PathBuf], is_bare: bool) -> Option<Loaded> {
-    Catalog::load_from(source, paths).ok().map(|catalog| Loaded { catalog, is_bare })
+/// The disk, with what came from standard input as the file `-`.
+#[derive(Debug)]
+struct StandardInput<'i> {
+    bytes: &'i [u8],
+    disk: OnDisk,
 }
 
+impl Source for StandardInput<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path.as_os_str() == "-" { Ok(self.bytes.to_vec()) } else { self.disk.read(path) }
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        path.as_os_str() != "-" && self.disk.is_folder(path)
+    }
+
+    fn files(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        self.disk.files(folder)
+    }
+
+    fn tree(&self, file: &Path) -> Box<dyn Tree + '_> {
+        self.disk.tree(file)
+    }
+}
+
+/// Loads what declares kinds; what does not is checked as schemas, and what cannot be read is reported there.
+fn load(source: &dyn Source, paths: &[&PathBuf]) -> Option<Loaded> {
+    let catalog = Catalog::load_from(source, paths).ok()?;
+    let is_bare = catalog.inputs().all(|input| input.origin != Origin::Ours);
+    Some(Loaded { catalog, is_bare, named: None })
+}
+
+/// The nearest catalog in the folders around a file that names it: it knows more about the kinds in it than the file.
+fn catalog_around(source: &dyn Source, path: &Path) -> Option<(PathBuf, Catalog)> {
+    let name = source.display(path);
+    for folder in path.ancestors().skip(1) {
+        for file in CATALOG_FILES.map(|name| folder.join(name)).into_iter().filter(|file| file != path) {
+            let catalog = source.read(&file).ok().and_then(|_| Catalog::load_from(source, &[&file]).ok());
+            let names = |catalog: &Catalog| catalog.inputs().any(|input| input.name == name);
+            if let Some(catalog) = catalog.filter(names) {
+                return Some((file, catalog));
+            }
+        }
+        if source.is_folder(&folder.join(".git")) {
+            break;
+        }
+    }
+    None
+}
+
+const CATALOG_FILES: [&str; 3] = ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"];
+
 fn is_catalog(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    matches!(name, Some("wheelwright.yaml" | "wheelwright.yml" | "wheelwright.json"))
+    CATALOG_FILES.iter().any(|name| path.ends_with(name))
 }

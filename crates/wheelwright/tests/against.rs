@@ -1,0 +1,158 @@
+//! `check --against git:REV`: what a branch breaks, in repositories that are made for it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// A definition of a kind with versions, each with the properties of its spec.
+fn definition(kind: &str, versions: &[(&str, &str)]) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    let mut text = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {plural}.shop.example.com}}\nspec:\n  group: shop.example.com\n  scope: Namespaced\n  names: {{kind: {kind}, listKind: {kind}List, plural: {plural}, singular: {}}}\n  versions:\n",
+        kind.to_lowercase()
+    );
+    for (position, (name, properties)) in versions.iter().enumerate() {
+        let storage = position + 1 == versions.len();
+        text += &format!(
+            "    - name: {name}\n      served: true\n      storage: {storage}\n      schema:\n        openAPIV3Schema:\n          type: object\n          properties:\n            spec:\n              type: object\n              properties: {{{properties}}}\n"
+        );
+    }
+    text
+}
+
+const NOTE: &str = "note: {type: string}";
+const BOTH: &str = "note: {type: string}, size: {type: integer}";
+
+/// A repository that is gone when the test is over.
+struct Repository(PathBuf);
+
+impl Repository {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("against-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let repository = Self(folder);
+        repository.git(&["init", "--quiet", "--initial-branch", "main"]);
+        repository
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "a commit"]);
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let status = Command::new("git")
+            .arg("-C")
+            .arg(&self.0)
+            .args(["-c", "user.name=Test", "-c", "user.email=test@example.com"])
+            .args(arguments)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .stdout(Stdio::null())
+            .status();
+        assert!(status.unwrap().success(), "git {arguments:?}");
+    }
+
+    /// The rules of findings with their levels and fields, the exit code, and what was said.
+    fn check(&self, arguments: &[&str]) -> (Vec<String>, Option<i32>, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+            .current_dir(&self.0)
+            .args(["check", "--format", "json"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        let text = |key: &str, line: &str| {
+            let rest = line.split_once(&format!("\"{key}\":\"")).unwrap().1;
+            rest.split('"').next().unwrap().to_owned()
+        };
+        let found = String::from_utf8(output.stdout).unwrap();
+        let found =
+            found.lines().map(|line| format!("{} {} {}", text("rule", line), text("level", line), text("field", line)));
+        (found.collect(), output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+impl Drop for Repository {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_published_version_is_held_against_what_it_was() {
+    let repository = Repository::new("published");
+    repository.write("crds/order.yaml", &definition("Order", &[("v1beta1", BOTH), ("v1", BOTH)]));
+    repository.commit();
+    assert_eq!(repository.check(&["--against", "git:main"]).0, [""; 0]);
+    let tighter = "note: {type: string, maxLength: 9}";
+    repository.write("crds/order.yaml", &definition("Order", &[("v1beta1", BOTH), ("v1", tighter)]));
+    let (found, exit, _) = repository.check(&["--against", "git:main", "crds"]);
+    let in_place = ["WW150 error spec.size", "WW156 warning spec.note"];
+    // The field is gone from the version, and from the one before it.
+    assert_eq!(found.iter().filter(|found| **found == in_place[0]).count(), 2, "{found:?}");
+    assert_eq!(found.iter().filter(|found| **found == in_place[1]).count(), 2, "{found:?}");
+    assert_eq!(exit, Some(1));
+    // An alpha or beta version may change.
+    repository.write("crds/order.yaml", &definition("Order", &[("v1beta1", NOTE), ("v1", BOTH)]));
+    let (found, exit, _) = repository.check(&["--against", "git:main", "crds/order.yaml"]);
+    assert_eq!((&found[..], exit), (&["WW150 warning spec.size".to_owned()][..], Some(0)));
+}
+
+#[test]
+fn only_what_is_new_is_shown() {
+    let repository = Repository::new("new");
+    let before = [("v1", BOTH), ("v2", NOTE)];
+    repository.write("order.yaml", &definition("Order", &before));
+    repository.commit();
+    let after = [("v1", BOTH), ("v2", NOTE), ("v3", "size: {type: integer}")];
+    repository.write("order.yaml", &definition("Order", &after));
+    repository.write("parcel.yaml", &definition("Parcel", &[("v1", NOTE), ("v2", "")]));
+    let (found, exit, said) = repository.check(&["--against", "git:HEAD"]);
+    assert_eq!(found, ["WW150 error spec.note", "WW150 error spec.note"]);
+    assert_eq!(exit, Some(1));
+    assert!(said.contains("not shown: 1 finding of HEAD; --all shows everything"), "{said}");
+    let (found, _, _) = repository.check(&["--against", "git:HEAD", "--all"]);
+    assert_eq!(found.len(), 3, "{found:?}");
+    // Without a revision, nobody has asked: what was published is no reason to fail.
+    assert_eq!(repository.check(&[]).1, Some(0));
+}
+
+#[test]
+fn a_catalog_at_a_revision_is_its_own() {
+    let repository = Repository::new("catalog");
+    repository.write("wheelwright.yaml", "kinds: [{crd: crds/order.yaml, changes: changes.yaml}]\n");
+    repository.write("changes.yaml", "v2: {removed: [spec.size, spec.lost]}\n");
+    repository.write("crds/order.yaml", &definition("Order", &[("v1", BOTH), ("v2", NOTE)]));
+    repository.commit();
+    let (found, exit, _) = repository.check(&["--against", "git:HEAD"]);
+    assert_eq!((&found[..], exit), (&[][..], Some(0)), "what is wrong already is known");
+    repository.write("changes.yaml", "v2: {removed: [spec.lost]}\n");
+    let (found, exit, _) = repository.check(&["--against", "git:HEAD"]);
+    assert_eq!((&found[..], exit), (&["WW150 error spec.size".to_owned()][..], Some(1)));
+}
+
+#[test]
+fn a_shallow_clone_says_what_it_lacks_and_hides_nothing() {
+    let repository = Repository::new("shallow");
+    for properties in [NOTE, ""] {
+        repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", properties)]));
+        repository.commit();
+    }
+    let clone = Repository::new("clone");
+    let from = format!("file://{}", repository.0.display());
+    clone.git(&["-c", "protocol.file.allow=always", "fetch", "--quiet", "--depth", "1", &from, "main"]);
+    clone.git(&["reset", "--quiet", "--hard", "FETCH_HEAD"]);
+    let (found, exit, said) = clone.check(&["--against", "git:HEAD~1"]);
+    assert_eq!((&found[..], exit), (&["WW150 error spec.note".to_owned()][..], Some(1)));
+    assert!(said.contains("in this clone, which is shallow"), "{said}");
+    assert!(said.contains("held against the lock alone"), "{said}");
+}
