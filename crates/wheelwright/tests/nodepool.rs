@@ -186,9 +186,10 @@ fn a_default_is_refused_where_the_schema_that_would_tell_is_gone() {
         let arena = Arena::new();
         let writer = kind.version(&oldest).expect("the lock remembers it");
         let opened = zeros.restore(kind.lenses(), json(POOLS[0], &arena), Some(writer), &arena);
-        let refused = opened.refused.iter().find(|refused| {
-            kind.history().field(refused.field).text.as_ref() == "properties.autoRepair"
-        });
+        let refused = opened
+            .refused
+            .iter()
+            .find(|refused| kind.history().field(refused.field).text.as_ref() == "properties.autoRepair");
         assert_eq!(refused.map(|refused| refused.reason), Some(RefusedBecause::SchemaGone { writer }));
     }
 }
