@@ -67,11 +67,11 @@ struct Case<'c> {
 impl Case<'_> {
     /// Writes one document after the other, and changes what is served after each; what is wrong.
     fn check(&self, numbers: &Numbers, story: &mut String) -> Result<(), String> {
-        let mut stored: Option<Json> = None;
+        let mut stored: Option<Vec<u8>> = None;
         for (position, (version, tape)) in numbers.writes.iter().enumerate() {
             let arena = Arena::new();
             let version = usize::from(*version) % self.lenses.len();
-            let old = stored.as_ref().map(|stored| parse(stored, &arena));
+            let old = stored.as_deref().map(|stored| decode(stored, &arena).expect("what is stored is JSON"));
             let document = self.edited(version, old, tape, &arena);
             story.push_str(&format!("write v{}: {document}\n", version + 1));
             let now = self.put(version, &document, old, &arena);
@@ -79,7 +79,7 @@ impl Case<'_> {
             for (_, tape) in numbers.writes.iter().skip(position) {
                 self.edit(now, tape, &arena)?;
             }
-            stored = Some(json(now));
+            stored = Some(encode(now));
         }
         Ok(())
     }
