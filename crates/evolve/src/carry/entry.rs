@@ -26,9 +26,9 @@ pub(crate) enum Leg<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Body<'a> {
     /// The stored value of a field; of an object field, `{}` says that it is there.
-    Field { id: &'a str, value: Value<'a>, anchor: Anchor, within: Within<'a>, beside: Beside<'a> },
-    /// Something that an object holds besides fields; no object is the scope's own.
-    Extra { object: Option<&'a str>, sort: ExtraSort, key: &'a str, value: Value<'a> },
+    Field { id: &'a str, value: Value<'a>, place: Place<'a> },
+    /// Something that an object holds besides fields, and the place of that object; no object is the scope's own.
+    Extra { object: Option<&'a str>, sort: ExtraSort, key: &'a str, value: Value<'a>, place: Place<'a> },
     /// Nobody wrote an object that is shown; as long as it looks like this.
     Implicit { id: &'a str },
     /// Of a value of a map: it is null.
@@ -37,26 +37,29 @@ pub(crate) enum Body<'a> {
     Items(Vec<u64>),
 }
 
-/// What becomes of a field when its object is not there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Anchor {
-    /// It goes with the object.
-    Object,
-    /// It stays; the object was not there before either.
-    Nothing,
-    /// It stays, and the object is there: it just could not be shown.
-    Unshown,
+/// What was around a field that is not shown. By it a reader knows whether a client took the field away.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place<'a> {
+    pub(crate) within: Within<'a>,
+    /// Nothing is said of the object that it is in. Otherwise, and if the version cannot say that object, it is there, and
+    /// so are those above it that the version cannot say.
+    pub(crate) alone: bool,
+    /// The unions that are shown and of which it is a member, or is in one.
+    pub(crate) beside: Vec<Beside<'a>>,
 }
 
-/// The nearest object above a field that the document shows, if that is not the object that the field is stored in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What was shown of the objects above a field, or of the field itself if it is an object that the version can say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Within<'a> {
-    /// The scope's own, or the object that the field is stored in.
+    /// All that the version can say.
+    #[default]
     Nearest,
-    /// This one.
+    /// Down to this one.
     Object(&'a str),
-    /// This one, and something else, such as null, is in its place.
-    Behind(&'a str),
+    /// Down to this one, and something else was in its place: null, or what has this hash.
+    Behind(&'a str, Option<u64>),
+    /// None of them.
+    Nothing,
 }
 
 /// What an object holds besides fields.
@@ -70,14 +73,16 @@ pub(crate) enum ExtraSort {
     Foreign,
 }
 
-/// What was set beside a hidden member of a union. Once a client sets something else, the hidden member goes.
+/// What was set in a union. Once a client sets something else, its hidden members go.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside<'a> {
+    /// The object that is the union; none is the scope's own.
+    pub(crate) union: Option<&'a str>,
     pub(crate) members: Vec<&'a str>,
     pub(crate) discriminator: Option<Value<'a>>,
 }
 
-impl Beside<'_> {
+impl<'a> Beside<'a> {
     /// Whether nothing else was set since, and nothing else was said to be set.
     pub(crate) fn is_kept_by(&self, now: &Self) -> bool {
         let is_told_the_same = match (self.discriminator, now.discriminator) {
@@ -85,6 +90,83 @@ impl Beside<'_> {
             (before, now) => before.is_none() && now.is_none(),
         };
         is_told_the_same && now.members.iter().all(|member| self.members.contains(member))
+    }
+
+    fn to_value(&self, arena: &'a Arena) -> Value<'a> {
+        let mut fields = Vec::new();
+        fields.extend(self.union.map(|union| ("union", Value::string(union))));
+        if !self.members.is_empty() {
+            let members = self.members.iter().map(|name| Value::string(name));
+            fields.push(("members", Value::Array(arena.slice_from(members))));
+        }
+        fields.extend(self.discriminator.map(|value| ("told", value)));
+        object(&fields, arena)
+    }
+
+    fn from_value(value: Value<'a>) -> Option<Self> {
+        let union = match value.get("union") {
+            Some(union) => Some(union.as_str()?),
+            None => None,
+        };
+        let members = match value.get("members") {
+            Some(members) => members.as_array()?.iter().map(|name| name.as_str()).collect::<Option<_>>()?,
+            None => Vec::new(),
+        };
+        Some(Self { union, members, discriminator: value.get("told") })
+    }
+}
+
+impl<'a> Within<'a> {
+    /// Down to this one, and this is in its place.
+    pub(crate) fn behind(id: &'a str, value: Value<'_>) -> Self {
+        Self::Behind(id, (!value.is_null()).then(|| stable_hash(value)))
+    }
+}
+
+impl<'a> Place<'a> {
+    fn write(&self, fields: &mut Vec<(&'a str, Value<'a>)>, arena: &'a Arena) {
+        match self.within {
+            Within::Nearest => {}
+            Within::Object(id) => fields.push(("within", Value::string(id))),
+            Within::Nothing => fields.push(("within", Value::Null)),
+            Within::Behind(id, hash) => {
+                fields.push(("behind", Value::string(id)));
+                fields.extend(hash.map(|hash| ("hash", hash_value(hash, arena))));
+            }
+        }
+        if self.alone {
+            fields.push(("alone", Value::Bool(true)));
+        }
+        if !self.beside.is_empty() {
+            let beside = self.beside.iter().map(|beside| beside.to_value(arena));
+            fields.push(("beside", Value::Array(arena.slice_from(beside))));
+        }
+    }
+
+    fn read(value: Value<'a>) -> Option<Self> {
+        let within = match (value.get("within"), value.get("behind")) {
+            (None, None) => Within::Nearest,
+            (Some(Value::Null), None) => Within::Nothing,
+            (Some(id), None) => Within::Object(id.as_str()?),
+            (None, Some(id)) => {
+                let hash = value.get("hash").map(|hash| hash_from(hash.as_str()?));
+                if hash == Some(None) {
+                    return None;
+                }
+                Within::Behind(id.as_str()?, hash.flatten())
+            }
+            (Some(_), Some(_)) => return None,
+        };
+        let alone = match value.get("alone") {
+            None => false,
+            Some(Value::Bool(alone)) => alone,
+            Some(_) => return None,
+        };
+        let beside = match value.get("beside") {
+            Some(unions) => unions.as_array()?.iter().map(|union| Beside::from_value(*union)).collect::<Option<_>>()?,
+            None => Vec::new(),
+        };
+        Some(Self { within, alone, beside })
     }
 }
 
@@ -103,27 +185,14 @@ impl<'a> Carried<'a> {
             fields.push(("at", Value::Array(arena.slice_from(self.way.iter().map(|leg| leg.to_value(arena))))));
         }
         match &self.body {
-            Body::Field { id, value, anchor, within, beside } => {
+            Body::Field { id, value, place } => {
                 fields.extend([("id", Value::string(id)), ("value", *value)]);
-                match anchor {
-                    Anchor::Object => {}
-                    Anchor::Nothing => fields.push(("anchor", Value::string("none"))),
-                    Anchor::Unshown => fields.push(("anchor", Value::string("unshown"))),
-                }
-                match within {
-                    Within::Nearest => {}
-                    Within::Object(id) => fields.push(("within", Value::string(id))),
-                    Within::Behind(id) => fields.push(("behind", Value::string(id))),
-                }
-                if !beside.members.is_empty() {
-                    let members = beside.members.iter().map(|name| Value::string(name));
-                    fields.push(("beside", Value::Array(arena.slice_from(members))));
-                }
-                fields.extend(beside.discriminator.map(|value| ("told", value)));
+                place.write(&mut fields, arena);
             }
-            Body::Extra { object, sort, key, value } => {
+            Body::Extra { object, sort, key, value, place } => {
                 fields.extend(object.map(|object| ("object", Value::string(object))));
                 fields.extend([(sort.word(), Value::string(key)), ("value", *value)]);
+                place.write(&mut fields, arena);
             }
             Body::Implicit { id } => fields.push(("implicit", Value::string(id))),
             Body::Null => fields.push(("value", Value::Null)),
@@ -145,25 +214,10 @@ impl<'a> Carried<'a> {
         let text_of = |key: &str| value.get(key).and_then(Value::as_str);
         let extra = ExtraSort::ALL.iter().find_map(|sort| Some((*sort, text_of(sort.word())?)));
         let body = if let Some(id) = text_of("id") {
-            let anchor = match text_of("anchor") {
-                None if value.get("anchor").is_none() => Anchor::Object,
-                Some("none") => Anchor::Nothing,
-                Some("unshown") => Anchor::Unshown,
-                _ => return None,
-            };
-            let within = match (text_of("within"), text_of("behind")) {
-                (None, None) => Within::Nearest,
-                (Some(id), _) => Within::Object(id),
-                (None, Some(id)) => Within::Behind(id),
-            };
-            let members = match value.get("beside") {
-                Some(members) => members.as_array()?.iter().map(|name| name.as_str()).collect::<Option<_>>()?,
-                None => Vec::new(),
-            };
-            let beside = Beside { members, discriminator: value.get("told") };
-            Body::Field { id, value: value.get("value")?, anchor, within, beside }
+            Body::Field { id, value: value.get("value")?, place: Place::read(value)? }
         } else if let Some((sort, key)) = extra {
-            Body::Extra { object: text_of("object"), sort, key, value: value.get("value")? }
+            let (object, held) = (text_of("object"), value.get("value")?);
+            Body::Extra { object, sort, key, value: held, place: Place::read(value)? }
         } else if let Some(id) = text_of("implicit") {
             Body::Implicit { id }
         } else if let Some(items) = text_of("items") {

@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Entry, Value, encode};
 
 use super::{
     CarryFate, Places,
-    entry::{Anchor, Body, Carried, ExtraSort, Leg, Within, stable_hash},
+    entry::{Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
     unload::{filled_items, hash_of_keys},
 };
 use crate::{
@@ -72,6 +72,8 @@ struct Writing<'a> {
     document: &'a [Entry<'a>],
     /// What the document shows of each field.
     shown: Vec<Option<Value<'a>>>,
+    /// What is known of the fields before a client changed the document: those that are carried.
+    before: Slots<'a>,
     /// What objects hold besides fields, by its name.
     extras: HashSet<(Option<usize>, ExtraSort, &'a str)>,
 }
@@ -91,21 +93,27 @@ impl<'e, 'a> Load<'e, 'a> {
         let Some(view) = &scope.views[self.lenses.hub().position()] else { return document };
         let mut slots = Slots::default();
         slots.clear(scope);
-        let shown = vec![None; scope.slots.len()];
-        let mut writing =
-            Writing { scope, places: &self.places[scope_index], view, slots, document, shown, extras: HashSet::new() };
+        let mut writing = Writing {
+            scope,
+            places: &self.places[scope_index],
+            view,
+            before: slots.clone(),
+            slots,
+            document,
+            shown: vec![None; scope.slots.len()],
+            extras: HashSet::new(),
+        };
         let inside = tree.map(|tree| self.inside(scope, tree)).unwrap_or_default();
         self.object(&mut writing, None, &view.objects[0], document, &inside);
         if let Some(tree) = tree {
-            let mut order = tree.here.clone();
-            order.sort_by_key(|position| writing.rank(&self.entries[*position].body));
-            for position in order {
-                self.fates[position] = writing.apply(&self.entries[position].body);
+            let entries = self.entries;
+            let here = || tree.here.iter().map(|position| (*position, &entries[*position].body));
+            here().for_each(|(_, body)| writing.remember(body));
+            for (position, body) in here() {
+                self.fates[position] = writing.apply(body);
             }
             // Only once everything is in its place is it known which objects nobody wrote.
-            for position in &tree.here {
-                writing.take_back_implicit(&self.entries[*position].body);
-            }
+            here().for_each(|(_, body)| writing.take_back(body));
         }
         store(scope, &writing.slots, self.arena)
     }
@@ -297,88 +305,83 @@ fn has_keys(item: Value<'_>, fields: &[(&str, Option<Value<'_>>)]) -> bool {
 }
 
 impl<'a> Writing<'a> {
-    /// Objects come before what is in them.
-    fn rank(&self, body: &Body<'a>) -> usize {
-        let Body::Field { id, value: Value::Object([]), .. } = body else { return usize::MAX };
-        let slot = self.scope.layout.by_id.get(*id).map(|field| field.slot);
-        std::iter::successors(slot, |slot| self.places.parents[*slot]).count()
+    /// Takes note of what was there before.
+    fn remember(&mut self, body: &Body<'a>) {
+        if let Body::Field { id, value, .. } = body
+            && let Some(field) = self.scope.layout.by_id.get(*id)
+        {
+            self.before.values[field.slot] = self.slot_for(field.slot, *value);
+        }
     }
 
     /// Puts an entry of the scope where it belongs.
     fn apply(&mut self, body: &Body<'a>) -> Option<CarryFate> {
+        let by_id = &self.scope.layout.by_id;
         match body {
-            Body::Field { id, value, anchor, within, beside } => {
-                let Some(field) = self.scope.layout.by_id.get(*id) else { return Some(CarryFate::UnknownField) };
-                if let Some(union) = self.places.union_of(field.slot) {
-                    let object = self.object_shown(union.slot);
-                    let now = union.beside(self.view, object.unwrap_or_default());
-                    if !beside.is_kept_by(&now) {
-                        return Some(CarryFate::Superseded);
-                    }
-                }
-                if self.is_around(*within) { self.set(field.slot, *value, *anchor) } else { Some(CarryFate::Gone) }
-            }
-            Body::Extra { object, sort, key, value } => {
-                let slot = match object.map(|object| self.scope.layout.by_id.get(object)) {
-                    Some(None) => return Some(CarryFate::UnknownField),
-                    Some(Some(field)) => Some(field.slot),
-                    None => None,
-                };
+            Body::Field { id, value, place } => match by_id.get(*id) {
+                Some(field) => self.set(field.slot, *value, place),
+                None => Some(CarryFate::UnknownField),
+            },
+            Body::Extra { object, sort, key, value, place } => {
                 // What nobody understood when it was carried is understood now.
-                if let (ExtraSort::Stray, Some(field)) = (sort, self.scope.layout.by_id.get(*key)) {
-                    return self.set(field.slot, *value, Anchor::Object);
+                if let (ExtraSort::Stray, Some(field)) = (sort, by_id.get(*key)) {
+                    return self.set(field.slot, *value, place);
                 }
-                self.add_extra(slot, *sort, Entry { key, value: *value })
+                match object.map(|object| by_id.get(object)) {
+                    Some(None) => Some(CarryFate::UnknownField),
+                    Some(Some(field)) => self.add_extra(Some(field.slot), *sort, Entry { key, value: *value }, place),
+                    None => self.add_extra(None, *sort, Entry { key, value: *value }, place),
+                }
             }
-            Body::Implicit { id } => (!self.scope.layout.by_id.contains_key(*id)).then_some(CarryFate::UnknownField),
+            Body::Implicit { id } => (!by_id.contains_key(*id)).then_some(CarryFate::UnknownField),
             Body::Null | Body::Items(_) => Some(CarryFate::Gone),
         }
     }
 
-    /// What the document shows of an object; no slot is the scope's own.
-    fn object_shown(&self, slot: Option<usize>) -> Option<&'a [Entry<'a>]> {
-        slot.map_or(Some(self.document), |slot| self.shown[slot]?.as_object())
-    }
-
-    fn is_around(&self, within: Within<'a>) -> bool {
-        let shown = |id: &str| self.scope.layout.by_id.get(id).and_then(|field| self.shown[field.slot]);
-        match within {
-            Within::Nearest => true,
-            Within::Object(id) => matches!(shown(id), Some(Value::Object(_))),
-            Within::Behind(id) => shown(id).is_some(),
+    fn set(&mut self, slot: usize, value: Value<'a>, place: &Place<'a>) -> Option<CarryFate> {
+        if let Some(fate) = self.fate(slot, place) {
+            return Some(fate);
         }
-    }
-
-    fn set(&mut self, slot: usize, value: Value<'a>, anchor: Anchor) -> Option<CarryFate> {
-        let is_object = self.scope.layout.object_of[slot].is_some() && matches!(value, Value::Object(_));
-        match self.slots.values[slot] {
-            Slot::Absent => {}
-            Slot::Object(_) if is_object => return None,
+        let new = self.slot_for(slot, value);
+        match (self.slots.values[slot], new) {
+            (Slot::Absent, _) => {}
+            (Slot::Object(_), Slot::Object(_)) => return None,
+            // It was shown for what is in it, which may have changed: that is for the end.
+            (Slot::Object(_), Slot::Value(Value::Null)) if place.within == Within::Nearest => return None,
             _ => return Some(CarryFate::Superseded),
         }
-        let parent = self.places.parents[slot];
-        let could_be_said = self.view.says[slot] && !value.is_null();
-        if could_be_said && self.object_shown(parent).is_some() {
+        if self.could_be_said(slot, new) {
             return Some(CarryFate::Superseded);
         }
-        if !self.has_object(parent, anchor) {
-            return Some(CarryFate::Gone);
-        }
-        match is_object {
-            true => self.slots.set_object(slot),
-            false => self.slots.values[slot] = Slot::Value(value),
-        }
+        self.slots.values[slot] = new;
+        self.set_hidden_above(slot, place);
         None
     }
 
-    fn add_extra(&mut self, slot: Option<usize>, sort: ExtraSort, entry: Entry<'a>) -> Option<CarryFate> {
+    fn add_extra(
+        &mut self,
+        slot: Option<usize>,
+        sort: ExtraSort,
+        entry: Entry<'a>,
+        place: &Place<'a>,
+    ) -> Option<CarryFate> {
         let layout = &self.scope.layout;
         let object = slot.map_or(Some(0), |slot| layout.object_of[slot]).map(|object| &layout.objects[object]);
         if sort == ExtraSort::Foreign && object.is_none_or(|object| object.fields.contains(entry.key)) {
             return Some(CarryFate::UnknownField);
         }
-        if object.is_none() || !self.has_object(slot, Anchor::Object) {
-            return Some(CarryFate::Gone);
+        if let Some(slot) = slot
+            && !matches!(self.slots.values[slot], Slot::Object(_))
+        {
+            let is_gone = object.is_none() || !self.slots.values[slot].is_absent();
+            if is_gone || self.could_be_said(slot, Slot::Object(None)) {
+                return Some(CarryFate::Gone);
+            }
+            if let Some(fate) = self.fate(slot, place) {
+                return Some(fate);
+            }
+            self.slots.set_object(slot);
+            self.set_hidden_above(slot, place);
         }
         if !self.extras.insert((slot, sort, entry.key)) {
             return Some(CarryFate::Superseded);
@@ -393,41 +396,95 @@ impl<'a> Writing<'a> {
         None
     }
 
-    /// Whether the object is there that something belongs to. Objects that the version cannot say are there if anything
-    /// is in them.
-    fn has_object(&mut self, object: Option<usize>, anchor: Anchor) -> bool {
-        let Some(slot) = object.filter(|_| anchor != Anchor::Nothing) else { return true };
-        match self.slots.values[slot] {
-            Slot::Object(_) => return true,
-            Slot::Value(_) => return false,
-            Slot::Absent => {}
-        }
-        let above = self.places.parents[slot];
-        let is_there = match (self.view.says[slot], anchor) {
-            (false, Anchor::Unshown) => {
-                self.has_object(above, anchor);
-                true
+    /// What became of something that was not shown by what a client did to what was shown around it; nothing if it stays.
+    fn fate(&self, slot: usize, place: &Place<'a>) -> Option<CarryFate> {
+        for union in self.places.unions_of(self.scope, slot) {
+            let Some(shown) = self.object_shown(union.slot) else { continue };
+            let now = union.beside(self.scope, self.view, shown);
+            if place.beside.iter().any(|before| before.union == now.union && !before.is_kept_by(&now)) {
+                return Some(CarryFate::Superseded);
             }
-            (false, _) => self.has_object(above, anchor),
-            // It could not be shown, and still cannot be.
-            (true, _) => anchor == Anchor::Unshown && self.object_shown(above).is_none(),
-        };
-        if is_there {
-            self.slots.set_object(slot);
         }
-        is_there
+        let can_be_said = self.view.says[slot];
+        let stays = !can_be_said && self.places.is_moved(self.scope, slot) || self.is_around(slot, place.within);
+        (!stays).then_some(CarryFate::Gone)
+    }
+
+    /// Whether the objects that were shown above a field still are.
+    fn is_around(&self, slot: usize, within: Within<'a>) -> bool {
+        let mut path: Vec<usize> = self.places.path(self.scope, slot).collect();
+        path.reverse();
+        let is_object = |slot: &usize| matches!(self.shown[*slot], Some(Value::Object(_)));
+        let Some(first) = path.iter().position(|slot| !is_object(slot)) else { return true };
+        let count_to =
+            |id: &str| path.iter().position(|slot| *self.scope.layout.texts[*slot] == *id).map_or(0, |at| at + 1);
+        let were_shown = match within {
+            Within::Nearest => path.len(),
+            Within::Object(id) | Within::Behind(id, _) => count_to(id),
+            Within::Nothing => 0,
+        };
+        let missing = path[first];
+        match (self.shown[missing], within) {
+            (Some(value), Within::Behind(id, _)) => first + 1 == were_shown && Within::behind(id, value) == within,
+            (Some(_), _) => false,
+            (None, _) if first < were_shown => false,
+            // Something else was in the place of an object, which there is now. What the version can say and that object
+            // does not hold is gone.
+            (None, Within::Behind(..)) if self.view.says[slot] => {
+                let field = self.places.field(self.view, missing);
+                !field.is_some_and(|field| shows(self.view, field, &self.before))
+            }
+            (None, _) => true,
+        }
+    }
+
+    /// Whether a document would have said something about a field, if it held this.
+    fn could_be_said(&self, slot: usize, value: Slot<'a>) -> bool {
+        let Some(field) = self.places.field(self.view, slot) else { return false };
+        let is_null = matches!(value, Slot::Value(Value::Null));
+        let is_other = |slot: usize| self.shown[slot].is_some_and(|value| value.as_object().is_none());
+        (field.nullable || !is_null) && !self.places.path(self.scope, slot).any(is_other)
+    }
+
+    /// Says that the objects are there which the version cannot say and a field is in.
+    fn set_hidden_above(&mut self, slot: usize, place: &Place<'a>) {
+        let above = self.places.upwards(slot).skip(1).take_while(|above| !self.view.says[*above]);
+        for above in above.filter(|_| !place.alone) {
+            if self.slots.values[above].is_absent() {
+                self.slots.set_object(above);
+            }
+        }
     }
 
     /// Takes back that an object is there which nobody wrote, if it is shown all the same.
-    fn take_back_implicit(&mut self, body: &Body<'a>) {
-        let Body::Implicit { id } = body else { return };
-        let Some(field) = self.scope.layout.by_id.get(*id) else { return };
-        if let Slot::Object(None) = self.slots.values[field.slot] {
-            self.slots.values[field.slot] = Slot::Absent;
-            let mut shown = self.view.objects.iter().flat_map(|object| &object.fields.list);
-            if shown.any(|(_, candidate)| candidate.slot == field.slot && !shows(self.view, candidate, &self.slots)) {
-                self.slots.values[field.slot] = Slot::Object(None);
+    fn take_back(&mut self, body: &Body<'a>) {
+        let (id, instead) = match body {
+            Body::Implicit { id } => (id, Slot::Absent),
+            Body::Field { id, value: value @ Value::Null, place } if place.within == Within::Nearest => {
+                (id, Slot::Value(*value))
             }
+            _ => return,
+        };
+        let Some(slot) = self.scope.layout.by_id.get(*id).map(|field| field.slot) else { return };
+        let Some(field) = self.places.field(self.view, slot) else { return };
+        if let Slot::Object(None) = self.slots.values[slot] {
+            self.slots.values[slot] = instead;
+            if field.nullable && !instead.is_absent() || !shows(self.view, field, &self.slots) {
+                self.slots.values[slot] = Slot::Object(None);
+            }
+        }
+    }
+
+    /// What the document shows of an object; no slot is the scope's own.
+    fn object_shown(&self, slot: Option<usize>) -> Option<&'a [Entry<'a>]> {
+        slot.map_or(Some(self.document), |slot| self.shown[slot]?.as_object())
+    }
+
+    /// What a slot holds for a value that is carried.
+    fn slot_for(&self, slot: usize, value: Value<'a>) -> Slot<'a> {
+        match (self.scope.layout.object_of[slot], value) {
+            (Some(_), Value::Object(_)) => Slot::Object(None),
+            (_, value) => Slot::Value(value),
         }
     }
 }

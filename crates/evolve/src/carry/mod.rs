@@ -24,7 +24,10 @@ use self::{
     load::{Load, Tree},
     unload::Unload,
 };
-use crate::{Envelope, Lenses, lens::plan::Scope};
+use crate::{
+    Envelope, Lenses,
+    lens::plan::{Scope, View, ViewField},
+};
 
 /// What the names of the annotations begin with.
 pub const CARRY_PREFIX: &str = "carry.wheelwright.dev/";
@@ -175,8 +178,10 @@ impl<'l> Carry<'l> {
 pub(crate) struct Places {
     /// The object that each field is stored in; none for those of the scope's own.
     pub(crate) parents: Vec<Option<usize>>,
-    /// Of members of unions that the version cannot say: the union.
-    unions: Vec<Option<UnionPlace>>,
+    /// Where the version shows each field: the object, and the position in it.
+    shown_at: Vec<Option<(usize, usize)>>,
+    /// Of members of unions that the version cannot say: the unions.
+    unions: Vec<Vec<UnionPlace>>,
 }
 
 /// An object of the version that is a union.
@@ -190,20 +195,24 @@ pub(crate) struct UnionPlace {
 
 impl Places {
     fn of(scope: &Scope, version: usize) -> Self {
-        let mut unions = vec![None; scope.slots.len()];
+        let mut shown_at = vec![None; scope.slots.len()];
+        let mut unions = vec![Vec::new(); scope.slots.len()];
         let objects = scope.views[version].as_ref().map_or(&[][..], |view| &view.objects);
         let mut slots = vec![None; objects.len()];
-        for (_, field) in objects.iter().flat_map(|object| &object.fields.list) {
-            if let Some(object) = field.object {
-                slots[object] = Some(field.slot);
+        for (object, shown) in objects.iter().enumerate() {
+            for (position, (_, field)) in shown.fields.list.iter().enumerate() {
+                shown_at[field.slot] = Some((object, position));
+                if let Some(below) = field.object {
+                    slots[below] = Some(field.slot);
+                }
             }
         }
         for ((object, shown), slot) in objects.iter().enumerate().zip(slots) {
             for hidden in shown.union.iter().flat_map(|union| &union.hidden) {
-                unions[*hidden] = Some(UnionPlace { slot, object });
+                unions[*hidden].push(UnionPlace { slot, object });
             }
         }
-        Self { parents: Self::parents_of(scope), unions }
+        Self { parents: Self::parents_of(scope), shown_at, unions }
     }
 
     /// The object that each field of a scope is stored in; none for those of the scope's own.
@@ -218,9 +227,37 @@ impl Places {
         parents
     }
 
-    /// The union of which a field is a hidden member, or is below one.
-    pub(crate) fn union_of(&self, slot: usize) -> Option<UnionPlace> {
-        std::iter::successors(Some(slot), |slot| self.parents[*slot]).find_map(|slot| self.unions[slot])
+    /// A field, the object that it is stored in, and so on.
+    pub(crate) fn upwards(&self, slot: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(slot), |slot| self.parents[*slot])
+    }
+
+    /// A field and the objects above it, as far as they are objects that the version can say; the lowest comes first.
+    pub(crate) fn path(&self, scope: &Scope, slot: usize) -> impl Iterator<Item = usize> {
+        self.upwards(slot).filter(|slot| self.shown_at[*slot].is_some() && scope.layout.object_of[*slot].is_some())
+    }
+
+    /// How the version shows a field.
+    pub(crate) fn field<'v>(&self, view: &'v View, slot: usize) -> Option<&'v ViewField> {
+        self.shown_at[slot].map(|(object, position)| &view.objects[object].fields.list[position].1)
+    }
+
+    /// A field that the version cannot say and the objects above it that it cannot say either, up to one that some version
+    /// has elsewhere: with the last of them, all go.
+    fn bound(&self, scope: &Scope, slot: usize) -> impl Iterator<Item = usize> {
+        let next = |slot: &usize| self.parents[*slot].filter(|_| !scope.moved[*slot]);
+        std::iter::successors(Some(slot), next).take_while(|slot| self.shown_at[*slot].is_none())
+    }
+
+    /// Whether some version has a field that this one cannot say outside of the object that this one would have it in, so
+    /// that it stays when the object goes.
+    pub(crate) fn is_moved(&self, scope: &Scope, slot: usize) -> bool {
+        self.bound(scope, slot).any(|slot| scope.moved[slot])
+    }
+
+    /// The unions that take a field along when another member is set.
+    pub(crate) fn unions_of(&self, scope: &Scope, slot: usize) -> impl Iterator<Item = UnionPlace> {
+        self.bound(scope, slot).flat_map(|slot| &self.unions[slot]).copied()
     }
 }
 

@@ -6,12 +6,12 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Places,
-    entry::{Anchor, Beside, Body, Carried, ExtraSort, Leg, Within, stable_hash},
+    entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
 };
 use crate::{
     Lenses,
     lens::{
-        get::{may_be_null, shows},
+        get::{may_be_null, says, shows},
         plan::{Content, Level, Scope, View, ViewObject},
         state::{Slot, Slots},
     },
@@ -38,27 +38,39 @@ struct Reading<'s, 'a> {
 }
 
 impl<'a> Reading<'_, 'a> {
-    /// What is shown above something that is not stored in what is shown.
+    /// What is around something that is not shown.
+    fn place(&self, slot: usize, document: &'a [Entry<'a>]) -> Place<'a> {
+        let unions = self.places.unions_of(self.scope, slot).filter_map(|union| {
+            let shown = union.slot.map_or(Some(document), |slot| self.shown[slot]?.as_object())?;
+            Some(union.beside(self.scope, self.view, shown))
+        });
+        Place { within: self.within(slot), alone: self.is_alone(slot), beside: unions.collect() }
+    }
+
     fn within(&self, slot: usize) -> Within<'a> {
-        let mut above = std::iter::successors(self.places.parents[slot], |slot| self.places.parents[*slot]);
-        match above.find_map(|slot| Some((&*self.scope.layout.texts[slot], self.shown[slot]?))) {
-            None => Within::Nearest,
-            Some((id, Value::Object(_))) => Within::Object(id),
-            Some((id, _)) => Within::Behind(id),
+        let mut path = self.places.path(self.scope, slot).enumerate();
+        let Some((above, lowest)) = path.find(|(_, slot)| self.shown[*slot].is_some()) else {
+            let is_own = self.places.path(self.scope, slot).next().is_none();
+            return if is_own { Within::Nearest } else { Within::Nothing };
+        };
+        let id = &*self.scope.layout.texts[lowest];
+        match self.shown[lowest] {
+            Some(Value::Object(_)) if above == 0 => Within::Nearest,
+            Some(Value::Object(_)) | None => Within::Object(id),
+            Some(value) => Within::behind(id, value),
         }
     }
 
-    /// What becomes of something hidden when the object is gone that it is stored in.
-    fn anchor_of(&self, slot: usize) -> Anchor {
-        let Some(parent) = self.places.parents[slot] else { return Anchor::Object };
-        match (self.slots.values[parent], self.shown[parent]) {
-            (_, Some(Value::Object(_))) => Anchor::Object,
-            (Slot::Object(_), None) if !self.view.says[parent] && self.anchor_of(parent) == Anchor::Object => {
-                Anchor::Object
-            }
-            (Slot::Object(_), None) => Anchor::Unshown,
-            _ => Anchor::Nothing,
-        }
+    /// Whether it has to be said by others that the objects are there which the version cannot say and a field is in.
+    fn is_alone(&self, slot: usize) -> bool {
+        let Some(parent) = self.hidden_parent(slot) else { return false };
+        let is_there = matches!(self.slots.values[parent], Slot::Object(_));
+        !is_there || self.scope.moved[slot] || self.is_alone(parent)
+    }
+
+    /// The object that a field is stored in, if the version cannot say it.
+    fn hidden_parent(&self, slot: usize) -> Option<usize> {
+        self.places.parents[slot].filter(|parent| !self.view.says[*parent])
     }
 }
 
@@ -88,7 +100,7 @@ impl<'a> Unload<'a> {
         let (scope, view, slots) = (reading.scope, reading.view, reading.slots);
         let mut entries = Vec::new();
         for (name, field) in object.fields.list.iter().filter(|(_, field)| shows(view, field, slots)) {
-            let value = match (slots.values[field.slot], field.object) {
+            let value = match (says(field, slots), field.object) {
                 (Slot::Value(value), None) => {
                     self.way.push(Leg::Field(&scope.layout.texts[field.slot]));
                     let value = self.content(&scope.slots[field.slot].content, &field.levels, value);
@@ -104,13 +116,8 @@ impl<'a> Unload<'a> {
             reading.shown[field.slot] = Some(value);
             entries.push(Entry { key: name, value });
         }
-        let extras = slots.extras(slot);
-        for entry in extras.map_or(&[][..], |extras| &extras.unknown) {
-            if object.keeps_unknown && !object.fields.contains(entry.key) {
-                entries.push(*entry);
-            } else {
-                self.extra(reading, slot, ExtraSort::Unknown, entry);
-            }
+        for entry in slots.unknown(slot).iter().filter(|entry| object.shows_unknown(entry.key)) {
+            entries.push(*entry);
         }
         self.arena.slice(&entries)
     }
@@ -118,41 +125,35 @@ impl<'a> Unload<'a> {
     /// Collects what the document does not show.
     fn unshown(&mut self, reading: &Reading<'_, 'a>, document: &'a [Entry<'a>]) {
         let Reading { scope, view, slots, .. } = *reading;
-        self.extras(reading, None);
+        self.extras(reading, None, Some(&view.objects[0]), document);
         let mut hidden = Vec::new();
         let mut is_told_by_others = vec![false; scope.slots.len()];
         for slot in 0..scope.slots.len() {
             let id = &*scope.layout.texts[slot];
-            let value = match (slots.values[slot], reading.shown[slot]) {
+            let shown = reading.shown[slot];
+            if let Slot::Object(extras) = slots.values[slot] {
+                let field = reading.places.field(view, slot).filter(|_| shown.is_some());
+                let object = field.and_then(|field| field.object).map(|object| &view.objects[object]);
+                self.extras(reading, Some(slot), object, document);
+                is_told_by_others[slot] |= extras.is_some() && !view.says[slot];
+            }
+            let value = match (slots.values[slot], shown) {
                 (Slot::Absent, Some(_)) => {
                     self.push(Body::Implicit { id });
                     continue;
                 }
-                (Slot::Object(_), Some(_)) => {
-                    self.extras(reading, Some(slot));
-                    continue;
-                }
-                (Slot::Absent, None) | (Slot::Value(_), Some(_)) => continue,
-                (Slot::Value(value), None) => value,
-                (Slot::Object(extras), None) => {
-                    self.extras(reading, Some(slot));
-                    is_told_by_others[slot] |= extras.is_some() && reading.anchor_of(slot) == Anchor::Object;
-                    Value::Object(&[])
-                }
+                // An object is shown for what is in it, although it is null to those who can say that.
+                (Slot::Value(value @ Value::Null), Some(Value::Object(_))) | (Slot::Value(value), None) => value,
+                (Slot::Object(_), None) => Value::Object(&[]),
+                (Slot::Absent, None) | (_, Some(_)) => continue,
             };
-            let anchor = reading.anchor_of(slot);
-            if let Some(parent) = reading.places.parents[slot]
-                && anchor == Anchor::Object
+            let place = reading.place(slot, document);
+            if let Some(parent) = reading.hidden_parent(slot)
+                && !place.alone
             {
                 is_told_by_others[parent] = true;
             }
-            let beside = reading.places.union_of(slot).map(|union| {
-                let object = union.slot.map_or(Some(document), |slot| reading.shown[slot]?.as_object());
-                union.beside(view, object.unwrap_or_default())
-            });
-            let beside = beside.unwrap_or_default();
-            let within = if anchor == Anchor::Object { Within::Nearest } else { reading.within(slot) };
-            hidden.push((slot, Body::Field { id, value, anchor, within, beside }));
+            hidden.push((slot, Body::Field { id, value, place }));
         }
         for (slot, body) in hidden {
             if !(matches!(slots.values[slot], Slot::Object(_)) && is_told_by_others[slot]) {
@@ -161,25 +162,24 @@ impl<'a> Unload<'a> {
         }
     }
 
-    /// Collects what an object holds besides fields.
-    fn extras(&mut self, reading: &Reading<'_, 'a>, slot: Option<usize>) {
+    /// Collects what an object holds besides fields and is not shown, if the object itself is.
+    fn extras(
+        &mut self,
+        reading: &Reading<'_, 'a>,
+        slot: Option<usize>,
+        shown: Option<&ViewObject>,
+        document: &'a [Entry<'a>],
+    ) {
         let Some(extras) = reading.slots.extras(slot) else { return };
-        // Of an object that is shown, the unknown fields are done.
-        if slot.is_some_and(|slot| reading.shown[slot].is_none()) {
-            for entry in &extras.unknown {
-                self.extra(reading, slot, ExtraSort::Unknown, entry);
-            }
-        }
-        for (sort, entries) in [(ExtraSort::Stray, &extras.strays), (ExtraSort::Foreign, &extras.foreign)] {
-            for entry in entries {
-                self.extra(reading, slot, sort, entry);
-            }
-        }
-    }
-
-    fn extra(&mut self, reading: &Reading<'_, 'a>, slot: Option<usize>, sort: ExtraSort, entry: &Entry<'a>) {
         let object = slot.map(|slot| &*reading.scope.layout.texts[slot]);
-        self.push(Body::Extra { object, sort, key: entry.key, value: entry.value });
+        let place = slot.map(|slot| reading.place(slot, document)).unwrap_or_default();
+        let unknown = extras.unknown.iter().filter(|entry| !shown.is_some_and(|shown| shown.shows_unknown(entry.key)));
+        let unknown = unknown.map(|entry| (ExtraSort::Unknown, entry));
+        let strays = extras.strays.iter().map(|entry| (ExtraSort::Stray, entry));
+        let foreign = extras.foreign.iter().map(|entry| (ExtraSort::Foreign, entry));
+        for (sort, entry) in unknown.chain(strays).chain(foreign) {
+            self.push(Body::Extra { object, sort, key: entry.key, value: entry.value, place: place.clone() });
+        }
     }
 
     fn push(&mut self, body: Body<'a>) {
@@ -285,15 +285,27 @@ fn count_up(count: &mut usize) -> usize {
     *count - 1
 }
 
-impl<'a> super::UnionPlace {
-    /// What is set beside the hidden members.
-    pub(crate) fn beside(&self, view: &'a View, shown: &'a [Entry<'a>]) -> Beside<'a> {
+impl super::UnionPlace {
+    /// What is set in the union.
+    pub(crate) fn beside<'a>(&self, scope: &'a Scope, view: &'a View, shown: &'a [Entry<'a>]) -> Beside<'a> {
         let object = &view.objects[self.object];
-        let Some(union) = &object.union else { return Beside::default() };
         let find = |name: &str| shown.iter().find(|entry| *entry.key == *name).map(|entry| entry.value);
         let name_of = |position: &usize| &*object.fields.list[*position].0;
-        let mut members: Vec<&str> = union.members.iter().map(name_of).filter(|name| find(name).is_some()).collect();
+        let members = object.union.iter().flat_map(|union| &union.members).map(name_of);
+        let mut members: Vec<&str> = members.filter(|name| find(name).is_some()).collect();
         members.sort_unstable();
-        Beside { members, discriminator: union.discriminator.and_then(|position| find(name_of(&position))) }
+        let discriminator = object.union.as_ref().and_then(|union| union.discriminator);
+        Beside {
+            union: self.slot.map(|slot| &*scope.layout.texts[slot]),
+            members,
+            discriminator: discriminator.and_then(|position| find(name_of(&position))),
+        }
+    }
+}
+
+impl ViewObject {
+    /// Whether a field that nobody declares is shown.
+    fn shows_unknown(&self, key: &str) -> bool {
+        self.keeps_unknown && !self.fields.contains(key)
     }
 }

@@ -144,7 +144,7 @@ pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
 }
 
 /// What a slot holds, as far as a version can say it: null is as good as nothing to one that cannot.
-fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
+pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
     match slots.values[field.slot] {
         Slot::Value(Value::Null) if !field.nullable => Slot::Absent,
         said => said,

@@ -67,7 +67,7 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) shape: Type,
     pub(crate) nullable: bool,
-    default: Option<Json>,
+    pub(crate) default: Option<Json>,
 }
 
 #[derive(Clone, Debug)]

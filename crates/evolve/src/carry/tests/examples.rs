@@ -1,0 +1,141 @@
+//! The carry by example.
+
+use wheelwright_document::Value;
+
+use super::{
+    case::{Case, with_annotations_of},
+    kinds::KINDS,
+};
+use crate::{
+    ANNOTATION_LIMIT, CARRY_PREFIX,
+    carry::{annotations, carry_size},
+    lens::same,
+    testing::document,
+};
+
+/// Serves what v2 wrote at v1, as v1's clients see it.
+fn served_at_v1<'a>(case: &'a Case<'a>, written: &str) -> Value<'a> {
+    let text = format!(r#"{{"apiVersion":"v2","kind":"Test","metadata":{{"name":"t"}},{written}}}"#);
+    let (served, notes) = case.carries[1].convert(document(&text, case.arena), &case.carries[0], case.arena).unwrap();
+    assert!(notes.is_empty());
+    served
+}
+
+/// What v2 shows of a document of v1 with these fields and the annotations of another.
+fn read_at_v2<'a>(case: &'a Case<'a>, served: Value<'a>, fields: &str) -> Value<'a> {
+    let text = format!(r#"{{"apiVersion":"v1","kind":"Test","metadata":{{"name":"t"}},{fields}}}"#);
+    let sent = with_annotations_of(document(&text, case.arena), served, case.arena);
+    case.carries[0].convert(sent, &case.carries[1], case.arena).unwrap().0
+}
+
+#[test]
+fn what_an_item_hides_stays_with_it_whatever_else_happens_to_the_list() {
+    let (_, versions, _) = KINDS[3];
+    for changes in ["", "v1: {keys: {l: [n]}}"] {
+        Case::run(versions, changes, |case| {
+            let served = served_at_v1(case, r#""l":[{"n":"a","secret":"1"},{"n":"b","secret":"2"},{"n":"c"}]"#);
+            let secrets = |fields: &str| {
+                let list = read_at_v2(case, served, fields).get("l").unwrap();
+                let secret = |item: &Value<'_>| item.get("secret").map(|secret| secret.as_str().unwrap().to_owned());
+                list.as_array().unwrap().iter().map(secret).collect::<Vec<_>>()
+            };
+            let [one, two] = ["1", "2"].map(|text| Some(text.to_owned()));
+            assert_eq!(secrets(r#""l":[{"n":"b"},{"n":"c"}]"#), [two.clone(), None]);
+            assert_eq!(secrets(r#""l":[{"n":"c"},{"n":"b"},{"n":"a"}]"#), [None, two.clone(), one.clone()]);
+            assert_eq!(secrets(r#""l":[{"n":"b"},{"n":"c"},{"n":"d"}]"#), [two.clone(), None, None]);
+            // With keys another key is another item; without, neighbours tell which item was changed.
+            let changed = if changes.is_empty() { one } else { None };
+            assert_eq!(secrets(r#""l":[{"n":"x"},{"n":"b"},{"n":"c"}]"#), [changed, two, None]);
+        });
+    }
+}
+
+#[test]
+fn an_object_that_a_client_removes_takes_along_only_what_every_version_has_in_it() {
+    let v1 = "o: {type: object, properties: {a: {type: string}}}";
+    let v2 = "o: {type: object, properties: {a: {type: string}, moved: {type: string}, own: {type: string}}}";
+    let v3 = "o: {type: object, properties: {a: {type: string}, own: {type: string}}}, moved: {type: string}";
+    Case::run(&[("v1", v1), ("v2", v2), ("v3", v3)], "v3: {renamed: {o.moved: moved}}", |case| {
+        let served = served_at_v1(case, r#""o":{"a":"1","moved":"2","own":"3"}"#);
+        let read = |fields: &str| read_at_v2(case, served, fields).get("o");
+        let all = document(r#"{"a":"4","moved":"2","own":"3"}"#, case.arena);
+        assert!(same(read(r#""o":{"a":"4"}"#).unwrap(), all));
+        assert_eq!(read(r#""x":1"#), Some(document(r#"{"moved":"2"}"#, case.arena)));
+    });
+}
+
+#[test]
+fn defaults_that_an_api_server_fills_in_make_no_other_item() {
+    let v1 = "l: {type: array, items: {type: object, properties: {n: {type: string}, d: {type: integer, default: 1}}}}";
+    let v2 = "l: {type: array, items: {type: object, properties: {n: {type: string}, d: {type: integer, default: 1}, s: {type: string}}}}";
+    Case::run(&[("v1", v1), ("v2", v2)], "", |case| {
+        let served = served_at_v1(case, r#""l":[{"n":"a","s":"1"},{"n":"b","s":"2"}]"#);
+        let read = read_at_v2(case, served, r#""l":[{"n":"b","d":1.0}]"#);
+        assert_eq!(read.get("l"), Some(document(r#"[{"n":"b","d":1.0,"s":"2"}]"#, case.arena)));
+    });
+}
+
+#[test]
+fn names_are_those_of_annotations_and_readable_where_they_fit() {
+    let long = "x".repeat(80);
+    let v1 = "a: {type: object, additionalProperties: {type: object, properties: {b: {type: string}}}}".to_owned();
+    let v2 = format!(
+        "a: {{type: object, additionalProperties: {{type: object, properties: {{b: {{type: string}}, c: {{type: string}}}}}}}}, \
+         plain: {{type: object, properties: {{field: {{type: string}}}}}}, {long}: {{type: string}}, _odd: {{type: string}}"
+    );
+    Case::run(&[("v1", &v1), ("v2", &v2)], "", |case| {
+        let written =
+            format!(r#""a":{{"k":{{"c":"1"}},"l":{{"c":"2"}}}},"plain":{{"field":"3"}},"{long}":"4","_odd":"5""#);
+        let served = served_at_v1(case, &written);
+        let names: Vec<_> = annotations(served.as_object().unwrap()).iter().map(|entry| entry.key).collect();
+        assert_eq!(names.len(), 5, "{names:?}");
+        assert!(names.contains(&"carry.wheelwright.dev/plain.field"), "{names:?}");
+        for name in names {
+            let name = name.strip_prefix(CARRY_PREFIX).unwrap();
+            let is_end = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+            assert!(name.len() <= 63 && is_end(name.chars().next()) && is_end(name.chars().last()), "{name}");
+            assert!(name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter)), "{name}");
+        }
+    });
+}
+
+#[test]
+fn annotations_that_cannot_be_read_are_kept_through_every_conversion_and_told() {
+    let (_, versions, _) = KINDS[0];
+    Case::run(versions, "", |case| {
+        let values = [
+            r#""{""#,
+            r#""[]""#,
+            "7",
+            r#""{\"id\":\"spec.b\"}""#,
+            r#""{\"id\":\"gone\",\"value\":1}""#,
+            r#""{\"at\":[\"gone\",{\"name\":\"k\"}],\"id\":\"x\",\"value\":1}""#,
+            r#""{\"items\":\"zz\"}""#,
+        ];
+        for value in values {
+            let text = format!(
+                r#"{{"apiVersion":"v1","kind":"Test","metadata":{{"name":"t","annotations":{{"carry.wheelwright.dev/spec.o":{value}}}}},"spec":{{"b":1}}}}"#
+            );
+            let sent = document(&text, case.arena);
+            let (other, notes) = case.carries[0].convert(sent, &case.carries[1], case.arena).unwrap();
+            assert!(matches!(notes[..], [note] if note.fate.is_kept()), "{value}: {notes:?}");
+            let (back, _) = case.carries[1].convert(other, &case.carries[0], case.arena).unwrap();
+            assert!(same(back, sent), "{sent:?} came back as {back:?}");
+        }
+    });
+}
+
+#[test]
+fn past_the_room_for_annotations_the_largest_entry_is_named() {
+    let (_, versions, _) = KINDS[0];
+    Case::run(versions, "", |case| {
+        let served = |bytes: usize| {
+            served_at_v1(case, &format!(r#""spec":{{"o":{{"c":true,"p":{{"d":"{}"}}}}}}"#, "x".repeat(bytes)))
+        };
+        let size = carry_size(served(1000)).unwrap();
+        assert!(size.carried == size.total && (1000..1300).contains(&size.total), "{size:?}");
+        let error = carry_size(served(ANNOTATION_LIMIT)).unwrap_err();
+        assert_eq!(&*error.largest, "carry.wheelwright.dev/spec.o.p.d");
+        assert!(error.to_string().contains("may take 262144"));
+    });
+}

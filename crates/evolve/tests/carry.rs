@@ -1,0 +1,170 @@
+//! What is carried is what is stored, for random kinds: a client's edit does the same to both.
+
+#[path = "lens_reference/documents.rs"]
+mod documents;
+#[path = "lens_reference/generate.rs"]
+mod generate;
+
+use proptest::{
+    prelude::*,
+    test_runner::{TestCaseError, TestCaseResult},
+};
+use serde_json::{Value as Json, json};
+use wheelwright_document::{Arena, Value, decode, encode};
+use wheelwright_evolve::{Carry, Kind, Lenses, Loaded, Part};
+use wheelwright_schema::Root;
+
+use crate::generate::{Focus, Generated, Numbers, Object, Tape, Type};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_carried_is_what_is_stored(numbers in generate::numbers(Focus::Anything)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn what_is_carried_is_what_is_stored_in_lists(numbers in generate::numbers(Focus::Lists)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn what_is_carried_is_what_is_stored_in_unions(numbers in generate::numbers(Focus::Unions)) {
+        agree(&numbers)?;
+    }
+}
+
+fn agree(numbers: &Numbers) -> TestCaseResult {
+    let mut generated = Generated::of(numbers);
+    // Defaults make a document that was read another than the one that was stored.
+    generated.versions.iter_mut().for_each(without_defaults);
+    let mut declaration = generated.declaration();
+    declaration.versions.iter_mut().for_each(|version| version.root = Root::Resource);
+    let (kind, problems) = Kind::compile(&declaration, None);
+    if !problems.is_empty() {
+        return Err(TestCaseError::reject("changes that cannot be followed"));
+    }
+    let kind = kind.expect("there are versions");
+    let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
+    let carries: Vec<Carry<'_>> = lenses.iter().filter_map(Carry::new).collect();
+    for hub in 0..lenses.len() {
+        let mut story = generated.describe();
+        let case = Case { generated: &generated, lenses: &lenses, carries: &carries, hub };
+        case.check(numbers, &mut story)
+            .map_err(|difference| TestCaseError::fail(format!("\n{story}hub v{}: {difference}", hub + 1)))?;
+    }
+    Ok(())
+}
+
+struct Case<'c> {
+    generated: &'c Generated,
+    lenses: &'c [Lenses],
+    carries: &'c [Carry<'c>],
+    hub: usize,
+}
+
+impl Case<'_> {
+    /// Writes one document after the other, and changes what is served after each; what is wrong.
+    fn check(&self, numbers: &Numbers, story: &mut String) -> Result<(), String> {
+        let mut stored: Option<Vec<u8>> = None;
+        for (position, (version, tape)) in numbers.writes.iter().enumerate() {
+            let arena = Arena::new();
+            let version = usize::from(*version) % self.lenses.len();
+            let old = stored.as_deref().map(|stored| decode(stored, &arena).expect("what is stored is JSON"));
+            let document = self.edited(version, old, tape, &arena);
+            story.push_str(&format!("write v{}: {document}\n", version + 1));
+            let now = self.put(version, &document, old, &arena);
+            self.unload_and_load(now, &arena)?;
+            for (_, tape) in numbers.writes.iter().skip(position) {
+                self.edit(now, tape, &arena)?;
+            }
+            stored = Some(encode(now));
+        }
+        Ok(())
+    }
+
+    fn unload_and_load<'a>(&'a self, stored: Value<'a>, arena: &'a Arena) -> Result<(), String> {
+        let carry = &self.carries[self.hub];
+        let served = carry.unload(stored, arena).map_err(|error| error.to_string())?;
+        let Loaded { stored: back, notes, .. } = carry.load(served, arena);
+        same("unload, load", json(stored), back, served)?;
+        if !notes.is_empty() {
+            return Err(format!("unload, load: {notes:?}\n  served: {}", json(served)));
+        }
+        for other in self.carries {
+            let (there, _) = carry.convert(served, other, arena).map_err(|error| error.to_string())?;
+            let (back, notes) = other.convert(there, carry, arena).map_err(|error| error.to_string())?;
+            same("there and back", json(served), back, there)?;
+            if !notes.is_empty() {
+                return Err(format!("there and back: {notes:?}\n  there: {}", json(there)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A client of the hub's version changes what is served.
+    fn edit<'a>(&'a self, stored: Value<'a>, tape: &[u16], arena: &'a Arena) -> Result<(), String> {
+        let carry = &self.carries[self.hub];
+        let served = carry.unload(stored, arena).map_err(|error| error.to_string())?;
+        let document = self.edited(self.hub, Some(stored), tape, arena);
+        let expected = json(self.put(self.hub, &document, Some(stored), arena));
+        let mut sent = document;
+        sent["metadata"] = json(served)["metadata"].clone();
+        same("edit", expected, carry.load(parse(&sent, arena), arena).stored, parse(&sent, arena))
+    }
+
+    /// What a version shows, as someone changed it.
+    fn edited<'a>(&'a self, version: usize, stored: Option<Value<'a>>, tape: &[u16], arena: &'a Arena) -> Json {
+        let shape = &self.generated.versions[version];
+        let mut tape = Tape::new(tape);
+        let mut document = match stored {
+            Some(stored) => {
+                let mut shown = json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));
+                let outside = |name: &str| ["apiVersion", "kind", "metadata"].contains(&name);
+                shown.as_object_mut().expect("documents are objects").retain(|name, _| !outside(name));
+                documents::edited(shape, &shown, &mut tape)
+            }
+            None => documents::document(shape, &mut tape),
+        };
+        document["apiVersion"] = json!(format!("v{}", version + 1));
+        document["kind"] = json!("Test");
+        document["metadata"] = json!({"name": "t"});
+        document
+    }
+
+    fn put<'a>(&'a self, version: usize, document: &Json, old: Option<Value<'a>>, arena: &'a Arena) -> Value<'a> {
+        let document = parse(document, arena);
+        self.lenses[self.hub]
+            .put(self.lenses[version].hub(), document, old, Part::Whole, arena)
+            .expect("no policy refuses")
+    }
+}
+
+fn same(law: &str, expected: Json, found: Value<'_>, from: Value<'_>) -> Result<(), String> {
+    match json(found) {
+        found if found == expected => Ok(()),
+        found => Err(format!("{law}\n  expected: {expected}\n  found:    {found}\n  from:     {}", json(from))),
+    }
+}
+
+fn without_defaults(object: &mut Object) {
+    for field in &mut object.fields {
+        field.default = None;
+        let mut at = &mut field.shape;
+        while let Type::List(element, _) | Type::Map(element) = at {
+            at = element;
+        }
+        if let Type::Object(object) = at {
+            without_defaults(object);
+        }
+    }
+}
+
+fn parse<'a>(value: &Json, arena: &'a Arena) -> Value<'a> {
+    decode(arena.text(&value.to_string()).as_bytes(), arena).expect("documents are JSON")
+}
+
+fn json(value: Value<'_>) -> Json {
+    serde_json::from_slice(&encode(value)).expect("what is encoded is JSON")
+}
