@@ -97,7 +97,7 @@ impl<'e, 'a> Load<'e, 'a> {
             scope,
             places: &self.places[scope_index],
             view,
-            before: slots.clone(),
+            before: tree.map(|_| slots.clone()).unwrap_or_default(),
             slots,
             document,
             shown: vec![None; scope.slots.len()],
