@@ -191,7 +191,7 @@ pub(crate) fn edited<'a>(document: Value<'a>, arena: &'a Arena) -> Value<'a> {
         match value {
             Value::String(_) => {
                 *count += 1;
-                if *count % 10 == 0 { Value::string("edited") } else { value }
+                if count.is_multiple_of(10) { Value::string("edited") } else { value }
             }
             Value::Array(items) => {
                 Value::Array(arena.slice(&items.iter().map(|item| edit(*item, count, arena)).collect::<Vec<_>>()))

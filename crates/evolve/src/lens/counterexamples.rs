@@ -378,6 +378,12 @@ fn entries_that_nobody_understands_are_kept() {
     assert!(same(put(v2, r#"{"b":"9"}"#), document(expected, &arena)));
     let expected = r#"{"b":"1","later":2,"$bag":{"from.later":4,"$later":5}}"#;
     assert!(same(put(v1, "{}"), document(expected, &arena)));
+    // Under another hub, too, where its name means something else.
+    let foreign = document(r#"{"b":"1","a":"not the field of v1"}"#, &arena);
+    let other = kind.lenses_for(v1);
+    let moved = kind.lenses().rehub(foreign, &other, &arena);
+    assert!(same(other.get(v1, moved, &arena), document("{}", &arena)), "{moved:?}");
+    assert!(same(other.rehub(moved, kind.lenses(), &arena), foreign), "{moved:?}");
     let damaged = document(r#"{"b":"1","$bag":7}"#, &arena);
     let put = kind.put(v1, document(r#"{"a":"2"}"#, &arena), Some(damaged), Part::Whole, &arena).unwrap();
     assert!(same(put, document(r#"{"b":"1","$bag":{"a":"2","$damaged":7}}"#, &arena)), "{put:?}");
