@@ -294,6 +294,6 @@ impl<'a> super::UnionPlace {
         let name_of = |position: &usize| &*object.fields.list[*position].0;
         let mut members: Vec<&str> = union.members.iter().map(name_of).filter(|name| find(name).is_some()).collect();
         members.sort_unstable();
-        Beside { members, discriminator: union.discriminator.and_then(|position| find(name_of(&position))) }
+        Beside { members, discriminator: union.discriminators.first().and_then(|position| find(name_of(position))) }
     }
 }
