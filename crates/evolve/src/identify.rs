@@ -121,12 +121,7 @@ fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, pr
 }
 
 /// Copies a node and all below it into another structure; every node with its copy.
-pub(crate) fn copy_below(
-    from: &Structure,
-    node: NodeIndex,
-    to: &mut Structure,
-    parent: NodeIndex,
-) -> Vec<(NodeIndex, NodeIndex)> {
+fn copy_below(from: &Structure, node: NodeIndex, to: &mut Structure, parent: NodeIndex) -> Vec<(NodeIndex, NodeIndex)> {
     let original = from.node(node);
     let copy = to.push(StructureNode { parent: Some(parent), children: Vec::new(), ..original.clone() });
     let mut pairs = vec![(node, copy)];
