@@ -4,11 +4,12 @@ use std::{borrow::Cow, collections::HashMap};
 
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::rules;
-use wheelwright_schema::{Schema, model::Additional};
+use wheelwright_schema::{Problem, Schema, model::Additional};
 
 use crate::{
-    ChangeProblem, Declaration, Maturity, NodeIndex, Selector, Step, Structure, VersionName, VersionStep, Writers,
+    Declaration, Maturity, NodeIndex, Selector, Step, Structure, VersionName, VersionStep, Writers,
     identify::{Identify, identify},
+    problem::problem_at,
 };
 
 /// The versions of a kind and the identity of their fields.
@@ -140,7 +141,7 @@ impl VersionHistory {
 
 impl History {
     /// The history of a declared kind, continuing what a lock remembers of it.
-    pub fn derive(declaration: &Declaration, locked: Option<&History>) -> (Self, Vec<ChangeProblem>) {
+    pub fn derive(declaration: &Declaration, locked: Option<&History>) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let order = order_of(declaration, locked, &mut problems);
         let index_of = |name: &VersionName| {
@@ -232,11 +233,7 @@ impl FieldRecord {
 }
 
 /// The versions that are declared or locked, oldest first: as declared, else by their names, else as they are written.
-fn order_of(
-    declaration: &Declaration,
-    locked: Option<&History>,
-    problems: &mut Vec<ChangeProblem>,
-) -> Vec<VersionName> {
+fn order_of(declaration: &Declaration, locked: Option<&History>, problems: &mut Vec<Problem>) -> Vec<VersionName> {
     let mut names: Vec<VersionName> = Vec::new();
     let locked = locked.into_iter().flat_map(|locked| locked.versions.iter().map(|version| &version.name));
     let declared = declaration.versions.iter().map(|version| &version.name);
@@ -265,7 +262,7 @@ fn order_of(
         let spelled: Vec<_> = names.iter().map(VersionName::as_str).collect();
         let message = format!("the names of the versions do not say which came first: {}", spelled.join(", "));
         let mend = format!("add `order: [{}]` to the kind, oldest first", spelled.join(", "));
-        problems.push(ChangeProblem::new(&rules::NO_ORDER, Span::default(), message).mend(mend));
+        problems.push(problem_at(&rules::NO_ORDER, Span::default(), message).mend(mend));
     }
     names
 }
@@ -275,7 +272,7 @@ fn from_of(
     step: &VersionStep,
     position: usize,
     index_of: &dyn Fn(&VersionName) -> Option<VersionIndex>,
-    problems: &mut Vec<ChangeProblem>,
+    problems: &mut Vec<Problem>,
 ) -> Option<VersionIndex> {
     let preceding = position.checked_sub(1).map(|position| VersionIndex(position as u32));
     let Some(from) = &step.from else { return preceding };
@@ -287,7 +284,7 @@ fn from_of(
                 None => format!("{version} is said to come from {}, which is no version", from.item),
                 Some(_) => format!("{version} is said to come from {}, which does not precede it", from.item),
             };
-            problems.push(ChangeProblem::new(&rules::UNKNOWN_FROM, from.span, message));
+            problems.push(problem_at(&rules::UNKNOWN_FROM, from.span, message));
             preceding
         }
     }
@@ -314,7 +311,7 @@ pub fn overlaid_schema<'s>(schema: &'s Schema, step: &VersionStep) -> Cow<'s, Sc
 }
 
 /// Puts into a structure what the changes say about it: keys and unions that its schema lacks.
-fn overlay(structure: &mut Structure, step: &VersionStep, name: &VersionName, problems: &mut Vec<ChangeProblem>) {
+fn overlay(structure: &mut Structure, step: &VersionStep, name: &VersionName, problems: &mut Vec<Problem>) {
     for (at, keys) in &step.keys {
         if let Some(node) = find(structure, at, name, "keys", problems) {
             structure.node_mut(node).keys = keys.clone();
@@ -337,12 +334,12 @@ pub(crate) fn find(
     at: &crate::Located<Selector>,
     version: &VersionName,
     change: &str,
-    problems: &mut Vec<ChangeProblem>,
+    problems: &mut Vec<Problem>,
 ) -> Option<NodeIndex> {
     let found = structure.find(&at.item);
     if found.is_none() {
         let message = format!("`{change}` names {}, which {version} does not have", at.item);
-        let problem = ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, at.span, message);
+        let problem = problem_at(&rules::UNKNOWN_CHANGE_PATH, at.span, message);
         problems.push(match closest(structure, &at.item) {
             Some(closest) => problem.mend(format!("did you mean {closest}?")),
             None => problem,

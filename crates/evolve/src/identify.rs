@@ -6,9 +6,10 @@ use wheelwright_document::Owned;
 use wheelwright_findings::rules;
 
 use crate::{
-    ChangeProblem, FieldId, FieldRecord, NodeIndex, Structure, VersionHistory, VersionIndex, VersionStep,
-    declaration::is_on_one_side, history::find, structure::StructureNode,
+    FieldId, FieldRecord, NodeIndex, Structure, VersionHistory, VersionIndex, VersionStep, declaration::is_on_one_side,
+    history::find, problem::problem_at, structure::StructureNode,
 };
+use wheelwright_schema::Problem;
 
 /// A version whose fields are to be identified, and what is known already.
 pub(crate) struct Identify<'h> {
@@ -28,7 +29,7 @@ pub(crate) struct Identify<'h> {
 
 /// Gives every field of a version its id: the one it was renamed from, the one it has in the version before or in
 /// another, or a new one. Fields above come first, since a field is found again below the same parent.
-pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<ChangeProblem>) {
+pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
     let Identify { version, before, index, step, others, fields } = task;
     let from = version.from.and_then(|from| others[from.position()].as_ref());
     let renames = Renames::resolve(version, from, step, problems);
@@ -94,7 +95,7 @@ fn new_text(structure: &Structure, node: NodeIndex, texts: &mut HashSet<Box<str>
 }
 
 /// A locked version keeps the fields that it was locked with, whatever its schema says now: documents have them.
-fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, problems: &mut Vec<ChangeProblem>) {
+fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, problems: &mut Vec<Problem>) {
     for lost in before.structure.fields() {
         if before.id(lost).is_none_or(|id| version.node_of(id).is_some()) {
             continue;
@@ -102,7 +103,7 @@ fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, pr
         let (path, shape) = (before.structure.selector(lost), before.structure.shape_name(lost));
         let message =
             format!("{} is locked with {path} ({shape}), which its schema does not have any more", before.name);
-        problems.push(ChangeProblem::new(&rules::LOCKED_VERSION_CHANGED, Default::default(), message));
+        problems.push(problem_at(&rules::LOCKED_VERSION_CHANGED, Default::default(), message));
         let parent = before.structure.node(lost).parent.and_then(|parent| version.counterpart(before, parent));
         let name = before.structure.node(lost).name();
         // Where a field of another shape has taken the name, the old one stays out of sight, in the bag.
@@ -120,12 +121,7 @@ fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, pr
 }
 
 /// Copies a node and all below it into another structure; every node with its copy.
-pub(crate) fn copy_below(
-    from: &Structure,
-    node: NodeIndex,
-    to: &mut Structure,
-    parent: NodeIndex,
-) -> Vec<(NodeIndex, NodeIndex)> {
+fn copy_below(from: &Structure, node: NodeIndex, to: &mut Structure, parent: NodeIndex) -> Vec<(NodeIndex, NodeIndex)> {
     let original = from.node(node);
     let copy = to.push(StructureNode { parent: Some(parent), children: Vec::new(), ..original.clone() });
     let mut pairs = vec![(node, copy)];
@@ -142,7 +138,7 @@ fn freeze_declared_defaults(
     index: VersionIndex,
     step: &VersionStep,
     fields: &mut [FieldRecord],
-    problems: &mut Vec<ChangeProblem>,
+    problems: &mut Vec<Problem>,
 ) {
     for declared in &step.storage_defaults {
         let Some(node) = find(&version.structure, &declared.at, &version.name, "storageDefault", problems) else {
@@ -150,7 +146,7 @@ fn freeze_declared_defaults(
         };
         let Some(id) = version.id(node) else {
             let message = format!("{} is no field, but the items or values of one", declared.at.item);
-            problems.push(ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, declared.at.span, message));
+            problems.push(problem_at(&rules::UNKNOWN_CHANGE_PATH, declared.at.span, message));
             continue;
         };
         let field = &mut fields[id.position()];
@@ -163,7 +159,7 @@ fn freeze_declared_defaults(
             field.frozen = frozen;
         } else {
             let message = format!("{} was published before; what it is filled in with is settled", declared.at.item);
-            problems.push(ChangeProblem::new(&rules::STORAGE_DEFAULT_FROZEN, declared.at.span, message));
+            problems.push(problem_at(&rules::STORAGE_DEFAULT_FROZEN, declared.at.span, message));
         }
     }
 }
@@ -181,13 +177,13 @@ impl<'s> Renames<'s> {
         version: &VersionHistory,
         from: Option<&VersionHistory>,
         step: &'s VersionStep,
-        problems: &mut Vec<ChangeProblem>,
+        problems: &mut Vec<Problem>,
     ) -> Self {
         let mut renames = Self { step, sources: HashMap::new(), claimed: HashSet::new() };
         let Some(from) = from else {
             for renamed in &step.renamed {
                 let message = format!("{} is the first version: nothing can have been renamed", version.name);
-                problems.push(ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, renamed.from.span, message));
+                problems.push(problem_at(&rules::UNKNOWN_CHANGE_PATH, renamed.from.span, message));
             }
             return renames;
         };
@@ -197,18 +193,18 @@ impl<'s> Renames<'s> {
             let (Some(source), Some(target)) = (source, target) else { continue };
             if !version.structure.is_field(target) || !from.structure.is_field(source) {
                 let message = format!("{} is no field, but the items or values of one", renamed.from.item);
-                problems.push(ChangeProblem::new(&rules::UNKNOWN_CHANGE_PATH, renamed.from.span, message));
+                problems.push(problem_at(&rules::UNKNOWN_CHANGE_PATH, renamed.from.span, message));
                 continue;
             }
             if !is_on_one_side(&renamed.from.item, &renamed.to.item) {
                 let message = format!("{} and {} are not both in the status", renamed.from.item, renamed.to.item);
-                problems.push(ChangeProblem::new(&rules::RENAME_LEAVES_ITS_PLACE, renamed.from.span, message));
+                problems.push(problem_at(&rules::RENAME_LEAVES_ITS_PLACE, renamed.from.span, message));
                 continue;
             }
             if !from.structure.keeps_shape(source, &version.structure, target) {
                 let (before, after) = (from.structure.shape_name(source), version.structure.shape_name(target));
                 let message = format!("{} is {before}, and {} is {after}", renamed.from.item, renamed.to.item);
-                problems.push(ChangeProblem::new(&rules::RENAME_CHANGES_SHAPE, renamed.to.span, message));
+                problems.push(problem_at(&rules::RENAME_CHANGES_SHAPE, renamed.to.span, message));
                 continue;
             }
             let Some(id) = from.id(source) else { continue };
@@ -216,7 +212,7 @@ impl<'s> Renames<'s> {
             if !is_first || renames.sources.contains_key(&target) {
                 let twice = if is_first { &renamed.to } else { &renamed.from };
                 let message = format!("{} is renamed twice", twice.item);
-                problems.push(ChangeProblem::new(&rules::RENAME_COLLISION, twice.span, message));
+                problems.push(problem_at(&rules::RENAME_COLLISION, twice.span, message));
                 continue;
             }
             renames.sources.insert(target, (source, position));
@@ -234,14 +230,14 @@ impl<'s> Renames<'s> {
         version: &VersionHistory,
         from: Option<&VersionHistory>,
         node: NodeIndex,
-        problems: &mut Vec<ChangeProblem>,
+        problems: &mut Vec<Problem>,
     ) -> Option<FieldId> {
         let (source, position) = *self.sources.get(&node)?;
         let from = from?;
         if from.element_of(source) != version.element_of(node) {
             let renamed = &self.step.renamed[position];
             let message = format!("{} and {} are not in the same items or values", renamed.from.item, renamed.to.item);
-            problems.push(ChangeProblem::new(&rules::RENAME_LEAVES_ITS_PLACE, renamed.from.span, message));
+            problems.push(problem_at(&rules::RENAME_LEAVES_ITS_PLACE, renamed.from.span, message));
             return None;
         }
         from.id(source).filter(|id| version.node_of(*id).is_none())

@@ -2,11 +2,11 @@
 
 use wheelwright_document::{Arena, Value};
 use wheelwright_findings::rules;
-use wheelwright_schema::{AdmitError, Program, Root, Stages};
+use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
-    ChangeProblem, Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, VersionIndex,
-    VersionName, VersionStep, WouldReset, overlaid_schema,
+    Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, VersionIndex, VersionName,
+    VersionStep, WouldReset, overlaid_schema, problem::problem_at,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -28,7 +28,7 @@ impl Kind {
     pub fn compile(
         declaration: &Declaration,
         locked: Option<(&History, &VersionName)>,
-    ) -> (Option<Self>, Vec<ChangeProblem>) {
+    ) -> (Option<Self>, Vec<Problem>) {
         let (history, mut problems) = History::derive(declaration, locked.map(|(history, _)| history));
         let Some(hub) = hub_of(declaration, &history, locked.map(|(_, hub)| hub), &mut problems) else {
             return (None, problems);
@@ -193,13 +193,13 @@ fn hub_of(
     declaration: &Declaration,
     history: &History,
     locked: Option<&VersionName>,
-    problems: &mut Vec<ChangeProblem>,
+    problems: &mut Vec<Problem>,
 ) -> Option<VersionIndex> {
     let pinned = declaration.hub.as_ref().and_then(|hub| {
         let found = history.find(hub.item.as_str());
         if found.is_none() {
             let message = format!("the hub is said to be {}, which is no version", hub.item);
-            problems.push(ChangeProblem::new(&rules::UNKNOWN_FROM, hub.span, message));
+            problems.push(problem_at(&rules::UNKNOWN_FROM, hub.span, message));
         }
         found
     });

@@ -43,7 +43,6 @@ pub use lens::{Envelope, Lenses, Provenance, Source, WouldReset};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
 pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};
-pub use problem::ChangeProblem;
 pub use reader::{Reader, quoted};
 pub use selector::{Selector, SelectorError, Step};
 pub use structure::{NodeIndex, Scalar, Shape, Structure, StructureNode, Union};

@@ -1,7 +1,7 @@
 //! What the tests of this crate share.
 
 use wheelwright_document::{Arena, Decode, DuplicateKeys, Value, Yaml, decode, decode_yaml};
-use wheelwright_schema::{Root, Schema, lower_schema};
+use wheelwright_schema::{Problem, Root, Schema, lower_schema};
 
 use crate::*;
 
@@ -32,7 +32,7 @@ pub(crate) fn history(versions: &[(&str, &str)], changes: &str) -> History {
     history
 }
 
-pub(crate) fn problems_of(versions: &[(&str, &str)], changes: &str) -> Vec<ChangeProblem> {
+pub(crate) fn problems_of(versions: &[(&str, &str)], changes: &str) -> Vec<Problem> {
     History::derive(&declaration(versions, changes), None).1
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use wheelwright_catalog::{Catalog, Input, Kind, LOCK_FILE, Source, Unreadable, files, read_lock};
 use wheelwright_document::FieldPath;
-use wheelwright_evolve::{ChangeProblem, Lock, LockedKind};
+use wheelwright_evolve::{Lock, LockedKind};
 use wheelwright_findings::Finding;
+use wheelwright_schema::Problem;
 
 /// The locks of some catalogs, one a folder.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ pub(crate) struct LockFile {
     pub(crate) input: Option<Input>,
     /// What it says, as far as it can be read.
     pub(crate) lock: Lock,
-    problems: Vec<ChangeProblem>,
+    problems: Vec<Problem>,
 }
 
 impl Locks {
@@ -71,7 +72,7 @@ impl LockFile {
 
     /// What is wrong with the file.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let of = |(problem, input): (&ChangeProblem, &Input)| {
+        let of = |(problem, input): (&Problem, &Input)| {
             let mut finding = Finding::new(problem.rule, problem.message.clone(), FieldPath::root());
             finding.mend.clone_from(&problem.mend);
             finding.at(input.place(problem.span))

@@ -1,8 +1,8 @@
 //! What commands say about a kind of a catalog: its name, and findings at the places of its files.
 
 use wheelwright_catalog::{Catalog, Kind};
-use wheelwright_document::{FieldPath, Path, Span};
-use wheelwright_evolve::{ChangeProblem, Declaration, VersionName, check::Incompatibility};
+use wheelwright_document::{FieldPath, Span};
+use wheelwright_evolve::{Declaration, VersionName, check::Incompatibility};
 use wheelwright_findings::{Finding, Place};
 use wheelwright_schema::Problem;
 
@@ -14,11 +14,11 @@ pub(crate) struct Subject<'k> {
 
 impl Subject<'_> {
     /// A problem with the changes or the lock, where it was written or else where the kind is.
-    pub(crate) fn problem(&self, problem: ChangeProblem) -> Finding {
-        let span = if problem.span == Span::default() { self.kind.named } else { problem.span };
-        let mut found = Problem::ours(problem.rule, &Path::Root, span, problem.message);
-        found.mend = problem.mend;
-        self.catalog.finding(found)
+    pub(crate) fn problem(&self, mut problem: Problem) -> Finding {
+        if problem.span == Span::default() {
+            problem.span = self.kind.named;
+        }
+        self.catalog.finding(problem)
     }
 
     /// What a version does to another, where its schema says so.

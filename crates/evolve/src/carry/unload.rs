@@ -294,7 +294,7 @@ impl super::UnionPlace {
         let members = object.union.iter().flat_map(|union| &union.members).map(name_of);
         let mut members: Vec<&str> = members.filter(|name| find(name).is_some()).collect();
         members.sort_unstable();
-        let discriminator = object.union.as_ref().and_then(|union| union.discriminator);
+        let discriminator = object.union.as_ref().and_then(|union| union.discriminators.first().copied());
         Beside {
             union: self.slot.map(|slot| &*scope.layout.texts[slot]),
             members,

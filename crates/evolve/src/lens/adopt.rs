@@ -4,10 +4,7 @@
 //! the first version must then be read through the second: a field that a version keeps is the field of that name that
 //! the nearest other version declares there.
 
-use crate::{
-    History, NodeIndex, Shape, VersionHistory,
-    identify::{copy_below, nearest_first},
-};
+use crate::{History, NodeIndex, Shape, VersionHistory, identify::nearest_first, structure::StructureNode};
 
 /// A history in which every version has the fields that it keeps for others.
 pub(super) fn adopt(history: &History) -> History {
@@ -22,17 +19,21 @@ pub(super) fn adopt(history: &History) -> History {
 }
 
 fn adopt_from(other: &VersionHistory, version: &mut VersionHistory) {
-    // What is adopted keeps everything that is in it, so that it may adopt in turn: nodes are added while this goes on.
+    // What is adopted keeps everything that is in it, so that it adopts in turn: nodes are added while this goes on.
     let mut next = Some(version.structure.root());
     while let Some(node) = next {
+        adopt_in(other, version, node);
         next = version.structure.after(node);
-        let plan = version.structure.node(node);
-        if plan.shape != Shape::Object || !plan.keeps_unknown {
-            continue;
-        }
-        let Some(counterpart) = other.counterpart(version, node) else { continue };
-        for child in other.structure.node(counterpart).children.clone() {
-            adopt_field(other, child, version, node);
+    }
+}
+
+fn adopt_in(other: &VersionHistory, version: &mut VersionHistory, object: NodeIndex) {
+    // Only objects keep what they do not declare.
+    if version.structure.node(object).keeps_unknown
+        && let Some(counterpart) = other.counterpart(version, object)
+    {
+        for field in &other.structure.node(counterpart).children {
+            adopt_field(other, *field, version, object);
         }
     }
 }
@@ -42,15 +43,26 @@ fn adopt_field(other: &VersionHistory, field: NodeIndex, version: &mut VersionHi
     if version.node_of(id).is_some() || version.structure.child(parent, name).is_some() {
         return;
     }
-    let pairs = copy_below(&other.structure, field, &mut version.structure, parent);
-    for (original, copy) in pairs {
-        let node = version.structure.node_mut(copy);
-        // Nothing is asked of what is not declared: null is kept, whatever is in it is kept, and nothing is filled in.
-        node.nullable = true;
-        node.keeps_unknown = node.shape == Shape::Object;
-        (node.default, node.union) = (None, None);
-        if let Some(id) = other.id(original).filter(|id| version.node_of(*id).is_none()) {
-            version.set_id(copy, id);
-        }
+    let copy = adopt_node(other, field, version, parent);
+    version.set_id(copy, id);
+}
+
+/// Adds a node of another version, with the items or values in it. Fields in it are adopted in turn, except those that
+/// the version has elsewhere.
+fn adopt_node(other: &VersionHistory, node: NodeIndex, version: &mut VersionHistory, parent: NodeIndex) -> NodeIndex {
+    let adopted = other.structure.node(node);
+    // Nothing is asked of what is not declared: null is kept, whatever is in it is kept, and nothing is filled in.
+    let copy = version.structure.push(StructureNode {
+        parent: Some(parent),
+        children: Vec::new(),
+        nullable: true,
+        keeps_unknown: adopted.shape == Shape::Object,
+        default: None,
+        union: None,
+        ..adopted.clone()
+    });
+    if let Some(element) = other.structure.element(node) {
+        adopt_node(other, element, version, copy);
     }
+    copy
 }

@@ -312,7 +312,12 @@ impl Compiler<'_> {
         let mut at = container;
         while let Some(element) = history.structure.element(at) {
             let keys = self.keys(version, id, levels.len(), at);
-            levels.push(Level { nullable: history.structure.node(element).nullable, keys });
+            let is_nullable = |version: &VersionHistory| {
+                let counterpart = version.counterpart(history, element);
+                counterpart.is_some_and(|element| version.structure.node(element).nullable)
+            };
+            let nullable = is_nullable(history) || !self.history.versions.iter().any(is_nullable);
+            levels.push(Level { nullable, keys });
             at = element;
         }
         levels
@@ -362,9 +367,11 @@ impl Compiler<'_> {
         let position = |id: FieldId| fields.list.iter().position(|(_, field)| plan.slots[field.slot].id == id);
         let mut hidden: Vec<usize> = members.iter().map(|id| self.slot_of(*id)).filter(|slot| !says[*slot]).collect();
         hidden.sort_unstable();
+        let mut told: Vec<usize> = discriminators.iter().filter_map(|id| position(*id)).collect();
+        told.sort_unstable();
         (!hidden.is_empty()).then(|| UnionPlan {
             members: members.iter().filter_map(|id| position(*id)).collect(),
-            discriminator: discriminators.iter().find_map(|id| position(*id)),
+            discriminators: told,
             hidden,
         })
     }

@@ -275,6 +275,37 @@ fn a_union_switch_leaves_a_member_that_the_version_shows_elsewhere() {
 }
 
 #[test]
+fn a_member_set_in_an_object_that_its_writer_did_not_see_removes_the_one_that_another_version_has_elsewhere() {
+    let union = |fields: &str, names: [&str; 2]| {
+        format!(
+            "{{type: object, properties: {{{fields}}}, oneOf: [{{required: [{}]}}, {{required: [{}]}}]}}",
+            names[0], names[1]
+        )
+    };
+    let v1 = object(&format!("u: {}", union("a: {type: string}, b: {type: string}", ["a", "b"])));
+    let v2 = object("c: {type: string}");
+    let v3 = object(&format!("u: {}", object("b: {type: string}")));
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], "v2: {renamed: {u.a: c}}", |stored| {
+        stored.write("v2", r#"{"c":"x"}"#).reads("v1", r#"{"u":{"a":"x"}}"#).reads("v3", "{}");
+        stored.write("v3", r#"{"u":{"b":"y"}}"#).reads("v1", r#"{"u":{"b":"y"}}"#).reads("v2", "{}");
+    });
+}
+
+#[test]
+fn every_discriminator_that_a_version_has_switches_the_union() {
+    let v1 =
+        object(&format!("u: {}", object("t: {type: string}, k: {type: string}, a: {type: string}, b: {type: string}")));
+    let v2 = object(&format!("u: {}", object("t: {type: string}, k: {type: string}, b: {type: string}")));
+    let changes =
+        "{v1: {union: {u: {members: [a, b], discriminator: t}}}, v2: {union: {u: {members: [b], discriminator: k}}}}";
+    for written in [r#"{"u":{"t":"2"}}"#, r#"{"u":{"t":"1","k":"2"}}"#] {
+        for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+            stored.write("v1", r#"{"u":{"t":"1","a":"x"}}"#).write("v2", written).reads("v1", written);
+        });
+    }
+}
+
+#[test]
 fn what_is_hidden_belongs_to_the_objects_that_hold_it_in_every_version_whatever_the_hub() {
     let v1 = object(&format!("a: {}", object("x: {type: string}")));
     let v2 = object(&format!("a: {}, b: {STRING}", object("x: {type: string}, c: {type: string}")));
@@ -349,6 +380,35 @@ fn what_was_kept_without_a_schema_is_read_once_there_is_one() {
 }
 
 #[test]
+fn what_is_kept_without_a_schema_leaves_out_what_the_version_has_elsewhere() {
+    let v1 = object("o: {type: object, x-kubernetes-preserve-unknown-fields: true}, q: {type: string}");
+    let v2 = object(&format!("o: {}", object(&format!("p: {}", object("q: {type: string}, r: {type: string}")))));
+    let v3 = object(&format!("o: {}", object(&format!("p: {}", object("q: {type: integer}")))));
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], "v2: {renamed: {q: o.p.q}}", |stored| {
+        // To v1, o.p.q is v3's: v2's it has as q.
+        stored.write("v1", r#"{"o":{"p":{"q":7,"r":"1"}},"q":"x"}"#);
+        stored.reads("v2", r#"{"o":{"p":{"q":"x","r":"1"}}}"#).reads("v3", r#"{"o":{"p":{"q":7}}}"#);
+        stored.write("v3", r#"{"o":{"p":{"q":8}}}"#).reads("v1", r#"{"o":{"p":{"q":8,"r":"1"}},"q":"x"}"#);
+    });
+}
+
+#[test]
+fn null_among_the_values_of_a_map_is_of_the_wrong_type_where_no_version_can_say_it() {
+    let values = |fields: &str| object(&format!("m: {{type: object, additionalProperties: {}}}", object(fields)));
+    let (v1, v2) = (values("a: {type: string}"), values("a: {type: string}, b: {type: string}"));
+    for hub in ["v1", "v2"] {
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], "", hub);
+        let arena = Arena::new();
+        let written = document(r#"{"m":{"x":null}}"#, &arena);
+        let version = |name: &str| kind.version(name).unwrap();
+        let stored = kind.put(version("v1"), written, None, Part::Whole, &arena).unwrap();
+        for reader in ["v1", "v2"] {
+            assert!(same(kind.get(version(reader), stored, &arena), written), "{reader} with hub {hub}");
+        }
+    }
+}
+
+#[test]
 fn a_value_of_the_wrong_type_is_carried_as_it_is() {
     let v1 = object(&format!(
         "o: {}, l: {{type: array, items: {}}}",
@@ -378,6 +438,12 @@ fn entries_that_nobody_understands_are_kept() {
     assert!(same(put(v2, r#"{"b":"9"}"#), document(expected, &arena)));
     let expected = r#"{"b":"1","later":2,"$bag":{"from.later":4,"$later":5}}"#;
     assert!(same(put(v1, "{}"), document(expected, &arena)));
+    // Under another hub, too, where its name means something else.
+    let foreign = document(r#"{"b":"1","a":"not the field of v1"}"#, &arena);
+    let other = kind.lenses_for(v1);
+    let moved = kind.lenses().rehub(foreign, &other, &arena);
+    assert!(same(other.get(v1, moved, &arena), document("{}", &arena)), "{moved:?}");
+    assert!(same(other.rehub(moved, kind.lenses(), &arena), foreign), "{moved:?}");
     let damaged = document(r#"{"b":"1","$bag":7}"#, &arena);
     let put = kind.put(v1, document(r#"{"a":"2"}"#, &arena), Some(damaged), Part::Whole, &arena).unwrap();
     assert!(same(put, document(r#"{"b":"1","$bag":{"a":"2","$damaged":7}}"#, &arena)), "{put:?}");

@@ -131,7 +131,8 @@ pub(crate) struct ViewField {
 /// What a version says of a list or map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Level {
-    /// Its items or values may be null.
+    /// Its items or values may be null. So they may where no version can say it: such a null is of the wrong type for
+    /// everybody, and shown as any value of the wrong type.
     pub(crate) nullable: bool,
     /// The fields that tell its items apart.
     pub(crate) keys: Vec<Box<str>>,
@@ -142,8 +143,8 @@ pub(crate) struct Level {
 pub(crate) struct UnionPlan {
     /// The positions of the members that the version shows.
     pub(crate) members: Vec<usize>,
-    /// The position of the field that says which member is set.
-    pub(crate) discriminator: Option<usize>,
+    /// The positions of the fields that say which member is set.
+    pub(crate) discriminators: Vec<usize>,
     /// The slots of the members that the version cannot say.
     pub(crate) hidden: Vec<usize>,
 }

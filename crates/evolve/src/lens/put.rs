@@ -102,12 +102,11 @@ impl<'a> Put<'a> {
                 changed |= self.field(scope, view, field, slots, fields[position], old_fields[position], is_new);
             }
         }
-        if let Some(union) = &object.union
-            && shown.is_some()
-        {
+        // An object that is new to its writer may have members already, which other versions have elsewhere.
+        if let Some(union) = &object.union {
             let appeared = |member: &usize| fields[*member].is_some() && old_fields[*member].is_none();
-            let told = union.discriminator.is_some_and(|at| !same_option(fields[at], old_fields[at]));
-            if told || union.members.iter().any(appeared) {
+            let told = |at: &usize| !same_option(fields[*at], old_fields[*at]);
+            if union.discriminators.iter().any(told) || union.members.iter().any(appeared) {
                 let mut switched = false;
                 for hidden in &union.hidden {
                     switched |= slots.remove(*hidden);

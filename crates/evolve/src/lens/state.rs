@@ -10,6 +10,8 @@ pub(crate) const BAG: &str = "$bag";
 const IMPLICIT: &str = "$implicit";
 /// In a bag: fields that no version declares.
 const UNKNOWN: &str = "$unknown";
+/// In a bag: stored fields that nobody understands and whose names the hub has for others.
+const FOREIGN: &str = "$foreign";
 /// In a bag: what was in its place and is none.
 const DAMAGED: &str = "$damaged";
 
@@ -187,6 +189,7 @@ impl<'a> Slots<'a> {
             match (entry.key, entry.value) {
                 (IMPLICIT, Value::Bool(true)) => implicit = true,
                 (UNKNOWN, Value::Object(unknown)) => extras.unknown.extend_from_slice(unknown),
+                (FOREIGN, Value::Object(foreign)) => extras.foreign.extend_from_slice(foreign),
                 (id, value) => match layout.by_id.get(id) {
                     Some(field) => self.load_field(layout, field, value),
                     None => extras.strays.push(*entry),
@@ -233,7 +236,7 @@ impl<'a> Store<'_, 'a> {
         let slots = self.slots;
         let extras = extras.map(|extras| &slots.extras[extras]);
         if let Some(extras) = extras {
-            self.entries.extend_from_slice(&extras.foreign);
+            self.entries.extend(extras.foreign.iter().filter(|entry| !object.fields.contains(entry.key)));
             for entry in extras.unknown.iter().filter(|entry| object.keeps(entry.key, self.arena)) {
                 self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
             }
@@ -249,6 +252,11 @@ impl<'a> Store<'_, 'a> {
         }
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.strays);
+            let foreign: Vec<_> =
+                extras.foreign.iter().filter(|entry| object.fields.contains(entry.key)).copied().collect();
+            if !foreign.is_empty() {
+                self.entries.push(Entry { key: FOREIGN, value: Value::Object(self.arena.slice(&foreign)) });
+            }
             let hidden = extras.unknown.iter().filter(|entry| !object.keeps(entry.key, self.arena));
             let hidden: Vec<_> = hidden.copied().collect();
             if !hidden.is_empty() {

@@ -11,8 +11,10 @@ use super::{
     replay::Replay,
 };
 use crate::{
-    ChangeProblem, Declaration, FieldId, History, Located, NodeIndex, Structure, VersionHistory, VersionName, Writers,
+    Declaration, FieldId, History, Located, NodeIndex, Structure, VersionHistory, VersionName, Writers,
+    problem::problem_at,
 };
+use wheelwright_schema::Problem;
 
 /// A hub that moved. How it is displayed says what has to happen before it is deployed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +54,7 @@ impl Lock {
         declaration: &Declaration,
         history: &History,
         hub: Option<&VersionName>,
-    ) -> Result<Self, Vec<ChangeProblem>> {
+    ) -> Result<Self, Vec<Problem>> {
         let (group, kind) = (&*declaration.group, &*declaration.kind);
         let found = self.position(group, kind);
         let locked = found.ok().map(|position| &self.kinds[position]);
@@ -81,9 +83,9 @@ impl Lock {
     ///
     /// # Errors
     /// The kind or the version is not locked.
-    pub fn move_hub(&mut self, group: &str, kind: &str, to: &VersionName) -> Result<HubMove, ChangeProblem> {
+    pub fn move_hub(&mut self, group: &str, kind: &str, to: &VersionName) -> Result<HubMove, Problem> {
         let name = full_name(group, kind);
-        let refused = |message: String| ChangeProblem::new(&rules::HUB_MOVED, Span::default(), message);
+        let refused = |message: String| problem_at(&rules::HUB_MOVED, Span::default(), message);
         let position = self.position(group, kind).map_err(|_| refused(format!("{name} is not locked")))?;
         let locked = &mut self.kinds[position];
         if locked.history.find(to.as_str()).is_none() {
@@ -99,12 +101,12 @@ impl Lock {
 struct Growth {
     replay: Replay,
     entries: Vec<Entry>,
-    problems: Vec<ChangeProblem>,
+    problems: Vec<Problem>,
 }
 
 impl Growth {
     fn problem(&mut self, rule: &'static Rule, span: Span, message: String) {
-        self.problems.push(ChangeProblem::new(rule, span, message));
+        self.problems.push(problem_at(rule, span, message));
     }
 
     fn add(&mut self, entry: Entry) {
@@ -209,7 +211,7 @@ impl Growth {
         for edit in &entry.edits {
             let (Edit::Remove(at) | Edit::Move { from: at, .. }) = edit else { continue };
             let message = format!("{} is locked with {at}, and has it no more", entry.version);
-            self.problems.push(ChangeProblem::new(&rules::LOCKED_VERSION_CHANGED, span, message));
+            self.problems.push(problem_at(&rules::LOCKED_VERSION_CHANGED, span, message));
         }
         self.problems.len() > before
     }
@@ -238,7 +240,7 @@ impl Growth {
                 Some(_) => format!("pin it to {hub}, too"),
                 None => format!("run `wheelwright lock --hub {pinned}`, which says what to deploy first"),
             };
-            self.problems.push(ChangeProblem::new(&rules::HUB_MOVED, *span, message).mend(mend));
+            self.problems.push(problem_at(&rules::HUB_MOVED, *span, message).mend(mend));
         }
         Some(hub)
     }

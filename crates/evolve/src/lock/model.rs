@@ -3,7 +3,8 @@
 use wheelwright_document::{Owned, Span};
 
 use super::fingerprint::Fingerprint;
-use crate::{ChangeProblem, History, Selector, Shape, Structure, StructureNode, Union, VersionName, Writers};
+use crate::{History, Selector, Shape, Structure, StructureNode, Union, VersionName, Writers, problem::problem_at};
+use wheelwright_schema::Problem;
 
 /// What is settled about every kind, for good.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -26,7 +27,7 @@ pub struct LockedKind {
 impl Lock {
     /// Reads a lock, and says what is wrong with it. A kind that cannot be read is left out, so a lock with problems
     /// must not be grown or written.
-    pub fn parse(text: &str) -> (Self, Vec<ChangeProblem>) {
+    pub fn parse(text: &str) -> (Self, Vec<Problem>) {
         super::parse::parse(text)
     }
 
@@ -188,9 +189,9 @@ impl Fault {
     }
 
     /// The problem that it is, where the entry and its edits were written.
-    pub(super) fn problem(self, entry: Span, edits: &[Span]) -> ChangeProblem {
+    pub(super) fn problem(self, entry: Span, edits: &[Span]) -> Problem {
         let span = self.edit.and_then(|edit| edits.get(edit)).copied().unwrap_or(entry);
-        ChangeProblem::new(&wheelwright_findings::rules::LOCK_INCONSISTENT, span, self.message)
+        problem_at(&wheelwright_findings::rules::LOCK_INCONSISTENT, span, self.message)
             .mend("restore the file from version control, and run `wheelwright lock` again")
     }
 }

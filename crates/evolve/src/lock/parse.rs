@@ -16,7 +16,8 @@ use super::{
     replay::Replay,
     text::FORMAT,
 };
-use crate::{ChangeProblem, VersionName};
+use crate::{VersionName, problem::problem_at};
+use wheelwright_schema::Problem;
 
 /// The largest lock that is read, in bytes.
 const MAX_BYTES: usize = 64 << 20;
@@ -30,10 +31,10 @@ const FREE_FIELDS: usize = 1_000_000;
 const FIELDS_A_LINE: usize = 8;
 
 /// Reads a lock.
-pub(super) fn parse(text: &str) -> (Lock, Vec<ChangeProblem>) {
+pub(super) fn parse(text: &str) -> (Lock, Vec<Problem>) {
     if text.len() > MAX_BYTES {
         let message = format!("the lock has {} bytes, more than {MAX_BYTES}", text.len());
-        return (Lock::default(), vec![ChangeProblem::new(&rules::LOCK_UNREADABLE, Span::default(), message)]);
+        return (Lock::default(), vec![problem_at(&rules::LOCK_UNREADABLE, Span::default(), message)]);
     }
     if let Some(line) = lines(text).find(|line| is_conflict(line.raw)) {
         return (Lock::default(), vec![conflict(&line)]);
@@ -49,7 +50,7 @@ pub(super) fn parse(text: &str) -> (Lock, Vec<ChangeProblem>) {
     reader.end_kind();
     if !reader.has_format && reader.problems.is_empty() {
         let message = format!("the lock has no line `format {FORMAT}`");
-        reader.problems.push(ChangeProblem::new(&rules::LOCK_UNREADABLE, Span::default(), message).mend(RESTORE));
+        reader.problems.push(problem_at(&rules::LOCK_UNREADABLE, Span::default(), message).mend(RESTORE));
     }
     reader.lock.kinds.sort_by(|a, b| (&a.group, &a.kind).cmp(&(&b.group, &b.kind)));
     (reader.lock, reader.problems)
@@ -81,17 +82,17 @@ fn is_conflict(line: &str) -> bool {
     ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().any(|mark| line.starts_with(mark))
 }
 
-fn conflict(line: &Line<'_>) -> ChangeProblem {
+fn conflict(line: &Line<'_>) -> Problem {
     let message = "two branches have grown the lock, and their merge was left undone here";
     let mend = "take the file as it is on the branch that is deployed or merged first (`git checkout --theirs` or \
                 `--ours`), and run `wheelwright lock` again: it adds what the other branch has";
-    ChangeProblem::new(&rules::LOCK_CONFLICT, line.span, message).mend(mend)
+    problem_at(&rules::LOCK_CONFLICT, line.span, message).mend(mend)
 }
 
 #[derive(Default)]
 struct Reader {
     lock: Lock,
-    problems: Vec<ChangeProblem>,
+    problems: Vec<Problem>,
     has_format: bool,
     /// Nothing that follows can be understood.
     is_over: bool,
@@ -140,7 +141,7 @@ impl Reader {
     }
 
     fn problem(&mut self, rule: &'static Rule, span: Span, message: String) {
-        self.problems.push(ChangeProblem::new(rule, span, message).mend(RESTORE));
+        self.problems.push(problem_at(rule, span, message).mend(RESTORE));
     }
 
     fn format(&mut self, words: &mut Words<'_>, span: Span) -> Result<(), Expected> {
@@ -154,7 +155,7 @@ impl Reader {
         if number.parse() != Ok(FORMAT) {
             let message = format!("the lock has format {number}, and this release reads format {FORMAT}");
             let mend = "update wheelwright to the release that wrote the lock, or a newer one";
-            self.problems.push(ChangeProblem::new(&rules::LOCK_TOO_NEW, span, message).mend(mend));
+            self.problems.push(problem_at(&rules::LOCK_TOO_NEW, span, message).mend(mend));
             self.is_over = true;
         }
         Ok(())

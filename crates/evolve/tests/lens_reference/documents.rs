@@ -4,117 +4,162 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::generate::{Field, NAMES, Object, Tape, Type};
 
-/// Names of unknown fields. No version declares them: what an unknown field is where another version declares its name,
-/// the rules leave open.
+/// Names that no version declares. Undeclared names that another version declares are taken from there.
 const UNKNOWN: [&str; 2] = ["u", "$bag"];
 
-/// A document of a version.
-pub(crate) fn document(version: &Object, tape: &mut Tape<'_>) -> Json {
-    object_value(version, tape)
+/// Writes documents of a version.
+#[derive(Clone, Copy)]
+pub(crate) struct Writer<'v> {
+    pub(crate) versions: &'v [Object],
+    /// Inside of what the version keeps without declaring it: anything is kept there.
+    pub(crate) is_undeclared: bool,
 }
 
-/// A document that someone made of one that a version showed.
-pub(crate) fn edited(version: &Object, document: &Json, tape: &mut Tape<'_>) -> Json {
-    let mut document = document.clone();
-    for _ in 0..1 + tape.pick(3) {
-        edit_object(version, &mut document, tape);
+impl<'v> Writer<'v> {
+    /// A document of a version.
+    pub(crate) fn document(self, version: &Object, tape: &mut Tape<'_>) -> Json {
+        self.object_value(version, tape)
     }
-    document
-}
 
-fn edit_object(object: &Object, value: &mut Json, tape: &mut Tape<'_>) {
-    let Json::Object(entries) = value else { return *value = object_value(object, tape) };
-    if object.keeps_unknown && tape.chance(30) {
-        let name = UNKNOWN[tape.pick(UNKNOWN.len())];
-        if entries.remove(name).is_none() {
-            entries.insert(name.to_owned(), json!(tape.pick(3)));
+    /// A document that someone made of one that a version showed.
+    pub(crate) fn edited(self, version: &Object, document: &Json, tape: &mut Tape<'_>) -> Json {
+        let mut document = document.clone();
+        for _ in 0..1 + tape.pick(3) {
+            self.edit_object(version, &mut document, tape);
         }
-        return;
+        document
     }
-    if object.fields.is_empty() {
-        return;
-    }
-    let field = &object.fields[tape.pick(object.fields.len())];
-    match (tape.pick(6), entries.get_mut(&field.name)) {
-        (0, Some(_)) => {
-            entries.remove(&field.name);
-        }
-        (1, Some(value)) => *value = field_value(field, tape),
-        (_, Some(value)) => edit_value(&field.shape, value, tape),
-        (_, None) => {
-            entries.insert(field.name.clone(), field_value(field, tape));
-        }
-    }
-}
 
-fn edit_value(shape: &Type, value: &mut Json, tape: &mut Tape<'_>) {
-    match (shape, value) {
-        (Type::Object(object), value) => edit_object(object, value, tape),
-        (Type::List(element, _), Json::Array(items)) => {
-            let at = tape.pick(items.len());
-            match tape.pick(5) {
-                0 if !items.is_empty() => {
-                    items.remove(at);
-                }
-                1 => items.insert(at, value_of(element, tape)),
-                2 => items.reverse(),
-                3 if !items.is_empty() => items.rotate_left(1),
-                _ if !items.is_empty() => edit_value(element, &mut items[at], tape),
-                _ => items.push(value_of(element, tape)),
-            }
-        }
-        (Type::Map(element), Json::Object(entries)) => {
-            let key = NAMES[tape.pick(3)];
-            match (tape.pick(3), entries.get_mut(key)) {
-                (0, Some(_)) => {
-                    entries.remove(key);
-                }
-                (_, Some(value)) => edit_value(element, value, tape),
-                (_, None) => {
-                    entries.insert(key.to_owned(), value_of(element, tape));
+    fn edit_object(self, object: &Object, value: &mut Json, tape: &mut Tape<'_>) {
+        let Json::Object(entries) = value else { return *value = self.object_value(object, tape) };
+        if self.keeps(object) && tape.chance(40) {
+            let undeclared = self.undeclared(object);
+            match undeclared.get(tape.pick(undeclared.len() + 1)) {
+                Some(field) => self.inside().edit_field(field, entries, tape),
+                None => {
+                    let name = UNKNOWN[tape.pick(UNKNOWN.len())];
+                    if entries.remove(name).is_none() {
+                        entries.insert(name.to_owned(), json!(tape.pick(3)));
+                    }
                 }
             }
-        }
-        (shape, value) => *value = value_of(shape, tape),
-    }
-}
-
-fn field_value(field: &Field, tape: &mut Tape<'_>) -> Json {
-    if field.nullable && tape.chance(30) { Json::Null } else { value_of(&field.shape, tape) }
-}
-
-fn object_value(object: &Object, tape: &mut Tape<'_>) -> Json {
-    let mut entries = Map::new();
-    let only = (object.union && !object.fields.is_empty()).then(|| tape.pick(object.fields.len()));
-    for (position, field) in object.fields.iter().enumerate() {
-        if only.map_or_else(|| tape.chance(75), |only| only == position || Some(field.identity) == object.discriminator)
-        {
-            entries.insert(field.name.clone(), field_value(field, tape));
+        } else if !object.fields.is_empty() {
+            self.edit_field(&object.fields[tape.pick(object.fields.len())], entries, tape);
         }
     }
-    if object.keeps_unknown && tape.chance(40) {
-        entries.insert(UNKNOWN[tape.pick(UNKNOWN.len())].to_owned(), json!(tape.pick(3)));
-    }
-    Json::Object(entries)
-}
 
-fn value_of(shape: &Type, tape: &mut Tape<'_>) -> Json {
-    if tape.chance(3) {
-        return [json!("wrong"), json!(7), json!([]), json!({})][tape.pick(4)].clone();
-    }
-    match shape {
-        Type::String => json!(["a", "b", "c"][tape.pick(3)]),
-        Type::Integer => json!(tape.pick(3)),
-        Type::Boolean => json!(tape.pick(2) == 1),
-        Type::IntOrString => [json!(0), json!("a")][tape.pick(2)].clone(),
-        Type::Object(object) => object_value(object, tape),
-        Type::List(element, _) => (0..[0, 1, 2, 2, 3, 3][tape.pick(6)]).map(|_| value_of(element, tape)).collect(),
-        Type::Map(element) => {
-            let mut entries = Map::new();
-            for _ in 0..tape.pick(3) {
-                entries.insert(NAMES[tape.pick(3)].to_owned(), value_of(element, tape));
+    fn edit_field(self, field: &Field, entries: &mut Map<String, Json>, tape: &mut Tape<'_>) {
+        match (tape.pick(6), entries.get_mut(&field.name)) {
+            (0, Some(_)) => {
+                entries.remove(&field.name);
             }
-            Json::Object(entries)
+            (1, Some(value)) => *value = self.field_value(field, tape),
+            (_, Some(value)) => self.edit_value(&field.shape, value, tape),
+            (_, None) => {
+                entries.insert(field.name.clone(), self.field_value(field, tape));
+            }
         }
+    }
+
+    fn edit_value(self, shape: &Type, value: &mut Json, tape: &mut Tape<'_>) {
+        match (shape, value) {
+            (Type::Nullable(shape), value) if !value.is_null() && !tape.chance(20) => {
+                self.edit_value(shape, value, tape);
+            }
+            (Type::Object(object), value) => self.edit_object(object, value, tape),
+            (Type::List(element, _), Json::Array(items)) => {
+                let at = tape.pick(items.len());
+                match tape.pick(5) {
+                    0 if !items.is_empty() => {
+                        items.remove(at);
+                    }
+                    1 => items.insert(at, self.value_of(element, tape)),
+                    2 => items.reverse(),
+                    3 if !items.is_empty() => items.rotate_left(1),
+                    _ if !items.is_empty() => self.edit_value(element, &mut items[at], tape),
+                    _ => items.push(self.value_of(element, tape)),
+                }
+            }
+            (Type::Map(element), Json::Object(entries)) => {
+                let key = NAMES[tape.pick(3)];
+                match (tape.pick(3), entries.get_mut(key)) {
+                    (0, Some(_)) => {
+                        entries.remove(key);
+                    }
+                    (_, Some(value)) => self.edit_value(element, value, tape),
+                    (_, None) => {
+                        entries.insert(key.to_owned(), self.value_of(element, tape));
+                    }
+                }
+            }
+            (shape, value) => *value = self.value_of(shape, tape),
+        }
+    }
+
+    fn field_value(self, field: &Field, tape: &mut Tape<'_>) -> Json {
+        let may_be_null = field.nullable || self.is_undeclared;
+        if may_be_null && tape.chance(30) { Json::Null } else { self.value_of(&field.shape, tape) }
+    }
+
+    fn object_value(self, object: &Object, tape: &mut Tape<'_>) -> Json {
+        let mut entries = Map::new();
+        let only = (object.union && !object.fields.is_empty()).then(|| tape.pick(object.fields.len()));
+        for (position, field) in object.fields.iter().enumerate() {
+            let is_told = |only| only == position || Some(field.identity) == object.discriminator;
+            if only.map_or_else(|| tape.chance(75), is_told) {
+                entries.insert(field.name.clone(), self.field_value(field, tape));
+            }
+        }
+        if self.keeps(object) && tape.chance(60) {
+            let undeclared = self.undeclared(object);
+            match undeclared.get(tape.pick(undeclared.len() + 1)) {
+                Some(field) => {
+                    entries.insert(field.name.clone(), self.inside().field_value(field, tape));
+                }
+                None => {
+                    entries.insert(UNKNOWN[tape.pick(UNKNOWN.len())].to_owned(), json!(tape.pick(3)));
+                }
+            }
+        }
+        Json::Object(entries)
+    }
+
+    fn value_of(self, shape: &Type, tape: &mut Tape<'_>) -> Json {
+        if tape.chance(4) {
+            return [json!("wrong"), Json::Null, json!(7), json!([]), json!({})][tape.pick(5)].clone();
+        }
+        match shape {
+            Type::String => json!(["a", "b", "c"][tape.pick(3)]),
+            Type::Integer => json!(tape.pick(3)),
+            Type::Boolean => json!(tape.pick(2) == 1),
+            Type::IntOrString => [json!(0), json!("a")][tape.pick(2)].clone(),
+            Type::Nullable(_) if tape.chance(30) => Json::Null,
+            Type::Nullable(shape) => self.value_of(shape, tape),
+            Type::Object(object) => self.object_value(object, tape),
+            Type::List(element, _) => {
+                (0..[0, 1, 2, 2, 3, 3][tape.pick(6)]).map(|_| self.value_of(element, tape)).collect()
+            }
+            Type::Map(element) => {
+                let mut entries = Map::new();
+                for _ in 0..tape.pick(3) {
+                    entries.insert(NAMES[tape.pick(3)].to_owned(), self.value_of(element, tape));
+                }
+                Json::Object(entries)
+            }
+        }
+    }
+
+    fn keeps(self, object: &Object) -> bool {
+        object.keeps_unknown || self.is_undeclared
+    }
+
+    fn inside(self) -> Self {
+        Self { is_undeclared: true, ..self }
+    }
+
+    /// Fields that other versions have in an object, under names that this one does not have there.
+    fn undeclared(self, object: &Object) -> Vec<&'v Field> {
+        let same = self.versions.iter().filter_map(|version| version.find(object.identity));
+        same.flat_map(|other| &other.fields).filter(|field| object.field(&field.name).is_none()).collect()
     }
 }

@@ -15,11 +15,12 @@ use wheelwright_schema::{Root, lower_schema};
 /// The numbers of a case.
 #[derive(Clone)]
 pub(crate) struct Numbers {
-    focus: Focus,
+    pub(crate) focus: Focus,
     base: Vec<u16>,
     /// For every version but the first: its edits.
     steps: Vec<Vec<Vec<u16>>>,
-    pub(crate) writes: Vec<(u8, Vec<u16>)>,
+    /// Versions, parts, and edits.
+    pub(crate) writes: Vec<(u8, u8, Vec<u16>)>,
 }
 
 /// What most of a kind consists of. Without it, lists and unions with hidden data would be too rare to be tested.
@@ -28,6 +29,10 @@ pub(crate) enum Focus {
     Anything,
     Lists,
     Unions,
+    /// Objects that keep what they do not declare.
+    Unknown,
+    /// A spec and a status, written apart.
+    Parts,
 }
 
 impl fmt::Debug for Numbers {
@@ -39,7 +44,7 @@ impl fmt::Debug for Numbers {
 
 pub(crate) fn numbers(focus: Focus) -> impl Strategy<Value = Numbers> {
     let edits = vec(vec(any::<u16>(), 0..12), 1..5);
-    (vec(any::<u16>(), 0..40), vec(edits, 1..4), vec((any::<u8>(), vec(any::<u16>(), 0..30)), 1..7))
+    (vec(any::<u16>(), 0..40), vec(edits, 1..4), vec((any::<u8>(), any::<u8>(), vec(any::<u16>(), 0..30)), 1..7))
         .prop_map(move |(base, steps, writes)| Numbers { focus, base, steps, writes })
 }
 
@@ -53,7 +58,7 @@ pub(crate) struct Generated {
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     /// Stays when the object moves.
-    identity: usize,
+    pub(crate) identity: usize,
     pub(crate) fields: Vec<Field>,
     pub(crate) keeps_unknown: bool,
     pub(crate) union: bool,
@@ -77,9 +82,11 @@ pub(crate) enum Type {
     Boolean,
     IntOrString,
     Object(Object),
-    /// With the identity of the field that is the key.
-    List(Box<Type>, Option<usize>),
+    /// With the identities of the fields that are the keys.
+    List(Box<Type>, Vec<usize>),
     Map(Box<Type>),
+    /// Of items and values: they may be null.
+    Nullable(Box<Type>),
 }
 
 /// A sequence of choices.
@@ -199,7 +206,15 @@ impl Object {
         }
     }
 
-    fn field(&self, name: &str) -> Option<&Field> {
+    /// The object of an identity, here or below.
+    pub(crate) fn find(&self, identity: usize) -> Option<&Object> {
+        if self.identity == identity {
+            return Some(self);
+        }
+        self.fields.iter().filter_map(|field| field.shape.object()).find_map(|inner| inner.find(identity))
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
@@ -236,14 +251,19 @@ impl Type {
             Self::Boolean => json!({"type": "boolean"}),
             Self::IntOrString => json!({"x-kubernetes-int-or-string": true}),
             Self::Object(object) => object.schema(),
-            Self::List(items, key) => {
+            Self::List(items, keys) => {
                 let mut schema = json!({"type": "array", "items": items.schema()});
-                if let (Type::Object(object), Some(key)) = (&**items, key)
-                    && let Some(field) = object.fields.iter().find(|field| field.identity == *key)
-                {
+                let fields = items.item_fields().iter().filter(|field| keys.contains(&field.identity));
+                let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+                if !names.is_empty() {
                     schema["x-kubernetes-list-type"] = json!("map");
-                    schema["x-kubernetes-list-map-keys"] = json!([field.name]);
+                    schema["x-kubernetes-list-map-keys"] = json!(names);
                 }
+                schema
+            }
+            Self::Nullable(shape) => {
+                let mut schema = shape.schema();
+                schema["nullable"] = json!(true);
                 schema
             }
             Self::Map(values) => json!({"type": "object", "additionalProperties": values.schema()}),
@@ -254,7 +274,7 @@ impl Type {
     fn object(&self) -> Option<&Object> {
         match self {
             Self::Object(object) => Some(object),
-            Self::List(element, _) | Self::Map(element) => element.object(),
+            Self::List(element, _) | Self::Map(element) | Self::Nullable(element) => element.object(),
             _ => None,
         }
     }
@@ -262,9 +282,26 @@ impl Type {
     fn object_mut(&mut self) -> Option<&mut Object> {
         match self {
             Self::Object(object) => Some(object),
-            Self::List(element, _) | Self::Map(element) => element.object_mut(),
+            Self::List(element, _) | Self::Map(element) | Self::Nullable(element) => element.object_mut(),
             _ => None,
         }
+    }
+
+    /// The fields of items that are objects.
+    fn item_fields(&self) -> &[Field] {
+        match self {
+            Self::Object(object) => &object.fields,
+            Self::Nullable(shape) => shape.item_fields(),
+            _ => &[],
+        }
+    }
+
+    /// Lets items or values be null, or not any more.
+    fn toggle_nullable(&mut self) {
+        *self = match std::mem::replace(self, Self::String) {
+            Self::Nullable(shape) => *shape,
+            shape => Self::Nullable(Box::new(shape)),
+        };
     }
 
     /// The steps from a field to its [`object`](Self::object).
@@ -272,6 +309,7 @@ impl Type {
         match self {
             Self::List(element, _) => [Step::Items].into_iter().chain(element.steps()).collect(),
             Self::Map(element) => [Step::Values].into_iter().chain(element.steps()).collect(),
+            Self::Nullable(shape) => shape.steps(),
             _ => Vec::new(),
         }
     }
@@ -292,8 +330,17 @@ impl Editor {
     }
 
     fn root(&mut self, tape: &mut Tape<'_>) -> Object {
-        if self.focus == Focus::Anything {
+        if matches!(self.focus, Focus::Anything | Focus::Unknown) {
             return self.object(tape, 0);
+        }
+        if self.focus == Focus::Parts {
+            let mut root = self.empty();
+            for name in ["spec", "status"] {
+                let shape = Type::Object(self.object(tape, 1));
+                let name = name.to_owned();
+                root.fields.push(Field { identity: self.identity(), name, shape, nullable: false, default: None });
+            }
+            return root;
         }
         let mut inner = self.object(tape, 2);
         let shape = if self.focus == Focus::Unions {
@@ -302,12 +349,12 @@ impl Editor {
             Type::Object(inner)
         } else {
             let key = inner.fields.iter().find(|field| matches!(field.shape, Type::String));
-            let key = key.filter(|_| tape.chance(40)).map(|field| field.identity);
+            let keys = key.filter(|_| tape.chance(40)).map(|field| field.identity).into_iter().collect();
             let items = Type::Object(inner);
             match tape.pick(6) {
                 4 => Type::Map(Box::new(items)),
-                5 => Type::List(Box::new(Type::List(Box::new(items), key)), None),
-                _ => Type::List(Box::new(items), key),
+                5 => Type::List(Box::new(Type::List(Box::new(items), keys)), Vec::new()),
+                _ => Type::List(Box::new(items), keys),
             }
         };
         let name = NAMES[0].to_owned();
@@ -325,7 +372,7 @@ impl Editor {
         for _ in 0..1 + tape.pick(if depth == 0 { 5 } else { 3 }) {
             self.add(&mut object, tape, depth);
         }
-        object.keeps_unknown = tape.chance(15);
+        object.keeps_unknown = tape.chance(if self.focus == Focus::Unknown { 60 } else { 15 });
         object.union = depth > 0 && tape.chance(15);
         object
     }
@@ -348,26 +395,28 @@ impl Editor {
             7 | 8 => {
                 let object = self.object(tape, depth);
                 let key = object.fields.first().filter(|field| matches!(field.shape, Type::String));
-                let key = key.filter(|_| tape.chance(60)).map(|field| field.identity);
-                Type::List(Box::new(Type::Object(object)), key)
+                let keys = key.filter(|_| tape.chance(60)).map(|field| field.identity).into_iter().collect();
+                Type::List(Box::new(Type::Object(object)), keys)
             }
             9 => Type::Map(Box::new(Type::Object(self.object(tape, depth)))),
             10 => {
-                let inner = Type::List(Box::new(Type::Object(self.object(tape, depth))), None);
-                Type::List(Box::new(inner), None)
+                let inner = Type::List(Box::new(Type::Object(self.object(tape, depth))), Vec::new());
+                Type::List(Box::new(inner), Vec::new())
             }
-            _ => Type::List(Box::new(Type::String), None),
+            _ if tape.chance(50) => Type::Map(Box::new(Type::String)),
+            _ => Type::List(Box::new(Type::String), Vec::new()),
         }
     }
 
     fn edit(&mut self, root: &mut Object, tape: &mut Tape<'_>) {
-        let kind = if self.focus != Focus::Anything && tape.chance(40) { tape.pick(2) } else { tape.pick(13) };
+        let is_narrow = !matches!(self.focus, Focus::Anything | Focus::Unknown);
+        let kind = if is_narrow && tape.chance(40) { tape.pick(2) } else { tape.pick(14) };
         if self.focus == Focus::Lists && kind == 10 {
             return toggle_key(root, tape);
         }
         let mut objects = Vec::new();
         objects_of(root, root.identity, 0, &mut objects);
-        if self.focus != Focus::Anything && objects.len() > 1 && !tape.chance(10) {
+        if is_narrow && objects.len() > 1 && (self.focus == Focus::Parts || !tape.chance(10)) {
             objects.remove(0);
         }
         let (identity, scope, depth) = objects[tape.pick(objects.len())];
@@ -421,20 +470,27 @@ impl Editor {
                     object.fields.push(Field { identity: alive, ..field });
                 }
             }
-            8 => object.fields[at].nullable ^= true,
+            8 => match &mut object.fields[at].shape {
+                Type::List(element, _) | Type::Map(element) if tape.chance(60) => element.toggle_nullable(),
+                _ => object.fields[at].nullable ^= true,
+            },
             9 => object.fields[at].default = default(&object.fields[at].shape, tape),
             10 => object.keeps_unknown ^= true,
             11 => {
-                if let Type::List(items, key) = &mut object.fields[at].shape
-                    && let Type::Object(items) = &**items
+                if let Type::List(items, keys) = &mut object.fields[at].shape
+                    && !items.item_fields().is_empty()
                 {
-                    let found = items.fields.iter().find(|field| matches!(field.shape, Type::String));
-                    *key = if key.is_some() { None } else { found.map(|field| field.identity) };
+                    let found = items.item_fields().iter().find(|field| matches!(field.shape, Type::String));
+                    *keys = found.filter(|_| keys.is_empty()).map(|field| field.identity).into_iter().collect();
                 } else if matches!(object.fields[at].shape, Type::Integer | Type::String) {
                     object.fields[at].shape = Type::IntOrString;
                 } else {
                     object.union ^= true;
                 }
+            }
+            12 => {
+                object.union = true;
+                object.discriminator = Some(object.fields[at].identity).filter(|_| !tape.chance(30));
             }
             _ => {
                 let mut field = object.fields.remove(at);
@@ -462,18 +518,23 @@ impl Editor {
     }
 }
 
-/// Gives the first list of an object another key, or takes its key away.
+/// Makes a field a key of the first list of an object, or one of its keys none.
 fn toggle_key(object: &mut Object, tape: &mut Tape<'_>) {
     let mut lists = object.fields.iter_mut().filter_map(|field| match &mut field.shape {
-        Type::List(items, key) => Some((items, key)),
+        Type::List(items, keys) => Some((items, keys)),
         _ => None,
     });
-    if let Some((items, key)) = lists.next()
-        && let Type::Object(items) = &**items
-        && !items.fields.is_empty()
+    if let Some((items, keys)) = lists.next()
+        && !items.item_fields().is_empty()
     {
-        let field = &items.fields[tape.pick(items.fields.len())];
-        *key = (!tape.chance(30)).then_some(field.identity);
+        let field = items.item_fields()[tape.pick(items.item_fields().len())].identity;
+        if tape.chance(40) {
+            keys.clear();
+        }
+        match keys.iter().position(|key| *key == field) {
+            Some(position) => drop(keys.remove(position)),
+            None => keys.push(field),
+        }
     }
 }
 
@@ -493,7 +554,17 @@ fn default(shape: &Type, tape: &mut Tape<'_>) -> Option<Json> {
             }
             Json::Object(value)
         }
-        Type::List(..) | Type::Map(_) => return None,
+        Type::Nullable(shape) => return default(shape, tape),
+        Type::List(element, _) => (0..tape.pick(3)).filter_map(|_| default(element, tape)).collect(),
+        Type::Map(element) => {
+            let mut value = Map::new();
+            for name in &NAMES[..tape.pick(3)] {
+                if let Some(default) = default(element, tape) {
+                    value.insert((*name).to_owned(), default);
+                }
+            }
+            Json::Object(value)
+        }
     })
 }
 
@@ -502,7 +573,8 @@ fn objects_of(object: &Object, scope: usize, depth: usize, found: &mut Vec<(usiz
     found.push((object.identity, scope, depth));
     for field in &object.fields {
         if let Some(inner) = field.shape.object() {
-            let is_field = matches!(field.shape, Type::Object(_));
+            // Nothing moves between spec and status.
+            let is_field = matches!(field.shape, Type::Object(_)) && field.name != "status";
             objects_of(inner, if is_field { scope } else { inner.identity }, depth + 1, found);
         }
     }

@@ -2,17 +2,20 @@
 
 mod documents;
 mod generate;
+mod matching;
 mod model;
+mod tree;
 
 use proptest::{
     prelude::*,
     test_runner::{TestCaseError, TestCaseResult},
 };
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use wheelwright_document::{Arena, Value, decode, encode};
 use wheelwright_evolve::{Kind, Lenses, Part, VersionIndex};
 
 use crate::{
+    documents::Writer,
     generate::{Focus, Generated, Numbers, Tape},
     model::{Model, Scope},
 };
@@ -34,6 +37,16 @@ proptest! {
     fn the_lens_is_what_its_rules_say_about_unions(numbers in generate::numbers(Focus::Unions)) {
         agree(&numbers)?;
     }
+
+    #[test]
+    fn the_lens_is_what_its_rules_say_about_undeclared_fields(numbers in generate::numbers(Focus::Unknown)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn the_lens_is_what_its_rules_say_about_spec_and_status(numbers in generate::numbers(Focus::Parts)) {
+        agree(&numbers)?;
+    }
 }
 
 /// Half the usual cases for each test, which are still seconds: a case is a kind with all its hubs.
@@ -46,7 +59,10 @@ fn config() -> ProptestConfig {
 /// One write, in the words of a version, and the model after it.
 struct Write {
     version: VersionIndex,
+    part: Part,
     document: Json,
+    /// What the version shows then.
+    shown: Json,
     after: Scope,
 }
 
@@ -57,7 +73,7 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
     let kind = kind.expect("there are versions");
-    let model = Model { history: kind.history(), ambiguous: Default::default() };
+    let model = Model::new(kind.history());
     let writes = writes(numbers, &generated, &kind, &model);
     let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
     let mut stored: Vec<Option<String>> = vec![None; lenses.len()];
@@ -81,23 +97,36 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
 fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'_>) -> Vec<Write> {
     let indexes: Vec<VersionIndex> = kind.history().indexes().collect();
     let mut writes: Vec<Write> = Vec::new();
-    for (version, tape) in &numbers.writes {
+    for (version, part, tape) in &numbers.writes {
         let position = usize::from(*version) % indexes.len();
         let (version, shape) = (indexes[position], &generated.versions[position]);
+        let parts = if numbers.focus == Focus::Parts { 3 } else { 1 };
+        let part = [Part::Whole, Part::Spec, Part::Status][usize::from(*part) % parts];
         let mut tape = Tape::new(tape);
+        let writer = Writer { versions: &generated.versions, is_undeclared: false };
         let old = writes.last().map(|write| &write.after);
-        let document = match old {
-            Some(old) => documents::edited(shape, &model.get(version, old), &mut tape),
-            None => documents::document(shape, &mut tape),
+        let before = old.map(|old| model.get(version, old));
+        let document = match &before {
+            Some(before) => writer.edited(shape, before, &mut tape),
+            None => writer.document(shape, &mut tape),
         };
         let document = model.fill(version, &document);
-        let after = model.put(version, &document, old);
-        if model.ambiguous.get() {
-            break;
-        }
-        writes.push(Write { version, document, after });
+        let after = model.put(version, &document, old, part);
+        let mut shown = before.unwrap_or_else(|| json!({}));
+        overwrite(&mut shown, &document, part);
+        let shown = model.fill(version, &model.without_nulls(version, &shown));
+        writes.push(Write { version, part, document, shown, after });
     }
     writes
+}
+
+/// Takes over a part of a document.
+fn overwrite(shown: &mut Json, document: &Json, part: Part) {
+    let (Json::Object(shown), Json::Object(document)) = (shown, document) else { return };
+    shown.retain(|name, _| !part.includes(name));
+    shown.extend(
+        document.iter().filter(|(name, _)| part.includes(name)).map(|(name, value)| (name.clone(), value.clone())),
+    );
 }
 
 /// A write to a document that is stored in the shape of a hub.
@@ -112,45 +141,44 @@ impl Case<'_> {
     /// Writes, compares and checks the laws. What is stored then, or what is wrong.
     fn check(&self, old: Option<&str>) -> Result<String, String> {
         let arena = Arena::new();
-        let Write { version, document, after } = self.write;
+        let Write { version, part, document, shown, after } = self.write;
         let document_text = document.to_string();
         let document = parse(&document_text, &arena);
         let old = old.map(|old| parse(old, &arena));
-        let stored = self.hub.put(*version, document, old, Part::Whole, &arena).map_err(|error| error.to_string())?;
-        let law = |name: &str, expected: Json, found: Value<'_>| match json(found) {
+        let stored = self.hub.put(*version, document, old, *part, &arena).map_err(|error| error.to_string())?;
+        let law = |name: &str, expected: Json, found: Value<'_>| match as_json(found) {
             found if found == expected => Ok(()),
-            found => Err(format!("{name}\n  expected: {expected}\n  found:    {found}\n  stored:   {}", json(stored))),
+            found => {
+                Err(format!("{name}\n  expected: {expected}\n  found:    {found}\n  stored:   {}", as_json(stored)))
+            }
         };
         let of = |version: VersionIndex| format!("v{}", version.position() + 1);
-        if old.is_none() {
-            law("create-get", self.write.document.clone(), self.hub.get(*version, stored, &arena))?;
-        }
-        law("model put-get", self.write.document.clone(), parse(&self.model.get(*version, after).to_string(), &arena))?;
-        law("put-get", self.write.document.clone(), self.hub.get(*version, stored, &arena))?;
+        law("put-get of the model", shown.clone(), parse(&self.model.get(*version, after).to_string(), &arena))?;
+        law("put-get", shown.clone(), self.hub.get(*version, stored, &arena))?;
         for index in self.model.history.indexes() {
             let shown = self.hub.get(index, stored, &arena);
             law(&format!("get {} is not the model's", of(index)), self.model.get(index, after), shown)?;
             let again =
                 self.hub.put(index, shown, Some(stored), Part::Whole, &arena).map_err(|error| error.to_string())?;
-            law(&format!("get-put {}", of(index)), json(stored), again)?;
+            law(&format!("get-put {}", of(index)), as_json(stored), again)?;
         }
         for other in self.lenses {
             let moved = self.hub.rehub(stored, other, &arena);
             for index in self.model.history.indexes() {
                 let name = format!("re-hub to {}, get {}", of(other.hub()), of(index));
-                law(&name, json(self.hub.get(index, stored, &arena)), other.get(index, moved, &arena))?;
+                law(&name, as_json(self.hub.get(index, stored, &arena)), other.get(index, moved, &arena))?;
             }
             let back = other.rehub(moved, self.hub, &arena);
-            law(&format!("re-hub to {} and back", of(other.hub())), json(stored), back)?;
+            law(&format!("re-hub to {} and back", of(other.hub())), as_json(stored), back)?;
         }
         let (mut at, mut chained) = (self.hub, stored);
         for next in self.lenses {
             chained = at.rehub(chained, next, &arena);
             at = next;
             let own = at.get(at.hub(), chained, &arena);
-            law(&format!("chain, get {}", of(at.hub())), json(self.hub.get(at.hub(), stored, &arena)), own)?;
+            law(&format!("chain, get {}", of(at.hub())), as_json(self.hub.get(at.hub(), stored, &arena)), own)?;
         }
-        Ok(json(stored).to_string())
+        Ok(as_json(stored).to_string())
     }
 }
 
@@ -158,14 +186,14 @@ fn parse<'a>(text: &str, arena: &'a Arena) -> Value<'a> {
     decode(arena.text(text).as_bytes(), arena).expect("documents are JSON")
 }
 
-fn json(value: Value<'_>) -> Json {
+fn as_json(value: Value<'_>) -> Json {
     serde_json::from_slice(&encode(value)).expect("what is encoded is JSON")
 }
 
 fn describe(generated: &Generated, writes: &[Write], difference: &str) -> String {
     let mut text = format!("\n{}", generated.describe());
     for write in writes {
-        text += &format!("write v{}: {}\n", write.version.position() + 1, write.document);
+        text += &format!("write v{} ({:?}): {}\n", write.version.position() + 1, write.part, write.document);
     }
     text + difference
 }

@@ -7,11 +7,10 @@ use std::{env, fs, path::Path};
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use wheelwright_document::{Arena, Decode, Span, Yaml, decode_yaml};
 use wheelwright_evolve::{
-    ChangeProblem, Declaration, DeclaredVersion, History, Located, Lock, Renamed, Selector, VersionName, VersionStep,
-    Writers,
+    Declaration, DeclaredVersion, History, Located, Lock, Renamed, Selector, VersionName, VersionStep, Writers,
 };
 use wheelwright_findings::rules;
-use wheelwright_schema::{Root, Schema, lower_schema};
+use wheelwright_schema::{Problem, Root, Schema, lower_schema};
 
 use self::generate::{Kind, stages};
 
@@ -48,7 +47,7 @@ fn grown(lock: &Lock, declaration: &Declaration) -> Lock {
     lock.grow(declaration, &history, None).expect("nothing is contradicted")
 }
 
-fn refused(lock: &Lock, declaration: &Declaration) -> Vec<ChangeProblem> {
+fn refused(lock: &Lock, declaration: &Declaration) -> Vec<Problem> {
     let locked = lock.history(&declaration.group, &declaration.kind);
     let (history, _) = History::derive(declaration, locked.as_ref());
     lock.grow(declaration, &history, None).expect_err("something is contradicted")
