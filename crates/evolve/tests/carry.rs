@@ -14,6 +14,7 @@ use wheelwright_document::{Arena, Value, decode, encode};
 use wheelwright_evolve::{Carry, Kind, Lenses, Loaded, Part};
 use wheelwright_schema::Root;
 
+use crate::documents::Writer;
 use crate::generate::{Focus, Generated, Numbers, Object, Tape, Type};
 
 proptest! {
@@ -68,7 +69,7 @@ impl Case<'_> {
     /// Writes one document after the other, and changes what is served after each; what is wrong.
     fn check(&self, numbers: &Numbers, story: &mut String) -> Result<(), String> {
         let mut stored: Option<Vec<u8>> = None;
-        for (position, (version, tape)) in numbers.writes.iter().enumerate() {
+        for (position, (version, _, tape)) in numbers.writes.iter().enumerate() {
             let arena = Arena::new();
             let version = usize::from(*version) % self.lenses.len();
             let old = stored.as_deref().map(|stored| decode(stored, &arena).expect("what is stored is JSON"));
@@ -76,7 +77,7 @@ impl Case<'_> {
             story.push_str(&format!("write v{}: {document}\n", version + 1));
             let now = self.put(version, &document, old, &arena);
             self.unload_and_load(now, &arena)?;
-            for (_, tape) in numbers.writes.iter().skip(position) {
+            for (_, _, tape) in numbers.writes.iter().skip(position) {
                 self.edit(now, tape, &arena)?;
             }
             stored = Some(encode(now));
@@ -118,14 +119,15 @@ impl Case<'_> {
     fn edited<'a>(&'a self, version: usize, stored: Option<Value<'a>>, tape: &[u16], arena: &'a Arena) -> Json {
         let shape = &self.generated.versions[version];
         let mut tape = Tape::new(tape);
+        let writer = Writer { versions: &self.generated.versions, is_undeclared: false };
         let mut document = match stored {
             Some(stored) => {
                 let mut shown = json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));
                 let outside = |name: &str| ["apiVersion", "kind", "metadata"].contains(&name);
                 shown.as_object_mut().expect("documents are objects").retain(|name, _| !outside(name));
-                documents::edited(shape, &shown, &mut tape)
+                writer.edited(shape, &shown, &mut tape)
             }
-            None => documents::document(shape, &mut tape),
+            None => writer.document(shape, &mut tape),
         };
         document["apiVersion"] = json!(format!("v{}", version + 1));
         document["kind"] = json!("Test");

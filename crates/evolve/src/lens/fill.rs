@@ -189,7 +189,8 @@ impl<'a> Withdraw<'a> {
                 if defaulted.len() == written.len() =>
             {
                 let keys = levels.first().map_or(&[][..], |level| &level.keys);
-                let matched = match_items(written, shown, keys);
+                // Keys may have defaults, and `put` matches by those.
+                let matched = match_items(if keys.is_empty() { written } else { defaulted }, shown, keys);
                 let items = defaulted.iter().zip(written).zip(matched).map(|((defaulted, written), old)| match old {
                     Some(old) => self.content(element, below, *defaulted, *written, shown[old]),
                     None => *defaulted,

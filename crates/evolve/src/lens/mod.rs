@@ -164,39 +164,39 @@ impl Lenses {
     ) -> &'a [Entry<'a>] {
         let plan = &self.scopes[scope];
         let mut slots = Slots::default();
-        slots.load(plan, stored);
+        self.load(scope, stored, &mut slots, arena);
         for (slot, value) in slots.values.iter_mut().enumerate() {
             if let state::Slot::Value(stored) = value {
-                *stored = self.rehub_content(&plan.slots[slot].content, *stored, to, arena);
+                let content = &plan.slots[slot].content;
+                *stored = content.map(*stored, arena, &mut |scope, stored| self.rehub_scope(scope, stored, to, arena));
             }
         }
         store(&to.scopes[scope], &slots, arena)
     }
 
-    fn rehub_content<'a>(
-        &'a self,
-        content: &'a Content,
-        stored: Value<'a>,
-        to: &'a Lenses,
-        arena: &'a Arena,
-    ) -> Value<'a> {
-        match (content, stored) {
-            (Content::Scope(scope), Value::Object(entries)) => {
-                Value::Object(self.rehub_scope(*scope, entries, to, arena))
+    /// Reads the stored form of a scope, as it is stored now or as it was before the hub gained fields.
+    pub(crate) fn load<'a>(&'a self, scope: usize, stored: &'a [Entry<'a>], slots: &mut Slots<'a>, arena: &'a Arena) {
+        slots.load(&self.scopes[scope], stored);
+        self.respell(scope, slots, arena);
+    }
+
+    /// Spells what is in lists and maps that were in a bag as they are stored now.
+    fn respell<'a>(&'a self, scope: usize, slots: &mut Slots<'a>, arena: &'a Arena) {
+        for slot in slots.take_spelled_by_ids() {
+            if let state::Slot::Value(value) = slots.values[slot] {
+                let content = &self.scopes[scope].slots[slot].content;
+                slots.values[slot] = state::Slot::Value(self.respelled(content, value, arena));
             }
-            (Content::List(element), Value::Array(items)) => {
-                Value::Array(arena.slice_from(items.iter().map(|item| self.rehub_content(element, *item, to, arena))))
-            }
-            (Content::Map(element), Value::Object(entries)) => {
-                Value::Object(arena.slice_from(
-                    entries.iter().map(|entry| Entry {
-                        key: entry.key,
-                        value: self.rehub_content(element, entry.value, to, arena),
-                    }),
-                ))
-            }
-            (_, stored) => stored,
         }
+    }
+
+    fn respelled<'a>(&'a self, content: &'a Content, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        content.map(value, arena, &mut |scope, stored| {
+            let mut slots = Slots::default();
+            slots.load_by_ids(&self.scopes[scope], stored);
+            self.respell(scope, &mut slots, arena);
+            store(&self.scopes[scope], &slots, arena)
+        })
     }
 
     /// The entries that no lens looks at, and the others.
