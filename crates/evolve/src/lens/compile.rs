@@ -216,7 +216,10 @@ impl Compiler<'_> {
         });
         for (object, adopted) in [own].into_iter().chain(below.collect::<Vec<_>>()) {
             let stored = |slot: usize| StoredField { slot, object: layout.object_of[slot] };
-            layout.objects[object].adopted = adopted.into_iter().map(|(name, slot)| (name, stored(slot))).collect();
+            let fields: Vec<_> = adopted.into_iter().map(|(name, slot)| (name, stored(slot))).collect();
+            for (name, field) in fields {
+                layout.objects[object].adopted.push(name, field);
+            }
         }
         for (slot, object) in layout.object_of.iter().enumerate() {
             if let Some(object) = object {

@@ -57,20 +57,25 @@ impl Envelope {
     }
 }
 
-/// A write that is refused because of what its version cannot say.
+/// A write that is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WouldReset {
-    /// A field that would go back to its default.
-    pub field: FieldId,
+pub enum PutError {
+    /// The document is no object, but what this says.
+    NoObject(&'static str),
+    /// A policy refuses it: the field with this id would go back to its default.
+    WouldReset(Box<str>),
 }
 
-impl fmt::Display for WouldReset {
+impl fmt::Display for PutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the write would reset a field that its version cannot say")
+        match self {
+            Self::NoObject(kind_name) => write!(f, "a document must be an object, not {kind_name}"),
+            Self::WouldReset(field) => write!(f, "the write would reset {field}, which its version cannot say"),
+        }
     }
 }
 
-impl Error for WouldReset {}
+impl Error for PutError {}
 
 impl Lenses {
     /// The lenses of a history for a hub. What a write through a version does to a field that it cannot say is up to
@@ -112,7 +117,7 @@ impl Lenses {
     /// rest is taken from the old one. apiVersion, kind and metadata are those of the document.
     ///
     /// # Errors
-    /// A policy refuses writes that would reset what the version cannot say.
+    /// The document is no object, or a policy refuses writes that would reset what the version cannot say.
     pub fn put<'a>(
         &'a self,
         version: VersionIndex,
@@ -120,11 +125,14 @@ impl Lenses {
         old: Option<Value<'a>>,
         part: Part,
         arena: &'a Arena,
-    ) -> Result<Value<'a>, WouldReset> {
+    ) -> Result<Value<'a>, PutError> {
+        if document.as_object().is_none() {
+            return Err(PutError::NoObject(document.kind_name()));
+        }
         let mut put = Put::new(self, version, arena, None);
         let stored = self.put_with(&mut put, document, old, part);
         match put.refused {
-            Some((scope, slot)) => Err(WouldReset { field: self.scopes[scope].slots[slot].id }),
+            Some((scope, slot)) => Err(PutError::WouldReset(self.scopes[scope].layout.texts[slot].clone())),
             None => Ok(stored),
         }
     }

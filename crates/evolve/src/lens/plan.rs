@@ -76,7 +76,7 @@ pub(crate) struct StoredObject {
     pub(crate) keeps_unknown: bool,
     /// Fields that every version which keeps such fields has adopted: where they are stored as unknown ones, that was
     /// before there was a version that declares them.
-    pub(crate) adopted: Vec<(Box<str>, StoredField)>,
+    pub(crate) adopted: Named<StoredField>,
     /// Fields below may be there although nobody wrote the object.
     pub(crate) may_be_implied: bool,
 }

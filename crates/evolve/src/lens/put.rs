@@ -104,8 +104,9 @@ impl<'a> Put<'a> {
         }
         // An object that is new to its writer may have members already, which other versions have elsewhere.
         if let Some(union) = &object.union {
-            let appeared = |member: &usize| fields[*member].is_some() && old_fields[*member].is_none();
-            let told = |at: &usize| !same_option(fields[*at], old_fields[*at]);
+            let is_written = |at: usize| writes(&object.fields.list[at].0);
+            let appeared = |at: &usize| is_written(*at) && fields[*at].is_some() && old_fields[*at].is_none();
+            let told = |at: &usize| is_written(*at) && !same_option(fields[*at], old_fields[*at]);
             if union.discriminators.iter().any(told) || union.members.iter().any(appeared) {
                 let mut switched = false;
                 for hidden in &union.hidden {

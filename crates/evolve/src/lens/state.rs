@@ -202,12 +202,15 @@ impl<'a> Slots<'a> {
                 extras.foreign.push(*entry);
             }
         }
-        for (name, field) in &object.adopted {
-            if let Some(position) = extras.unknown.iter().position(|entry| *entry.key == **name)
-                && self.values[field.slot].is_absent()
-            {
-                self.load_field(layout, field, extras.unknown.remove(position).value, Spelling::Stored);
-            }
+        if !object.adopted.list.is_empty() {
+            extras.unknown.retain(|entry| {
+                let adopted = object.adopted.position(entry.key, &mut cursor).map(|at| &object.adopted.list[at].1);
+                let field = adopted.filter(|field| self.values[field.slot].is_absent());
+                if let Some(field) = field {
+                    self.load_field(layout, field, entry.value, Spelling::Stored);
+                }
+                field.is_none()
+            });
         }
         let has_any = !(extras.unknown.is_empty() && extras.strays.is_empty() && extras.foreign.is_empty());
         let extras = has_any.then(|| {
