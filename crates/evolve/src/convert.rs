@@ -5,7 +5,7 @@ use std::{error::Error, fmt};
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 use wheelwright_schema::AdmitError;
 
-use crate::{Kind, NodeIndex, Part, Shape, VersionHistory, VersionIndex};
+use crate::{Kind, NodeIndex, Part, PutError, Shape, VersionHistory, VersionIndex};
 
 /// Why a document cannot be converted.
 #[derive(Clone, Debug)]
@@ -102,8 +102,10 @@ impl Kind {
         old: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> Result<Value<'a>, ConvertError> {
-        let field = |id| self.history().field(id).text.clone();
-        self.put(version, normal, old, Part::Whole, arena).map_err(|reset| ConvertError::WouldReset(field(reset.field)))
+        self.put(version, normal, old, Part::Whole, arena).map_err(|error| match error {
+            PutError::NoObject(kind_name) => ConvertError::NoObject(kind_name),
+            PutError::WouldReset(field) => ConvertError::WouldReset(field),
+        })
     }
 }
 

@@ -98,6 +98,13 @@ impl VersionHistory {
         Some(self.structure.selector(self.node_of(id)?))
     }
 
+    /// The fields that are objects and have a field in them, at any depth.
+    pub(crate) fn objects_above(&self, id: FieldId) -> impl Iterator<Item = FieldId> + '_ {
+        let parent = |node: &NodeIndex| self.structure.node(*node).parent;
+        let first = self.node_of(id).as_ref().and_then(parent);
+        std::iter::successors(first, parent).filter_map(|node| self.id(node))
+    }
+
     pub(crate) fn set_id(&mut self, node: NodeIndex, id: FieldId) {
         self.ids.resize(self.structure.indexes().len(), None);
         self.ids[node.position()] = Some(id);

@@ -5,8 +5,8 @@ use wheelwright_findings::rules;
 use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
-    Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, VersionIndex, VersionName,
-    VersionStep, WouldReset, overlaid_schema, problem::problem_at,
+    Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex, VersionName,
+    VersionStep, overlaid_schema, problem::problem_at,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -162,7 +162,7 @@ impl Kind {
     /// What is stored once a document in normal form was written; see [`Lenses::put`].
     ///
     /// # Errors
-    /// A policy refuses writes that would reset what the version cannot say.
+    /// The document is no object, or a policy refuses writes that would reset what the version cannot say.
     pub fn put<'a>(
         &'a self,
         version: VersionIndex,
@@ -170,7 +170,7 @@ impl Kind {
         old: Option<Value<'a>>,
         part: Part,
         arena: &'a Arena,
-    ) -> Result<Value<'a>, WouldReset> {
+    ) -> Result<Value<'a>, PutError> {
         self.lenses.put(version, document, old, part, arena)
     }
 

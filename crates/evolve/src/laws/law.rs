@@ -2,6 +2,7 @@
 
 use wheelwright_document::{Arena, Value};
 
+use super::project::{disagreement, is_gone, may_be_filled_in, said, told};
 use crate::{Kind, Lenses, Part, VersionIndex, lens::same};
 
 /// What every version of every kind keeps, whatever the hub.
@@ -19,11 +20,24 @@ pub enum Law {
     Chain,
     /// The normal form is one: `N_v(N_v(d)) == N_v(d)`.
     Normal,
+    /// What one version says, every other reads that can say it.
+    Agreement,
+    /// What a version cannot say survives what is written through it, as long as the object is there that it belongs to.
+    Keeping,
 }
 
 impl Law {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::PutGet, Self::CreateGet, Self::GetPut, Self::ReHub, Self::Chain, Self::Normal];
+    pub const ALL: [Self; 8] = [
+        Self::PutGet,
+        Self::CreateGet,
+        Self::GetPut,
+        Self::ReHub,
+        Self::Chain,
+        Self::Normal,
+        Self::Agreement,
+        Self::Keeping,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -34,6 +48,8 @@ impl Law {
             Self::ReHub => "re-hub",
             Self::Chain => "chain",
             Self::Normal => "normal",
+            Self::Agreement => "agreement",
+            Self::Keeping => "keeping",
         }
     }
 
@@ -46,6 +62,8 @@ impl Law {
             Self::ReHub => "every hub shows the same, and the way to another and back loses nothing",
             Self::Chain => "converting from version to version shows what converting directly shows",
             Self::Normal => "normalising twice is normalising once",
+            Self::Agreement => "what one version says, every other reads that can say it",
+            Self::Keeping => "what a version cannot say survives what is written through it",
         }
     }
 }
@@ -141,6 +159,57 @@ impl<'k> Hubs<'k> {
         let found = self.chained(hub, version, stored, arena);
         if !same(found, shown) {
             return Err(Broken { law: Law::Chain, version, expected: shown, found });
+        }
+        Ok(())
+    }
+
+    /// Holds what two versions show against each other: what both can say, both say.
+    pub(crate) fn agree<'a>(
+        &'a self,
+        hub: VersionIndex,
+        version: VersionIndex,
+        other: VersionIndex,
+        stored: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<(), Broken<'a>> {
+        let shown = |version| self.lenses(hub).get(version, stored, arena);
+        match disagreement(self.kind.history(), (version, shown(version)), (other, shown(other))) {
+            None => Ok(()),
+            Some((id, expected, found)) => {
+                let name = &self.kind.history().field(id).text;
+                let found = Value::string(arena.text(&format!("{} of {name}", told(found))));
+                Err(Broken { law: Law::Agreement, version: other, expected, found })
+            }
+        }
+    }
+
+    /// Holds what another version shows after a write against what it showed before: of what the writer cannot say, and
+    /// what is outside of lists and maps, nothing is gone.
+    pub(crate) fn keeps<'a>(
+        &'a self,
+        hub: VersionIndex,
+        (writer, reader): (VersionIndex, VersionIndex),
+        (before, after): (Value<'a>, Value<'a>),
+        arena: &'a Arena,
+    ) -> Result<(), Broken<'a>> {
+        let history = self.kind.history();
+        let shown = |version, stored| self.lenses(hub).get(version, stored, arena);
+        let (writer_history, reader_history) = (history.version(writer), history.version(reader));
+        let (seen_before, seen_after) = (shown(writer, before), shown(writer, after));
+        let now = said(reader_history, shown(reader, after));
+        for ((elements, id), expected) in said(reader_history, shown(reader, before)) {
+            let is_filled = may_be_filled_in(history, id, expected);
+            if !elements.is_empty() || is_filled || self.lenses(hub).says(writer, id) {
+                continue;
+            }
+            let found = now.get(&(elements, id)).copied();
+            let mut above = reader_history.objects_above(id);
+            let is_kept = found.is_some_and(|found| same(found, expected));
+            if !is_kept && !above.any(|object| is_gone(writer_history, object, seen_before, seen_after)) {
+                let name = &history.field(id).text;
+                let found = Value::string(arena.text(&format!("{} of {name}", told(found))));
+                return Err(Broken { law: Law::Keeping, version: reader, expected, found });
+            }
         }
         Ok(())
     }

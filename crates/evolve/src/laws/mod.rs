@@ -2,6 +2,7 @@
 
 mod generate;
 mod law;
+mod project;
 mod random;
 mod run;
 mod shrink;

@@ -226,6 +226,9 @@ impl<'k> Run<'k> {
             let Some(result) = hubs.write(hub, version, document, stored, &arena) else { continue };
             writes.push((version, document));
             let is_new = stored.is_none();
+            let before = stored;
+            // A union that was switched away from what its writer cannot see is meant to lose it.
+            let switched;
             match result {
                 Err(broken) => {
                     Self::fail(hubs, &mut self.broken, &mut self.examples, hub, &writes, broken, &arena);
@@ -239,6 +242,7 @@ impl<'k> Run<'k> {
                     self.covered.bags.count += usize::from(hubs.lenses(hub).bag_entries(written.stored) > 0);
                     self.covered.reorders.count += written.tally.reorders;
                     self.covered.unions.count += written.tally.switches;
+                    switched = written.tally.switches > 0;
                     if let Some(program) = hubs.kind.program(version)
                         && program.has_rules()
                         && self.random.one_in(8)
@@ -254,9 +258,16 @@ impl<'k> Run<'k> {
             let versions = hubs.kind.history().versions.len();
             let reader = VersionIndex(self.random.below(versions) as u32);
             let other = VersionIndex(self.random.below(versions) as u32);
-            match hubs.read(hub, reader, other, stored, &arena) {
+            let result = hubs
+                .read(hub, reader, other, stored, &arena)
+                .and_then(|()| hubs.agree(hub, version, reader, stored, &arena))
+                .and_then(|()| match before.filter(|_| !switched) {
+                    Some(before) => hubs.keeps(hub, (version, reader), (before, stored), &arena),
+                    None => Ok(()),
+                });
+            match result {
                 Ok(()) => {
-                    for law in [Law::GetPut, Law::ReHub, Law::Chain] {
+                    for law in [Law::GetPut, Law::ReHub, Law::Chain, Law::Agreement, Law::Keeping] {
                         self.held[law as usize] += 1;
                     }
                 }
@@ -474,16 +485,27 @@ fn replay(
         |broken: Broken<'_>| (broken.law == law).then(|| (broken.version, json(broken.expected), json(broken.found)));
     let mut stored = None;
     for write in writes {
-        let (version, document) = unwrapped(hubs, own(*write, &arena))?;
-        match hubs.write(hub, version, document, stored, &arena)? {
+        let (writer, document) = unwrapped(hubs, own(*write, &arena))?;
+        let before = stored;
+        let switched = match hubs.write(hub, writer, document, stored, &arena)? {
             Err(broken) => return told(broken),
-            Ok(written) => stored = Some(written.stored),
-        }
+            Ok(written) => {
+                stored = Some(written.stored);
+                written.tally.switches > 0
+            }
+        };
         for version in hubs.kind.history().indexes() {
             for other in hubs.kind.history().indexes() {
-                if let Err(broken) = hubs.read(hub, version, other, stored?, &arena) {
+                let now = stored?;
+                let read = hubs.read(hub, version, other, now, &arena);
+                if let Err(broken) = read.and_then(|()| hubs.agree(hub, version, other, now, &arena)) {
                     return told(broken);
                 }
+            }
+            if let Some(before) = before.filter(|_| !switched)
+                && let Err(broken) = hubs.keeps(hub, (writer, version), (before, stored?), &arena)
+            {
+                return told(broken);
             }
         }
     }

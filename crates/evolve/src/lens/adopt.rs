@@ -2,16 +2,19 @@
 //!
 //! Many kinds begin with an object that keeps whatever is in it, and get a schema for it later. What was written through
 //! the first version must then be read through the second: a field that a version keeps is the field of that name that
-//! the nearest other version declares there.
+//! another version declares there: of several, the one that was locked first, so that a version that comes later never
+//! changes what was stored.
 
-use crate::{History, NodeIndex, Shape, VersionHistory, identify::nearest_first, structure::StructureNode};
+use crate::{History, NodeIndex, Shape, VersionHistory, structure::StructureNode};
 
 /// A history in which every version has the fields that it keeps for others.
 pub(super) fn adopt(history: &History) -> History {
     let mut adopted = history.clone();
+    let mut in_order_of_locking: Vec<&VersionHistory> = history.versions.iter().collect();
+    in_order_of_locking.sort_by_key(|version| version.locked_as);
     for index in history.indexes() {
         let version = &mut adopted.versions[index.position()];
-        for other in nearest_first(index, &history.versions) {
+        for other in &in_order_of_locking {
             adopt_from(other, version);
         }
     }

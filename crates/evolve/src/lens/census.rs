@@ -33,6 +33,14 @@ impl Lenses {
         (stored, put.tally.unwrap_or_default())
     }
 
+    /// Whether a version shows a field, declared or not.
+    pub(crate) fn says(&self, version: VersionIndex, id: FieldId) -> bool {
+        self.scopes.iter().any(|scope| {
+            let slot = scope.slots.iter().position(|slot| slot.id == id);
+            slot.is_some_and(|slot| scope.views[version.position()].as_ref().is_some_and(|view| view.says[slot]))
+        })
+    }
+
     /// Whether there is anything that this hub cannot hold.
     pub(crate) fn may_have_bags(&self) -> bool {
         let hub = self.hub.position();

@@ -14,7 +14,7 @@ use super::{
     put::Put,
     state::{Slots, is_like_bag},
 };
-use crate::{FieldId, History, NodeIndex, OlderWrite, Shape, VersionHistory, VersionIndex};
+use crate::{FieldId, History, NodeIndex, OlderWrite, Shape, Step, VersionHistory, VersionIndex};
 
 /// What a write through a version does to a field that the version cannot say.
 pub(crate) type Policy<'p> = dyn Fn(VersionIndex, FieldId) -> OlderWrite + 'p;
@@ -47,11 +47,14 @@ struct Places {
     content: Vec<Content>,
     /// The scopes of items and values, by the list or map and through how many levels.
     by_element: HashMap<(FieldId, u32), usize>,
+    /// The same by scope; none for the document.
+    elements: Vec<Option<(FieldId, u32)>>,
 }
 
 impl Places {
     fn of(history: &History) -> Self {
-        let mut places = Self { scopes: 1, of: Vec::new(), content: Vec::new(), by_element: HashMap::new() };
+        let mut places =
+            Self { scopes: 1, of: Vec::new(), content: Vec::new(), by_element: HashMap::new(), elements: vec![None] };
         // A field that no version has any more would be one of a damaged lock; it is as good as a value at the root.
         let homes: Vec<Option<(&VersionHistory, NodeIndex)>> = history
             .ids()
@@ -77,7 +80,10 @@ impl Places {
             Shape::Object => {
                 let next = self.scopes;
                 let scope = *self.by_element.entry((id, level)).or_insert(next);
-                self.scopes = self.scopes.max(scope + 1);
+                if scope == next {
+                    self.scopes += 1;
+                    self.elements.push(Some((id, level)));
+                }
                 Content::Scope(scope)
             }
             _ => self.content_of(version, id, element, level + 1),
@@ -171,7 +177,14 @@ impl Compiler<'_> {
     fn layout(&self, scope: usize, plan: &Scope, parents: &[Option<usize>]) -> Layout {
         let hub = self.history.version(self.hub);
         let texts = plan.slots.iter().map(|slot| self.history.field(slot.id).text.clone()).collect();
-        let mut layout = Layout { object_of: vec![None; plan.slots.len()], texts, ..Layout::default() };
+        let is_shown = plan.slots.iter().map(|slot| hub.node_of(slot.id).is_some()).collect();
+        let mut layout = Layout {
+            object_of: vec![None; plan.slots.len()],
+            home: vec![0; plan.slots.len()],
+            texts,
+            is_shown,
+            ..Layout::default()
+        };
         let own = self.own_node(hub, scope);
         let keeps_unknown = own.is_some_and(|node| hub.structure.node(node).keeps_unknown);
         layout.objects.push(StoredObject { keeps_unknown, ..StoredObject::default() });
@@ -186,6 +199,7 @@ impl Compiler<'_> {
             let stored = StoredField { slot, object };
             layout.by_id.insert(layout.texts[slot].clone(), stored.clone());
             let parent = parents[slot].and_then(|parent| layout.object_of[parent]).unwrap_or(0);
+            layout.home[slot] = parent;
             let parent_is_shown = match parents[slot] {
                 Some(parent) => hub.node_of(plan.slots[parent].id).is_some(),
                 None => own.is_some(),
@@ -202,7 +216,10 @@ impl Compiler<'_> {
         });
         for (object, adopted) in [own].into_iter().chain(below.collect::<Vec<_>>()) {
             let stored = |slot: usize| StoredField { slot, object: layout.object_of[slot] };
-            layout.objects[object].adopted = adopted.into_iter().map(|(name, slot)| (name, stored(slot))).collect();
+            let fields: Vec<_> = adopted.into_iter().map(|(name, slot)| (name, stored(slot))).collect();
+            for (name, field) in fields {
+                layout.objects[object].adopted.push(name, field);
+            }
         }
         for (slot, object) in layout.object_of.iter().enumerate() {
             if let Some(object) = object {
@@ -246,7 +263,7 @@ impl Compiler<'_> {
     }
 
     fn element(&self, scope: usize) -> Option<(FieldId, u32)> {
-        self.places.by_element.iter().find(|(_, candidate)| **candidate == scope).map(|(element, _)| *element)
+        self.places.elements.get(scope).copied().flatten()
     }
 
     fn view(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Option<View> {
@@ -259,14 +276,27 @@ impl Compiler<'_> {
             let fields = &view.objects[object].fields;
             view.objects[object].union = self.union(fields, plan, self.history.version(version), node, &view.says);
         }
-        for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| !view.says[*slot]) {
+        for (slot, field) in plan.slots.iter().enumerate() {
+            let mut versions =
+                self.history.indexes().filter(|index| self.history.version(*index).node_of(field.id).is_some());
+            let is_newer = versions.next().is_some_and(|oldest| oldest > version);
             let policy = policy(version, field.id);
-            if policy != OlderWrite::Preserve {
-                let frozen = self.history.field(field.id).frozen.clone();
-                view.resets.push(Reset { slot, refuses: policy == OlderWrite::Reject, frozen });
+            if is_newer && !view.says[slot] && policy != OlderWrite::Preserve {
+                let reader = self.history.field(field.id).first;
+                let part = (scope == 0).then(|| self.root_field(reader, field.id)).flatten();
+                let refuses = policy == OlderWrite::Reject;
+                view.resets.push(Reset { slot, refuses, reader: reader.position(), part });
             }
         }
         Some(view)
+    }
+
+    /// The field at the root of the document that a field is in.
+    fn root_field(&self, version: VersionIndex, id: FieldId) -> Option<Box<str>> {
+        match self.history.version(version).path_of(id)?.steps().first()? {
+            Step::Field(name) => Some(name.clone()),
+            _ => None,
+        }
     }
 
     /// Adds an object to a view, and to `nodes` what it and those below it are; its position.

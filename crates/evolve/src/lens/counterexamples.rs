@@ -497,3 +497,130 @@ fn spec_and_status_are_written_apart() {
         assert!(same(put(Part::Status), status), "{:?}", put(Part::Status));
     }
 }
+
+#[test]
+fn what_is_in_a_bag_is_read_after_the_hub_gained_a_place_for_it() {
+    let (v1, v2) = (
+        object("a: {type: string}"),
+        object(
+            "a: {type: string}, p: {type: object, properties: {f: {type: string}}}, l: {type: array, items: {type: object, properties: {x: {type: string}}}}",
+        ),
+    );
+    let before = kind(&[("v1", &v1), ("v2", &v2)], "", "v1");
+    let arena = Arena::new();
+    let (old, new) = (before.version("v1").unwrap(), before.version("v2").unwrap());
+    let written = document(r#"{"a":"1","p":{"f":"precious"},"l":[{"x":"y"}]}"#, &arena);
+    let stored = before.put(new, written, None, Part::Whole, &arena).unwrap();
+    for gained in [
+        "p: {type: object, properties: {f: {type: string}}}",
+        "l: {type: array, items: {type: object, properties: {x: {type: string}}}}",
+        "p: {type: object, x-kubernetes-preserve-unknown-fields: true}",
+    ] {
+        let v1 = object(&format!("a: {{type: string}}, {gained}"));
+        let after = kind(&[("v1", &v1), ("v2", &v2)], "", "v1");
+        let shown = after.get(new, stored, &arena);
+        assert!(same(shown, written), "{gained}: {shown:?}");
+        let edited = after.put(old, document(r#"{"a":"2"}"#, &arena), Some(stored), Part::Status, &arena).unwrap();
+        assert!(same(after.get(new, edited, &arena), written));
+    }
+}
+
+#[test]
+fn a_version_that_comes_later_does_not_change_what_an_undeclared_field_is() {
+    let keeps = object("o: {type: object, x-kubernetes-preserve-unknown-fields: true}");
+    let (text, number) = (
+        object("o: {type: object, properties: {x: {type: string}}}"),
+        object("o: {type: object, properties: {x: {type: integer}}}"),
+    );
+    let locked = crate::testing::history(&[("v1", &keeps), ("v2", &text)], "");
+    let declaration = crate::testing::declaration(&[("v1", &keeps), ("v2alpha1", &number), ("v2", &text)], "");
+    for hub in ["v1", "v2"] {
+        let hub = crate::VersionName::new(hub);
+        let (kind, problems) = Kind::compile(&declaration, Some((&locked, &hub)));
+        assert!(problems.is_empty(), "{problems:?}");
+        let kind = kind.unwrap();
+        let arena = Arena::new();
+        let stored = document(r#"{"o":{"x":"text"}}"#, &arena);
+        for (version, expected) in
+            [("v1", r#"{"o":{"x":"text"}}"#), ("v2alpha1", r#"{"o":{}}"#), ("v2", r#"{"o":{"x":"text"}}"#)]
+        {
+            let shown = kind.get(kind.version(version).unwrap(), stored, &arena);
+            assert!(same(shown, document(expected, &arena)), "{version}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn policies_for_writes_through_older_versions_stay_in_their_part_and_are_not_for_newer_ones() {
+    let part = |fields: &str| format!("spec: {0}, status: {0}", object(fields));
+    let v1 = object(&part("a: {type: string}, old: {type: string}"));
+    let v2 =
+        object(&part("a: {type: string}, b: {type: object, default: {}, properties: {c: {type: string, default: d}}}"));
+    let arena = Arena::new();
+    for (policy, hub) in [("reset", "v1"), ("reset", "v2"), ("reject", "v1"), ("reject", "v2")] {
+        let changes = format!("v1: {{olderWrite: {policy}}}\nv2: {{olderWrite: {policy}}}");
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], &changes, hub);
+        let (old, new) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+        let create = |version, text| kind.put(version, document(text, &arena), None, Part::Whole, &arena).unwrap();
+        let write = |version, text, stored, part| kind.put(version, document(text, &arena), Some(stored), part, &arena);
+        // A write of the status leaves what is hidden in the spec alone.
+        let stored = create(new, r#"{"spec":{"a":"1","b":{"c":"x"}},"status":{"a":"2"}}"#);
+        let status = write(old, r#"{"status":{"a":"3"}}"#, stored, Part::Status).unwrap();
+        let shown = kind.get(new, status, &arena);
+        assert!(same(shown.get("spec").unwrap(), document(r#"{"a":"1","b":{"c":"x"}}"#, &arena)), "{shown:?}");
+        assert_eq!(
+            write(old, r#"{"spec":{"a":"1"},"status":{"a":"3"}}"#, stored, Part::Whole).is_err(),
+            policy == "reject"
+        );
+        // What only an older version has is no reason.
+        let stored = create(old, r#"{"spec":{"a":"1","old":"x"}}"#);
+        let written = write(new, r#"{"spec":{"a":"2"}}"#, stored, Part::Whole).unwrap();
+        assert!(same(kind.get(old, written, &arena), document(r#"{"spec":{"a":"2","old":"x"}}"#, &arena)));
+        // What is hidden and at its default is as good as reset.
+        let stored = create(new, r#"{"spec":{"a":"1","b":{"c":"d"}}}"#);
+        assert!(write(old, r#"{"spec":{"a":"2"}}"#, stored, Part::Whole).is_ok());
+    }
+}
+
+#[test]
+fn a_document_that_is_no_object_replaces_nothing() {
+    let v1 = object("a: {type: string}");
+    let kind = kind(&[("v1", &v1)], "", "v1");
+    let arena = Arena::new();
+    let stored = document(r#"{"a":"1"}"#, &arena);
+    let put = kind.put(kind.version("v1").unwrap(), Value::Null, Some(stored), Part::Status, &arena);
+    assert_eq!(put.unwrap_err(), crate::PutError::NoObject("null"));
+}
+
+#[test]
+fn an_entry_in_the_wrong_bag_is_kept() {
+    let (v1, v2) = (
+        object("o: {type: object}, p: {type: object, properties: {a: {type: string}, b: {type: string}}}"),
+        object(
+            "o: {type: object, properties: {x: {type: string}}}, p: {type: object, properties: {a: {type: string}}}",
+        ),
+    );
+    let kind = kind(&[("v1", &v1), ("v2", &v2)], "", "v2");
+    let arena = Arena::new();
+    let stored = document(r#"{"o":{"$bag":{"p.b":"lost"}}}"#, &arena);
+    let (v1, v2) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+    let mut now = kind.put(v2, document(r#"{"o":{"x":"1"}}"#, &arena), Some(stored), Part::Whole, &arena).unwrap();
+    now = kind.put(v2, document(r#"{"o":{"x":"2"}}"#, &arena), Some(now), Part::Whole, &arena).unwrap();
+    now = kind.put(v2, document(r#"{"o":{"x":"2"},"p":{}}"#, &arena), Some(now), Part::Whole, &arena).unwrap();
+    assert!(same(kind.get(v1, now, &arena), document(r#"{"o":{},"p":{"b":"lost"}}"#, &arena)), "{now:?}");
+}
+
+#[test]
+fn an_item_that_leaves_out_a_key_with_a_default_is_not_new() {
+    let list = |fields: &str| {
+        object(&format!(
+            "l: {{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [port, protocol], items: {{type: object, required: [port], properties: {{port: {{type: integer}}, protocol: {{type: string, default: TCP}}{fields}}}}}}}"
+        ))
+    };
+    let (v1, v2) = (list(", mode: {type: string}"), list(", mode: {type: string, default: fast}"));
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], "", |stored| {
+        stored.write("v1", r#"{"l":[{"port":80,"protocol":"TCP"}]}"#);
+        stored.write("v2", r#"{"l":[{"port":80},{"port":81}]}"#);
+        stored.reads("v2", r#"{"l":[{"port":80,"protocol":"TCP"},{"port":81,"protocol":"TCP","mode":"fast"}]}"#);
+    });
+}

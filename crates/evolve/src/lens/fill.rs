@@ -189,7 +189,7 @@ impl<'a> Withdraw<'a> {
                 if defaulted.len() == written.len() =>
             {
                 let keys = levels.first().map_or(&[][..], |level| &level.keys);
-                let matched = match_items(written, shown, keys);
+                let matched = match_either(written, defaulted, shown, keys);
                 let items = defaulted.iter().zip(written).zip(matched).map(|((defaulted, written), old)| match old {
                     Some(old) => self.content(element, below, *defaulted, *written, shown[old]),
                     None => *defaulted,
@@ -209,4 +209,25 @@ impl<'a> Withdraw<'a> {
             (_, defaulted, _, _) => defaulted,
         }
     }
+}
+
+/// Which old item is which of those that were written: by what was sent, else, since keys may have defaults, by what
+/// became of it.
+fn match_either(
+    written: &[Value<'_>],
+    defaulted: &[Value<'_>],
+    shown: &[Value<'_>],
+    keys: &[Box<str>],
+) -> Vec<Option<usize>> {
+    let mut matched = match_items(written, shown, keys);
+    if !keys.is_empty() && matched.contains(&None) {
+        let mut is_taken = vec![false; shown.len()];
+        matched.iter().flatten().for_each(|position| is_taken[*position] = true);
+        for (position, by_default) in match_items(defaulted, shown, keys).into_iter().enumerate() {
+            if matched[position].is_none() {
+                matched[position] = by_default.filter(|old| !is_taken[*old]);
+            }
+        }
+    }
+    matched
 }

@@ -29,11 +29,11 @@ impl<'a, R: Recorder> Get<'a, R> {
     }
 
     /// The fields of a scope's own object. What the version does not have at all it shows as it is stored.
-    pub(crate) fn scope(&mut self, scope: usize, stored: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
-        let scope = &self.lenses.scopes[scope];
+    pub(crate) fn scope(&mut self, scope_index: usize, stored: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope_index];
         let Some(view) = &scope.views[self.version.position()] else { return stored };
         let mut slots = self.pool.pop().unwrap_or_default();
-        slots.load(scope, stored);
+        self.lenses.load(scope_index, stored, &mut slots, self.arena);
         let shown = self.object(scope, view, None, &view.objects[0], &slots);
         self.pool.push(slots);
         shown

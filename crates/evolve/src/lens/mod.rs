@@ -57,20 +57,25 @@ impl Envelope {
     }
 }
 
-/// A write that is refused because of what its version cannot say.
+/// A write that is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WouldReset {
-    /// A field that would go back to its default.
-    pub field: FieldId,
+pub enum PutError {
+    /// The document is no object, but what this says.
+    NoObject(&'static str),
+    /// A policy refuses it: the field with this id would go back to its default.
+    WouldReset(Box<str>),
 }
 
-impl fmt::Display for WouldReset {
+impl fmt::Display for PutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the write would reset a field that its version cannot say")
+        match self {
+            Self::NoObject(kind_name) => write!(f, "a document must be an object, not {kind_name}"),
+            Self::WouldReset(field) => write!(f, "the write would reset {field}, which its version cannot say"),
+        }
     }
 }
 
-impl Error for WouldReset {}
+impl Error for PutError {}
 
 impl Lenses {
     /// The lenses of a history for a hub. What a write through a version does to a field that it cannot say is up to
@@ -112,7 +117,7 @@ impl Lenses {
     /// rest is taken from the old one. apiVersion, kind and metadata are those of the document.
     ///
     /// # Errors
-    /// A policy refuses writes that would reset what the version cannot say.
+    /// The document is no object, or a policy refuses writes that would reset what the version cannot say.
     pub fn put<'a>(
         &'a self,
         version: VersionIndex,
@@ -120,11 +125,14 @@ impl Lenses {
         old: Option<Value<'a>>,
         part: Part,
         arena: &'a Arena,
-    ) -> Result<Value<'a>, WouldReset> {
+    ) -> Result<Value<'a>, PutError> {
+        if document.as_object().is_none() {
+            return Err(PutError::NoObject(document.kind_name()));
+        }
         let mut put = Put::new(self, version, arena, None);
         let stored = self.put_with(&mut put, document, old, part);
         match put.refused {
-            Some((scope, slot)) => Err(WouldReset { field: self.scopes[scope].slots[slot].id }),
+            Some((scope, slot)) => Err(PutError::WouldReset(self.scopes[scope].layout.texts[slot].clone())),
             None => Ok(stored),
         }
     }
@@ -164,39 +172,39 @@ impl Lenses {
     ) -> &'a [Entry<'a>] {
         let plan = &self.scopes[scope];
         let mut slots = Slots::default();
-        slots.load(plan, stored);
+        self.load(scope, stored, &mut slots, arena);
         for (slot, value) in slots.values.iter_mut().enumerate() {
             if let state::Slot::Value(stored) = value {
-                *stored = self.rehub_content(&plan.slots[slot].content, *stored, to, arena);
+                let content = &plan.slots[slot].content;
+                *stored = content.map(*stored, arena, &mut |scope, stored| self.rehub_scope(scope, stored, to, arena));
             }
         }
         store(&to.scopes[scope], &slots, arena)
     }
 
-    fn rehub_content<'a>(
-        &'a self,
-        content: &'a Content,
-        stored: Value<'a>,
-        to: &'a Lenses,
-        arena: &'a Arena,
-    ) -> Value<'a> {
-        match (content, stored) {
-            (Content::Scope(scope), Value::Object(entries)) => {
-                Value::Object(self.rehub_scope(*scope, entries, to, arena))
+    /// Reads the stored form of a scope, as it is stored now or as it was before the hub gained fields.
+    pub(crate) fn load<'a>(&'a self, scope: usize, stored: &'a [Entry<'a>], slots: &mut Slots<'a>, arena: &'a Arena) {
+        slots.load(&self.scopes[scope], stored);
+        self.respell(scope, slots, arena);
+    }
+
+    /// Spells what is in lists and maps that were in a bag as they are stored now.
+    fn respell<'a>(&'a self, scope: usize, slots: &mut Slots<'a>, arena: &'a Arena) {
+        for slot in slots.take_spelled_by_ids() {
+            if let state::Slot::Value(value) = slots.values[slot] {
+                let content = &self.scopes[scope].slots[slot].content;
+                slots.values[slot] = state::Slot::Value(self.respelled(content, value, arena));
             }
-            (Content::List(element), Value::Array(items)) => {
-                Value::Array(arena.slice_from(items.iter().map(|item| self.rehub_content(element, *item, to, arena))))
-            }
-            (Content::Map(element), Value::Object(entries)) => {
-                Value::Object(arena.slice_from(
-                    entries.iter().map(|entry| Entry {
-                        key: entry.key,
-                        value: self.rehub_content(element, entry.value, to, arena),
-                    }),
-                ))
-            }
-            (_, stored) => stored,
         }
+    }
+
+    fn respelled<'a>(&'a self, content: &'a Content, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        content.map(value, arena, &mut |scope, stored| {
+            let mut slots = Slots::default();
+            slots.load_by_ids(&self.scopes[scope], stored);
+            self.respell(scope, &mut slots, arena);
+            store(&self.scopes[scope], &slots, arena)
+        })
     }
 
     /// The entries that no lens looks at, and the others.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::Owned;
+use wheelwright_document::{Arena, Entry, Owned, Value};
 
 use crate::FieldId;
 
@@ -59,6 +59,10 @@ pub(crate) struct Layout {
     pub(crate) object_of: Vec<Option<usize>>,
     /// How the id of each field is written, by its slot.
     pub(crate) texts: Vec<Box<str>>,
+    /// The object that each field is stored in, by its slot.
+    pub(crate) home: Vec<usize>,
+    /// Whether the hub shows each field, by its slot: then it and what is in it is spelled by the hub's names.
+    pub(crate) is_shown: Vec<bool>,
 }
 
 /// An object that is stored.
@@ -72,7 +76,7 @@ pub(crate) struct StoredObject {
     pub(crate) keeps_unknown: bool,
     /// Fields that every version which keeps such fields has adopted: where they are stored as unknown ones, that was
     /// before there was a version that declares them.
-    pub(crate) adopted: Vec<(Box<str>, StoredField)>,
+    pub(crate) adopted: Named<StoredField>,
     /// Fields below may be there although nobody wrote the object.
     pub(crate) may_be_implied: bool,
 }
@@ -91,18 +95,20 @@ pub(crate) struct View {
     pub(crate) objects: Vec<ViewObject>,
     /// Whether the version can say the field of a slot.
     pub(crate) says: Vec<bool>,
-    /// Fields that go back to their defaults when this version is written through.
+    /// Fields of newer versions that go back to their defaults when this one is written through.
     pub(crate) resets: Vec<Reset>,
 }
 
-/// A field that goes back to its default when a version that cannot say it is written through.
+/// A field that goes back to its default when a version that is older than it is written through.
 #[derive(Debug)]
 pub(crate) struct Reset {
     pub(crate) slot: usize,
-    /// The write is refused instead.
+    /// The write is refused instead, if that would change what is read.
     pub(crate) refuses: bool,
-    /// The default.
-    pub(crate) frozen: Option<Owned>,
+    /// The version that introduced the field, which reads it.
+    pub(crate) reader: usize,
+    /// The field at the root of the document that it is in: a write of the status leaves the spec alone.
+    pub(crate) part: Option<Box<str>>,
 }
 
 /// An object that a version shows.
@@ -183,5 +189,26 @@ impl<T> Named<T> {
 
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
+    }
+}
+
+impl Content {
+    /// A value with every scope in it replaced; values of other shapes are as they were.
+    pub(crate) fn map<'a>(
+        &self,
+        value: Value<'a>,
+        arena: &'a Arena,
+        replace: &mut dyn FnMut(usize, &'a [Entry<'a>]) -> &'a [Entry<'a>],
+    ) -> Value<'a> {
+        match (self, value) {
+            (Self::Scope(scope), Value::Object(entries)) => Value::Object(replace(*scope, entries)),
+            (Self::List(element), Value::Array(items)) => {
+                Value::Array(arena.slice_from(items.iter().map(|item| element.map(*item, arena, replace))))
+            }
+            (Self::Map(element), Value::Object(entries)) => Value::Object(arena.slice_from(
+                entries.iter().map(|entry| Entry { key: entry.key, value: element.map(entry.value, arena, replace) }),
+            )),
+            (_, value) => value,
+        }
     }
 }

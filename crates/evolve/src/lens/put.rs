@@ -5,9 +5,9 @@ use wheelwright_document::{Arena, Entry, Value};
 use super::{
     Lenses,
     census::Tally,
-    get::{may_be_null, shows},
+    get::{Get, may_be_null, shows},
     lists::match_items,
-    plan::{Content, Level, Scope, View, ViewField, ViewObject},
+    plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
     same::{by_key, find, same},
     state::{Slot, Slots, store},
 };
@@ -53,12 +53,12 @@ impl<'a> Put<'a> {
         let Some(view) = &scope.views[self.version.position()] else { return new };
         let mut slots = self.pool.pop().unwrap_or_default();
         match old {
-            Some((stored, _)) => slots.load(scope, stored),
+            Some((stored, _)) => self.lenses.load(scope_index, stored, &mut slots, self.arena),
             None => slots.clear(scope),
         }
         let shown = old.map(|(_, shown)| shown);
         let mut changed = self.object(scope, view, None, &view.objects[0], &mut slots, new, shown, writes);
-        changed |= self.reset(scope_index, view, &mut slots);
+        changed |= self.reset(scope_index, view, &mut slots, writes);
         let result = match old {
             Some((stored, _)) if !changed => stored,
             _ => store(scope, &slots, self.arena),
@@ -104,8 +104,9 @@ impl<'a> Put<'a> {
         }
         // An object that is new to its writer may have members already, which other versions have elsewhere.
         if let Some(union) = &object.union {
-            let appeared = |member: &usize| fields[*member].is_some() && old_fields[*member].is_none();
-            let told = |at: &usize| !same_option(fields[*at], old_fields[*at]);
+            let is_written = |at: usize| writes(&object.fields.list[at].0);
+            let appeared = |at: &usize| is_written(*at) && fields[*at].is_some() && old_fields[*at].is_none();
+            let told = |at: &usize| is_written(*at) && !same_option(fields[*at], old_fields[*at]);
             if union.discriminators.iter().any(told) || union.members.iter().any(appeared) {
                 let mut switched = false;
                 for hidden in &union.hidden {
@@ -266,25 +267,36 @@ impl<'a> Put<'a> {
         self.arena.slice(&written)
     }
 
-    /// Sets fields that the version cannot say back to their defaults, where a policy wants that.
-    fn reset(&mut self, scope: usize, view: &View, slots: &mut Slots<'a>) -> bool {
-        let mut changed = false;
-        for reset in &view.resets {
-            let is_default = match (&slots.values[reset.slot], &reset.frozen) {
-                (Slot::Absent, _) => true,
-                (Slot::Value(value), Some(frozen)) => same(*value, frozen.share(self.arena)),
-                _ => false,
-            };
-            if is_default {
-                continue;
-            }
-            if reset.refuses {
+    /// Sets fields of newer versions back to their defaults, where a policy wants that. A write is refused if that would
+    /// change what the version that introduced such a field reads.
+    fn reset(&mut self, scope: usize, view: &View, slots: &mut Slots<'a>, writes: &dyn Fn(&str) -> bool) -> bool {
+        let is_written =
+            |reset: &&Reset| reset.part.as_deref().is_none_or(writes) && !slots.values[reset.slot].is_absent();
+        let resets: Vec<&Reset> = view.resets.iter().filter(is_written).collect();
+        if resets.is_empty() {
+            return false;
+        }
+        let mut after = slots.clone();
+        for reset in &resets {
+            after.remove(reset.slot);
+        }
+        for reset in resets {
+            if !reset.refuses {
+                slots.remove(reset.slot);
+            } else if self.reads(scope, reset, slots) != self.reads(scope, reset, &after) {
                 self.refused.get_or_insert((scope, reset.slot));
-            } else {
-                changed |= slots.remove(reset.slot);
             }
         }
-        changed
+        true
+    }
+
+    /// What the version that introduced a field reads of it, with the order of keys of that version.
+    fn reads(&self, scope: usize, reset: &Reset, slots: &Slots<'a>) -> Option<Value<'a>> {
+        let scope = &self.lenses.scopes[scope];
+        let view = scope.views[reset.reader].as_ref()?;
+        let mut fields = view.objects.iter().flat_map(|object| &object.fields.list);
+        let (_, field) = fields.find(|(_, field)| field.slot == reset.slot)?;
+        Get::new(self.lenses, VersionIndex(reset.reader as u32), self.arena, ()).field(scope, view, field, slots)
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) const BAG: &str = "$bag";
 const IMPLICIT: &str = "$implicit";
 /// In a bag: fields that no version declares.
 const UNKNOWN: &str = "$unknown";
+/// In a bag: fields of the hub below something that is no object, so that they cannot stand in their places.
+const BLOCKED: &str = "$blocked";
 /// In a bag: stored fields that nobody understands and whose names the hub has for others.
 const FOREIGN: &str = "$foreign";
 /// In a bag: what was in its place and is none.
@@ -23,6 +25,19 @@ pub(crate) struct Slots<'a> {
     extras: Vec<Extras<'a>>,
     /// The extras of the scope's own object.
     root: Option<usize>,
+    /// Fields were found where they are not stored: they may be there although nobody has their objects.
+    has_misplaced: bool,
+    /// Slots of lists and maps whose parts are spelled by ids, although the hub has names for them.
+    spelled_by_ids: Vec<usize>,
+}
+
+/// How the fields of a stored object are spelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    /// As the layout says: by the names of the hub, or by ids where the hub does not have the object.
+    Stored,
+    /// By ids: it was put into a bag, whatever the hub has gained since.
+    Ids,
 }
 
 /// What a slot holds.
@@ -61,12 +76,28 @@ impl<'a> Slots<'a> {
         self.values.resize(scope.slots.len(), Slot::Absent);
         self.extras.clear();
         self.root = None;
+        self.has_misplaced = false;
+        self.spelled_by_ids.clear();
     }
 
     /// Reads the stored form of a scope.
     pub(crate) fn load(&mut self, scope: &Scope, stored: &'a [Entry<'a>]) {
+        self.load_spelled(scope, stored, Spelling::Stored);
+    }
+
+    /// Reads what was a scope in a bag, and is none there any more: the hub has gained the list or map since.
+    pub(crate) fn load_by_ids(&mut self, scope: &Scope, stored: &'a [Entry<'a>]) {
+        self.load_spelled(scope, stored, Spelling::Ids);
+    }
+
+    /// The lists and maps that were read from a bag although the hub has them now; what is in them is spelled by ids.
+    pub(crate) fn take_spelled_by_ids(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.spelled_by_ids)
+    }
+
+    fn load_spelled(&mut self, scope: &Scope, stored: &'a [Entry<'a>], spelling: Spelling) {
         self.clear(scope);
-        let (extras, _) = self.load_object(&scope.layout, &scope.layout.objects[0], stored);
+        let (extras, _) = self.load_object(&scope.layout, &scope.layout.objects[0], stored, spelling);
         self.root = extras;
     }
 
@@ -149,27 +180,37 @@ impl<'a> Slots<'a> {
         layout: &Layout,
         object: &StoredObject,
         stored: &'a [Entry<'a>],
+        spelling: Spelling,
     ) -> (Option<usize>, bool) {
         let mut extras = Extras::default();
         let mut implicit = false;
         let mut cursor = 0;
         for entry in stored {
-            if let Some(position) = object.fields.position(entry.key, &mut cursor) {
-                self.load_field(layout, &object.fields.list[position].1, entry.value);
+            let field = match spelling {
+                Spelling::Stored => {
+                    object.fields.position(entry.key, &mut cursor).map(|position| &object.fields.list[position].1)
+                }
+                Spelling::Ids => layout.by_id.get(entry.key),
+            };
+            if let Some(field) = field {
+                self.load_field(layout, field, entry.value, spelling);
             } else if entry.key == BAG {
-                implicit = self.load_bag(layout, entry.value, &mut extras);
-            } else if object.keeps_unknown {
+                implicit = self.load_bag(layout, object, entry.value, &mut extras);
+            } else if object.keeps_unknown && spelling == Spelling::Stored {
                 extras.unknown.push(Entry { key: unescaped(entry.key), value: entry.value });
             } else {
                 extras.foreign.push(*entry);
             }
         }
-        for (name, field) in &object.adopted {
-            if let Some(position) = extras.unknown.iter().position(|entry| *entry.key == **name)
-                && self.values[field.slot].is_absent()
-            {
-                self.load_field(layout, field, extras.unknown.remove(position).value);
-            }
+        if !object.adopted.list.is_empty() {
+            extras.unknown.retain(|entry| {
+                let adopted = object.adopted.position(entry.key, &mut cursor).map(|at| &object.adopted.list[at].1);
+                let field = adopted.filter(|field| self.values[field.slot].is_absent());
+                if let Some(field) = field {
+                    self.load_field(layout, field, entry.value, Spelling::Stored);
+                }
+                field.is_none()
+            });
         }
         let has_any = !(extras.unknown.is_empty() && extras.strays.is_empty() && extras.foreign.is_empty());
         let extras = has_any.then(|| {
@@ -179,7 +220,7 @@ impl<'a> Slots<'a> {
         (extras, implicit)
     }
 
-    fn load_bag(&mut self, layout: &Layout, bag: Value<'a>, extras: &mut Extras<'a>) -> bool {
+    fn load_bag(&mut self, layout: &Layout, object: &StoredObject, bag: Value<'a>, extras: &mut Extras<'a>) -> bool {
         let Value::Object(entries) = bag else {
             extras.strays.push(Entry { key: DAMAGED, value: bag });
             return false;
@@ -189,9 +230,20 @@ impl<'a> Slots<'a> {
             match (entry.key, entry.value) {
                 (IMPLICIT, Value::Bool(true)) => implicit = true,
                 (UNKNOWN, Value::Object(unknown)) => extras.unknown.extend_from_slice(unknown),
+                (BLOCKED, Value::Object(blocked)) => {
+                    for entry in blocked {
+                        match layout.by_id.get(entry.key) {
+                            Some(field) => self.load_field(layout, field, entry.value, Spelling::Stored),
+                            None => extras.strays.push(*entry),
+                        }
+                    }
+                }
                 (FOREIGN, Value::Object(foreign)) => extras.foreign.extend_from_slice(foreign),
                 (id, value) => match layout.by_id.get(id) {
-                    Some(field) => self.load_field(layout, field, value),
+                    Some(field) => {
+                        self.has_misplaced |= !std::ptr::eq(&layout.objects[layout.home[field.slot]], object);
+                        self.load_field(layout, field, value, Spelling::Ids);
+                    }
                     None => extras.strays.push(*entry),
                 },
             }
@@ -199,12 +251,21 @@ impl<'a> Slots<'a> {
         implicit
     }
 
-    fn load_field(&mut self, layout: &Layout, field: &StoredField, value: Value<'a>) {
+    fn load_field(&mut self, layout: &Layout, field: &StoredField, value: Value<'a>, spelling: Spelling) {
+        if spelling == Spelling::Ids && layout.is_shown[field.slot] {
+            self.spelled_by_ids.push(field.slot);
+        }
         self.values[field.slot] = match (field.object, value) {
-            (Some(object), Value::Object(stored)) => match self.load_object(layout, &layout.objects[object], stored) {
-                (None, true) => Slot::Absent,
-                (extras, _) => Slot::Object(extras),
-            },
+            (Some(object), Value::Object(stored)) => {
+                let object = &layout.objects[object];
+                match self.load_object(layout, object, stored, spelling) {
+                    (None, true) => {
+                        self.has_misplaced |= !object.may_be_implied;
+                        Slot::Absent
+                    }
+                    (extras, _) => Slot::Object(extras),
+                }
+            }
             (_, value) => Slot::Value(value),
         };
     }
@@ -236,7 +297,7 @@ impl<'a> Store<'_, 'a> {
         let slots = self.slots;
         let extras = extras.map(|extras| &slots.extras[extras]);
         if let Some(extras) = extras {
-            self.entries.extend(extras.foreign.iter().filter(|entry| !object.fields.contains(entry.key)));
+            self.entries.extend(extras.foreign.iter().filter(|entry| object.leaves_to_others(entry.key)));
             for entry in extras.unknown.iter().filter(|entry| object.keeps(entry.key, self.arena)) {
                 self.entries.push(Entry { key: escaped(entry.key, self.arena), value: entry.value });
             }
@@ -245,15 +306,21 @@ impl<'a> Store<'_, 'a> {
         for field in &object.hidden {
             self.field(&self.layout.texts[field.slot], field);
         }
+        let in_the_way = self.entries.len();
         while self.blocked.len() > blocked {
             if let Some(field) = self.blocked.pop() {
                 self.field(&self.layout.texts[field.slot], &field);
             }
         }
+        if self.entries.len() > in_the_way {
+            let value = Value::Object(self.arena.slice(&self.entries[in_the_way..]));
+            self.entries.truncate(in_the_way);
+            self.entries.push(Entry { key: BLOCKED, value });
+        }
         if let Some(extras) = extras {
             self.entries.extend_from_slice(&extras.strays);
             let foreign: Vec<_> =
-                extras.foreign.iter().filter(|entry| object.fields.contains(entry.key)).copied().collect();
+                extras.foreign.iter().filter(|entry| !object.leaves_to_others(entry.key)).copied().collect();
             if !foreign.is_empty() {
                 self.entries.push(Entry { key: FOREIGN, value: Value::Object(self.arena.slice(&foreign)) });
             }
@@ -286,7 +353,9 @@ impl<'a> Store<'_, 'a> {
                 value
             }
             (Slot::Object(extras), Some(object)) => Value::Object(self.object(object, extras, false)),
-            (Slot::Absent, Some(object)) if object.may_be_implied && self.holds_any(object) => {
+            (Slot::Absent, Some(object))
+                if (object.may_be_implied || self.slots.has_misplaced) && self.holds_any(object) =>
+            {
                 Value::Object(self.object(object, None, true))
             }
             _ => return,
@@ -318,6 +387,11 @@ impl StoredObject {
     /// Whether a field that no version declared is stored among the others: not where the hub declares its name.
     fn keeps(&self, key: &str, arena: &Arena) -> bool {
         self.keeps_unknown && !self.fields.contains(escaped(key, arena))
+    }
+
+    /// Whether a name among the fields means nothing here, so that what nobody understands can stand there.
+    fn leaves_to_others(&self, key: &str) -> bool {
+        !self.keeps_unknown && !self.fields.contains(key)
     }
 
     /// All fields that are stored in it.

@@ -49,11 +49,11 @@ proptest! {
     }
 }
 
-/// Half the usual cases for each test, which are still seconds: a case is a kind with all its hubs.
+/// A third of the usual cases for each test, which are still seconds: a case is a kind with all its hubs.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     // Seeds would not outlive a change of the generator.
-    ProptestConfig { cases: usual.cases / 2, max_shrink_iters: 20_000, failure_persistence: None, ..usual }
+    ProptestConfig { cases: usual.cases / 3, max_shrink_iters: 20_000, failure_persistence: None, ..usual }
 }
 
 /// One write, in the words of a version, and the model after it.

@@ -1,8 +1,8 @@
 //! The lens as its rules are written, without plans, sharing or a hub: a document is a tree keyed by field ids.
 //!
 //! The rules, where the text of the design leaves something open:
-//! - A key that a version keeps without declaring it is the field of that name that the nearest other version declares
-//!   in the same object (those before, then those after), unless the version has that field elsewhere. What is adopted
+//! - A key that a version keeps without declaring it is the field of that name that another version declares in the same
+//!   object (of several, the one that was locked first), unless the version has that field elsewhere. What is adopted
 //!   may be null, keeps everything in it, and gets no frozen default. All other undeclared keys are unknown fields.
 //! - Unknown fields belong to their object by name. A version shows them where it keeps unknown fields and has no field
 //!   of that name itself. Who writes one writes the object.

@@ -38,7 +38,7 @@ pub(crate) fn trees(history: &History) -> Vec<Tree> {
     let declared: Vec<Tree> = history.versions.iter().map(Tree::declared).collect();
     let with_adopted = declared.iter().enumerate().map(|(position, own)| {
         let mut tree = own.clone();
-        for other in (0..position).rev().chain(position + 1..declared.len()) {
+        for other in (0..declared.len()).filter(|other| *other != position) {
             tree.adopt(ROOT, &declared[other]);
         }
         tree

@@ -1,0 +1,141 @@
+//! What a document of a version says, field by field: the same for every version, so that two can be compared.
+
+use std::collections::HashMap;
+
+use wheelwright_document::{Owned, Value, encode};
+
+use crate::{FieldId, History, NodeIndex, Shape, Step, VersionHistory, VersionIndex, lens::same};
+
+/// Every value without parts that a document has: in which items and values of lists and maps, of which field.
+pub(super) type Said<'a> = HashMap<(Vec<Element<'a>>, FieldId), Value<'a>>;
+
+/// An item of a list or a value of a map.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Element<'a> {
+    Item(FieldId, usize),
+    Value(FieldId, &'a str),
+}
+
+/// What a document of a version says. Null says nothing: another version may not be able to say it.
+pub(super) fn said<'a>(version: &VersionHistory, document: Value<'a>) -> Said<'a> {
+    let mut said = Said::new();
+    let mut elements = Vec::new();
+    Project { version, said: &mut said }.object(version.structure.root(), document, &mut elements);
+    said
+}
+
+struct Project<'p, 'a> {
+    version: &'p VersionHistory,
+    said: &'p mut Said<'a>,
+}
+
+impl<'a> Project<'_, 'a> {
+    fn object(&mut self, node: NodeIndex, value: Value<'a>, elements: &mut Vec<Element<'a>>) {
+        for entry in value.as_object().unwrap_or_default() {
+            if let Some(child) = self.version.structure.child(node, entry.key)
+                && let Some(id) = self.version.id(child)
+            {
+                self.value(child, id, entry.value, elements);
+            }
+        }
+    }
+
+    fn value(&mut self, node: NodeIndex, id: FieldId, value: Value<'a>, elements: &mut Vec<Element<'a>>) {
+        let structure = &self.version.structure;
+        match (structure.node(node).shape, structure.element(node), value) {
+            (Shape::Object, _, value) => self.object(node, value, elements),
+            (Shape::List, Some(element), Value::Array(items)) => {
+                for (position, item) in items.iter().enumerate() {
+                    elements.push(Element::Item(id, position));
+                    self.value(element, id, *item, elements);
+                    elements.pop();
+                }
+            }
+            (Shape::Map, Some(element), Value::Object(entries)) => {
+                for entry in entries {
+                    elements.push(Element::Value(id, entry.key));
+                    self.value(element, id, entry.value, elements);
+                    elements.pop();
+                }
+            }
+            (Shape::Scalar(_), _, value) if !value.is_null() => {
+                self.said.insert((elements.clone(), id), value);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What one version says that another could say as well, and does not: the field, what it says, and what the other says.
+pub(super) fn disagreement<'a>(
+    history: &History,
+    one: (VersionIndex, Value<'a>),
+    other: (VersionIndex, Value<'a>),
+) -> Option<(FieldId, Value<'a>, Option<Value<'a>>)> {
+    let (version, other_version) = (history.version(one.0), history.version(other.0));
+    let others = said(other_version, other.1);
+    let mut said = said(version, one.1).into_iter();
+    said.find_map(|((elements, id), value)| {
+        let field = other_version.node_of(id)?;
+        let found = others.get(&(elements.clone(), id)).copied();
+        let differs = found.is_none_or(|found| !same(found, value));
+        // What is only filled in is so where its object is shown, and another version may show another object.
+        let hidden = || found.is_none() && is_behind_a_value(other_version, field, &elements, other.1);
+        (differs && !may_be_filled_in(history, id, value) && !hidden()).then_some((id, value, found))
+    })
+}
+
+/// Whether a value may be one that is only filled in.
+pub(super) fn may_be_filled_in(history: &History, id: FieldId, value: Value<'_>) -> bool {
+    history.field(id).frozen.as_ref().is_some_and(|frozen| Owned::from(value) == *frozen)
+}
+
+/// Whether something that is no object, list or map stands on the way to a field.
+fn is_behind_a_value(
+    version: &VersionHistory,
+    field: NodeIndex,
+    elements: &[Element<'_>],
+    document: Value<'_>,
+) -> bool {
+    let mut elements = elements.iter();
+    let selector = version.structure.selector(field);
+    let (_, way) = selector.steps().split_last().unwrap_or((&Step::Items, &[]));
+    let mut at = document;
+    for step in way {
+        let next = match (step, at) {
+            (Step::Field(name), Value::Object(_)) => at.get(name),
+            (Step::Items, Value::Array(items)) => match elements.next() {
+                Some(Element::Item(_, position)) => items.get(*position).copied(),
+                _ => None,
+            },
+            (Step::Values, Value::Object(_)) => match elements.next() {
+                Some(Element::Value(_, key)) => at.get(key),
+                _ => None,
+            },
+            _ => return true,
+        };
+        match next {
+            Some(next) => at = next,
+            None => return false,
+        }
+    }
+    at.as_object().is_none()
+}
+
+/// Whether an object that a version has outside of lists and maps was shown and is not any more.
+pub(super) fn is_gone(version: &VersionHistory, object: FieldId, before: Value<'_>, after: Value<'_>) -> bool {
+    let Some(path) = version.path_of(object) else { return false };
+    let find = |document: Value<'_>| {
+        let found = path.steps().iter().try_fold(document, |at, step| match step {
+            Step::Field(name) => at.get(name),
+            _ => None,
+        });
+        found.map(|value| value.as_object().is_some())
+    };
+    find(before).is_some() && find(after) != Some(true)
+}
+
+/// A value as JSON, or that there is none.
+pub(super) fn told(value: Option<Value<'_>>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), |value| String::from_utf8_lossy(&encode(value)).into_owned())
+}
