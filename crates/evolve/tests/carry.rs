@@ -14,8 +14,10 @@ use wheelwright_document::{Arena, Value, decode, encode};
 use wheelwright_evolve::{Carry, Kind, Lenses, Loaded, Part};
 use wheelwright_schema::Root;
 
-use crate::documents::Writer;
-use crate::generate::{Focus, Generated, Numbers, Object, Tape, Type};
+use crate::{
+    documents::Writer,
+    generate::{Focus, Generated, Numbers, Object, Tape, Type},
+};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]

@@ -44,7 +44,7 @@ pub(crate) struct Place<'a> {
     /// Nothing is said of the object that it is in. Otherwise, and if the version cannot say that object, it is there, and
     /// so are those above it that the version cannot say.
     pub(crate) alone: bool,
-    /// The unions that are shown and of which it is a member, or is in one.
+    /// The unions of which it is a member, or is in one, as far as anything is set in them.
     pub(crate) beside: Vec<Beside<'a>>,
 }
 
@@ -79,16 +79,22 @@ pub(crate) struct Beside<'a> {
     /// The object that is the union; none is the scope's own.
     pub(crate) union: Option<&'a str>,
     pub(crate) members: Vec<&'a str>,
-    pub(crate) discriminator: Option<Value<'a>>,
+    /// The fields that say which member is set, by their names.
+    pub(crate) told: Vec<(&'a str, Value<'a>)>,
 }
 
 impl<'a> Beside<'a> {
+    /// Whether nothing at all was set.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.told.is_empty()
+    }
+
     /// Whether nothing else was set since, and nothing else was said to be set.
     pub(crate) fn is_kept_by(&self, now: &Self) -> bool {
-        let is_told_the_same = match (self.discriminator, now.discriminator) {
-            (Some(before), Some(now)) => before.equivalent(now),
-            (before, now) => before.is_none() && now.is_none(),
+        let has = |(name, value): &(&str, Value<'a>)| {
+            self.told.iter().any(|(before, told)| before == name && told.equivalent(*value))
         };
+        let is_told_the_same = self.told.len() == now.told.len() && now.told.iter().all(has);
         is_told_the_same && now.members.iter().all(|member| self.members.contains(member))
     }
 
@@ -99,7 +105,9 @@ impl<'a> Beside<'a> {
             let members = self.members.iter().map(|name| Value::string(name));
             fields.push(("members", Value::Array(arena.slice_from(members))));
         }
-        fields.extend(self.discriminator.map(|value| ("told", value)));
+        if !self.told.is_empty() {
+            fields.push(("told", object(&self.told, arena)));
+        }
         object(&fields, arena)
     }
 
@@ -112,7 +120,11 @@ impl<'a> Beside<'a> {
             Some(members) => members.as_array()?.iter().map(|name| name.as_str()).collect::<Option<_>>()?,
             None => Vec::new(),
         };
-        Some(Self { union, members, discriminator: value.get("told") })
+        let told = match value.get("told") {
+            Some(told) => told.as_object()?.iter().map(|entry| (entry.key, entry.value)).collect(),
+            None => Vec::new(),
+        };
+        Some(Self { union, members, told })
     }
 }
 

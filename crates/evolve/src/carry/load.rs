@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Entry, Value, encode};
 
 use super::{
     CarryFate, Places,
-    entry::{Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
+    entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
     unload::{filled_items, hash_of_keys},
 };
 use crate::{
@@ -97,7 +97,7 @@ impl<'e, 'a> Load<'e, 'a> {
             scope,
             places: &self.places[scope_index],
             view,
-            before: slots.clone(),
+            before: tree.map(|_| slots.clone()).unwrap_or_default(),
             slots,
             document,
             shown: vec![None; scope.slots.len()],
@@ -367,7 +367,7 @@ impl<'a> Writing<'a> {
     ) -> Option<CarryFate> {
         let layout = &self.scope.layout;
         let object = slot.map_or(Some(0), |slot| layout.object_of[slot]).map(|object| &layout.objects[object]);
-        if sort == ExtraSort::Foreign && object.is_none_or(|object| object.fields.contains(entry.key)) {
+        if sort == ExtraSort::Foreign && object.is_none() {
             return Some(CarryFate::UnknownField);
         }
         if let Some(slot) = slot
@@ -401,7 +401,8 @@ impl<'a> Writing<'a> {
         for union in self.places.unions_of(self.scope, slot) {
             let Some(shown) = self.object_shown(union.slot) else { continue };
             let now = union.beside(self.scope, self.view, shown);
-            if place.beside.iter().any(|before| before.union == now.union && !before.is_kept_by(&now)) {
+            let before = place.beside.iter().find(|before| before.union == now.union);
+            if !before.unwrap_or(&Beside::default()).is_kept_by(&now) {
                 return Some(CarryFate::Superseded);
             }
         }

@@ -42,7 +42,7 @@ impl<'a> Reading<'_, 'a> {
     fn place(&self, slot: usize, document: &'a [Entry<'a>]) -> Place<'a> {
         let unions = self.places.unions_of(self.scope, slot).filter_map(|union| {
             let shown = union.slot.map_or(Some(document), |slot| self.shown[slot]?.as_object())?;
-            Some(union.beside(self.scope, self.view, shown))
+            Some(union.beside(self.scope, self.view, shown)).filter(|beside| !beside.is_empty())
         });
         Place { within: self.within(slot), alone: self.is_alone(slot), beside: unions.collect() }
     }
@@ -294,12 +294,9 @@ impl super::UnionPlace {
         let members = object.union.iter().flat_map(|union| &union.members).map(name_of);
         let mut members: Vec<&str> = members.filter(|name| find(name).is_some()).collect();
         members.sort_unstable();
-        let discriminator = object.union.as_ref().and_then(|union| union.discriminators.first().copied());
-        Beside {
-            union: self.slot.map(|slot| &*scope.layout.texts[slot]),
-            members,
-            discriminator: discriminator.and_then(|position| find(name_of(&position))),
-        }
+        let told = object.union.iter().flat_map(|union| &union.discriminators).map(name_of);
+        let told = told.filter_map(|name| Some((name, find(name)?))).collect();
+        Beside { union: self.slot.map(|slot| &*scope.layout.texts[slot]), members, told }
     }
 }
 

@@ -126,6 +126,18 @@ fn annotations_that_cannot_be_read_are_kept_through_every_conversion_and_told() 
 }
 
 #[test]
+fn stored_fields_that_nobody_understands_are_carried_whatever_the_hub_has_in_their_place() {
+    let (_, versions, _) = KINDS[0];
+    Case::run(versions, "", |case| {
+        let text = r#"{"apiVersion":"v1","kind":"Test","metadata":{"name":"t"},"spec":{"b":1,"x":2,"$bag":{"$foreign":{"a":3}}}}"#;
+        let stored = document(text, case.arena);
+        let served = case.carries[0].unload(stored, case.arena).unwrap();
+        let loaded = case.carries[0].load(served, case.arena);
+        assert!(loaded.notes.is_empty() && same(loaded.stored, stored), "{served:?} loads as {loaded:?}");
+    });
+}
+
+#[test]
 fn past_the_room_for_annotations_the_largest_entry_is_named() {
     let (_, versions, _) = KINDS[0];
     Case::run(versions, "", |case| {
