@@ -270,10 +270,12 @@ impl<'s> Loader<'s> {
     /// What a definition declares, and where its name is.
     pub(crate) fn declaration(&self, definition: &Definition) -> (Declaration, Span) {
         let mut declaration = Declaration::new(definition.group.text.clone(), definition.kind.text.clone());
-        let with_schema =
-            definition.versions.iter().filter_map(|version| Some((&version.name, version.schema.clone()?)));
-        let versions = with_schema.map(|(name, schema)| {
-            DeclaredVersion::new(VersionName::new(name.text.clone()), schema, Root::Resource, name.span)
+        let versions = definition.versions.iter().filter_map(|version| {
+            let (name, schema) = (&version.name, version.schema.clone()?);
+            let mut declared =
+                DeclaredVersion::new(VersionName::new(name.text.clone()), schema, Root::Resource, name.span);
+            declared.served = version.served;
+            Some(declared)
         });
         declaration.versions = versions.collect();
         (declaration, definition.kind.span)

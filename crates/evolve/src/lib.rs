@@ -37,7 +37,7 @@ pub use consistency::{Consistency, DefaultedBy, Disagreement};
 pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use explain::{Because, Explained};
-pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
+pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema, unknown_policy_field};
 pub use kind::Kind;
 pub use lens::{Envelope, Lenses, Provenance, PutError, Source};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};

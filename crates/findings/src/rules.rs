@@ -5,7 +5,6 @@
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
 //! filled in. An id is never used again for anything else.
-//! WW100 and up about documents, WW140 to WW149 about the lock. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -453,6 +452,18 @@ rules! {
         why: "the changes of a step are relative to a version that came before",
         mend: "name a version that precedes, or leave `from` out",
     }
+    CHANGE_CONTRADICTS_LOCK: "WW138" "change-contradicts-lock" Error {
+        summary: "a change says something else about fields than the lock does",
+        why: "stored documents are read as the lock says, so that the change is not followed, and what it was meant to \
+            carry over stays hidden",
+        mend: "delete the line, and make the change in a new version; if nothing was stored yet, take the version out \
+            of the lock by restoring the file from version control",
+    }
+    UNKNOWN_POLICY_FIELD: "WW139" "unknown-policy-field" Error {
+        summary: "a policy is for a field that no version has",
+        why: "the policy says nothing, and the field that was meant is treated like all others",
+        mend: "correct the path, or remove the policy",
+    }
     LOCK_UNREADABLE: "WW140" "lock-unreadable" Error {
         summary: "a line of the lock cannot be read",
         why: "what is locked decides what stored documents mean; guessing at it could lose data",
@@ -599,6 +610,16 @@ rules! {
         summary: "what one version writes, another does not read back",
         why: "a document would change by being read and written back, or what a client wrote would be lost",
         mend: "look at the changes of the fields that differ in the example; if nothing is wrong with them, report a bug",
+    }
+    VERSION_GONE: "WW175" "version-gone" Error {
+        summary: "a version that was published is gone, or is not served any more",
+        why: "clients that still use it are refused from one day to the next",
+        mend: "put it back; once nobody uses it, name the version that speaks for it under `successors` of its kind",
+    }
+    KIND_GONE: "WW176" "kind-gone" Error {
+        summary: "a kind that was published is gone",
+        why: "its clients are refused, and Kubernetes deletes every object of a kind with its definition",
+        mend: "put it back, unless it was meant to go",
     }
     UNDECODABLE_CARRY: "WW180" "undecodable-carry" Warning {
         summary: "an annotation that carries what a version cannot say cannot be read",

@@ -104,11 +104,13 @@ Examples:
     /// Record new kinds, versions and fields in wheelwright.lock, beside the catalog or the definitions.
     ///
     /// The lines that came go to standard output. What is locked never changes: something that contradicts it is a finding,
-    /// and nothing is written then. A second run changes nothing.
+    /// and nothing is written then. Neither is something that `check` calls an error, nor a version that leaves open what
+    /// became of a field, unless it is accepted. A second run changes nothing.
     #[command(after_help = "\
 Examples:
   wheelwright lock
   wheelwright lock --catalog crds/orders.yaml
+  wheelwright lock --accept                 # although `check` has errors
   wheelwright lock --check                  # in CI: exit code 1 if something is not locked
   wheelwright lock --hub v2 --kind Order    # store documents as v2; says what to deploy first")]
     Lock(Lock),
@@ -324,6 +326,9 @@ pub(crate) struct Lock {
     /// Write nothing, and say whether something is not locked.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Lock in spite of errors of `check`, and fields of which nobody said what became of them as fields of their own.
+    #[arg(long)]
+    pub(crate) accept: bool,
 }
 
 #[derive(Args)]

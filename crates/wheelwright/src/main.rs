@@ -153,8 +153,8 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             }
             Err(exit) => Ok(exit),
         },
-        Command::Lock(Lock { catalog, hub, kind, check }) => {
-            command::lock(&catalog, &LockOptions { hub, kind, check }, console)
+        Command::Lock(Lock { catalog, hub, kind, check, accept }) => {
+            command::lock(&catalog, &LockOptions { hub, kind, check, accept }, console)
         }
         Command::Diff(Diff { a, b, catalog, kind, format }) => {
             let options = DiffOptions { kind, format: result_format(format) };

@@ -2,6 +2,7 @@
 
 mod compatibility;
 mod first_contact;
+mod gone;
 mod versions;
 
 use std::{
@@ -122,6 +123,8 @@ pub fn check(
             versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind)).collect();
         related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
         run.add(&versions.now, findings);
+        run.add(&versions.now, gone::versions_since(before, &versions.now));
+        run.add(&before.kinds, gone::kinds_since(before, &versions.now));
     }
     console.end_progress()?;
     let Run { report, declared, files, .. } = run;
@@ -217,6 +220,7 @@ impl<'r> Run<'r> {
         }
         for lock in state.locks.iter() {
             findings.extend(lock.findings());
+            findings.extend(gone::kinds_since_lock(state, lock));
         }
         let mut contacts = Vec::new();
         let total = state.each().count();

@@ -13,6 +13,7 @@ use wheelwright_findings::{Finding, Level, rules};
 
 use super::{
     first_contact::Contact,
+    gone,
     versions::{Before, Loaded, State},
 };
 use crate::{
@@ -42,6 +43,10 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     if declaration.versions.is_empty() || is_untold && declaration.versions.len() < 2 {
         return Checked::default();
     }
+    // Whatever is held against a lock that cannot be read would be found wrong.
+    if lock_file.is_some_and(|lock| !lock.findings().is_empty()) {
+        return Checked::default();
+    }
     let subject = Subject { catalog, kind };
     let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
     let has_problems = !problems.is_empty();
@@ -58,8 +63,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     } else {
         findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
+    findings.extend(gone::since_lock(&subject, &history));
     if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
-        && lock_file.findings().is_empty()
         && !has_problems
     {
         match lock_file.lock.grow(declaration, &history, None) {

@@ -35,7 +35,7 @@ pub(super) struct Loaded {
     /// No file of ours says anything about its kinds.
     pub(super) is_bare: bool,
     /// The files that were named, if not all of the catalog was.
-    named: Option<HashSet<String>>,
+    pub(super) named: Option<HashSet<String>>,
 }
 
 /// What there was at a revision.
