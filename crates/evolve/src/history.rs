@@ -11,6 +11,7 @@ use wheelwright_schema::{Problem, Schema, model::Additional};
 
 use crate::{
     Declaration, Located, Maturity, NodeIndex, Selector, Step, Structure, VersionName, VersionStep, Writers,
+    change::unfit_defaults,
     identify::{Identify, identify},
     problem::problem_at,
 };
@@ -200,7 +201,9 @@ impl History {
             };
             let rank = before.as_ref().map_or(locked_as, |before| before.locked_as);
             locked_as += usize::from(before.is_none());
-            let mut structure = Structure::of(&overlaid_schema(&declared.schema, step), declared.root);
+            let schema = overlaid_schema(&declared.schema, step);
+            problems.extend(unfit_defaults(step, &schema, declared.root));
+            let mut structure = Structure::of(&schema, declared.root);
             overlay(&mut structure, step, name, &mut problems);
             let mut version = VersionHistory::new(name.clone(), from, rank, structure);
             version.writers = step.writers.as_ref().map_or(Writers::Exact, |writers| writers.item);

@@ -412,6 +412,11 @@ rules! {
         why: "nothing is known of the kind without its schema",
         mend: "correct the name, or name the file that declares it",
     }
+    DECLARED_DEFAULT_UNFIT: "WW122" "declared-default-unfit" Error {
+        summary: "a default that changes declare is no value of its field",
+        why: "it would be filled into documents, which their own version then refuses, and once locked it stays",
+        mend: "write a value that the schema of the version accepts",
+    }
     UNKNOWN_CHANGE_PATH: "WW130" "unknown-change-path" Error {
         summary: "a change names a field that its version does not have",
         why: "the change says nothing, and what it was meant to carry over is hidden or lost",
@@ -531,7 +536,7 @@ rules! {
         summary: "a field is required that documents of the version before can lack",
         why: "an old document is not valid in the new version, and a client that reads it and writes it back is \
             refused",
-        mend: "make the field optional, or give it a default",
+        mend: "make the field optional, or, if it is new, give it a default",
     }
     ENUM_MEMBER_REMOVED: "WW155" "enum-member-removed" Error {
         summary: "a value is not listed any more",
@@ -555,7 +560,7 @@ rules! {
     }
     DEFAULT_CHANGED: "WW160" "default-changed" Warning {
         summary: "a field that was published before has another default, or one for the first time, or none any more",
-        why: "a document that leaves the field out means something else in each version; readers keep to what was \
+        why: "a new document that leaves the field out may mean something else in each version; readers keep to what was \
             frozen first",
         mend: "keep the default, or add a field of its own",
     }
@@ -639,7 +644,7 @@ rules! {
     DEFAULTS_DISAGREE: "WW183" "defaults-disagree" Error {
         summary: "two ways to a document give a field different defaults",
         why: "what a document means would depend on who reads it",
-        mend: "report it: unless an API default was changed on purpose, this is a mistake in the tool",
+        mend: "report it: no default of a version explains it, so that it is a mistake in the tool",
     }
     NO_ACTING_VERSION: "WW184" "no-acting-version" Error {
         summary: "a document was written with a version that is gone and has no successor",

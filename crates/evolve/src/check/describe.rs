@@ -26,11 +26,9 @@ impl Incompatibility {
             What::Widened { before, after } => {
                 format!("{field} is {before} in {other} and {after} in {version}: {other} cannot read every value")
             }
-            What::NewlyRequired { existed: false } => {
-                format!("{field} is required in {version}, and documents of {other} do not have it")
-            }
-            What::NewlyRequired { existed: true } => {
-                format!("{field} is required in {version}, and documents of {other} may lack it")
+            What::NewlyRequired { existed, .. } => {
+                let lack = if *existed { "may lack it" } else { "do not have it" };
+                format!("{field} is required in {version}, and documents of {other} {lack}")
             }
             What::ValuesRefused { removed, listed } if removed.is_empty() => {
                 format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
@@ -50,6 +48,13 @@ impl Incompatibility {
                 format!("{keyword} of {field} is {before} in {other} and {after} in {version}")
             }
             What::NullRefused => format!("{field} can be null in {other}, and not in {version}"),
+            What::DefaultChanged { before, after, frozen: Some(frozen) } if self.is_filled_alike() => {
+                let (was, is, frozen) = (value_or_none(before), value_or_none(after), spelled(frozen));
+                format!(
+                    "the default of {field} is {was} in {other} and {is} in {version}; where it is left out, {frozen} is \
+                     filled in for both"
+                )
+            }
             What::DefaultChanged { before, after, frozen } => {
                 let (was, is) = (value_or_none(before), value_or_none(after));
                 let kept = match frozen {
@@ -117,6 +122,23 @@ impl Incompatibility {
             }
             What::NewlyRequired { .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
+            }
+            What::NewlyRequired { settled: true, .. } => format!(
+                "make it optional in {}: it was published without a default, so that a default now is for new documents only",
+                self.version
+            ),
+            What::DefaultChanged { .. } if self.is_filled_alike() && self.additions.is_empty() => {
+                "leave it: nothing has to be done".to_owned()
+            }
+            What::DefaultChanged { .. } if self.is_filled_alike() => {
+                format!("leave it, or say the default for {}, too:\n{}", self.version, lines())
+            }
+            What::DefaultChanged { after: None, .. } if !self.additions.is_empty() => {
+                format!(
+                    "a default holds for its own version; if it is meant for {}, too, add:\n{}",
+                    self.version,
+                    lines()
+                )
             }
             What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
                 format!("if that has not changed, add:\n{}", lines())
