@@ -39,7 +39,7 @@ pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use explain::{Because, Explained};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema};
 pub use kind::Kind;
-pub use lens::{Envelope, Lenses, Provenance, Source, WouldReset};
+pub use lens::{Envelope, Lenses, Provenance, Source, Trail, WouldReset};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
 pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};
