@@ -39,7 +39,7 @@ pub use declaration::{Declaration, DeclaredVersion, Part};
 pub use explain::{Because, Explained};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema, unknown_policy_field};
 pub use kind::Kind;
-pub use lens::{Envelope, Lenses, Provenance, PutError, Source};
+pub use lens::{Envelope, Lenses, Provenance, PutError, Source, Trail};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
 pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};
