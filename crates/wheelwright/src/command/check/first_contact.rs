@@ -1,7 +1,7 @@
 //! What somebody is told who has two versions and has not said anything about them yet: what would be lost, a document
 //! that shows it, and the lines that mend it.
 
-use std::{fmt::Write as _, path::Path};
+use std::{collections::HashSet, fmt::Write as _, path::Path};
 
 use wheelwright_catalog::{Catalog, Kind, files};
 use wheelwright_document::{Arena, FieldPath, Owned, Span, Value, write_yaml};
@@ -120,7 +120,7 @@ impl Contact {
             "With Wheelwright nothing is lost. Put these lines into a file changes.yaml{question}:\n\n{lines}\n\
              and name it in a wheelwright.yaml:\n\n    kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
         );
-        if has_renames {
+        if losses().any(renames_objects) {
             out.push_str("Then check again: it may ask about fields inside of what was renamed.\n\n");
         }
         out
@@ -183,10 +183,11 @@ impl Step {
     }
 }
 
-/// What is told about kinds, before the findings: the whole story of a few, and of many that of the first.
+/// What is told about kinds, before the findings: the whole story of a few, and of many that of the first. The stories
+/// of OpenAPI documents are short.
 pub(super) fn text(contacts: &[Contact]) -> String {
-    const FEW: usize = 3;
-    let told = if contacts.len() > FEW { 1 } else { contacts.len() };
+    let few = if contacts.iter().all(|contact| contact.entry.is_some()) { 3 } else { 2 };
+    let told = if contacts.len() > few { 1 } else { contacts.len() };
     let (told, counted) = contacts.split_at(told);
     let mut out: String = told.iter().map(Contact::text).collect();
     out.push_str(&catalog_of_documents(told));
@@ -231,6 +232,13 @@ fn catalog_of_documents(contacts: &[Contact]) -> String {
         "Wheelwright reads old records so. To go on, declare the documents in a wheelwright.yaml, where `changes` of a kind \
          can name\na file that says what was renamed or removed:\n\n{lines}\n"
     )
+}
+
+/// Whether fields have fields in them that are compared only once their rename is declared.
+fn renames_objects(loss: &Loss) -> bool {
+    let objects: HashSet<_> =
+        loss.there.fields.iter().filter(|lost| lost.shape.contains("object")).map(|lost| &lost.field).collect();
+    loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { from, .. } if objects.contains(from)))
 }
 
 fn listed(parts: impl Iterator<Item = String>) -> String {
