@@ -344,7 +344,7 @@ mod tests {
         ]);
         let kinds = compile(&source).0.unwrap();
         let of = |kind, api_version, chosen_kind| {
-            let found = kinds.of(Names { kind, api_version, chosen_kind, from: Some("v1") });
+            let found = kinds.of(Names { kind, api_version, chosen_kind, from: Some("v1"), ..Names::default() });
             found.map_or_else(|_| "none", |(kind, _)| kind.name()).to_owned()
         };
         assert_eq!(of(Some("Cart"), Some("a.example.com/v1"), None), "Cart");

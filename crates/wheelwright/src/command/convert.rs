@@ -428,7 +428,10 @@ mod tests {
 
     #[test]
     fn fields_are_counted_whatever_the_items_on_the_way_to_them() {
-        let path = |index: usize| FieldPath::root().child("lines").index(index).child("gift");
+        let path = |index: usize| {
+            use wheelwright_document::Path;
+            Path::Child(&Path::Index(&Path::Child(&Path::Root, "lines"), index), "gift").to_field_path()
+        };
         let mut tally = Tally::default();
         tally.add(&[path(0), path(1), FieldPath::root().child("coupon")]);
         assert_eq!(tally.spelled().as_deref(), Some("lines[].gift (2 times), coupon (1 time)"));
