@@ -303,6 +303,8 @@ impl<'s> Loader<'s> {
 
     /// A file that a catalog names; what cannot be read is a finding at the name.
     pub(crate) fn named(&mut self, path: &Path, named: Span, origin: Origin) -> Option<Input> {
+        // What is left of the folder of the catalog itself is nothing.
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         match self.source.read(path) {
             Ok(bytes) => Some(self.input(path, bytes, origin)),
             Err(error) => {

@@ -180,9 +180,10 @@ pub(crate) struct Check {
     /// The same definitions before an update; what Kubernetes forgives in the update is only noted.
     #[arg(long, value_name = "FILE")]
     pub(crate) previous: Vec<PathBuf>,
-    /// The least level to show.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) level: Level,
+    /// The least level to show. Without it everything is, and of versions that nobody has said anything about yet only
+    /// errors have pictures.
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<Level>,
     /// The folder that references to other files may not leave; without it, the outermost of the folder that is named,
     /// the repository, and the folder with Azure's common-types.
     #[arg(long, value_name = "DIR")]
@@ -196,8 +197,8 @@ pub(crate) struct Check {
     /// what they were.
     #[arg(long, value_name = "git:REV")]
     pub(crate) against: Option<String>,
-    /// With --against, show what the revision has, too.
-    #[arg(long, requires = "against")]
+    /// Show every finding with its picture; with --against, what the revision has, too.
+    #[arg(long)]
     pub(crate) all: bool,
     /// Run no laws over kinds with changes or a lock; `wheelwright laws` runs more than the sample that is run here.
     #[arg(long)]

@@ -89,7 +89,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             let options = CheckOptions {
                 format: format(arguments.output.format),
                 show_suppressed: arguments.output.show_suppressed,
-                level: level(arguments.level),
+                level: arguments.level.map(level),
                 root: if arguments.root { Root::Resource } else { Root::Value },
                 all: arguments.all,
                 laws: !arguments.no_laws,

@@ -140,7 +140,7 @@ fn what_is_gone_is_asked_about_with_the_lines_to_add() {
         told(&findings),
         [
             "WW150 spec.note (string) disappeared in v2, and no change says why",
-            "WW151 `spec.qty` disappeared and `spec.quantity` appeared: renamed? one name is part of the other, or short \
+            "WW151 `spec.qty` disappeared and `spec.quantity` appeared in v2: renamed? one name is part of the other, or short \
              for it",
             "WW150 spec.zone (object) disappeared in v2, and no change says why",
         ]
@@ -347,10 +347,30 @@ fn two_versions_without_a_word_say_what_kubernetes_would_lose() {
          \x20       image: {type: string}\n        quantity: {type: integer, default: 1}\n",
     );
     let (a, b) = case.versions();
-    assert_eq!(
-        describe_loss(&lost_under_none(&case.declaration, &case.history, a, b)),
-        include_str!("golden/first_contact.txt")
+    let loss = lost_under_none(&case.declaration, &case.history, a, b);
+    let told = format!("{}{}", describe_loss(&loss), describe_additions([&loss]).unwrap());
+    assert_eq!(told, include_str!("golden/first_contact.txt"));
+}
+
+#[test]
+fn what_a_version_fills_in_is_stored_before_another_reads_it() {
+    let case = Case::new(
+        "v1: {type: object, properties: {replicas: {type: integer, default: 1}, port: {type: integer, default: 80}}}\n\
+         v2: {type: object, required: [zone], properties: {replicas: {type: integer, default: 2}, zone: {type: string}}}",
     );
+    let (a, b) = case.versions();
+    let loss = lost_under_none(&case.declaration, &case.history, a, b);
+    let shown = |lost: &Lost| {
+        let RoundTrip { after: Owned::Object(fields), refusal, .. } = lost.shown.clone().unwrap() else {
+            panic!("a document is an object");
+        };
+        let own = fields.iter().filter(|(name, _)| matches!(&**name, "replicas" | "port" | "zone"));
+        (own.map(|(name, value)| format!("{name} {}", diff::spelled(value))).collect::<Vec<_>>(), refusal)
+    };
+    let (after, refusal) = shown(&loss.there);
+    assert_eq!(after, ["replicas 1", "port 80"]);
+    assert_eq!(refusal.as_deref(), Some("zone: is required"));
+    assert_eq!(shown(&loss.back), (vec!["replicas 2".to_owned()], None));
 }
 
 #[test]

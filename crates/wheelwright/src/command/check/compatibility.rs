@@ -86,6 +86,10 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
             }
         }
     }
+    let name = full_name(declaration);
+    for finding in &mut findings {
+        finding.kind.get_or_insert_with(|| name.clone());
+    }
     Checked { findings, contact }
 }
 
