@@ -365,7 +365,7 @@ fn what_a_version_fills_in_is_stored_before_another_reads_it() {
             panic!("a document is an object");
         };
         let own = fields.iter().filter(|(name, _)| matches!(&**name, "replicas" | "port" | "zone"));
-        (own.map(|(name, value)| format!("{name} {}", diff::spelled(value))).collect::<Vec<_>>(), refusal)
+        (own.map(|(name, value)| format!("{name} {}", spelled(value))).collect::<Vec<_>>(), refusal)
     };
     let (after, refusal) = shown(&loss.there);
     assert_eq!(after, ["replicas 1", "port 80"]);
