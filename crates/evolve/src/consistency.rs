@@ -1,6 +1,6 @@
 //! The check that all ways to a document agree on every default.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use wheelwright_document::{Arena, Entry, Owned, Value};
 use wheelwright_findings::{Rule, rules};
@@ -48,6 +48,21 @@ impl Consistency {
     /// The rule that is broken, if one is.
     pub fn rule(&self) -> Option<&'static Rule> {
         (!self.broken.is_empty()).then_some(&rules::DEFAULTS_DISAGREE)
+    }
+
+    /// The fields for which versions differ on purpose; not those in an object for which they do, too.
+    pub fn differing<'c>(&'c self, history: &'c History) -> impl Iterator<Item = &'c Disagreement> {
+        let differing: HashSet<FieldId> =
+            self.on_purpose.iter().filter(|one| one.versions_differ()).map(|one| one.id).collect();
+        let is_inside = move |id: FieldId, differing: &HashSet<FieldId>| {
+            let in_version = |version: &VersionHistory| {
+                let parent = |node: &NodeIndex| version.structure.node(*node).parent;
+                let above = std::iter::successors(version.node_of(id), parent).skip(1);
+                above.filter_map(|node| version.id(node)).any(|above| differing.contains(&above))
+            };
+            history.versions.iter().any(in_version)
+        };
+        self.on_purpose.iter().filter(move |one| differing.contains(&one.id) && !is_inside(one.id, &differing))
     }
 }
 
@@ -340,6 +355,59 @@ mod tests {
                 assert!(consistency.rule().is_none(), "{v2}: {:?}", consistency.broken);
             }
         }
+    }
+
+    #[test]
+    fn objects_that_some_versions_fill_in_or_have_elsewhere_differ_on_purpose() {
+        let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+        let late = "o: {type: object, properties: {in: {type: integer, default: 1}, p: {type: object, properties: {q: {type: \
+            string}}}}}, l: {type: array, items: {type: object, properties: {x: {type: string, default: x}}}}";
+        let strategy = "{type: object, properties: {type: {type: string}, surge: {type: integer, default: 1}}}";
+        let kinds = [
+            // A later version fills in an object and a list that were published without a default.
+            (late.to_owned(), late.to_owned(), "v2: {default: {o: {in: 5, p: {}}, l: [{}]}}", vec!["o", "l"]),
+            // What is moved out of an object leaves its default behind.
+            (
+                format!("s: {{type: object, default: {{type: a}}, {}", &strategy["{type: object, ".len()..]),
+                format!("r: {{type: object, properties: {{s: {strategy}}}}}"),
+                "v2: {renamed: {s.type: r.s.type, s.surge: r.s.surge}, removed: [s]}",
+                vec!["s.type"],
+            ),
+            // A child of an object that is gone is absent where the object was filled in.
+            (
+                "outer: {type: object, default: {}, properties: {inner: {type: object, properties: {x: {type: integer, \
+                 default: 4}, y: {type: string}}}}}"
+                    .to_owned(),
+                "x: {type: integer}, inner: {type: object, properties: {y: {type: string}}}".to_owned(),
+                "v2: {renamed: {outer.inner: inner, outer.inner.x: x}, removed: [outer]}",
+                vec!["outer.inner"],
+            ),
+        ];
+        for (v1, v2, changes, expected) in kinds {
+            let (v1, v2) = (object(&v1), object(&v2));
+            for hub in ["v1", "v2"] {
+                let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, hub);
+                let consistency = kind.consistency().unwrap();
+                assert_eq!(texts(&kind, &consistency.broken), [""; 0], "{changes}: {:?}", consistency.broken);
+                let differ: Vec<Disagreement> = consistency.differing(kind.history()).cloned().collect();
+                assert_eq!(texts(&kind, &differ), expected, "{changes}: {differ:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_disagreement_says_which_way_gives_which_value() {
+        let schema = "{type: object, properties: {o: {type: object, properties: {f: {type: string}}}}}";
+        let kind = kind(&[("v1", schema), ("v2", schema)], "v2: {default: {o: {}}}", "v2");
+        let consistency = kind.consistency().unwrap();
+        let messages: Vec<String> = consistency.on_purpose.iter().map(|one| one.message(kind.history())).collect();
+        assert_eq!(
+            messages,
+            [
+                "where nobody sets o, a new document has nothing in v1 and {} in v2; a stored one without it reads as nothing in \
+              v1, v2"
+            ]
+        );
     }
 
     #[test]

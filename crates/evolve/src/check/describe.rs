@@ -135,6 +135,10 @@ impl Incompatibility {
             What::DefaultChanged { .. } if self.is_filled_alike() => {
                 format!("leave it, or say the default for {}, too:\n{}", self.version, lines())
             }
+            What::DefaultChanged { before: None, .. } => format!(
+                "leave it, if it is for new documents of {} only; else leave out the default, or add a field of its own",
+                self.version
+            ),
             What::DefaultChanged { after: None, .. } if !self.additions.is_empty() => {
                 format!(
                     "a default holds for its own version; if it is meant for {}, too, add:\n{}",

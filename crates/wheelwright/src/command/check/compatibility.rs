@@ -169,9 +169,9 @@ fn disagreements(subject: &Subject<'_>, kind: &evolve::Kind, known: &[Incompatib
         finding.place = subject.catalog.place(subject.kind.named);
         finding
     };
-    let on_purpose = consistency.on_purpose.iter().filter(|one| one.versions_differ() && !is_known(one));
+    let on_purpose = consistency.differing(history).filter(|one| !is_known(one));
     let on_purpose = on_purpose.map(|one| {
-        let meant = "leave it, if versions are to differ there; else give them the same default";
+        let meant = "leave it, if versions are to differ there; else give them, or the objects that they are in, the same default";
         finding(one).with_mend(meant).lowered_to(Level::Note)
     });
     consistency.broken.iter().map(finding).chain(on_purpose).collect()
