@@ -169,14 +169,14 @@ impl Step {
             What::Lost(lost) => {
                 let directions =
                     [&lost.there, &lost.back].into_iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
-                        let names = listed(lost.fields.iter().map(|lost| lost.field.to_string()));
+                        let names = listed(lost.fields.iter().map(|lost| lost.field.to_string()), ", ");
                         let count = plural(lost.fields.len(), "field");
                         format!("{} → {} loses {count} ({names})", lost.version, lost.through)
                     });
                 format!("under `strategy: None`, {}", directions.collect::<Vec<_>>().join(", and "))
             }
             What::Lacking { earlier, fields } => {
-                let names = listed(fields.iter().map(|lacking| lacking.reads(&self.later)));
+                let names = listed(fields.iter().map(|lacking| lacking.reads(&self.later)), "; ");
                 format!("records of {earlier} lack {} of {}: {names}", plural(fields.len(), "field"), self.later)
             }
         }
@@ -241,6 +241,6 @@ fn renames_objects(loss: &Loss) -> bool {
     loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { from, .. } if objects.contains(from)))
 }
 
-fn listed(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(", ")
+fn listed(parts: impl Iterator<Item = String>, between: &str) -> String {
+    parts.collect::<Vec<_>>().join(between)
 }
