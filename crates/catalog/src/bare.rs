@@ -114,8 +114,13 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
             }
         });
     }
-    for (name, (versions, span)) in names.into_iter().zip(kinds) {
+    for (name, (mut versions, mut span)) in names.into_iter().zip(kinds) {
         let mut declaration = Declaration::new("", name);
+        // The order in which documents are named counts for nothing where their versions are numbers.
+        if versions.iter().all(|version| numbers(version.name.as_str()).is_some()) {
+            versions.sort_by_key(|version| numbers(version.name.as_str()));
+            span = versions.first().map_or(span, |first| first.span);
+        }
         if !is_ordered_by_names(&versions) {
             let mut seen = HashSet::new();
             let names = versions.iter().map(|version| version.name.clone());
@@ -125,6 +130,11 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
         let kind = loader.kind(declaration, &documents[0].folder, PolicySet::default(), span);
         loader.catalog.kinds.push(kind);
     }
+}
+
+/// The numbers of a version such as `1.10.2`.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    version.split('.').map(|part| part.parse().ok()).collect()
 }
 
 /// Folders also hold templates and files of other programs.

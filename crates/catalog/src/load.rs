@@ -270,10 +270,12 @@ impl<'s> Loader<'s> {
     /// What a definition declares, and where its name is.
     pub(crate) fn declaration(&self, definition: &Definition) -> (Declaration, Span) {
         let mut declaration = Declaration::new(definition.group.text.clone(), definition.kind.text.clone());
-        let with_schema =
-            definition.versions.iter().filter_map(|version| Some((&version.name, version.schema.clone()?)));
-        let versions = with_schema.map(|(name, schema)| {
-            DeclaredVersion::new(VersionName::new(name.text.clone()), schema, Root::Resource, name.span)
+        let versions = definition.versions.iter().filter_map(|version| {
+            let (name, schema) = (&version.name, version.schema.clone()?);
+            let mut declared =
+                DeclaredVersion::new(VersionName::new(name.text.clone()), schema, Root::Resource, name.span);
+            declared.served = version.served;
+            Some(declared)
         });
         declaration.versions = versions.collect();
         (declaration, definition.kind.span)
@@ -301,6 +303,8 @@ impl<'s> Loader<'s> {
 
     /// A file that a catalog names; what cannot be read is a finding at the name.
     pub(crate) fn named(&mut self, path: &Path, named: Span, origin: Origin) -> Option<Input> {
+        // What is left of the folder of the catalog itself is nothing.
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         match self.source.read(path) {
             Ok(bytes) => Some(self.input(path, bytes, origin)),
             Err(error) => {

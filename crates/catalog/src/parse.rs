@@ -80,6 +80,9 @@ pub fn parse_catalog(file: &Spanned<'_>) -> (CatalogFile, Vec<Problem>) {
     if file.as_object().is_some() && file.get("kinds").is_none() {
         lacks(&mut reader, file, root, "a catalog needs kinds", "add kinds: with an entry for each kind");
     }
+    if let Some(none) = file.get("kinds").filter(|kinds| kinds.as_array().is_some_and(<[_]>::is_empty)) {
+        lacks(&mut reader, none, root, "a catalog needs kinds", "add an entry for each kind");
+    }
     (catalog, reader.finish())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use wheelwright_document::{Path, Span};
-use wheelwright_evolve::{Located, VersionName, quoted};
+use wheelwright_evolve::{Located, Structure, VersionName, quoted, unknown_policy_field};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
@@ -48,6 +48,11 @@ pub(crate) fn verify_entry(catalog: &mut Catalog, kind: &Kind, entry: &KindEntry
     if !kind.declaration.versions.is_empty() {
         let is_declared = |name: &VersionName| kind.declaration.version(name.as_str()).is_some();
         problems.extend(entry.hub.iter().filter(|hub| !is_declared(&hub.item)).map(|hub| kind.unknown_version(hub)));
+        // Patches come in the declared versions only; what the lock alone remembers, none of them names.
+        let structures: Vec<Structure> =
+            kind.declaration.versions.iter().map(|version| Structure::of(&version.schema, version.root)).collect();
+        let fields = entry.policies.null.fields.iter();
+        problems.extend(fields.filter_map(|(at, _)| unknown_policy_field(at, structures.iter())));
         problems.extend(entry.order.iter().flat_map(|order| order_problems(kind, order)));
     }
     problems.extend(successor_problems(&entry.successors));

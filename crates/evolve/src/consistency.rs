@@ -1,12 +1,12 @@
 //! The check that all ways to a document agree on every default.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use wheelwright_document::{Arena, Entry, Owned, Value};
 use wheelwright_findings::{Rule, rules};
 use wheelwright_schema::{AdmitError, Stages};
 
-use crate::{FieldId, Kind, NodeIndex, Part, Shape, Structure, VersionHistory, VersionIndex};
+use crate::{FieldId, History, Kind, NodeIndex, Part, Shape, Structure, VersionHistory, VersionIndex, check::spelled};
 
 /// A way to a document with defaults.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,7 +28,7 @@ pub struct Consistency {
     /// How many fields have one default, or none, in all versions and by all ways.
     pub agreements: usize,
     /// Fields for which a version changed, added or removed its API default, so that it is not what readers fill in for
-    /// old documents.
+    /// old documents, and those that stand in other objects, or in objects that are filled in, in some versions.
     pub on_purpose: Vec<Disagreement>,
     /// Fields for which it cannot be explained. There are none unless something is broken.
     pub broken: Vec<Disagreement>,
@@ -48,6 +48,63 @@ impl Consistency {
     /// The rule that is broken, if one is.
     pub fn rule(&self) -> Option<&'static Rule> {
         (!self.broken.is_empty()).then_some(&rules::DEFAULTS_DISAGREE)
+    }
+
+    /// The fields for which versions differ on purpose; not those in an object for which they do, too.
+    pub fn differing<'c>(&'c self, history: &'c History) -> impl Iterator<Item = &'c Disagreement> {
+        let differing: HashSet<FieldId> =
+            self.on_purpose.iter().filter(|one| one.versions_differ()).map(|one| one.id).collect();
+        let is_inside = move |id: FieldId, differing: &HashSet<FieldId>| {
+            let in_version = |version: &VersionHistory| {
+                let parent = |node: &NodeIndex| version.structure.node(*node).parent;
+                let above = std::iter::successors(version.node_of(id), parent).skip(1);
+                above.filter_map(|node| version.id(node)).any(|above| differing.contains(&above))
+            };
+            history.versions.iter().any(in_version)
+        };
+        self.on_purpose.iter().filter(move |one| differing.contains(&one.id) && !is_inside(one.id, &differing))
+    }
+}
+
+impl Disagreement {
+    /// Whether the versions differ, in what new documents have or in what stored ones read as. What is not the same in
+    /// both, but in all versions, was declared so.
+    pub fn versions_differ(&self) -> bool {
+        [DefaultedBy::Constructing, DefaultedBy::Opening].into_iter().any(|way| {
+            let values: Vec<_> = self.values.iter().filter(|(_, by, _)| *by == way).collect();
+            values.iter().any(|(_, _, value)| !is_same(value, &values[0].2))
+        })
+    }
+
+    /// What the field is in which version and by which way, where nobody sets it.
+    pub fn message(&self, history: &History) -> String {
+        let ways = [
+            (DefaultedBy::Constructing, "a new document has"),
+            (DefaultedBy::Decoding, "a decoded one has"),
+            (DefaultedBy::Opening, "a stored one without it reads as"),
+            (DefaultedBy::Completing, "one of another system reads as"),
+        ];
+        let told: Vec<(&str, String)> = ways.into_iter().map(|(way, text)| (text, self.by(way, history))).collect();
+        // New documents are decoded, and those of other systems read, unless something is broken.
+        let is_news = |index: usize| index % 2 == 0 || told[index].1 != told[index - 1].1;
+        let facts = told.iter().enumerate().filter(|(index, (_, values))| !values.is_empty() && is_news(*index));
+        let facts: Vec<String> = facts.map(|(_, (text, values))| format!("{text} {values}")).collect();
+        format!("where nobody sets {}, {}", history.field(self.id).text, facts.join("; "))
+    }
+
+    /// The values by one way, with the versions that have them; nothing if the object of the field is not there.
+    fn by(&self, way: DefaultedBy, history: &History) -> String {
+        let mut told: Vec<(&Option<Owned>, Vec<&str>)> = Vec::new();
+        for (version, _, value) in self.values.iter().filter(|(_, by, _)| *by == way) {
+            let name = history.version(*version).name.as_str();
+            match told.iter_mut().find(|(known, _)| is_same(known, value)) {
+                Some((_, versions)) => versions.push(name),
+                None => told.push((value, vec![name])),
+            }
+        }
+        let spell = |value: &Option<Owned>| value.as_ref().map_or_else(|| "nothing".to_owned(), spelled);
+        let told = told.into_iter().map(|(value, versions)| format!("{} in {}", spell(value), versions.join(", ")));
+        told.collect::<Vec<_>>().join(" and ")
     }
 }
 
@@ -106,24 +163,45 @@ impl Kind {
         Ok(ways)
     }
 
-    /// Whether different values come from API defaults that are not the frozen ones, and from nothing else: readers agree
-    /// in all versions, and writers within theirs.
+    /// Whether different values come from API defaults that are not the frozen ones, or from the objects that the field is
+    /// in, and from nothing else: within a version readers agree, and writers, and readers of versions where it is in the
+    /// same objects, none of which is filled in.
     fn explains(&self, id: FieldId, values: &[(VersionIndex, DefaultedBy, Option<Owned>)]) -> bool {
-        let find = |version: Option<VersionIndex>, ways: [DefaultedBy; 2]| {
-            let is_meant = move |(at, way, _): &&(VersionIndex, DefaultedBy, Option<Owned>)| {
-                ways.contains(way) && version.is_none_or(|version| *at == version)
-            };
+        let find = |version: VersionIndex, ways: [DefaultedBy; 2]| {
+            let is_meant =
+                move |(at, way, _): &&(VersionIndex, DefaultedBy, Option<Owned>)| *at == version && ways.contains(way);
             values.iter().filter(is_meant).map(|(_, _, value)| value).collect::<Vec<_>>()
         };
         let agree = |values: &[&Option<Owned>]| values.iter().all(|value| is_same(value, values[0]));
-        let readers = [DefaultedBy::Opening, DefaultedBy::Completing];
-        let writers = [DefaultedBy::Constructing, DefaultedBy::Decoding];
-        agree(&find(None, readers))
-            && self.history().indexes().all(|version| {
-                let written = find(Some(version), writers);
-                let all = [written.clone(), find(None, readers)].concat();
-                agree(&written) && (agree(&all) || self.has_own_default(version, id))
-            })
+        let mut alike: BTreeMap<Vec<Option<FieldId>>, Vec<&Option<Owned>>> = BTreeMap::new();
+        let within = self.history().indexes().all(|version| {
+            let read = find(version, [DefaultedBy::Opening, DefaultedBy::Completing]);
+            let written = find(version, [DefaultedBy::Constructing, DefaultedBy::Decoding]);
+            let all = [written.clone(), read.clone()].concat();
+            let is_explained = agree(&read) && agree(&written) && (agree(&all) || self.has_own_default(version, id));
+            if let Some(objects) = self.objects_of(version, id) {
+                alike.entry(objects).or_default().extend(read);
+            }
+            is_explained
+        });
+        within && alike.values().all(|read| agree(read))
+    }
+
+    /// The objects, lists and maps that a field is in; none if one of them is filled in where it is absent, by some
+    /// version, so that what is in them is not what it would be by itself.
+    fn objects_of(&self, version: VersionIndex, id: FieldId) -> Option<Vec<Option<FieldId>>> {
+        let history = self.history().version(version);
+        let parent = |node: &NodeIndex| history.structure.node(*node).parent;
+        let above = std::iter::successors(parent(&history.node_of(id)?), parent).map(|node| history.id(node));
+        above.map(|id| (!id.is_some_and(|id| self.is_filled(id))).then_some(id)).collect()
+    }
+
+    /// Whether a field is filled in where it is absent, by any version.
+    fn is_filled(&self, id: FieldId) -> bool {
+        let has_default = |version: &VersionHistory| {
+            version.node_of(id).is_some_and(|node| version.structure.node(node).default.is_some())
+        };
+        self.history().field(id).frozen.is_some() || self.history().versions.iter().any(has_default)
     }
 
     /// Whether the API default of a field, or of something above it, is not the frozen one.
@@ -141,7 +219,7 @@ impl Kind {
     }
 }
 
-/// Makes documents in which everything is absent that can be: objects are there if nothing fills them in, and lists and
+/// Makes documents in which everything is absent that can be: objects are there if no version fills them in, and lists and
 /// maps of objects have one.
 struct Skeleton<'a> {
     kind: &'a Kind,
@@ -153,8 +231,7 @@ impl<'a> Skeleton<'a> {
     fn object(&self, node: NodeIndex) -> Value<'a> {
         let structure = &self.history.structure;
         let entries = structure.node(node).children.iter().filter_map(|child| {
-            let frozen = self.history.id(*child).and_then(|id| self.kind.history().field(id).frozen.as_ref());
-            let is_filled = frozen.is_some() || structure.node(*child).default.is_some();
+            let is_filled = self.history.id(*child).is_some_and(|id| self.kind.is_filled(id));
             let value = self.value(*child).filter(|_| !is_filled)?;
             Some(Entry { key: structure.node(*child).name()?, value })
         });
@@ -278,6 +355,59 @@ mod tests {
                 assert!(consistency.rule().is_none(), "{v2}: {:?}", consistency.broken);
             }
         }
+    }
+
+    #[test]
+    fn objects_that_some_versions_fill_in_or_have_elsewhere_differ_on_purpose() {
+        let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+        let late = "o: {type: object, properties: {in: {type: integer, default: 1}, p: {type: object, properties: {q: {type: \
+            string}}}}}, l: {type: array, items: {type: object, properties: {x: {type: string, default: x}}}}";
+        let strategy = "{type: object, properties: {type: {type: string}, surge: {type: integer, default: 1}}}";
+        let kinds = [
+            // A later version fills in an object and a list that were published without a default.
+            (late.to_owned(), late.to_owned(), "v2: {default: {o: {in: 5, p: {}}, l: [{}]}}", vec!["o", "l"]),
+            // What is moved out of an object leaves its default behind.
+            (
+                format!("s: {{type: object, default: {{type: a}}, {}", &strategy["{type: object, ".len()..]),
+                format!("r: {{type: object, properties: {{s: {strategy}}}}}"),
+                "v2: {renamed: {s.type: r.s.type, s.surge: r.s.surge}, removed: [s]}",
+                vec!["s.type"],
+            ),
+            // A child of an object that is gone is absent where the object was filled in.
+            (
+                "outer: {type: object, default: {}, properties: {inner: {type: object, properties: {x: {type: integer, \
+                 default: 4}, y: {type: string}}}}}"
+                    .to_owned(),
+                "x: {type: integer}, inner: {type: object, properties: {y: {type: string}}}".to_owned(),
+                "v2: {renamed: {outer.inner: inner, outer.inner.x: x}, removed: [outer]}",
+                vec!["outer.inner"],
+            ),
+        ];
+        for (v1, v2, changes, expected) in kinds {
+            let (v1, v2) = (object(&v1), object(&v2));
+            for hub in ["v1", "v2"] {
+                let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, hub);
+                let consistency = kind.consistency().unwrap();
+                assert_eq!(texts(&kind, &consistency.broken), [""; 0], "{changes}: {:?}", consistency.broken);
+                let differ: Vec<Disagreement> = consistency.differing(kind.history()).cloned().collect();
+                assert_eq!(texts(&kind, &differ), expected, "{changes}: {differ:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_disagreement_says_which_way_gives_which_value() {
+        let schema = "{type: object, properties: {o: {type: object, properties: {f: {type: string}}}}}";
+        let kind = kind(&[("v1", schema), ("v2", schema)], "v2: {default: {o: {}}}", "v2");
+        let consistency = kind.consistency().unwrap();
+        let messages: Vec<String> = consistency.on_purpose.iter().map(|one| one.message(kind.history())).collect();
+        assert_eq!(
+            messages,
+            [
+                "where nobody sets o, a new document has nothing in v1 and {} in v2; a stored one without it reads as nothing in \
+              v1, v2"
+            ]
+        );
     }
 
     #[test]

@@ -73,10 +73,11 @@ impl Kind {
     }
 
     /// The fields of a document that another version cannot say, and which are therefore not in what
-    /// [`convert`](Self::convert) gives.
+    /// [`convert`](Self::convert) gives. The list ends once it has four megabytes: all paths can be as long as the square
+    /// of the document.
     pub fn left_out(&self, from: VersionIndex, to: VersionIndex, document: Value<'_>) -> Vec<FieldPath> {
         let (from, to) = (self.history().version(from), self.history().version(to));
-        let mut search = LeftOut { kind: self, from, to, found: Vec::new() };
+        let mut search = LeftOut { kind: self, from, to, found: Vec::new(), bytes: 0 };
         search.content(from.structure.root(), document, &Path::Root);
         search.found
     }
@@ -115,7 +116,11 @@ struct LeftOut<'k> {
     from: &'k VersionHistory,
     to: &'k VersionHistory,
     found: Vec<FieldPath>,
+    bytes: usize,
 }
+
+/// How much text is written down about one document.
+const MOST_BYTES: usize = 4 << 20;
 
 impl LeftOut<'_> {
     /// A value of a node that the other version has, or whose parts it may have elsewhere.
@@ -133,7 +138,7 @@ impl LeftOut<'_> {
                     match structure.child(node, key) {
                         Some(child) => self.field(child, *value, &path),
                         None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
-                            self.found.push(path.to_field_path());
+                            self.push(&path);
                         }
                         None => {}
                     }
@@ -160,7 +165,15 @@ impl LeftOut<'_> {
         if is_said || has_fields {
             self.content(node, value, path);
         } else if !value.is_null() {
-            self.found.push(path.to_field_path());
+            self.push(path);
+        }
+    }
+
+    fn push(&mut self, path: &Path<'_>) {
+        if self.bytes <= MOST_BYTES {
+            let path = path.to_field_path();
+            self.bytes += path.as_str().len();
+            self.found.push(path);
         }
     }
 

@@ -39,6 +39,8 @@ pub struct DeclaredVersion {
     pub root: Root,
     /// Where the version was declared.
     pub span: Span,
+    /// Clients can use it.
+    pub served: bool,
 }
 
 impl Declaration {
@@ -68,9 +70,9 @@ impl Declaration {
 }
 
 impl DeclaredVersion {
-    /// A version with its schema.
+    /// A version with its schema, which is served.
     pub fn new(name: VersionName, schema: Schema, root: Root, span: Span) -> Self {
-        Self { name, schema, root, span }
+        Self { name, schema, root, span, served: true }
     }
 }
 

@@ -1,16 +1,19 @@
 //! Where every value of a converted document comes from.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use wheelwright_document::{Arena, Entry, Value};
 
-use crate::{ConvertError, FieldId, Kind, NodeIndex, Provenance, Shape, Source, Step, VersionHistory, VersionIndex};
+use crate::{
+    ConvertError, FieldId, Kind, NodeIndex, Provenance, Shape, Source, Step, Trail, VersionHistory, VersionIndex,
+    lens::record::TrailStep,
+};
 
 /// A value of a converted document, and why it is there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explained<'a> {
-    /// Its path: `spec.ports[0].name`, and `spec.labels[a.b]` in maps.
-    pub path: String,
+    /// Its path.
+    pub path: Trail,
     /// The value.
     pub value: Value<'a>,
     /// Why it is there.
@@ -23,14 +26,14 @@ pub enum Because {
     /// The document that was converted says so.
     Written {
         /// The path there, which is another one if the field was renamed or moved.
-        at: String,
+        at: Trail,
         /// What is stored has no such field, and keeps it in a bag.
         in_bag: bool,
     },
     /// The document did not say, and the schema of its version has a default.
     Default {
         /// The path there.
-        at: String,
+        at: Trail,
     },
     /// Nobody said, and every reader of every version sees the same default for good.
     Frozen {
@@ -63,15 +66,18 @@ impl Kind {
         let stored = self.stored(from, self.lenses().fill(from, defaulted, arena), None, arena)?;
         let (shown, provenance) = self.lenses().explain(to, stored, arena);
         let history = self.history();
+        let mut said = Said::default();
+        said.add(document, Stage::Written);
+        said.add(defaulted, Stage::Defaulted);
         let mut walk = Walk {
             kind: self,
             from: history.version(from),
             to: history.version(to),
-            written: pointers(document),
-            defaulted: pointers(defaulted),
-            sources: provenance.into_iter().map(|Provenance { path, source, .. }| (path, source)).collect(),
+            said,
+            sources: Sources::of(&provenance),
             elements: Vec::new(),
-            path: String::new(),
+            path: Trail::default(),
+            source_at: 0,
             found: Vec::new(),
         };
         walk.object(walk.to.structure.root(), shown.as_object().unwrap_or_default());
@@ -80,20 +86,18 @@ impl Kind {
 }
 
 /// Walks over a converted document.
-struct Walk<'a> {
+struct Walk<'a, 'p> {
     kind: &'a Kind,
     from: &'a VersionHistory,
     to: &'a VersionHistory,
-    /// What the document says: JSON pointers, and whether null is there.
-    written: HashMap<String, bool>,
-    /// What it says once it has the defaults of its version.
-    defaulted: HashMap<String, bool>,
-    /// Where fields come from, by their paths.
-    sources: HashMap<String, Source>,
-    /// The items and values that the walk is inside of. No change moves a field out of them, so they are the same in
-    /// every version.
-    elements: Vec<Element<'a>>,
-    path: String,
+    said: Said<'a>,
+    sources: Sources<'p>,
+    /// What the items and values that the walk is inside of are in the document that was converted, the innermost last.
+    /// No change moves a field out of them, so they are the same in every version.
+    elements: Vec<Origin>,
+    path: Trail,
+    /// Where the walk is among the sources.
+    source_at: usize,
     found: Vec<Explained<'a>>,
 }
 
@@ -105,40 +109,38 @@ enum Element<'a> {
 }
 
 /// A value of the document that was converted.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Origin {
     /// Its path, for people.
-    path: String,
-    /// Its path, for sure.
-    pointer: String,
+    path: Trail,
+    /// Its place among what the document says.
+    place: Option<usize>,
     /// The field that it is, or is in; `None` if nobody declares it.
     field: Option<FieldId>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     fn object(&mut self, node: NodeIndex, entries: &'a [Entry<'a>]) {
         let has_envelope = node == self.to.structure.root() && self.kind.is_resource();
         for Entry { key, value } in entries.iter().copied() {
-            let mark = self.path.len();
-            append_field(&mut self.path, key);
+            let outside = self.enter(TrailStep::Field(key.into()), Token::Name(key));
             match self.to.structure.child(node, key) {
                 _ if has_envelope && key == "apiVersion" => self.push(value, Because::Asked),
                 _ if has_envelope && matches!(key, "kind" | "metadata") => {
-                    self.value(value, &Origin::default().child(key));
+                    self.value(value, &self.child(&Origin::document(), key));
                 }
                 Some(child) => self.field(child, value),
                 None => {
-                    let origin = Origin { field: None, ..self.origin_of(node).child(key) };
+                    let origin = Origin { field: None, ..self.child(&self.origin_of(node), key) };
                     self.value(value, &origin);
                 }
             }
-            self.path.truncate(mark);
+            self.leave(outside);
         }
     }
 
     fn field(&mut self, node: NodeIndex, value: Value<'a>) {
-        let source = self.sources.get(&self.path).copied();
-        match source {
+        match self.sources.source(self.source_at) {
             Some(Source::Frozen) => self.value(value, &Origin::nowhere(self.to.id(node))),
             Some(Source::Implied) => {
                 self.push(value, Because::Implied);
@@ -168,35 +170,45 @@ impl<'a> Walk<'a> {
     }
 
     fn element(&mut self, node: NodeIndex, element: Element<'a>, value: Value<'a>, container: &Origin) {
-        let mark = self.path.len();
-        element.append(&mut self.path);
-        self.elements.push(element);
-        self.content(node, value, &container.element(element));
+        let outside = self.enter(element.step(), element.token());
+        let origin = self.origin_of_element(container, element);
+        self.elements.push(origin.clone());
+        self.content(node, value, &origin);
         self.elements.pop();
-        self.path.truncate(mark);
+        self.leave(outside);
     }
 
     /// A value that no version describes.
     fn value(&mut self, value: Value<'a>, origin: &Origin) {
-        let mark = self.path.len();
         match value {
             Value::Object(entries) if !entries.is_empty() => {
                 for entry in entries {
-                    append_field(&mut self.path, entry.key);
-                    self.value(entry.value, &origin.child(entry.key));
-                    self.path.truncate(mark);
+                    let outside = self.enter(TrailStep::Field(entry.key.into()), Token::Name(entry.key));
+                    self.value(entry.value, &self.child(origin, entry.key));
+                    self.leave(outside);
                 }
             }
             Value::Array(items) if !items.is_empty() => {
                 for (index, item) in items.iter().enumerate() {
                     let element = Element::Item(index);
-                    element.append(&mut self.path);
-                    self.value(*item, &origin.element(element));
-                    self.path.truncate(mark);
+                    let outside = self.enter(element.step(), element.token());
+                    self.value(*item, &self.origin_of_element(origin, element));
+                    self.leave(outside);
                 }
             }
             _ => self.push(value, self.because(value, origin)),
         }
+    }
+
+    /// Goes a step down, and gives back where the walk was.
+    fn enter(&mut self, step: TrailStep, token: Token<'_>) -> (Trail, usize) {
+        let path = self.path.with(step);
+        let source_at = self.sources.below(self.source_at, token);
+        (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.source_at, source_at))
+    }
+
+    fn leave(&mut self, outside: (Trail, usize)) {
+        (self.path, self.source_at) = outside;
     }
 
     fn push(&mut self, value: Value<'a>, because: Because) {
@@ -206,11 +218,11 @@ impl<'a> Walk<'a> {
     /// Why a value without parts is there.
     fn because(&self, value: Value<'a>, origin: &Origin) -> Because {
         // Null mostly means that a default is asked for.
-        let says = |document: &HashMap<String, bool>| document.get(&origin.pointer) == Some(&value.is_null());
+        let says = |stage| self.said.is_null(origin.place, stage) == Some(value.is_null());
         let at = || origin.path.clone();
         let history = self.kind.history();
         match origin.field {
-            Some(id) if !says(&self.written) => match says(&self.defaulted) {
+            Some(id) if !says(Stage::Written) => match says(Stage::Defaulted) {
                 true => Because::Default { at: at() },
                 false => Because::Frozen { first: history.field(id).first },
             },
@@ -225,83 +237,150 @@ impl<'a> Walk<'a> {
     fn origin_of(&self, node: NodeIndex) -> Origin {
         let field = self.to.id(node);
         let Some(node) = self.from.counterpart(self.to, node) else { return Origin::nowhere(field) };
-        let mut elements = self.elements.iter();
         let selector = self.from.structure.selector(node);
-        let origin = selector.steps().iter().fold(Origin::default(), |origin, step| match step {
-            Step::Field(name) => origin.child(name),
-            Step::Items | Step::Values => elements.next().map_or(origin.clone(), |element| origin.element(*element)),
+        let inside = |step: &Step| matches!(step, Step::Field(_));
+        let start = selector.steps().iter().rposition(|step| !inside(step)).map_or(0, |position| position + 1);
+        let element = self.elements.last().filter(|_| start > 0).cloned().unwrap_or_else(Origin::document);
+        let origin = selector.steps()[start..].iter().fold(element, |origin, step| match step {
+            Step::Field(name) => self.child(&origin, name),
+            Step::Items | Step::Values => origin,
         });
         Origin { field, ..origin }
+    }
+
+    fn child(&self, origin: &Origin, name: &str) -> Origin {
+        let path = origin.path.with(TrailStep::Field(name.into()));
+        Origin { path, place: self.said.below(origin.place, Token::Name(name)), ..*origin }
+    }
+
+    fn origin_of_element(&self, origin: &Origin, element: Element<'_>) -> Origin {
+        let path = origin.path.with(element.step());
+        Origin { path, place: self.said.below(origin.place, element.token()), ..*origin }
     }
 }
 
 impl Origin {
+    fn document() -> Self {
+        Self { path: Trail::default(), place: Some(0), field: None }
+    }
+
     /// What the document cannot say.
     fn nowhere(field: Option<FieldId>) -> Self {
-        // No pointer begins with it.
-        Self { pointer: "-".to_owned(), field, ..Self::default() }
-    }
-
-    fn child(&self, name: &str) -> Self {
-        let mut origin = self.clone();
-        append_field(&mut origin.path, name);
-        append_token(&mut origin.pointer, name);
-        origin
-    }
-
-    fn element(&self, element: Element<'_>) -> Self {
-        let mut origin = self.clone();
-        element.append(&mut origin.path);
-        match element {
-            Element::Item(index) => append_token(&mut origin.pointer, &index.to_string()),
-            Element::Value(key) => append_token(&mut origin.pointer, key),
-        }
-        origin
+        Self { path: Trail::default(), place: None, field }
     }
 }
 
-impl Element<'_> {
-    fn append(self, path: &mut String) {
+impl<'a> Element<'a> {
+    fn step(self) -> TrailStep {
         match self {
-            Self::Item(index) => path.push_str(&format!("[{index}]")),
-            Self::Value(key) => path.push_str(&format!("[{key}]")),
+            Self::Item(index) => TrailStep::Item(index),
+            Self::Value(key) => TrailStep::Value(key.into()),
+        }
+    }
+
+    fn token(self) -> Token<'a> {
+        match self {
+            Self::Item(index) => Token::Index(index),
+            Self::Value(key) => Token::Name(key),
         }
     }
 }
 
-fn append_field(path: &mut String, name: &str) {
-    if !path.is_empty() {
-        path.push('.');
+/// A step in a document, whatever a schema calls it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Token<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+/// A document as it was written, and once it has the defaults of its version.
+#[derive(Clone, Copy)]
+enum Stage {
+    Written,
+    Defaulted,
+}
+
+/// What a document says, by places that have numbers; it is the first itself.
+#[derive(Default)]
+struct Said<'a> {
+    below: HashMap<(usize, Token<'a>), usize>,
+    /// Whether there is null, by stage; nothing if there is nothing.
+    is_null: Vec<[Option<bool>; 2]>,
+}
+
+impl<'a> Said<'a> {
+    fn add(&mut self, document: Value<'a>, stage: Stage) {
+        let place = self.add_at((usize::MAX, Token::Index(0)));
+        self.add_value(document, place, stage);
     }
-    path.push_str(name);
-}
 
-fn append_token(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
-}
+    fn add_at(&mut self, at: (usize, Token<'a>)) -> usize {
+        let place = *self.below.entry(at).or_insert(self.is_null.len());
+        if place == self.is_null.len() {
+            self.is_null.push([None; 2]);
+        }
+        place
+    }
 
-/// Everything in a document, and whether it is null.
-fn pointers(document: Value<'_>) -> HashMap<String, bool> {
-    fn collect(value: Value<'_>, pointer: &mut String, found: &mut HashMap<String, bool>) {
-        let mark = pointer.len();
-        let mut below = |token: &str, value| {
-            append_token(pointer, token);
-            collect(value, pointer, found);
-            pointer.truncate(mark);
+    fn add_value(&mut self, value: Value<'a>, place: usize, stage: Stage) {
+        self.is_null[place][stage as usize] = Some(value.is_null());
+        let mut below = |token, value| {
+            let place = self.add_at((place, token));
+            self.add_value(value, place, stage);
         };
         match value {
-            Value::Object(entries) => entries.iter().for_each(|entry| below(entry.key, entry.value)),
-            Value::Array(items) => {
-                items.iter().enumerate().for_each(|(index, item)| below(&index.to_string(), *item));
-            }
+            Value::Object(entries) => entries.iter().for_each(|entry| below(Token::Name(entry.key), entry.value)),
+            Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| below(Token::Index(index), *item)),
             _ => {}
         }
-        found.insert(pointer.clone(), value.is_null());
     }
-    let mut found = HashMap::new();
-    collect(document, &mut String::new(), &mut found);
-    found
+
+    fn below(&self, place: Option<usize>, token: Token<'_>) -> Option<usize> {
+        self.below.get(&(place?, token)).copied()
+    }
+
+    fn is_null(&self, place: Option<usize>, stage: Stage) -> Option<bool> {
+        self.is_null[place?][stage as usize]
+    }
+}
+
+/// Where fields come from, by where their paths are in memory; the document is at 0.
+struct Sources<'p> {
+    below: HashMap<(usize, Token<'p>), usize>,
+    sources: HashMap<usize, Source>,
+}
+
+impl<'p> Sources<'p> {
+    fn of(provenance: &'p [Provenance]) -> Self {
+        let mut found = Self { below: HashMap::new(), sources: HashMap::new() };
+        for Provenance { path, source, .. } in provenance {
+            found.sources.insert(address(path), *source);
+            let mut path = path;
+            while let Some(link) = &path.0 {
+                let token = match &link.step {
+                    TrailStep::Field(name) | TrailStep::Value(name) => Token::Name(name),
+                    TrailStep::Item(index) => Token::Index(*index),
+                };
+                if found.below.insert((address(&link.above), token), address(path)).is_some() {
+                    break;
+                }
+                path = &link.above;
+            }
+        }
+        found
+    }
+
+    fn below(&self, at: usize, token: Token<'_>) -> usize {
+        self.below.get(&(at, token)).copied().unwrap_or(usize::MAX)
+    }
+
+    fn source(&self, at: usize) -> Option<Source> {
+        self.sources.get(&at).copied()
+    }
+}
+
+fn address(path: &Trail) -> usize {
+    path.0.as_ref().map_or(0, |link| Arc::as_ptr(link).addr())
 }
 
 #[cfg(test)]
@@ -432,5 +511,28 @@ mod tests {
                 "x.y = []: written at x.y",
             ]
         );
+    }
+
+    #[test]
+    fn explaining_costs_no_more_than_reading_whatever_the_length_of_paths() {
+        let item = |more: &str| {
+            format!(
+                "{{type: object, properties: {{m: {{type: object, additionalProperties: {{type: array, items: \
+                 {{type: object, properties: {{a: {{type: string}}{more}}}}}}}}}}}}}"
+            )
+        };
+        let kind = kind(&[("v1", &item("")), ("v2", &item(", b: {type: string}"))], "", "v2");
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let arena = Arena::new();
+        let key = "k".repeat(100_000);
+        let json = format!(r#"{{"m":{{"{key}":[{}]}}}}"#, vec![r#"{"a":"","b":""}"#; 20_000].join(","));
+        let json = document(&json, &arena);
+        let (_, explained) = kind.explain(v2, v2, json, &arena).unwrap();
+        assert_eq!(explained.len(), 40_000);
+        let last = explained.last().unwrap();
+        assert_eq!(last.path.to_string(), format!("m[{key}][19999].b"));
+        assert_eq!(last.because, Because::Written { at: last.path.clone(), in_bag: false });
+        let left_out: usize = kind.left_out(v2, v1, json).iter().map(|path| path.as_str().len()).sum();
+        assert!((4 << 20..5 << 20).contains(&left_out), "{left_out}");
     }
 }

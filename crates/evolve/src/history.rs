@@ -1,13 +1,17 @@
 //! The history of a kind: its versions in order, with a field id for every field that any of them ever had.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::rules;
 use wheelwright_schema::{Problem, Schema, model::Additional};
 
 use crate::{
-    Declaration, Maturity, NodeIndex, Selector, Step, Structure, VersionName, VersionStep, Writers,
+    Declaration, Located, Maturity, NodeIndex, Selector, Step, Structure, VersionName, VersionStep, Writers,
+    change::unfit_defaults,
     identify::{Identify, identify},
     problem::problem_at,
 };
@@ -48,6 +52,8 @@ pub struct VersionHistory {
     pub declared: bool,
     ids: Vec<Option<FieldId>>,
     nodes: HashMap<FieldId, NodeIndex>,
+    /// The fields that it is locked with; none if it continues no lock.
+    locked: Option<HashSet<FieldId>>,
 }
 
 /// What is known about a field for good.
@@ -80,7 +86,8 @@ impl VersionHistory {
     /// A version none of whose fields has an identity yet.
     pub(crate) fn new(name: VersionName, from: Option<VersionIndex>, locked_as: usize, structure: Structure) -> Self {
         let ids = vec![None; structure.indexes().len()];
-        Self { name, from, locked_as, structure, writers: Writers::Exact, declared: true, ids, nodes: HashMap::new() }
+        let (writers, nodes) = (Writers::Exact, HashMap::new());
+        Self { name, from, locked_as, structure, writers, declared: true, ids, nodes, locked: None }
     }
 
     /// The id of a field; items, values and the document itself have none.
@@ -109,6 +116,21 @@ impl VersionHistory {
         self.ids.resize(self.structure.indexes().len(), None);
         self.ids[node.position()] = Some(id);
         self.nodes.insert(id, node);
+    }
+
+    /// Whether the version is declared, and locked already.
+    pub(crate) fn continues_lock(&self) -> bool {
+        self.locked.is_some()
+    }
+
+    /// Whether the version is declared, and locked already with a field.
+    pub fn is_locked_with(&self, id: FieldId) -> bool {
+        self.locked.as_ref().is_some_and(|locked| locked.contains(&id))
+    }
+
+    /// Remembers what the version is locked with.
+    pub(crate) fn lock_ids_of(&mut self, before: &VersionHistory) {
+        self.locked = Some(before.nodes.keys().copied().collect());
     }
 
     /// The nearest list or map that a node is inside of, and through how many levels of items or values: what
@@ -170,7 +192,7 @@ impl History {
         let mut locked_as = locked.map_or(0, |locked| locked.versions.len());
         for (position, name) in order.iter().enumerate() {
             let Some(declared) = declaration.version(name.as_str()) else { continue };
-            let silent = VersionStep::new(crate::Located { item: name.clone(), span: declared.span });
+            let silent = VersionStep::new(Located { item: name.clone(), span: declared.span });
             let step = declaration.steps.iter().find(|step| step.version.item == *name).unwrap_or(&silent);
             let before = slots[position].take();
             let from = match &before {
@@ -179,18 +201,31 @@ impl History {
             };
             let rank = before.as_ref().map_or(locked_as, |before| before.locked_as);
             locked_as += usize::from(before.is_none());
-            let mut structure = Structure::of(&overlaid_schema(&declared.schema, step), declared.root);
+            let schema = overlaid_schema(&declared.schema, step);
+            problems.extend(unfit_defaults(step, &schema, declared.root));
+            let mut structure = Structure::of(&schema, declared.root);
             overlay(&mut structure, step, name, &mut problems);
             let mut version = VersionHistory::new(name.clone(), from, rank, structure);
             version.writers = step.writers.as_ref().map_or(Writers::Exact, |writers| writers.item);
             let index = VersionIndex(position as u32);
             identify(
-                Identify { version: &mut version, before, index, step, others: &slots, fields: &mut fields },
+                Identify {
+                    version: &mut version,
+                    before,
+                    index,
+                    declared_at: declared.span,
+                    step,
+                    others: &slots,
+                    fields: &mut fields,
+                },
                 &mut problems,
             );
             slots[position] = Some(version);
         }
-        let versions = slots.into_iter().flatten().collect();
+        let versions: Vec<VersionHistory> = slots.into_iter().flatten().collect();
+        for (at, _) in &declaration.policies.older_write_of {
+            problems.extend(unknown_policy_field(at, versions.iter().map(|version| &version.structure)));
+        }
         (Self { versions, fields }, problems)
     }
 
@@ -335,10 +370,26 @@ fn overlay(structure: &mut Structure, step: &VersionStep, name: &VersionName, pr
     }
 }
 
+/// What is wrong with a policy for a field, if it is in none of the versions.
+pub fn unknown_policy_field<'s>(
+    at: &Located<Selector>,
+    versions: impl Iterator<Item = &'s Structure> + Clone,
+) -> Option<Problem> {
+    if versions.clone().any(|structure| structure.find(&at.item).is_some()) {
+        return None;
+    }
+    let message = format!("a policy is for {}, which no version has", at.item);
+    let problem = problem_at(&rules::UNKNOWN_POLICY_FIELD, at.span, message);
+    Some(match versions.filter_map(|structure| closest(structure, &at.item)).last() {
+        Some(closest) => problem.mend(format!("did you mean {closest}?")),
+        None => problem,
+    })
+}
+
 /// The node that a change names; if there is none, that is a problem.
 pub(crate) fn find(
     structure: &Structure,
-    at: &crate::Located<Selector>,
+    at: &Located<Selector>,
     version: &VersionName,
     change: &str,
     problems: &mut Vec<Problem>,

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wheelwright_document::Owned;
+use wheelwright_document::{Owned, Span};
 use wheelwright_findings::rules;
 
 use crate::{
-    FieldId, FieldRecord, NodeIndex, Structure, VersionHistory, VersionIndex, VersionStep, declaration::is_on_one_side,
-    history::find, problem::problem_at, structure::StructureNode,
+    FieldId, FieldRecord, NodeIndex, Structure, VersionHistory, VersionIndex, VersionName, VersionStep,
+    declaration::is_on_one_side, history::find, problem::problem_at, structure::StructureNode,
 };
 use wheelwright_schema::Problem;
 
@@ -19,6 +19,8 @@ pub(crate) struct Identify<'h> {
     pub(crate) before: Option<VersionHistory>,
     /// Its position among `others`.
     pub(crate) index: VersionIndex,
+    /// Where it was declared.
+    pub(crate) declared_at: Span,
     /// What its changes say.
     pub(crate) step: &'h VersionStep,
     /// The versions that are identified already.
@@ -30,14 +32,28 @@ pub(crate) struct Identify<'h> {
 /// Gives every field of a version its id: the one it was renamed from, the one it has in the version before or in
 /// another, or a new one. Fields above come first, since a field is found again below the same parent.
 pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
-    let Identify { version, before, index, step, others, fields } = task;
+    let Identify { version, before, index, declared_at, step, others, fields } = task;
     let from = version.from.and_then(|from| others[from.position()].as_ref());
-    let renames = Renames::resolve(version, from, step, problems);
+    let mut renames = Renames::resolve(version, from, step, problems);
+    if let (Some(from), Some(before)) = (from, &before) {
+        renames.hold_against_lock(version, from, before, problems);
+    }
     let is_new: HashSet<NodeIndex> =
         step.new.iter().filter_map(|at| find(&version.structure, at, &step.version.item, "new", problems)).collect();
+    for at in &step.new {
+        let before = before.as_ref().and_then(|before| before.id(before.structure.find(&at.item)?));
+        if let Some(field) = before.map(|id| &fields[id.position()]).filter(|field| field.first != index) {
+            let lock_says = format!("with {} as the field {} of earlier versions", at.item, field.text);
+            problems.push(contradiction(at.span, &version.name, &lock_says, "new"));
+        }
+    }
     if let Some(from) = from {
         for at in &step.removed {
-            find(&from.structure, at, &from.name, "removed", problems);
+            let id = find(&from.structure, at, &from.name, "removed", problems).and_then(|gone| from.id(gone));
+            if let Some(path) = before.as_ref().zip(id).and_then(|(before, id)| before.path_of(id)) {
+                let lock_says = format!("with {} of {} as {path}", at.item, from.name);
+                problems.push(contradiction(at.span, &version.name, &lock_says, "removed"));
+            }
         }
     }
     // The version that changes are relative to comes before all others.
@@ -67,7 +83,8 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
         version.set_id(node, id);
     }
     if let Some(before) = &before {
-        restore_lost_fields(before, version, problems);
+        version.lock_ids_of(before);
+        restore_lost_fields(before, version, declared_at, problems);
     }
     freeze_declared_defaults(version, before.as_ref(), index, step, fields, problems);
 }
@@ -84,6 +101,15 @@ fn same_as_locked(before: &VersionHistory, version: &VersionHistory, node: NodeI
     before.structure.keeps_shape(found, &version.structure, node).then(|| before.id(found)).flatten()
 }
 
+/// A change of a locked version that is not what the lock says.
+fn contradiction(span: Span, version: &VersionName, lock_says: &str, change: &str) -> Problem {
+    let message = format!("{version} is locked {lock_says}: `{change}` comes too late");
+    problem_at(&rules::CHANGE_CONTRADICTS_LOCK, span, message).mend(format!(
+        "delete the line, and declare it on the step to a new version; if no document of {version} was stored yet, \
+         restore a wheelwright.lock without {version} from version control, and run `wheelwright lock` again"
+    ))
+}
+
 /// The path of a new field, with a number if another field had that path before.
 fn new_text(structure: &Structure, node: NodeIndex, texts: &mut HashSet<Box<str>>) -> Box<str> {
     let path = structure.selector(node).to_string();
@@ -95,17 +121,27 @@ fn new_text(structure: &Structure, node: NodeIndex, texts: &mut HashSet<Box<str>
 }
 
 /// A locked version keeps the fields that it was locked with, whatever its schema says now: documents have them.
-fn restore_lost_fields(before: &VersionHistory, version: &mut VersionHistory, problems: &mut Vec<Problem>) {
+fn restore_lost_fields(
+    before: &VersionHistory,
+    version: &mut VersionHistory,
+    declared_at: Span,
+    problems: &mut Vec<Problem>,
+) {
     for lost in before.structure.fields() {
         if before.id(lost).is_none_or(|id| version.node_of(id).is_some()) {
             continue;
         }
         let (path, shape) = (before.structure.selector(lost), before.structure.shape_name(lost));
-        let message =
-            format!("{} is locked with {path} ({shape}), which its schema does not have any more", before.name);
-        problems.push(problem_at(&rules::LOCKED_VERSION_CHANGED, Default::default(), message));
         let parent = before.structure.node(lost).parent.and_then(|parent| version.counterpart(before, parent));
         let name = before.structure.node(lost).name();
+        let instead = parent.zip(name).and_then(|(parent, name)| version.structure.child(parent, name));
+        let message = match instead.map(|instead| version.structure.shape_name(instead)) {
+            Some(now) => format!("{} is locked with {path} ({shape}), which is {now} in its schema now", before.name),
+            None => {
+                format!("{} is locked with {path} ({shape}), which its schema does not have any more", before.name)
+            }
+        };
+        problems.push(problem_at(&rules::LOCKED_VERSION_CHANGED, declared_at, message));
         // Where a field of another shape has taken the name, the old one stays out of sight, in the bag.
         if let (Some(parent), Some(name)) = (parent, name)
             && version.structure.child(parent, name).is_none()
@@ -220,6 +256,37 @@ impl<'s> Renames<'s> {
         renames
     }
 
+    /// Drops the renames of a locked version that it was not locked with.
+    fn hold_against_lock(
+        &mut self,
+        version: &VersionHistory,
+        from: &VersionHistory,
+        before: &VersionHistory,
+        problems: &mut Vec<Problem>,
+    ) {
+        let mut contradicted: Vec<(usize, NodeIndex, Problem)> = Vec::new();
+        for (target, (source, position)) in &self.sources {
+            let Some(id) = from.id(*source) else { continue };
+            let renamed = &self.step.renamed[*position];
+            let other = same_as_locked(before, version, *target).filter(|locked| *locked != id);
+            let elsewhere = before.path_of(id).filter(|path| *path != renamed.to.item);
+            let (old, new) = (&renamed.from.item, &renamed.to.item);
+            let lock_says = match (elsewhere, other) {
+                (Some(path), _) => format!("with {old} of {} as {path}", from.name),
+                (None, Some(_)) => format!("with {old} of {} and {new} as two fields", from.name),
+                (None, None) => continue,
+            };
+            let problem = contradiction(renamed.from.span, &version.name, &lock_says, "renamed");
+            self.claimed.remove(&id);
+            contradicted.push((*position, *target, problem));
+        }
+        contradicted.sort_by_key(|(position, ..)| *position);
+        for (_, target, problem) in contradicted {
+            self.sources.remove(&target);
+            problems.push(problem);
+        }
+    }
+
     fn claims(&self, id: FieldId) -> bool {
         self.claimed.contains(&id)
     }
@@ -326,6 +393,49 @@ mod tests {
             let problems = problems_of(&versions, changes);
             assert_eq!(problems.len(), 1, "{changes}: {problems:?}");
             assert_eq!((problems[0].rule.id, problems[0].span.line), (rule, line), "{changes}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_locked_and_what_changes_say_of_it_later_must_agree() {
+        let after = "{type: object, properties: {b: {type: string}, c: {type: string}}}";
+        let versions = [("v1", STRINGS), ("v2", after)];
+        let told = |locked: &str, now: &str| {
+            let (locked, _) = History::derive(&declaration(&versions, locked), None);
+            let (_, problems) = History::derive(&declaration(&versions, now), Some(&locked));
+            problems
+                .iter()
+                .map(|problem| (problem.rule.id, problem.span.line, problem.message.clone()))
+                .collect::<Vec<_>>()
+        };
+        for (locked, now) in [
+            ("v2: {renamed: {a: c}}", "v2: {renamed: {a: c}}"),
+            ("v2: {renamed: {a: c}}", ""),
+            ("", "v2: {removed: [a], new: [c]}"),
+            ("v2: {new: [b]}", "v2: {new: [b], removed: [b]}"),
+        ] {
+            assert_eq!(told(locked, now), [], "{locked} {now}");
+        }
+        for (locked, now, lock_says, change) in [
+            ("", "v2:\n  renamed: {a: c}", "with a of v1 and c as two fields", "renamed"),
+            ("v2: {renamed: {a: c}}", "v2:\n  renamed: {b: c}", "with b of v1 as b", "renamed"),
+            ("v2: {renamed: {a: c}}", "v2:\n  removed: [a]", "with a of v1 as c", "removed"),
+            ("v2: {renamed: {a: c}}", "v2:\n  new: [c]", "with c as the field a of earlier versions", "new"),
+            ("", "v2:\n  new: [b]", "with b as the field b of earlier versions", "new"),
+        ] {
+            let message = format!("v2 is locked {lock_says}: `{change}` comes too late");
+            assert_eq!(told(locked, now), [("WW138", 2, message)], "{locked} {now}");
+        }
+    }
+
+    #[test]
+    fn a_policy_is_for_a_field_that_a_version_has() {
+        let mut declaration = declaration(&[("v1", STRINGS)], "");
+        for (field, rule) in [("a", None), ("x", Some("WW139"))] {
+            let at = crate::Located { item: crate::Selector::parse(field).unwrap(), span: Default::default() };
+            declaration.policies.older_write_of = vec![(at, crate::OlderWrite::Reject)];
+            let (_, problems) = History::derive(&declaration, None);
+            assert_eq!(problems.first().map(|problem| problem.rule.id), rule, "{field}");
         }
     }
 

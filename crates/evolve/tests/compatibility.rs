@@ -11,7 +11,7 @@ use std::{
 
 use wheelwright_document::{Arena, Decode, Owned, Span, decode_json_spanned};
 use wheelwright_evolve::{
-    Declaration, DeclaredVersion, History, Located, Renamed, VersionIndex, VersionName, VersionStep,
+    Declaration, DeclaredVersion, History, Kind, Located, Renamed, VersionIndex, VersionName, VersionStep,
     check::{
         Addition, Incompatibility, check, describe_differences, describe_lacking, describe_loss, diff,
         every_id_has_one_slot, lacking_in_old_records, lost_under_none,
@@ -73,6 +73,10 @@ fn adding_the_lines_that_are_offered_accounts_for_every_field() {
             }
         }
         assert_eq!(unassessed(&declaration), [], "{}", declaration.kind);
+        let (kind, problems) = Kind::compile(&declaration, None);
+        assert!(problems.is_empty(), "{}: {problems:?}", declaration.kind);
+        let consistency = kind.unwrap().consistency().unwrap();
+        assert!(consistency.broken.is_empty(), "{}: {:?}", declaration.kind, consistency.broken);
     }
 }
 

@@ -26,6 +26,10 @@ pub struct Finding {
     /// What it is about, in words that stay the same when something else is edited; without them, the name of the file
     /// and the field say it. [`Findings::identified`](crate::Findings::identified) makes fingerprints of it.
     pub identity: Option<String>,
+    /// The kind that it is about, with its group, if it is about one: `Order.shop.example.com`.
+    pub kind: Option<String>,
+    /// The version of that kind, if it is about one.
+    pub version: Option<String>,
     /// Why it is let pass, if it is.
     pub suppressed: Option<Suppression>,
 }
@@ -61,6 +65,8 @@ impl Finding {
             related: Vec::new(),
             mend: None,
             identity: None,
+            kind: None,
+            version: None,
             suppressed: None,
         }
     }
@@ -92,6 +98,12 @@ impl Finding {
     /// Says what it is about in words that stay the same when something else is edited.
     pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());
+        self
+    }
+
+    /// Says which version of which kind it is about.
+    pub fn about(mut self, kind: impl Into<String>, version: impl Into<String>) -> Self {
+        (self.kind, self.version) = (Some(kind.into()), Some(version.into()));
         self
     }
 

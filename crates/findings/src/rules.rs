@@ -5,7 +5,6 @@
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
 //! filled in. An id is never used again for anything else.
-//! WW100 and up about documents, WW140 to WW149 about the lock. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -413,6 +412,11 @@ rules! {
         why: "nothing is known of the kind without its schema",
         mend: "correct the name, or name the file that declares it",
     }
+    DECLARED_DEFAULT_UNFIT: "WW122" "declared-default-unfit" Error {
+        summary: "a default that changes declare is no value of its field",
+        why: "it would be filled into documents, which their own version then refuses, and once locked it stays",
+        mend: "write a value that the schema of the version accepts",
+    }
     UNKNOWN_CHANGE_PATH: "WW130" "unknown-change-path" Error {
         summary: "a change names a field that its version does not have",
         why: "the change says nothing, and what it was meant to carry over is hidden or lost",
@@ -452,6 +456,18 @@ rules! {
         summary: "`from` names no version that precedes",
         why: "the changes of a step are relative to a version that came before",
         mend: "name a version that precedes, or leave `from` out",
+    }
+    CHANGE_CONTRADICTS_LOCK: "WW138" "change-contradicts-lock" Error {
+        summary: "a change says something else about fields than the lock does",
+        why: "stored documents are read as the lock says, so that the change is not followed, and what it was meant to \
+            carry over stays hidden",
+        mend: "delete the line, and make the change in a new version; if nothing was stored yet, take the version out \
+            of the lock by restoring the file from version control",
+    }
+    UNKNOWN_POLICY_FIELD: "WW139" "unknown-policy-field" Error {
+        summary: "a policy is for a field that no version has",
+        why: "the policy says nothing, and the field that was meant is treated like all others",
+        mend: "correct the path, or remove the policy",
     }
     LOCK_UNREADABLE: "WW140" "lock-unreadable" Error {
         summary: "a line of the lock cannot be read",
@@ -520,7 +536,7 @@ rules! {
         summary: "a field is required that documents of the version before can lack",
         why: "an old document is not valid in the new version, and a client that reads it and writes it back is \
             refused",
-        mend: "make the field optional, or give it a default",
+        mend: "make the field optional, or, if it is new, give it a default",
     }
     ENUM_MEMBER_REMOVED: "WW155" "enum-member-removed" Error {
         summary: "a value is not listed any more",
@@ -544,7 +560,7 @@ rules! {
     }
     DEFAULT_CHANGED: "WW160" "default-changed" Warning {
         summary: "a field that was published before has another default, or one for the first time, or none any more",
-        why: "a document that leaves the field out means something else in each version; readers keep to what was \
+        why: "a new document that leaves the field out may mean something else in each version; readers keep to what was \
             frozen first",
         mend: "keep the default, or add a field of its own",
     }
@@ -600,6 +616,16 @@ rules! {
         why: "a document would change by being read and written back, or what a client wrote would be lost",
         mend: "look at the changes of the fields that differ in the example; if nothing is wrong with them, report a bug",
     }
+    VERSION_GONE: "WW175" "version-gone" Error {
+        summary: "a version that was published is gone, or is not served any more",
+        why: "clients that still use it are refused from one day to the next",
+        mend: "put it back; once nobody uses it, name the version that speaks for it under `successors` of its kind",
+    }
+    KIND_GONE: "WW176" "kind-gone" Error {
+        summary: "a kind that was published is gone",
+        why: "its clients are refused, and Kubernetes deletes every object of a kind with its definition",
+        mend: "put it back, unless it was meant to go",
+    }
     UNDECODABLE_CARRY: "WW180" "undecodable-carry" Warning {
         summary: "an annotation that carries what a version cannot say cannot be read",
         why: "other versions do not show what it holds; it is kept as it is",
@@ -618,7 +644,7 @@ rules! {
     DEFAULTS_DISAGREE: "WW183" "defaults-disagree" Error {
         summary: "two ways to a document give a field different defaults",
         why: "what a document means would depend on who reads it",
-        mend: "report it: unless an API default was changed on purpose, this is a mistake in the tool",
+        mend: "report it: no default of a version explains it, so that it is a mistake in the tool",
     }
     NO_ACTING_VERSION: "WW184" "no-acting-version" Error {
         summary: "a document was written with a version that is gone and has no successor",

@@ -104,11 +104,13 @@ Examples:
     /// Record new kinds, versions and fields in wheelwright.lock, beside the catalog or the definitions.
     ///
     /// The lines that came go to standard output. What is locked never changes: something that contradicts it is a finding,
-    /// and nothing is written then. A second run changes nothing.
+    /// and nothing is written then. Neither is something that `check` calls an error, nor a version that leaves open what
+    /// became of a field, unless it is accepted. A second run changes nothing.
     #[command(after_help = "\
 Examples:
   wheelwright lock
   wheelwright lock --catalog crds/orders.yaml
+  wheelwright lock --accept                 # although `check` has errors
   wheelwright lock --check                  # in CI: exit code 1 if something is not locked
   wheelwright lock --hub v2 --kind Order    # store documents as v2; says what to deploy first")]
     Lock(Lock),
@@ -178,9 +180,10 @@ pub(crate) struct Check {
     /// The same definitions before an update; what Kubernetes forgives in the update is only noted.
     #[arg(long, value_name = "FILE")]
     pub(crate) previous: Vec<PathBuf>,
-    /// The least level to show.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) level: Level,
+    /// The least level to show. Without it everything is, and of versions that nobody has said anything about yet only
+    /// errors have pictures.
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<Level>,
     /// The folder that references to other files may not leave; without it, the outermost of the folder that is named,
     /// the repository, and the folder with Azure's common-types.
     #[arg(long, value_name = "DIR")]
@@ -194,8 +197,8 @@ pub(crate) struct Check {
     /// what they were.
     #[arg(long, value_name = "git:REV")]
     pub(crate) against: Option<String>,
-    /// With --against, show what the revision has, too.
-    #[arg(long, requires = "against")]
+    /// Show every finding with its picture; with --against, what the revision has, too.
+    #[arg(long)]
     pub(crate) all: bool,
     /// Run no laws over kinds with changes or a lock; `wheelwright laws` runs more than the sample that is run here.
     #[arg(long)]
@@ -324,6 +327,9 @@ pub(crate) struct Lock {
     /// Write nothing, and say whether something is not locked.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Lock in spite of errors of `check`, and fields of which nobody said what became of them as fields of their own.
+    #[arg(long)]
+    pub(crate) accept: bool,
 }
 
 #[derive(Args)]

@@ -29,6 +29,8 @@ pub(crate) struct Names<'n> {
     pub(crate) kind: Option<&'n str>,
     /// The apiVersion in the document.
     pub(crate) api_version: Option<&'n str>,
+    /// What the apiVersion in the document is, if it is no text.
+    pub(crate) other_api_version: Option<&'static str>,
     /// The kind that it is to be taken for.
     pub(crate) chosen_kind: Option<&'n str>,
     /// The version that it is of if it does not say.
@@ -138,8 +140,11 @@ impl Kinds {
                 kind.version_of(api_version).ok_or_else(|| no_version(kind, name))?
             }
             None => {
-                let from = names.from.ok_or_else(|| {
-                    format!("the document has no apiVersion and --from is not given; {}", versions(kind))
+                let from = names.from.ok_or_else(|| match names.other_api_version.filter(|_| kind.is_resource()) {
+                    Some(sort) => {
+                        format!("the apiVersion of the document is of type {sort}, not string; {}", versions(kind))
+                    }
+                    None => format!("the document has no apiVersion and --from is not given; {}", versions(kind)),
                 })?;
                 return Ok((kind, version(kind, from)?));
             }
@@ -339,7 +344,7 @@ mod tests {
         ]);
         let kinds = compile(&source).0.unwrap();
         let of = |kind, api_version, chosen_kind| {
-            let found = kinds.of(Names { kind, api_version, chosen_kind, from: Some("v1") });
+            let found = kinds.of(Names { kind, api_version, chosen_kind, from: Some("v1"), ..Names::default() });
             found.map_or_else(|_| "none", |(kind, _)| kind.name()).to_owned()
         };
         assert_eq!(of(Some("Cart"), Some("a.example.com/v1"), None), "Cart");

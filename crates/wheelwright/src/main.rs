@@ -89,7 +89,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             let options = CheckOptions {
                 format: format(arguments.output.format),
                 show_suppressed: arguments.output.show_suppressed,
-                level: level(arguments.level),
+                level: arguments.level.map(level),
                 root: if arguments.root { Root::Resource } else { Root::Value },
                 all: arguments.all,
                 laws: !arguments.no_laws,
@@ -153,8 +153,8 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             }
             Err(exit) => Ok(exit),
         },
-        Command::Lock(Lock { catalog, hub, kind, check }) => {
-            command::lock(&catalog, &LockOptions { hub, kind, check }, console)
+        Command::Lock(Lock { catalog, hub, kind, check, accept }) => {
+            command::lock(&catalog, &LockOptions { hub, kind, check, accept }, console)
         }
         Command::Diff(Diff { a, b, catalog, kind, format }) => {
             let options = DiffOptions { kind, format: result_format(format) };

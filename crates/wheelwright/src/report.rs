@@ -1,6 +1,7 @@
 //! What a command found, collected over all its inputs and shown once at the end.
 
 use std::{
+    cmp::Reverse,
     collections::{HashMap, HashSet},
     io,
 };
@@ -171,6 +172,33 @@ impl Found {
         self.findings.iter().filter(is_shown)
     }
 
+    /// A line for each rule with findings below a level that are neither told nor let pass: how many there are, and where
+    /// the first is. The gravest rules come first.
+    pub(crate) fn by_rule(&self, below: Level) -> String {
+        let mut rules: Vec<(&Finding, usize)> = Vec::new();
+        let is_counted =
+            |finding: &&Finding| finding.level < below && finding.suppressed.is_none() && !is_told(finding);
+        for finding in self.findings.sorted().into_iter().filter(is_counted) {
+            let is_same =
+                |(first, _): &&mut (&Finding, usize)| (first.rule.id, first.level) == (finding.rule.id, finding.level);
+            match rules.iter_mut().find(is_same) {
+                Some((_, count)) => *count += 1,
+                None => rules.push((finding, 1)),
+            }
+        }
+        rules.sort_by_key(|(first, _)| (Reverse(first.level), first.rule.id));
+        let line = |(first, count): &(&Finding, usize)| {
+            let place = first.place.as_ref().map_or_else(String::new, |place| {
+                let which = if *count > 1 { "first at " } else { "" };
+                format!(" ({which}{}:{}:{})", place.file, place.span.line, place.span.column)
+            });
+            let times = if *count > 1 { format!("{count} times: ") } else { String::new() };
+            format!("{}[{}]: {times}{}{place}\n", first.level, first.rule.id, first.rule.summary)
+        };
+        let lines: String = rules.iter().map(line).collect();
+        if lines.is_empty() { lines } else { format!("{lines}\n") }
+    }
+
     /// The findings of each file.
     pub(crate) fn by_file(&self) -> HashMap<&str, Vec<&Finding>> {
         let mut by_file: HashMap<&str, Vec<&Finding>> = HashMap::new();
@@ -218,13 +246,15 @@ pub(crate) fn say_errors(inputs: &[&Input], findings: Vec<Finding>, console: &mu
     Ok(found.shown(manner).count())
 }
 
+/// Whether a finding is told as a story rather than drawn.
+pub(crate) fn is_told(finding: &Finding) -> bool {
+    [&rules::LOST_UNDER_NONE, &rules::OLD_RECORDS_LACK].iter().any(|rule| std::ptr::eq(finding.rule, *rule))
+}
+
 /// Findings as people are shown them: of many of one sort in one version, the first and the names of some more, and of
-/// very many only one of each sort, but for errors. What is told after the findings is not drawn.
+/// very many only one of each sort, but for errors. What is told as a story is not drawn.
 fn for_people(findings: &Findings) -> Findings {
     const MOST: usize = 12;
-    let is_told = |finding: &Finding| {
-        [&rules::LOST_UNDER_NONE, &rules::OLD_RECORDS_LACK].iter().any(|rule| std::ptr::eq(finding.rule, *rule))
-    };
     let compares = |finding: &Finding| {
         finding.identity.is_some() && (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id)
     };

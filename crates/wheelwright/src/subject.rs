@@ -28,7 +28,9 @@ impl Subject<'_> {
             _ => FieldPath::root().child(&found.field.to_string()),
         };
         let identity = format!("{} {} {}", full_name(&self.kind.declaration), found.version, found.field);
-        let mut finding = Finding::new(found.rule(), found.message(), field)
+        let message = format!("{}: {}", self.kind.declaration.kind, found.message());
+        let mut finding = Finding::new(found.rule(), message, field)
+            .about(full_name(&self.kind.declaration), found.version.as_str())
             .with_mend(found.mend().trim_end())
             .with_identity(identity);
         finding.level = found.level;

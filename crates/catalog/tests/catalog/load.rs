@@ -113,6 +113,27 @@ fn without_operations_the_definitions_that_nobody_refers_to_are_kinds() {
 }
 
 #[test]
+fn documents_whose_versions_are_numbers_are_ordered_by_these() {
+    let text = |version: &str| {
+        format!(
+            "openapi: 3.0.0\ninfo: {{title: t, version: '{version}'}}\ncomponents: {{schemas: {{A: {{type: object}}}}}}\n"
+        )
+    };
+    let [first, second, third] = ["1.2", "1.10", "2.0"].map(text);
+    let memory = Memory::new([("c.yaml", &*third), ("a.yaml", &*first), ("b.yaml", &*second)]);
+    let catalog = Catalog::load_from(&memory, &["c.yaml", "b.yaml", "a.yaml"]).unwrap();
+    let order = catalog.kinds()[0].declaration.order.clone().unwrap();
+    assert_eq!(order.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["1.2", "1.10", "2.0"]);
+}
+
+#[test]
+fn a_catalog_of_nothing_and_a_folder_for_a_definition_are_mistakes() {
+    let shown_of = |text: &str| shown(&Memory::shop([("wheelwright.yaml", text)]).load(""));
+    assert!(shown_of("kinds: []").contains("a catalog needs kinds"));
+    assert!(shown_of("kinds: [{crd: .}]").contains("cannot read .: "));
+}
+
+#[test]
 fn versions_that_are_locked_may_be_named() {
     let changes = "v0: {}\nv2: {from: v0}\n";
     let text = "kinds: [{crd: crds/carts.yaml, changes: changes/carts.yaml, order: [v0, v1, v2]}]";

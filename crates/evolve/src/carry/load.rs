@@ -63,6 +63,20 @@ pub(crate) struct Load<'e, 'a> {
     pub(crate) fates: Vec<Option<CarryFate>>,
 }
 
+/// A list or map, right in a field or right inside of other lists and maps of it.
+#[derive(Clone, Copy)]
+struct List<'a> {
+    places: &'a Places,
+    slot: usize,
+    level: usize,
+}
+
+impl List<'_> {
+    fn below(self) -> Self {
+        Self { level: self.level + 1, ..self }
+    }
+}
+
 /// A scope while it is written.
 struct Writing<'a> {
     scope: &'a Scope,
@@ -158,7 +172,10 @@ impl<'e, 'a> Load<'e, 'a> {
                 (_, value) => {
                     let content = &writing.scope.slots[field.slot].content;
                     let value = match field.object {
-                        None => self.content(content, value, inside.get(&field.slot).copied()),
+                        None => {
+                            let list = List { places: writing.places, slot: field.slot, level: 0 };
+                            self.content(content, list, value, inside.get(&field.slot).copied())
+                        }
                         Some(_) => value,
                     };
                     writing.slots.values[field.slot] = Slot::Value(value);
@@ -171,24 +188,37 @@ impl<'e, 'a> Load<'e, 'a> {
         }
     }
 
-    fn content(&mut self, content: &'a Content, value: Value<'a>, tree: Option<&Tree<'a>>) -> Value<'a> {
+    fn content(
+        &mut self,
+        content: &'a Content,
+        list: List<'a>,
+        value: Value<'a>,
+        tree: Option<&Tree<'a>>,
+    ) -> Value<'a> {
         match (content, value) {
             (Content::List(element), Value::Array(items)) => {
                 let mut trees = vec![None; items.len()];
                 if let Some(tree) = tree {
-                    self.find_items(element, items, tree, &mut trees);
+                    self.find_items(element, list, items, tree, &mut trees);
                 }
-                let items = items.iter().zip(trees).map(|(item, tree)| self.content(element, *item, tree));
+                let below = list.below();
+                let items = items.iter().zip(trees).map(|(item, tree)| self.content(element, below, *item, tree));
                 let items: Vec<_> = items.collect();
                 Value::Array(self.arena.slice(&items))
             }
-            (Content::Map(element), Value::Object(values)) => Value::Object(self.map(element, values, tree)),
+            (Content::Map(element), Value::Object(values)) => Value::Object(self.map(element, list, values, tree)),
             (Content::Scope(scope), Value::Object(document)) => Value::Object(self.scope(*scope, document, tree)),
             (_, value) => value,
         }
     }
 
-    fn map(&mut self, element: &'a Content, values: &'a [Entry<'a>], tree: Option<&Tree<'a>>) -> &'a [Entry<'a>] {
+    fn map(
+        &mut self,
+        element: &'a Content,
+        list: List<'a>,
+        values: &'a [Entry<'a>],
+        tree: Option<&Tree<'a>>,
+    ) -> &'a [Entry<'a>] {
         let below = tree.map_or(&[][..], |tree| &tree.below);
         let mut trees: HashMap<&str, &Tree<'a>> = HashMap::new();
         for (leg, below) in below {
@@ -199,7 +229,7 @@ impl<'e, 'a> Load<'e, 'a> {
         let mut written: Vec<_> = values
             .iter()
             .map(|entry| {
-                let value = self.content(element, entry.value, trees.remove(entry.key));
+                let value = self.content(element, list.below(), entry.value, trees.remove(entry.key));
                 Entry { key: entry.key, value }
             })
             .collect();
@@ -223,6 +253,7 @@ impl<'e, 'a> Load<'e, 'a> {
     fn find_items<'t>(
         &mut self,
         element: &'a Content,
+        list: List<'a>,
         items: &'a [Value<'a>],
         tree: &'t Tree<'a>,
         trees: &mut [Option<&'t Tree<'a>>],
@@ -242,6 +273,11 @@ impl<'e, 'a> Load<'e, 'a> {
                 Leg::Item { position, hash, nth } => by_look.find(*position, *hash, *nth),
                 Leg::Keys { fields, nth } => {
                     let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                    // Every set of names costs as much as all items, so clients cannot be free to make them up.
+                    if !by_keys.contains_key(&names) && !list.places.are_keys(list.slot, list.level, &names) {
+                        below.each(&mut |position| self.fates[position] = Some(CarryFate::Undecodable));
+                        continue;
+                    }
                     let items = by_keys.entry(names.clone()).or_insert_with(|| items_by_keys(&filled, &names));
                     let found = items.get(&hash_of_keys(fields)).and_then(|found| found.get(*nth)).copied();
                     found.filter(|found| has_keys(filled[*found], fields))

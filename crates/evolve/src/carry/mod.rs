@@ -13,7 +13,11 @@ mod size;
 mod tests;
 mod unload;
 
-use std::{collections::HashSet, error::Error, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    error::Error,
+    fmt,
+};
 
 use wheelwright_document::{Arena, Entry, Value};
 use wheelwright_findings::{Rule, rules};
@@ -182,6 +186,8 @@ pub(crate) struct Places {
     shown_at: Vec<Option<(usize, usize)>>,
     /// Of members of unions that the version cannot say: the unions.
     unions: Vec<Vec<UnionPlace>>,
+    /// The fields that tell the items of a list apart in some version, by the slot of the list and the level in it.
+    keys: HashMap<(usize, usize), Vec<Vec<Box<str>>>>,
 }
 
 /// An object of the version that is a union.
@@ -212,7 +218,27 @@ impl Places {
                 unions[*hidden].push(UnionPlace { slot, object });
             }
         }
-        Self { parents: Self::parents_of(scope), shown_at, unions }
+        Self { parents: Self::parents_of(scope), shown_at, unions, keys: Self::keys_of(scope) }
+    }
+
+    fn keys_of(scope: &Scope) -> HashMap<(usize, usize), Vec<Vec<Box<str>>>> {
+        let mut keys: HashMap<_, Vec<Vec<Box<str>>>> = HashMap::new();
+        let objects = scope.views.iter().flatten().flat_map(|view| &view.objects);
+        for (_, field) in objects.flat_map(|object| &object.fields.list) {
+            for (level, said) in field.levels.iter().enumerate().filter(|(_, said)| !said.keys.is_empty()) {
+                let all = keys.entry((field.slot, level)).or_default();
+                if !all.contains(&said.keys) {
+                    all.push(said.keys.clone());
+                }
+            }
+        }
+        keys
+    }
+
+    /// Whether these fields tell the items of a list apart in some version.
+    pub(crate) fn are_keys(&self, slot: usize, level: usize, names: &[&str]) -> bool {
+        let is_same = |keys: &Vec<Box<str>>| keys.iter().map(|key| &**key).eq(names.iter().copied());
+        self.keys.get(&(slot, level)).is_some_and(|keys| keys.iter().any(is_same))
     }
 
     /// The object that each field of a scope is stored in; none for those of the scope's own.

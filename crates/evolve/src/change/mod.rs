@@ -1,7 +1,9 @@
 //! Changes: the facts about the step into a version that no schema can say.
 
+mod fit;
 mod model;
 mod parse;
 
+pub(crate) use fit::unfit_defaults;
 pub use model::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
 pub use parse::{OLDER_WRITE, parse_changes};

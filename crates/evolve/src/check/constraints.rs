@@ -34,10 +34,11 @@ pub(crate) fn constraints(
             keyword => after.place(node, keyword),
         };
         let related = old.map_or_else(Default::default, |old| before.place(old, keyword));
-        let required = matches!(what, What::NewlyRequired { .. });
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(span, related);
-        if required && let Some(value) = after.schema(node).and_then(|schema| value_for(schema, after.value_root())) {
+        if matches!(finding.what, What::NewlyRequired { settled: false, .. })
+            && let Some(value) = acceptable(after, node)
+        {
             finding = finding.add(Addition::Default(field.clone(), value));
         }
         if matches!(&finding.what, What::Tightened(limits) if limits.iter().all(Limit::refuses_only_empty)) {
@@ -54,6 +55,19 @@ pub(crate) fn constraints(
     findings
 }
 
+/// Whether a version is the first that has a field, so that a default is what readers fill in for good. One that it has
+/// without being that came too late.
+fn is_new(history: &History, side: &Side<'_>, node: NodeIndex) -> bool {
+    let first = side.version.id(node).map(|id| &history.version(history.field(id).first).name);
+    first == Some(&side.version.name) && side.version.structure.node(node).default.is_none()
+}
+
+/// A value that a field accepts.
+fn acceptable(side: &Side<'_>, node: NodeIndex) -> Option<Owned> {
+    let value = value_for(side.schema(node)?, side.value_root())?;
+    side.refusal_of_value(node, &value).is_none().then_some(value)
+}
+
 /// What is wrong with a difference, the keyword that says so, and what a document has to have at the field to show it.
 fn judge(
     history: &History,
@@ -61,23 +75,20 @@ fn judge(
     difference: &Difference,
     node: NodeIndex,
 ) -> Option<(What, &'static str, Option<Wanted>)> {
-    let has_default = || {
-        let frozen = after.version.id(node).and_then(|id| history.field(id).frozen.as_ref());
-        frozen.is_some() || after.version.structure.node(node).default.is_some()
-    };
+    // A default of the version alone is for new documents: nobody fills it in for old ones.
+    let is_filled = || after.version.id(node).is_some_and(|id| history.field(id).frozen.is_some());
+    let newly_required = |existed| What::NewlyRequired { existed, settled: !is_new(history, after, node) };
     match &difference.change {
         Change::Widened { before, after } => {
             Some((What::Widened { before: before.clone(), after: after.clone() }, "type", None))
         }
-        Change::Added { required: true, .. } if !has_default() => {
-            Some((What::NewlyRequired { existed: false }, "required", Some(Wanted::Absent)))
+        Change::Added { required: true, .. } if !is_filled() => {
+            Some((newly_required(false), "required", Some(Wanted::Absent)))
         }
-        Change::Replaced { .. } if after.is_required(node) && !has_default() => {
-            Some((What::NewlyRequired { existed: false }, "required", None))
+        Change::Replaced { .. } if after.is_required(node) && !is_filled() => {
+            Some((newly_required(false), "required", None))
         }
-        Change::Required(true) if !has_default() => {
-            Some((What::NewlyRequired { existed: true }, "required", Some(Wanted::Absent)))
-        }
+        Change::Required(true) if !is_filled() => Some((newly_required(true), "required", Some(Wanted::Absent))),
         Change::Enum { before, after } if !after.is_empty() => {
             let listed = spellings(after);
             let removed: Vec<Owned> =

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use wheelwright_document::Owned;
+use wheelwright_findings::Level;
 
 use super::{
-    Change, Difference, Example, Incompatibility, What,
+    Addition, Change, Difference, Example, Incompatibility, What,
     constraints::MOST_EXAMPLES,
     example::{Wanted, document, number, string},
     side::Side,
@@ -28,8 +29,21 @@ pub(crate) fn changed_defaults(
             let frozen = after.version.id(is).and_then(|id| history.field(id).frozen.clone());
             let what = What::DefaultChanged { before: old.clone(), after: new.clone(), frozen };
             let field = difference.after.clone()?;
-            let finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field, what);
-            Some(finding.at(after.place(is, "default"), before.place(was, "default")))
+            let mut finding =
+                Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
+                    .at(after.place_of_default(is), before.place_of_default(was));
+            let repeated = old.as_ref().filter(|value| {
+                new.is_none()
+                    && is_spelled_alike((before, was), (after, is))
+                    && after.refusal_of_value(is, value).is_none()
+            });
+            if let Some(value) = repeated {
+                finding = finding.add(Addition::Default(field, value.clone()));
+            }
+            if finding.is_filled_alike() {
+                finding.level = Level::Note;
+            }
+            Some(finding)
         })
         .collect()
 }
@@ -72,7 +86,7 @@ fn rejections<'s>(
             let what = What::DefaultRejected { value: value.clone(), reason };
             let field = side.version.structure.selector(node);
             let finding = Incompatibility::new(&side.version.name, Some(&first.version.name), field, what)
-                .at(side.place(node, ""), first.place(origin, "default"));
+                .at(side.place(node, ""), first.place_of_default(origin));
             Some((node, side, finding))
         })
         .collect()

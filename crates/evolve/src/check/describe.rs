@@ -18,7 +18,7 @@ impl Incompatibility {
         match &self.what {
             What::Removed { shape } => format!("{field} ({shape}) disappeared in {version}, and no change says why"),
             What::ProbablyRenamed { to, likeness } => {
-                format!("`{field}` disappeared and `{to}` appeared: renamed? {}", likeness.reason())
+                format!("`{field}` disappeared and `{to}` appeared in {version}: renamed? {}", likeness.reason())
             }
             What::Replaced { before, after } => {
                 format!("{field} is {before} in {other} and {after} in {version}: two fields of one name")
@@ -26,16 +26,16 @@ impl Incompatibility {
             What::Widened { before, after } => {
                 format!("{field} is {before} in {other} and {after} in {version}: {other} cannot read every value")
             }
-            What::NewlyRequired { existed: false } => {
-                format!("{field} is required in {version}, and documents of {other} do not have it")
-            }
-            What::NewlyRequired { existed: true } => {
-                format!("{field} is required in {version}, and documents of {other} may lack it")
+            What::NewlyRequired { existed, .. } => {
+                let lack = if *existed { "may lack it" } else { "do not have it" };
+                format!("{field} is required in {version}, and documents of {other} {lack}")
             }
             What::ValuesRefused { removed, listed } if removed.is_empty() => {
                 format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
             }
-            What::ValuesRefused { removed, .. } => format!("{field} does not take {} any more", listing(removed)),
+            What::ValuesRefused { removed, .. } => {
+                format!("{field} does not take {} any more in {version}", listing(removed))
+            }
             What::Tightened(limits) => {
                 let was = |limit: &Limit| match &limit.before {
                     Some(before) => format!("{} {before}", limit.keyword),
@@ -50,6 +50,13 @@ impl Incompatibility {
                 format!("{keyword} of {field} is {before} in {other} and {after} in {version}")
             }
             What::NullRefused => format!("{field} can be null in {other}, and not in {version}"),
+            What::DefaultChanged { before, after, frozen: Some(frozen) } if self.is_filled_alike() => {
+                let (was, is, frozen) = (value_or_none(before), value_or_none(after), spelled(frozen));
+                format!(
+                    "the default of {field} is {was} in {other} and {is} in {version}; where it is left out, {frozen} is \
+                     filled in for both"
+                )
+            }
             What::DefaultChanged { before, after, frozen } => {
                 let (was, is) = (value_or_none(before), value_or_none(after));
                 let kept = match frozen {
@@ -118,6 +125,27 @@ impl Incompatibility {
             What::NewlyRequired { .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
             }
+            What::NewlyRequired { settled: true, .. } => format!(
+                "make it optional in {}: it was published without a default, so that a default now is for new documents only",
+                self.version
+            ),
+            What::DefaultChanged { .. } if self.is_filled_alike() && self.additions.is_empty() => {
+                "leave it: nothing has to be done".to_owned()
+            }
+            What::DefaultChanged { .. } if self.is_filled_alike() => {
+                format!("leave it, or say the default for {}, too:\n{}", self.version, lines())
+            }
+            What::DefaultChanged { before: None, .. } => format!(
+                "leave it, if it is for new documents of {} only; else leave out the default, or add a field of its own",
+                self.version
+            ),
+            What::DefaultChanged { after: None, .. } if !self.additions.is_empty() => {
+                format!(
+                    "a default holds for its own version; if it is meant for {}, too, add:\n{}",
+                    self.version,
+                    lines()
+                )
+            }
             What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
                 format!("if that has not changed, add:\n{}", lines())
             }
@@ -181,21 +209,14 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
 
 /// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
 pub fn describe_loss(loss: &Loss) -> String {
-    let mut out = format!("{}{}", lost(&loss.there), lost(&loss.back));
-    if out.is_empty() {
-        return out;
-    }
-    if loss.additions.is_empty() {
-        out.push_str("With Wheelwright nothing is lost, without a line to add.\n");
-        return out;
-    }
-    let has_renames = loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { .. }));
-    let question = if has_renames { " (are these renames right?)" } else { "" };
-    let _ = writeln!(out, "With Wheelwright nothing is lost. Add to the changes of this kind{question}:\n");
-    let shown = &loss.additions[..loss.additions.len().min(MOST_ADDITIONS)];
-    out.push_str(&indented(&changes_text(&loss.step, shown)));
-    out.push_str(&and_more(loss.additions.len(), MOST_ADDITIONS));
-    out
+    format!("{}{}", lost(&loss.there), lost(&loss.back))
+}
+
+/// All lines to add to the changes of a kind so that nothing is lost, as one file. None if it takes none.
+pub fn describe_additions<'l>(losses: impl IntoIterator<Item = &'l Loss>) -> Option<String> {
+    let needed = losses.into_iter().filter(|loss| !loss.additions.is_empty());
+    let lines: String = needed.map(|loss| indented(&changes_text(&loss.step, &loss.additions))).collect();
+    (!lines.is_empty()).then_some(lines)
 }
 
 fn lost(lost: &Lost) -> String {
@@ -213,9 +234,31 @@ fn lost(lost: &Lost) -> String {
         let _ = writeln!(out, "\nThis document of {version}:\n\n{}", indented(&yaml(&shown.before)));
         let _ = writeln!(out, "reads like this once a client of {through} has written it back:\n");
         out.push_str(&indented(&yaml(&shown.after)));
+        if let Some(refusal) = &shown.refusal {
+            let _ = writeln!(out, "\n{through} refuses what is written back until the client mends it: {refusal}");
+        }
+    } else {
+        let _ = writeln!(out, "\nNo document shows it here: {version} refuses all that came to mind.");
     }
     out.push('\n');
     out
+}
+
+impl Lacking {
+    /// The field, and what it reads as in the newer version, as a fragment.
+    pub fn reads(&self, new: &VersionName) -> String {
+        let Self { field, shape, reads_as, within, required, probably, .. } = self;
+        let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
+        let mut text = match (reads_as, required) {
+            (Some(value), _) => format!("{field} ({shape}) reads as {}{within}", spelled(value)),
+            (None, false) => format!("{field} ({shape}) is absent"),
+            (None, true) => format!("{field} ({shape}) is absent, although {new} requires it{within}"),
+        };
+        if let Some(before) = probably {
+            let _ = write!(text, ", unless it is {before} under another name: then declare it as renamed");
+        }
+        text
+    }
 }
 
 /// What records of an older version lack, for somebody who sees this for the first time. Nothing if they lack nothing.
@@ -225,13 +268,8 @@ pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking
     }
     let fields = if lacking.len() == 1 { "1 field" } else { &format!("{} fields", lacking.len()) };
     let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n\n");
-    for Lacking { field, shape, reads_as, within, required, .. } in lacking.iter().take(MOST_LACKING) {
-        let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
-        let _ = match (reads_as, required) {
-            (Some(value), _) => writeln!(out, "    {field} ({shape}) reads as {}{within}", spelled(value)),
-            (None, false) => writeln!(out, "    {field} ({shape}) is absent"),
-            (None, true) => writeln!(out, "    {field} ({shape}) is absent, although {new} requires it{within}"),
-        };
+    for field in lacking.iter().take(MOST_LACKING) {
+        let _ = writeln!(out, "    {}", field.reads(new));
     }
     out.push_str(&and_more(lacking.len(), MOST_LACKING));
     out
@@ -343,9 +381,6 @@ const MOST_FIELDS: usize = 6;
 
 /// Fields of which it is said what they read as.
 const MOST_LACKING: usize = 20;
-
-/// Lines to add that are shown.
-const MOST_ADDITIONS: usize = 12;
 
 /// A line that says how many are not shown.
 fn and_more(count: usize, shown: usize) -> String {

@@ -76,6 +76,8 @@ pub enum What {
     NewlyRequired {
         /// The other version has it, as an optional one.
         existed: bool,
+        /// It was published without a default, so that readers fill in nothing for good.
+        settled: bool,
     },
     /// Values are not listed any more.
     ValuesRefused {
@@ -221,6 +223,17 @@ impl Incompatibility {
     pub(crate) fn add(mut self, addition: Addition) -> Self {
         self.additions.push(addition);
         self
+    }
+
+    /// Whether a default is another in this version, and what everybody gets is the same all the same: what readers fill
+    /// in for good is also what new documents get where a version has no default.
+    pub(crate) fn is_filled_alike(&self) -> bool {
+        match &self.what {
+            What::DefaultChanged { before, after, frozen } => {
+                before.as_ref().or(frozen.as_ref()) == after.as_ref().or(frozen.as_ref())
+            }
+            _ => false,
+        }
     }
 
     /// The rule that is broken.

@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Owned, Span, Value};
 use wheelwright_schema::Stages;
 
 use super::{
-    Addition, Change,
+    Addition, Change, What,
     constraints::as_seen_by,
     diff::compare,
     example::{Wanted, document},
@@ -64,6 +64,8 @@ pub struct RoundTrip {
     pub before: Owned,
     /// What they read after somebody else wrote it back through the other version.
     pub after: Owned,
+    /// Why the other version refuses what is written back, unless the client mends it.
+    pub refusal: Option<String>,
 }
 
 /// A field that records written by an older version do not have.
@@ -80,6 +82,8 @@ pub struct Lacking {
     pub within: Option<Selector>,
     /// The newer version asks for it.
     pub required: bool,
+    /// The field of the older version that it probably is, under another name.
+    pub probably: Option<Selector>,
     /// Where in the schema of the newer version it was written.
     pub span: Span,
 }
@@ -114,11 +118,19 @@ pub fn lacking_in_old_records(
     let schemas = Schemas::of(declaration, history);
     let (before, after) = (schemas.side(a), schemas.side(b));
     let differences = compare(&before, &after);
+    let mut renames: HashMap<Selector, Selector> = HashMap::new();
+    for finding in removals(&before, &after, &differences) {
+        if let What::ProbablyRenamed { to, .. } = finding.what {
+            renames.insert(to, finding.field);
+        }
+    }
     let came = differences.iter().filter(|one| matches!(one.change, Change::Added { .. } | Change::Replaced { .. }));
     let lacking = came.filter_map(|difference| {
         let node = difference.nodes.1?;
+        let field = difference.after.clone()?;
         Some(Lacking {
-            field: difference.after.clone()?,
+            probably: renames.get(&field).cloned(),
+            field,
             shape: after.shape_name(node),
             reads_as: after.version.id(node).and_then(|id| history.field(id).frozen.clone()),
             within: object_that_may_lack(history, &after, node),
@@ -226,15 +238,17 @@ fn shown(side: &Side<'_>, fields: &[NodeIndex]) -> Option<Owned> {
     best
 }
 
-/// Stored as one version, read and written back through the other, and read as the first again.
+/// Written as one version, which fills in what that version fills in; read and written back through the other; and read
+/// as the first again.
 fn round_trip(side: &Side<'_>, through: &Side<'_>, document: Owned) -> Option<RoundTrip> {
-    let run = |side: &Side<'_>, document: &Owned, stages: Stages| {
+    let decoded = |side: &Side<'_>, document: &Owned| {
         let arena = Arena::new();
         let document = as_seen_by(side, document);
-        let result = side.program()?.run(document.share(&arena), &arena, stages).ok()?;
+        let result = side.program()?.run(document.share(&arena), &arena, Stages::DEFAULT).ok()?;
         Some(Owned::from(result.value))
     };
-    let written = run(through, &document, Stages::DEFAULT)?;
-    let after = run(side, &written, Stages::DEFAULT)?;
-    Some(RoundTrip { before: document, after })
+    let stored = decoded(side, &document)?;
+    let written_back = decoded(through, &stored)?;
+    let after = decoded(side, &written_back)?;
+    Some(RoundTrip { before: document, after, refusal: through.refusal(&written_back) })
 }

@@ -23,6 +23,8 @@ pub(crate) fn probable_renames(before: &Side<'_>, after: &Side<'_>, tops: Vec<No
         .structure
         .fields()
         .filter(|node| before.version.counterpart(after.version, *node).is_none())
+        // A field that is locked as one of its own cannot become another.
+        .filter(|node| after.version.id(*node).is_none_or(|id| !after.version.is_locked_with(id)))
         .collect();
     let mut offer = Offer { before, after, came, taken: HashSet::new(), above_taken: HashSet::new(), list: Vec::new() };
     let mut level = tops;

@@ -20,7 +20,8 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use describe::{changes_text, describe_differences, describe_lacking, describe_loss};
+pub use describe::{changes_text, describe_additions, describe_differences, describe_lacking, describe_loss};
+pub(crate) use diff::spelled;
 pub use diff::{Change, Difference, Limit, diff};
 pub use finding::{Addition, Example, Incompatibility, Likeness, What, only_new};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use wheelwright_findings::Level;
+
 use super::{
     Addition, Change, Difference, Incompatibility, Likeness, What,
     likeness::{Candidate, probable_renames},
@@ -57,6 +59,10 @@ fn rename(
 
 fn removal(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, difference: &Difference) -> Incompatibility {
     let field = before.version.structure.selector(gone);
+    // What is locked stays two fields, whatever is said about them: there is nothing left to decide.
+    let is_settled = matches!(difference.change, Change::Removed { .. })
+        && after.version.continues_lock()
+        && before.version.id(gone).is_some_and(|id| before.version.is_locked_with(id));
     let what = match &difference.change {
         Change::Replaced { before, after } => What::Replaced { before: before.clone(), after: after.clone() },
         _ => What::Removed { shape: before.shape_name(gone) },
@@ -66,7 +72,9 @@ fn removal(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, difference: &Di
         Some(replacement) => after.place(replacement, "type"),
         None => parent().map_or_else(Default::default, |parent| after.place(parent, "properties")),
     };
-    Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
+    let found = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
         .at(span, before.place(gone, "type"))
-        .add(Addition::Removed(field))
+        .add(Addition::Removed(field));
+    let level = if is_settled { Level::Note } else { found.level };
+    Incompatibility { level, ..found }
 }

@@ -130,6 +130,13 @@ impl Side<'_> {
         found.flatten().next().map_or_else(Span::default, |schema| schema.place_of(keyword))
     }
 
+    /// Where the default of a node was written: in the changes, or in the schema.
+    pub(crate) fn place_of_default(&self, node: NodeIndex) -> Span {
+        let field = self.version.structure.selector(node);
+        let declared = self.step.and_then(|step| step.defaults.iter().find(|declared| declared.at.item == field));
+        declared.map_or_else(|| self.place(node, "default"), |declared| declared.at.span)
+    }
+
     /// The ids of the fields by which the items of a list are told apart, with their names; their order says nothing.
     pub(crate) fn keys(&self, list: NodeIndex) -> BTreeSet<(Option<FieldId>, Box<str>)> {
         let structure = &self.version.structure;

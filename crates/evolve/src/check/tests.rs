@@ -140,7 +140,7 @@ fn what_is_gone_is_asked_about_with_the_lines_to_add() {
         told(&findings),
         [
             "WW150 spec.note (string) disappeared in v2, and no change says why",
-            "WW151 `spec.qty` disappeared and `spec.quantity` appeared: renamed? one name is part of the other, or short \
+            "WW151 `spec.qty` disappeared and `spec.quantity` appeared in v2: renamed? one name is part of the other, or short \
              for it",
             "WW150 spec.zone (object) disappeared in v2, and no change says why",
         ]
@@ -168,6 +168,59 @@ fn a_field_that_is_said_to_be_new_replaces_nothing_by_accident() {
     assert_eq!(told(&case.findings()), [""; 0]);
     let (a, b) = case.versions();
     assert!(matches!(diff(&case.declaration, &case.history, a, b)[0].change, Change::Replaced { .. }));
+}
+
+#[test]
+fn only_a_default_that_readers_fill_in_makes_up_for_a_newly_required_field() {
+    let found = |versions: &str, changes: &str| -> Vec<(String, String)> {
+        let case = Case::new(&format!("{versions}changes: {changes}"));
+        let findings = case.findings().into_iter().filter(|finding| finding.rule().id == "WW154");
+        findings.map(|finding| (finding.field.to_string(), finding.mend())).collect()
+    };
+    let new = "v1: {type: object, properties: {}}\n\
+               v2: {type: object, required: [size], properties: {size: {type: integer, minimum: 7}}}\n";
+    let offered =
+        "make it optional, or say what it is where it is left out, for instance:\nv2:\n  default:\n    size: 7\n";
+    assert_eq!(found(new, "{}"), [("size".to_owned(), offered.to_owned())]);
+    assert_eq!(found(new, "{v2: {default: {size: 7}}}"), []);
+    let old = "v1: {type: object, properties: {size: {type: integer}}}\n\
+               v2: {type: object, required: [size], properties: {size: {type: integer}}}\n";
+    let back = "v1: {type: object, properties: {size: {type: integer}}}\nv2: {type: object, properties: {}}\n\
+                v3: {type: object, required: [size], properties: {size: {type: integer}}}\n";
+    for (versions, last) in [(old, "v2"), (back, "v3")] {
+        let only = format!(
+            "make it optional in {last}: it was published without a default, so that a default now is for new documents only"
+        );
+        for changes in ["{}".to_owned(), format!("{{{last}: {{default: {{size: 7}}}}}}")] {
+            assert_eq!(found(versions, &changes), [("size".to_owned(), only.clone())]);
+        }
+    }
+    let filled = "v1: {type: object, properties: {size: {type: integer, default: 1}}}\n\
+                  v2: {type: object, required: [size], properties: {size: {type: integer}}}\n";
+    assert_eq!(found(filled, "{}"), []);
+}
+
+#[test]
+fn a_default_that_is_gone_is_a_note_where_readers_fill_it_in_all_the_same() {
+    let told_of = |v1: &str, v2: &str, changes: &str| -> Vec<String> {
+        let version = |name: &str, field: &str| format!("{name}: {{type: object, properties: {{f: {field}}}}}\n");
+        let case = Case::new(&format!("{}{}changes: {changes}", version("v1", v1), version("v2", v2)));
+        let tell = |finding: &Incompatibility| {
+            format!("{} {} ({})", finding.level.as_str(), finding.message(), finding.mend().replace('\n', " "))
+        };
+        case.findings().iter().map(tell).collect()
+    };
+    let (with, without) = ("{type: string, default: a}", "{type: string}");
+    let same = "note the default of f is \"a\" in v1 and nothing in v2; where it is left out, \"a\" is filled in for both \
+                (leave it, or say the default for v2, too: v2:   default:     f: a )";
+    assert_eq!(told_of(with, without, "{}"), [same]);
+    assert_eq!(told_of(without, without, "{v1: {default: {f: a}}}"), [same]);
+    assert_eq!(told_of(with, without, "{v2: {default: {f: a}}}"), [""; 0]);
+    assert_eq!(
+        told_of(without, with, "{}"),
+        ["warning the default of f is nothing in v1 and \"a\" in v2; readers of old records keep leaving it absent \
+             (leave it, if it is for new documents of v2 only; else leave out the default, or add a field of its own)"]
+    );
 }
 
 #[test]
@@ -347,10 +400,30 @@ fn two_versions_without_a_word_say_what_kubernetes_would_lose() {
          \x20       image: {type: string}\n        quantity: {type: integer, default: 1}\n",
     );
     let (a, b) = case.versions();
-    assert_eq!(
-        describe_loss(&lost_under_none(&case.declaration, &case.history, a, b)),
-        include_str!("golden/first_contact.txt")
+    let loss = lost_under_none(&case.declaration, &case.history, a, b);
+    let told = format!("{}{}", describe_loss(&loss), describe_additions([&loss]).unwrap());
+    assert_eq!(told, include_str!("golden/first_contact.txt"));
+}
+
+#[test]
+fn what_a_version_fills_in_is_stored_before_another_reads_it() {
+    let case = Case::new(
+        "v1: {type: object, properties: {replicas: {type: integer, default: 1}, port: {type: integer, default: 80}}}\n\
+         v2: {type: object, required: [zone], properties: {replicas: {type: integer, default: 2}, zone: {type: string}}}",
     );
+    let (a, b) = case.versions();
+    let loss = lost_under_none(&case.declaration, &case.history, a, b);
+    let shown = |lost: &Lost| {
+        let RoundTrip { after: Owned::Object(fields), refusal, .. } = lost.shown.clone().unwrap() else {
+            panic!("a document is an object");
+        };
+        let own = fields.iter().filter(|(name, _)| matches!(&**name, "replicas" | "port" | "zone"));
+        (own.map(|(name, value)| format!("{name} {}", spelled(value))).collect::<Vec<_>>(), refusal)
+    };
+    let (after, refusal) = shown(&loss.there);
+    assert_eq!(after, ["replicas 1", "port 80"]);
+    assert_eq!(refusal.as_deref(), Some("zone: is required"));
+    assert_eq!(shown(&loss.back), (vec!["replicas 2".to_owned()], None));
 }
 
 #[test]

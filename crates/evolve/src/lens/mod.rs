@@ -15,7 +15,7 @@ pub(crate) mod get;
 pub(crate) mod lists;
 pub(crate) mod plan;
 mod put;
-mod record;
+pub(crate) mod record;
 mod same;
 pub(crate) mod state;
 
@@ -23,7 +23,7 @@ use std::{error::Error, fmt};
 
 use wheelwright_document::{Arena, Entry, Value};
 
-pub use self::record::{Provenance, Source};
+pub use self::record::{Provenance, Source, Trail};
 pub(crate) use self::{census::Tally, same::same};
 use self::{
     get::Get,

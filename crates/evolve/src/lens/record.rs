@@ -1,5 +1,7 @@
 //! Listening to `get`: where each field of its result comes from.
 
+use std::{fmt, sync::Arc};
+
 use crate::FieldId;
 
 /// Where the value of a field comes from.
@@ -47,57 +49,93 @@ impl Recorder for () {
 /// Where one field of a result comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Provenance {
-    /// The path of the field in the result: `spec.ports[0].name`, and `spec.labels[a.b]` in maps.
-    pub path: String,
+    /// The path of the field in the result.
+    pub path: Trail,
     /// The field; `None` for one that nobody declares.
     pub id: Option<FieldId>,
     /// Where it comes from.
     pub source: Source,
 }
 
+/// A path in a document, written `spec.ports[0].name`, and `spec.labels[a.b]` in maps. Paths share what they begin with:
+/// written out, all of them can be as long as the square of the document.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Trail(pub(crate) Option<Arc<Link>>);
+
+/// The last step of a path, and the path before it.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Link {
+    pub(crate) above: Trail,
+    pub(crate) step: TrailStep,
+}
+
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum TrailStep {
+    Field(Box<str>),
+    Item(usize),
+    Value(Box<str>),
+}
+
+impl Trail {
+    pub(crate) fn with(&self, step: TrailStep) -> Self {
+        Self(Some(Arc::new(Link { above: self.clone(), step })))
+    }
+}
+
+impl fmt::Display for Trail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let links = std::iter::successors(self.0.as_deref(), |link| link.above.0.as_deref());
+        let links: Vec<&Link> = links.collect();
+        for (position, link) in links.iter().rev().enumerate() {
+            match &link.step {
+                TrailStep::Field(name) if position == 0 => f.write_str(name)?,
+                TrailStep::Field(name) => write!(f, ".{name}")?,
+                TrailStep::Item(index) => write!(f, "[{index}]")?,
+                TrailStep::Value(key) => write!(f, "[{key}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Writes down every field.
 #[derive(Default)]
 pub(crate) struct Notes {
-    path: String,
-    marks: Vec<usize>,
+    /// What was entered, the innermost last.
+    entered: Vec<Trail>,
     pub(crate) found: Vec<Provenance>,
 }
 
 impl Notes {
-    fn push(&mut self, write: impl FnOnce(&mut String)) {
-        self.marks.push(self.path.len());
-        write(&mut self.path);
+    fn below(&self, step: TrailStep) -> Trail {
+        self.entered.last().unwrap_or(&Trail::default()).with(step)
     }
 }
 
 impl Recorder for Notes {
     fn enter(&mut self, name: &str) {
-        self.push(|path| {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(name);
-        });
+        self.entered.push(self.below(TrailStep::Field(name.into())));
     }
 
     fn enter_index(&mut self, index: usize) {
-        self.push(|path| path.push_str(&format!("[{index}]")));
+        self.entered.push(self.below(TrailStep::Item(index)));
     }
 
     fn enter_key(&mut self, key: &str) {
-        self.push(|path| path.push_str(&format!("[{key}]")));
+        self.entered.push(self.below(TrailStep::Value(key.into())));
     }
 
     fn leave(&mut self) {
-        self.path.truncate(self.marks.pop().unwrap_or_default());
+        self.entered.pop();
     }
 
     fn source(&mut self, id: FieldId, source: Source) {
-        self.found.push(Provenance { path: self.path.clone(), id: Some(id), source });
+        let path = self.entered.last().cloned().unwrap_or_default();
+        self.found.push(Provenance { path, id: Some(id), source });
     }
 
     fn unknown(&mut self, name: &str) {
-        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        let path = self.below(TrailStep::Field(name.into()));
         self.found.push(Provenance { path, id: None, source: Source::Stored });
     }
 }

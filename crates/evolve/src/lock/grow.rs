@@ -233,7 +233,10 @@ impl Growth {
             return None;
         };
         if self.replay.version(&hub).is_none() {
-            self.problem(&rules::HUB_MOVED, span, format!("{name} has no version {hub} that could be its hub"));
+            let versions: Vec<_> = history.versions.iter().map(|version| version.name.as_str()).collect();
+            let message = format!("{name} has no version {hub} that could be its hub");
+            let mend = format!("name one of {}", versions.join(", "));
+            self.problems.push(problem_at(&rules::HUB_MOVED, span, message).mend(mend));
         } else if let Some(Located { item: pinned, span }) = pinned.filter(|pinned| pinned.item != hub) {
             let message = format!("the hub of {name} is {hub}, and pinned to {pinned}");
             let mend = match asked {

@@ -91,6 +91,9 @@ impl Replay {
                 (base, from, self.versions.len(), place)
             }
         };
+        if entry.origin == Origin::Amended {
+            only_gains(entry)?;
+        }
         let base = base.map(|rank| &self.versions[rank]);
         let writers = base.filter(|_| entry.origin == Origin::Amended).map_or(Writers::Exact, |base| base.writers);
         let mut draft = Draft::of(base);
@@ -222,6 +225,21 @@ impl Replay {
             open.extend(children);
         }
         Ok((structure, ids))
+    }
+}
+
+/// A locked version keeps all its fields where they are, so that a field is in its first version as long as there is a
+/// lock, and in an object that is no younger than itself: storing every field where its first version has it needs that,
+/// else two objects could each be in the other.
+fn only_gains(entry: &Entry) -> Result<(), Fault> {
+    let is_loss = |edit: &Edit| matches!(edit, Edit::Remove(_) | Edit::Move { .. });
+    match entry.edits.iter().position(is_loss) {
+        Some(position) => {
+            let message =
+                format!("{} is locked, and can only gain fields: it neither loses nor moves any", entry.version);
+            Err(Fault::new(Some(position), message))
+        }
+        None => Ok(()),
     }
 }
 

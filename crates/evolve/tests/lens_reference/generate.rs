@@ -2,6 +2,7 @@
 //!
 //! Zero is the simplest choice everywhere, and what a tape that has ended gives.
 
+#[path = "generate/editor.rs"]
 mod editor;
 
 use std::{collections::HashMap, fmt};

@@ -9,7 +9,8 @@ use crate::{Finding, Findings, Place, Suppression};
 /// Writes a JSON object a line for each finding, in the order of [`Findings::sorted`].
 ///
 /// Every object has the same keys, `null` where there is nothing to say: `rule`, `name`, `fingerprint` (see
-/// [`Findings::identified`]), `level`, `message`, `type` (Kubernetes' name for the sort of error), `field`, `file`, `line` and `column` (from 1, in characters), `offset` and
+/// [`Findings::identified`]), `level`, `message`, `type` (Kubernetes' name for the sort of error), `field`, `kind` (with its
+/// group) and `version` where it is about versions of a kind, `file`, `line` and `column` (from 1, in characters), `offset` and
 /// `endOffset` (from 0, in bytes), `related` (a list of `label` and the same keys of a place), `mend` (that of the rule
 /// where the finding has none of its own), `suppressed` (`reason` and `until`, where it is let pass).
 pub fn render_json(findings: &Findings, out: &mut dyn io::Write) -> io::Result<()> {
@@ -37,6 +38,8 @@ fn object<'a>(finding: &'a Finding, fingerprint: &'a str, arena: &'a Arena) -> V
         Entry { key: "message", value: Value::string(&finding.message) },
         Entry { key: "type", value: text_or_null(finding.error_type) },
         Entry { key: "field", value: Value::string(finding.field.as_str()) },
+        Entry { key: "kind", value: text_or_null(finding.kind.as_deref()) },
+        Entry { key: "version", value: text_or_null(finding.version.as_deref()) },
     ];
     entries.extend(place_entries(finding.place.as_ref(), arena));
     entries.push(Entry { key: "related", value: Value::Array(arena.slice_from(related)) });

@@ -2,6 +2,7 @@
 
 mod compatibility;
 mod first_contact;
+mod gone;
 mod versions;
 
 use std::{
@@ -24,7 +25,7 @@ use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     openapi::{self, Checked},
     place::{at_names, names_of_blocks},
-    report::{Found, Manner, Report, plural, write_to_reader},
+    report::{Found, Manner, Report, is_told, plural, write_to_reader},
     scalar_place::place_of_part,
     words,
 };
@@ -39,13 +40,13 @@ pub use versions::{Versions, VersionsError};
 pub struct CheckOptions {
     /// How findings are written; they are data either way.
     pub format: Format,
-    /// The least level that is shown.
-    pub level: Level,
+    /// The least level that is shown. Without it everything is, and where a story is told only errors have pictures.
+    pub level: Option<Level>,
     /// Whether people are shown what is let pass; programs are always told.
     pub show_suppressed: bool,
     /// What a schema that stands alone describes.
     pub root: Root,
-    /// Whether findings are shown that were there at the revision that is compared with, too.
+    /// Whether every finding is shown with its picture, and also those of the revision that is compared with.
     pub all: bool,
     /// Whether a sample of the laws is run over kinds with changes or a lock.
     pub laws: bool,
@@ -53,14 +54,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self {
-            format: Format::Text,
-            level: Level::Note,
-            show_suppressed: false,
-            root: Root::Value,
-            all: false,
-            laws: true,
-        }
+        Self { format: Format::Text, level: None, show_suppressed: false, root: Root::Value, all: false, laws: true }
     }
 }
 
@@ -122,6 +116,8 @@ pub fn check(
             versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind)).collect();
         related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
         run.add(&versions.now, findings);
+        run.add(&versions.now, gone::versions_since(before, &versions.now));
+        run.add(&before.kinds, gone::kinds_since(before, &versions.now));
     }
     console.end_progress()?;
     let Run { report, declared, files, .. } = run;
@@ -137,13 +133,19 @@ pub fn check(
     }
     let manner = Manner {
         format: options.format,
-        least: options.level,
+        least: options.level.unwrap_or(Level::Note),
         show_suppressed: options.show_suppressed,
         colour: console.colour_data,
     };
-    found.write(manner, console.data)?;
-    if options.format == Format::Text && options.level < Level::Error {
+    let tells = options.format == Format::Text && manner.least < Level::Error && !contacts.is_empty();
+    let is_brief = tells && options.level.is_none() && !options.all && !options.show_suppressed;
+    if tells {
         write_to_reader(first_contact::text(&contacts).as_bytes(), console.data)?;
+    }
+    let pictured = if is_brief { Manner { least: Level::Error, ..manner } } else { manner };
+    found.write(pictured, console.data)?;
+    if is_brief {
+        write_to_reader(found.by_rule(Level::Error).as_bytes(), console.data)?;
     }
     if files > 0 {
         console.say(summary(declared, files, &found, manner))?;
@@ -152,7 +154,7 @@ pub fn check(
         let known = plural(known, "finding");
         console.say(format_args!("not shown: {known} of {}; --all shows everything", before.revision))?;
     }
-    if let Some(hint) = hint(&found, manner) {
+    if let Some(hint) = hint(&found, manner, is_brief) {
         console.say(hint)?;
     }
     Ok(found.exit())
@@ -217,6 +219,7 @@ impl<'r> Run<'r> {
         }
         for lock in state.locks.iter() {
             findings.extend(lock.findings());
+            findings.extend(gone::kinds_since_lock(state, lock));
         }
         let mut contacts = Vec::new();
         let total = state.each().count();
@@ -390,18 +393,22 @@ fn summary(declared: usize, files: usize, found: &Found, manner: Manner) -> Stri
     }
 }
 
-/// What to do next, for somebody who has just read findings.
-fn hint(found: &Found, manner: Manner) -> Option<String> {
-    let counted = found.shown(manner).filter(|finding| manner.format == Format::Text && finding.suppressed.is_none());
+/// What to do next, for somebody who has just read findings; `is_brief` if not all of them had pictures.
+fn hint(found: &Found, manner: Manner, is_brief: bool) -> Option<String> {
+    let counted = found
+        .shown(manner)
+        .filter(|finding| manner.format == Format::Text && finding.suppressed.is_none() && !is_told(finding));
     let gravest = counted.min_by_key(|finding| Reverse(finding.level))?;
     let id = gravest.rule.id;
     let has_comments =
         gravest.place.as_ref().is_some_and(|place| ![".json", ".lock"].iter().any(|end| place.file.ends_with(end)));
-    Some(match gravest.rule.may_be_allowed() && has_comments {
-        true => format!(
-            "help: wheelwright explain {id} says more; a comment above it lets it pass: # wheelwright: allow {id} -- reason"
-        ),
-        false => format!("help: wheelwright explain {id} says more"),
+    // Mistakes of the tool may be allowed, for instance until the next release, but are better reported.
+    let is_ours = matches!(id, "WW171" | "WW174" | "WW183");
+    let more = format!("help: wheelwright explain {id} says more");
+    Some(match gravest.rule.may_be_allowed() && has_comments && !is_ours {
+        _ if is_brief && gravest.level < Level::Error => format!("{more}; --all shows every finding where it is"),
+        true => format!("{more}; a comment above it lets it pass: # wheelwright: allow {id} -- reason"),
+        false => more,
     })
 }
 

@@ -1,9 +1,13 @@
 //! `convert`: documents of one version as another version shows them.
 
-use std::io::{self, Read};
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    io::{self, Read},
+};
 
 use wheelwright_catalog::json_text;
-use wheelwright_document::{Arena, Decode, Entry, Span, Spanned, Value, decode, encode_into};
+use wheelwright_document::{Arena, Decode, Entry, FieldPath, Span, Spanned, Value, decode, encode_into};
 use wheelwright_evolve::{ConvertError, Kind, VersionIndex};
 use wheelwright_findings::{Finding, Holds, rules};
 use wheelwright_schema::Stages;
@@ -16,7 +20,7 @@ use crate::{
     Console, Exit, Input, Kinds, ResultFormat, Unreadable,
     kinds::{Names, few, version},
     lines::{Line, answer_lines},
-    report::{Manner, Report},
+    report::{Manner, Report, plural},
     words,
 };
 
@@ -126,6 +130,7 @@ impl<'r> Run<'r> {
         let names = Names {
             chosen_kind: options.kind.as_deref(),
             from: options.from.as_deref(),
+            other_api_version: document.get("apiVersion").map(|other| other.kind_name()),
             ..Names::of(|key| document.get(key).and_then(Spanned::as_str))
         };
         if document.as_object().is_none() {
@@ -247,6 +252,7 @@ pub struct LineOptions {
 /// Converts a document a line, and writes one a line; empty lines are passed over. A document that cannot be converted
 /// is answered with `{"error": …}`, and the command ends with findings. A line has at most 3 MiB, which is what
 /// Kubernetes takes for a document. No more than one is held at a time.
+/// What documents had and answers have not is summed up on the conversation at the end.
 ///
 /// # Errors
 /// The lines cannot be read, or the console cannot be written to.
@@ -266,9 +272,10 @@ pub fn convert_lines(
     }
     let limit = Decode::default().max_bytes;
     let mut exit = Exit::Clean;
+    let mut left_out = LeftOut::default();
     answer_lines(lines, limit, console.data, |line, answer| {
         let converted = match line {
-            Line::Whole(line) => convert_line(line, kinds, options, answer),
+            Line::Whole(line) => convert_line(line, kinds, options, answer, &mut left_out),
             Line::TooLong(_) => Err(format!("the line is longer than the limit of {} MiB", limit >> 20)),
         };
         if let Err(error) = converted {
@@ -276,16 +283,24 @@ pub fn convert_lines(
             exit = Exit::Findings;
         }
     })?;
+    left_out.say(&options.way, console)?;
     Ok(exit)
 }
 
-fn convert_line(line: &[u8], kinds: &Kinds, options: &LineOptions, answer: &mut Vec<u8>) -> Result<(), String> {
+fn convert_line(
+    line: &[u8],
+    kinds: &Kinds,
+    options: &LineOptions,
+    answer: &mut Vec<u8>,
+    left_out: &mut LeftOut,
+) -> Result<(), String> {
     let line = json_text::without_byte_order_mark(line);
     let arena = Arena::for_input(line.len());
     let document = decode(line, &arena).map_err(|error| error.to_string())?;
     let (kind, from) = kinds.of(Names {
         chosen_kind: options.kind.as_deref(),
         from: options.from.as_deref(),
+        other_api_version: document.get("apiVersion").map(Value::kind_name),
         ..Names::of(|key| document.get(key).and_then(Value::as_str))
     })?;
     let converted = match &options.way {
@@ -293,7 +308,70 @@ fn convert_line(line: &[u8], kinds: &Kinds, options: &LineOptions, answer: &mut 
         Way::Via(via) => kind.round_trip(from, version(kind, via)?, document, &arena),
     };
     encode_into(converted.map_err(|error: ConvertError| error.to_string())?, answer);
+    if let Way::To(to) = &options.way {
+        left_out.unsaid.add(&kind.left_out(from, version(kind, to)?, document));
+    }
+    if let Some(Ok(pruned)) = kind.program(from).map(|program| program.run(document, &arena, Stages::PRUNE)) {
+        left_out.unknown.add(&pruned.unknown);
+        left_out.unknown.add(&pruned.unknown_metadata);
+    }
     Ok(())
+}
+
+/// What the documents of all lines had and the answers have not.
+#[derive(Default)]
+struct LeftOut {
+    /// What the other version cannot say.
+    unsaid: Tally,
+    /// What their own version does not know.
+    unknown: Tally,
+}
+
+impl LeftOut {
+    fn say(&self, way: &Way, console: &mut Console<'_>) -> io::Result<()> {
+        let (Way::To(other) | Way::Via(other)) = way;
+        if let Some(fields) = self.unsaid.spelled() {
+            console.say(format_args!("warning: {other} cannot say {fields}: left out"))?;
+        }
+        match self.unknown.spelled() {
+            Some(fields) => console.say(format_args!("warning: unknown fields: {fields}: left out")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How often each field was met, whatever the items and keys on the way to it.
+#[derive(Default)]
+struct Tally(BTreeMap<String, usize>);
+
+impl Tally {
+    /// There may be as many fields as lines, and more names than this are not kept.
+    const MOST: usize = 1000;
+    const LONGEST: usize = 200;
+
+    fn add(&mut self, fields: &[FieldPath]) {
+        for field in fields {
+            let mut depth = 0_usize;
+            let mut name = String::new();
+            for letter in field.as_str().chars().take(Self::LONGEST) {
+                depth = depth.saturating_sub(usize::from(letter == ']'));
+                name.extend((depth == 0).then_some(letter));
+                depth += usize::from(letter == '[');
+            }
+            if self.0.len() >= Self::MOST && !self.0.contains_key(&name) {
+                name = "others".to_owned();
+            }
+            *self.0.entry(name).or_default() += 1;
+        }
+    }
+
+    /// The most frequent ones; none if there are none.
+    fn spelled(&self) -> Option<String> {
+        let mut fields: Vec<_> = self.0.iter().collect();
+        fields.sort_by_key(|(_, count)| Reverse(**count));
+        let times = |(field, count): (&String, &usize)| format!("{field} ({})", plural(*count, "time"));
+        (!fields.is_empty()).then(|| few(fields.into_iter().map(times)))
+    }
 }
 
 /// Whether one of the kinds that documents may be of has a version, or what to complain of.
@@ -346,6 +424,20 @@ mod tests {
         }
         let expected = r#"{"spec":{"qty":1,"city":"","coupon":"A","lines":[{"gift":false},{"gift":true}]}}"#;
         assert_eq!(normal, (Exit::Clean, vec![expected.to_owned()]));
+    }
+
+    #[test]
+    fn fields_are_counted_whatever_the_items_on_the_way_to_them() {
+        let path = |index: usize| {
+            use wheelwright_document::Path;
+            Path::Child(&Path::Index(&Path::Child(&Path::Root, "lines"), index), "gift").to_field_path()
+        };
+        let mut tally = Tally::default();
+        tally.add(&[path(0), path(1), FieldPath::root().child("coupon")]);
+        assert_eq!(tally.spelled().as_deref(), Some("lines[].gift (2 times), coupon (1 time)"));
+        tally.add(&(0..2 * Tally::MOST).map(|at| FieldPath::root().child(&format!("f{at}"))).collect::<Vec<_>>());
+        assert_eq!((tally.0.len(), tally.0["others"]), (Tally::MOST + 1, Tally::MOST + 2));
+        assert_eq!(Tally::default().spelled(), None);
     }
 
     #[test]

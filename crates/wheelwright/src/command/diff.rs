@@ -40,6 +40,9 @@ pub fn diff(
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
     let are_files = Path::new(a).is_file() && Path::new(b).is_file();
+    if let Some(complaint) = no_pair(a, b).filter(|_| !are_files) {
+        return console.complain(complaint).map(|()| Exit::Usage);
+    }
     let found = if are_files { of_files(a, b, options) } else { of_versions(a, b, catalog, options) };
     let pairs = match found {
         Ok(pairs) => pairs,
@@ -60,6 +63,22 @@ pub fn diff(
         }
     }
     Ok(Exit::Clean)
+}
+
+/// Why two names are neither those of two files nor those of two versions, as far as can be told from the names.
+fn no_pair(a: &str, b: &str) -> Option<String> {
+    let looks_like_file = |name: &str| {
+        let ends = [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
+        ends || name.contains(std::path::is_separator) || Path::new(name).is_file()
+    };
+    let file = [a, b].into_iter().find(|name| looks_like_file(name))?;
+    let missing = [a, b].into_iter().find(|name| looks_like_file(name) && !Path::new(name).exists());
+    Some(match missing {
+        Some(name) => format!("cannot read {name}: there is no such file"),
+        None => format!(
+            "{a} and {b} are not two files, and {file} is no version: name two files, or two versions and --catalog"
+        ),
+    })
 }
 
 /// Two versions of a kind.

@@ -22,13 +22,14 @@ impl<'k> Conversion<'k> {
     }
 
     /// Why a value is there, for people.
-    fn reason(&self, Explained { path, because, .. }: &Explained<'_>) -> String {
+    fn reason(&self, path: &str, because: &Because) -> String {
         let from = self.name(self.from);
         match because {
             Because::Written { at, in_bag } => {
+                let at = at.to_string();
                 let mut reason = match at == path {
                     true => "set in the document".to_owned(),
-                    false if parent(at) == parent(path) => format!("renamed from {at} in {from}"),
+                    false if parent(&at) == parent(path) => format!("renamed from {at} in {from}"),
                     false => format!("moved from {at} in {from}"),
                 };
                 if *in_bag {
@@ -37,7 +38,7 @@ impl<'k> Conversion<'k> {
                 }
                 reason
             }
-            Because::Default { at } if at == path => format!("default of {from}"),
+            Because::Default { at } if at.to_string() == path => format!("default of {from}"),
             Because::Default { at } => format!("default of {at} in {from}"),
             Because::Frozen { first } => format!("frozen default, since {}", self.name(*first)),
             Because::Implied => "implied by the fields that are in it".to_owned(),
@@ -81,6 +82,11 @@ impl Explainer {
     }
 }
 
+/// How much text a table has about one document: all paths together can be as long as the square of the document.
+const MOST_BYTES: usize = 4 << 20;
+/// What is wider stands out of its column, lest every line is as wide.
+const WIDEST_COLUMN: usize = 200;
+
 fn write_table(
     conversion: &Conversion<'_>,
     document: Value<'_>,
@@ -91,17 +97,27 @@ fn write_table(
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
     let Conversion { kind, from, to } = *conversion;
     writeln!(out, "{}{name}: {} → {}", kind.name(), conversion.name(from), conversion.name(to))?;
-    let rows: Vec<(&str, String, String)> = explained
-        .iter()
-        .map(|explained| (&*explained.path, picture(explained.value), conversion.reason(explained)))
-        .collect();
-    let width = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count()).max().unwrap_or(0);
-    let paths = width(&mut rows.iter().map(|(path, ..)| *path));
+    let mut bytes = 0;
+    let rows = explained.iter().map_while(|Explained { path, value, because }| {
+        let path = (bytes <= MOST_BYTES).then(|| path.to_string())?;
+        let reason = conversion.reason(&path, because);
+        bytes += path.len() + reason.len();
+        Some((path, picture(*value), reason))
+    });
+    let rows: Vec<(String, String, String)> = rows.collect();
+    let width = |texts: &mut dyn Iterator<Item = &str>| {
+        let widths = texts.map(|text| text.chars().count());
+        widths.filter(|width| *width <= WIDEST_COLUMN).max().unwrap_or(0)
+    };
+    let paths = width(&mut rows.iter().map(|(path, ..)| path.as_str()));
     let values = width(&mut rows.iter().map(|(_, value, _)| value.as_str()));
     for (path, value, reason) in &rows {
         writeln!(out, "  {path:paths$}  {value:values$}  {reason}")?;
     }
-    Ok(())
+    match explained.len() - rows.len() {
+        0 => Ok(()),
+        more => writeln!(out, "  … and {more} more values: all of their paths would be too long"),
+    }
 }
 
 /// A value as far as it fits into a table.
@@ -132,14 +148,15 @@ fn write_line(
         Because::Asked => ("asked", Some(conversion.name(conversion.to)), None, false),
     };
     let line = place.span.line.to_string();
+    let (path, at) = (explained.path.to_string(), at.map(ToString::to_string));
     let entries = [
         ("file", Value::string(&place.file)),
         ("line", Number::new(&line).map_or(Value::Null, Value::Number)),
-        ("path", Value::string(&explained.path)),
+        ("path", Value::string(&path)),
         ("value", explained.value),
         ("because", Value::string(because)),
         ("version", version.map_or(Value::Null, Value::string)),
-        ("at", at.map_or(Value::Null, |at| Value::string(at))),
+        ("at", at.as_deref().map_or(Value::Null, Value::string)),
         ("inBag", Value::Bool(in_bag)),
     ];
     let entries = entries.map(|(key, value)| Entry { key, value });

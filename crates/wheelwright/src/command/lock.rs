@@ -3,7 +3,10 @@
 use std::{io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Kind, OnDisk, write_lock};
-use wheelwright_evolve::{HubMove, Lock, VersionName, check::check};
+use wheelwright_evolve::{
+    History, HubMove, Lock, VersionHistory, VersionName,
+    check::{Incompatibility, check},
+};
 use wheelwright_findings::{Finding, Level, rules};
 
 use crate::{
@@ -22,13 +25,15 @@ pub struct LockOptions {
     pub kind: Option<String>,
     /// Nothing is written; it is only said whether there is something to write.
     pub check: bool,
+    /// What `check` finds wrong with what is to be locked is locked all the same.
+    pub accept: bool,
 }
 
 /// Grows the locks beside catalogs, definitions or documents at some paths, and writes the lines that came as data. What
 /// is locked never changes, and a lock that lacks nothing is not written.
 ///
-/// Ends with findings if something contradicts what is locked, if a stable version that is to be locked left open what
-/// became of a field, and with `check` if something is not locked.
+/// Ends with findings if something contradicts what is locked, if something that is to be locked leaves open what became
+/// of a field or is an error for `check`, unless that is accepted, and with `check` if something is not locked.
 ///
 /// # Errors
 /// The console cannot be written to.
@@ -42,6 +47,9 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         Ok(kinds) => match kinds.as_deref() {
             None => None,
             Some([kind]) => Some(*kind),
+            // A catalog that cannot be read declares none, and it is said why.
+            Some([]) if !catalog.findings().is_empty() => None,
+            Some([]) => return console.complain("there is no kind whose hub could move").map(|()| Exit::Usage),
             Some(kinds) => {
                 let names: Vec<_> = kinds.iter().map(|kind| full_name(&kind.declaration)).collect();
                 let names = names.join(", ");
@@ -52,26 +60,36 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         Err(unknown) => return console.complain(unknown).map(|()| Exit::Usage),
     };
     let hub = moved.zip(options.hub.as_deref().map(VersionName::new));
+    let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|file| file.input.as_ref())).collect();
+    // Whatever is held against a lock that cannot be read would be found wrong.
+    if say_errors(&inputs, locks.iter().flat_map(LockFile::findings).collect(), console)? > 0 {
+        return console.complain("nothing is locked").map(|()| Exit::Findings);
+    }
     let mut findings = faults(&catalog, &locks);
     let mut grown = Vec::new();
     for file in locks.iter() {
         let kinds = catalog.kinds().iter().filter(|kind| kind.folder == file.folder);
         grown.push(grow(&catalog, file, kinds, hub.as_ref(), &mut findings));
     }
-    let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|file| file.input.as_ref())).collect();
-    if say_errors(&inputs, findings, console)? > 0 {
+    let refused = say_errors(&inputs, findings, console)?;
+    let doubts = grown.iter().flat_map(|grown| grown.doubts.clone()).collect();
+    let doubts = say_errors(&inputs, doubts, console)?;
+    if refused > 0 || doubts > 0 && !options.accept {
         console.complain("nothing is locked")?;
+        if doubts > 0 {
+            console.say(
+                "help: what is locked stays as it is for good: declare `renamed`, `removed` or `new` in the changes, and mend \
+                 the rest;\n      wheelwright lock --accept locks all the same, every field as one of its own",
+            )?;
+        }
         return Ok(Exit::Findings);
     }
     let mut exit = Exit::Clean;
-    for (file, Grown { lock, moves, left_open }) in locks.iter().zip(grown) {
-        for (kind, count) in left_open {
-            let fields = plural(count, "field");
-            console.say(format_args!(
-                "warning: {kind} leaves open what became of {fields}; what is locked cannot become a rename; see wheelwright check"
-            ))?;
-        }
+    for (file, Grown { lock, moves, .. }) in locks.iter().zip(grown) {
         exit = exit.max(write(file, &lock, &moves, options.check, console)?);
+    }
+    if doubts > 0 && !options.check {
+        console.say(format_args!("locked in spite of {}", plural(doubts, "error")))?;
     }
     Ok(exit)
 }
@@ -80,11 +98,11 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
 struct Grown {
     lock: Lock,
     moves: Vec<HubMove>,
-    /// Kinds with versions that are not stable yet, and fields of which nobody said what became of them.
-    left_open: Vec<(String, usize)>,
+    /// What `check` finds wrong with what it has and the lock before had not.
+    doubts: Vec<Finding>,
 }
 
-/// What is wrong with the catalog and with the locks themselves.
+/// What is wrong with the catalog.
 fn faults(catalog: &Catalog, locks: &Locks) -> Vec<Finding> {
     let mut findings = catalog.findings().to_vec();
     findings.extend(catalog.unknown_versions(|declaration, version| {
@@ -94,7 +112,6 @@ fn faults(catalog: &Catalog, locks: &Locks) -> Vec<Finding> {
         let locked = kind.and_then(|kind| locks.locked(kind));
         locked.is_some_and(|locked| locked.history().find(version.as_str()).is_some())
     }));
-    findings.extend(locks.iter().flat_map(LockFile::findings));
     findings
 }
 
@@ -105,24 +122,22 @@ fn grow<'k>(
     hub: Option<&(&Kind, VersionName)>,
     findings: &mut Vec<Finding>,
 ) -> Grown {
-    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new(), left_open: Vec::new() };
+    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new(), doubts: Vec::new() };
     for kind in kinds.filter(|kind| !kind.declaration.versions.is_empty()) {
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
         let locked = file.lock.kind(&declaration.group, &declaration.kind);
-        let (history, problems) =
-            wheelwright_evolve::History::derive(declaration, locked.map(|locked| locked.history()));
+        let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
+        let is_refused = problems.iter().any(|problem| problem.rule.level == Level::Error);
         findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
-        // Once its fields have ids, it is too late to say that a field is another one with a new name.
-        let left_open = check(declaration, &history, None).into_iter().filter(|finding| {
-            let is_locked = locked.is_some_and(|locked| locked.history().find(finding.version.as_str()).is_some());
-            let asks = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME];
-            !is_locked && asks.iter().any(|rule| std::ptr::eq(finding.rule(), *rule))
+        if is_refused {
+            continue;
+        }
+        let doubts = check(declaration, &history, None).into_iter().filter(|found| {
+            let locked = locked.map(|locked| locked.history());
+            locked.is_none_or(|locked| !is_settled(locked, &history, found))
         });
-        let left_open: Vec<Finding> = left_open.map(|finding| subject.incompatibility(&finding)).collect();
-        let lesser = left_open.iter().filter(|finding| finding.level < Level::Error).count();
-        grown.left_open.extend((lesser > 0).then(|| (full_name(declaration), lesser)));
-        findings.extend(left_open);
+        grown.doubts.extend(doubts.filter_map(|found| doubt(&subject, &found)));
         let asked = hub.filter(|(moved, _)| std::ptr::eq(*moved, kind)).map(|(_, hub)| hub);
         match grown.lock.grow(declaration, &history, asked) {
             Ok(lock) => grown.lock = lock,
@@ -137,10 +152,40 @@ fn grow<'k>(
     grown
 }
 
+/// Whether all that something is about was locked before.
+fn is_settled(locked: &History, history: &History, found: &Incompatibility) -> bool {
+    let version = |name: &VersionName| history.find(name.as_str()).map(|index| history.version(index));
+    let (Some(later), earlier) = (version(&found.version), found.other.as_ref().and_then(version)) else { return true };
+    let before = locked.find(found.version.as_str()).map(|index| locked.version(index));
+    let is_locked = |version: &VersionHistory| {
+        let node = version.structure.find(&found.field);
+        // Items and values belong to the field that they are in; only the document itself is in none.
+        let mut upwards = std::iter::successors(node, |node| version.structure.node(*node).parent);
+        let id = upwards.find_map(|node| version.id(node));
+        node.is_some() && id.is_none_or(|id| version.is_locked_with(id))
+    };
+    before.is_some_and(|before| before.writers == later.writers) && (is_locked(later) || earlier.is_some_and(is_locked))
+}
+
+/// A reason not to lock: an error, or a question that nobody can answer any more once it is locked, however immature the
+/// version is.
+fn doubt(subject: &Subject<'_>, found: &Incompatibility) -> Option<Finding> {
+    let asks = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME];
+    let is_question = asks.iter().any(|rule| std::ptr::eq(found.rule(), *rule));
+    let mut finding = subject.incompatibility(found);
+    if is_question {
+        finding.level = Level::Error;
+    }
+    (finding.level == Level::Error).then_some(finding)
+}
+
 /// Writes a lock that lacks something, and what it lacked as data.
 fn write(file: &LockFile, lock: &Lock, moves: &[HubMove], check: bool, console: &mut Console<'_>) -> io::Result<Exit> {
     let (name, before, after) = (file.name(), file.lock.to_string(), lock.to_string());
-    let is_same = file.input.as_ref().is_some_and(|input| input.bytes == after.as_bytes());
+    // Version control may have given the file the ends of lines of Windows.
+    let is_windows = file.input.as_ref().is_some_and(|input| input.bytes.contains(&b'\r'));
+    let after = if is_windows { after.replace('\n', "\r\n") } else { after };
+    let is_same = file.input.as_ref().is_some_and(|input| input.text().lines().eq(after.lines()));
     if is_same {
         return console.say(format_args!("{name} is up to date")).map(|()| Exit::Clean);
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     ANNOTATION_LIMIT, CARRY_PREFIX,
-    carry::{annotations, carry_size},
+    carry::{CarryFate, annotations, carry_size},
     lens::same,
     testing::document,
 };
@@ -149,5 +149,25 @@ fn past_the_room_for_annotations_the_largest_entry_is_named() {
         let error = carry_size(served(ANNOTATION_LIMIT)).unwrap_err();
         assert_eq!(&*error.largest, "carry.wheelwright.dev/spec.o.p.d");
         assert!(error.to_string().contains("may take 262144"));
+    });
+}
+
+#[test]
+fn items_are_looked_for_by_the_keys_of_some_version_only() {
+    let v1 = "l: {type: array, items: {type: object, properties: {n: {type: string}, p: {type: string}}}}";
+    let v2 = "l: {type: array, items: {type: object, properties: {n: {type: string}, p: {type: string}, s: {type: string}}}}";
+    Case::run(&[("v1", v1), ("v2", v2)], "v1: {keys: {l: [n]}}", |case| {
+        let load = |key: &str| {
+            let carried =
+                format!(r#"{{\"at\":[\"l\",{{\"keys\":[[\"{key}\",\"a\"]]}}],\"id\":\"l[].s\",\"value\":\"1\"}}"#);
+            let text = format!(
+                r#"{{"apiVersion":"v1","kind":"Test","metadata":{{"annotations":{{"{CARRY_PREFIX}x":"{carried}"}}}},"l":[{{"n":"a","p":"a"}}]}}"#
+            );
+            let loaded = case.carries[0].load(document(&text, case.arena), case.arena);
+            let fates: Vec<_> = loaded.notes.iter().map(|note| note.fate).collect();
+            (fates, annotations(loaded.stored.as_object().unwrap()).len())
+        };
+        assert_eq!(load("n"), (vec![], 0));
+        assert_eq!(load("p"), (vec![CarryFate::Undecodable], 1), "it is kept for whoever knows such a key");
     });
 }

@@ -185,3 +185,14 @@ proptest::proptest! {
         proptest::prop_assert_eq!(again, lock);
     }
 }
+
+#[test]
+fn a_locked_version_loses_and_moves_nothing() {
+    // Where p is first, it is in q, and where q is first, it is in p: whoever stores both would look for an end for ever.
+    let each_in_the_other = "  version v2 from v1 ZERO\n    + p object\n  version v3 from v1 ZERO\n  amend v1 ZERO\n    \
+                             + p object\n    + p.q object\n  amend v2 ZERO\n    + q object id p.q\n    ~ p -> q.p";
+    let message = "v2 is locked, and can only gain fields: it neither loses nor moves any";
+    expect(&with("    + z string", each_in_the_other), &rules::LOCK_INCONSISTENT, 14, message);
+    let message = "v1 is locked, and can only gain fields: it neither loses nor moves any";
+    expect(&with("    + z string", "  amend v1 ZERO\n    - z"), &rules::LOCK_INCONSISTENT, 7, message);
+}

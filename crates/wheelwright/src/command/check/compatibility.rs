@@ -1,9 +1,7 @@
 //! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
 
-use std::collections::HashSet;
-
 use wheelwright_catalog::Kind;
-use wheelwright_document::{Arena, FieldPath, Owned, encode};
+use wheelwright_document::FieldPath;
 use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, VersionName,
     check::{Incompatibility, check},
@@ -13,6 +11,7 @@ use wheelwright_findings::{Finding, Level, rules};
 
 use super::{
     first_contact::Contact,
+    gone,
     versions::{Before, Loaded, State},
 };
 use crate::{
@@ -42,6 +41,10 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     if declaration.versions.is_empty() || is_untold && declaration.versions.len() < 2 {
         return Checked::default();
     }
+    // Whatever is held against a lock that cannot be read would be found wrong.
+    if lock_file.is_some_and(|lock| !lock.findings().is_empty()) {
+        return Checked::default();
+    }
     let subject = Subject { catalog, kind };
     let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
     let has_problems = !problems.is_empty();
@@ -58,8 +61,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     } else {
         findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
+    findings.extend(gone::since_lock(&subject, &history));
     if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
-        && lock_file.findings().is_empty()
         && !has_problems
     {
         match lock_file.lock.grow(declaration, &history, None) {
@@ -82,6 +85,10 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
                 findings.extend(broken_laws(&subject, &compiled));
             }
         }
+    }
+    let name = full_name(declaration);
+    for finding in &mut findings {
+        finding.kind.get_or_insert_with(|| name.clone());
     }
     Checked { findings, contact }
 }
@@ -155,34 +162,19 @@ fn disagreements(subject: &Subject<'_>, kind: &evolve::Kind, known: &[Incompatib
             })
         })
     };
-    let finding = |one: &Disagreement, how: &str| {
+    let finding = |one: &Disagreement| {
         let field = &history.field(one.id).text;
-        let mut shown: Vec<String> = Vec::new();
-        for (version, _, value) in &one.values {
-            let value = value.as_ref().map_or_else(|| "absent".to_owned(), spelled);
-            let fact = format!("{value} in {}", history.version(*version).name);
-            shown.extend((!shown.contains(&fact)).then_some(fact));
-        }
-        let message = format!("where nobody sets {field}, it is not the same everywhere{how}: {}", shown.join(", "));
-        let mut finding = Finding::new(&rules::DEFAULTS_DISAGREE, message, FieldPath::root().child(field))
+        let mut finding = Finding::new(&rules::DEFAULTS_DISAGREE, one.message(history), FieldPath::root().child(field))
             .with_identity(format!("{} {field}", full_name(&subject.kind.declaration)));
         finding.place = subject.catalog.place(subject.kind.named);
         finding
     };
-    let differs = |one: &&Disagreement| {
-        let values: HashSet<_> = one.values.iter().map(|(_, _, value)| value.as_ref().map(spelled)).collect();
-        values.len() > 1
-    };
-    let on_purpose = consistency.on_purpose.iter().filter(|one| differs(one) && !is_known(one));
+    let on_purpose = consistency.differing(history).filter(|one| !is_known(one));
     let on_purpose = on_purpose.map(|one| {
-        let meant = "leave it, if versions are to differ there; else give them the same default";
-        finding(one, ", by a default that a version changed").with_mend(meant).lowered_to(Level::Note)
+        let meant = "leave it, if versions are to differ there; else give them, or the objects that they are in, the same default";
+        finding(one).with_mend(meant).lowered_to(Level::Note)
     });
-    consistency.broken.iter().map(|one| finding(one, "")).chain(on_purpose).collect()
-}
-
-fn spelled(value: &Owned) -> String {
-    String::from_utf8_lossy(&encode(value.share(&Arena::new()))).into_owned()
+    consistency.broken.iter().map(finding).chain(on_purpose).collect()
 }
 
 /// The laws that a sample of documents breaks.

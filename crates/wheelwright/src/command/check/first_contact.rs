@@ -1,15 +1,15 @@
 //! What somebody is told who has two versions and has not said anything about them yet: what would be lost, a document
 //! that shows it, and the lines that mend it.
 
-use std::fmt::Write as _;
+use std::{collections::HashSet, fmt::Write as _, path::Path};
 
-use wheelwright_catalog::{Catalog, Kind};
-use wheelwright_document::{FieldPath, Span};
+use wheelwright_catalog::{Catalog, Kind, files};
+use wheelwright_document::{Arena, FieldPath, Owned, Span, Value, write_yaml};
 use wheelwright_evolve::{
-    History, Selector, VersionIndex, VersionName,
+    History, VersionHistory, VersionIndex, VersionName,
     check::{
-        Incompatibility, Lacking, Loss, Lost, changes_text, describe_lacking, describe_loss, lacking_in_old_records,
-        lost_under_none,
+        Addition, Incompatibility, Lacking, Loss, Lost, changes_text, describe_additions, describe_lacking,
+        describe_loss, lacking_in_old_records, lost_under_none,
     },
 };
 use wheelwright_findings::{Finding, Place, Rule, rules};
@@ -23,6 +23,8 @@ pub(super) struct Contact {
     name: String,
     file: String,
     steps: Vec<Step>,
+    /// How a catalog declares the kind, if each of its versions is an OpenAPI document.
+    entry: Option<Owned>,
 }
 
 /// What there is to tell about two versions.
@@ -60,15 +62,18 @@ impl Contact {
         };
         let steps: Vec<Step> = history.indexes().filter_map(step).collect();
         let file = catalog.place(kind.span).map(|Place { file, .. }| file).unwrap_or_default();
-        (!steps.is_empty()).then(|| Self { name: full_name(declaration), file, steps })
+        let entry = steps.iter().all(|step| step.loss().is_none()).then(|| entry(catalog, kind, history)).flatten();
+        (!steps.is_empty()).then(|| Self { name: full_name(declaration), file, steps, entry })
     }
 
     /// The same as findings, one a step, for those who do not read the text.
     pub(super) fn findings(&self, catalog: &Catalog, kind: &Kind) -> Vec<Finding> {
         let finding = |step: &Step| {
             let rule = step.rule();
-            let identity = format!("{} {}", full_name(&kind.declaration), step.later);
-            let mut finding = Finding::new(rule, step.message(), FieldPath::root()).with_identity(identity);
+            let message = format!("{}: {}", kind.declaration.kind, step.message());
+            let mut finding = Finding::new(rule, message, FieldPath::root())
+                .with_identity(format!("{} {}", self.name, step.later))
+                .about(&self.name, step.later.as_str());
             finding.level = level(rule.level, &step.later);
             finding.place = catalog.place(step.span);
             finding.mend = step.mend();
@@ -92,18 +97,31 @@ impl Contact {
         for step in &self.steps {
             out.push_str(&match &step.what {
                 What::Lost(loss) => describe_loss(loss),
-                What::Lacking { earlier, fields } => describe_lacking(earlier, &step.later, fields),
+                What::Lacking { earlier, fields } => format!("{}\n", describe_lacking(earlier, &step.later, fields)),
             });
-            out.push('\n');
         }
-        let file = self.file.rsplit('/').next().unwrap_or_default();
-        let has_additions = |step: &Step| matches!(&step.what, What::Lost(loss) if !loss.additions.is_empty());
-        if self.steps.iter().any(has_additions) {
-            let _ = write!(
-                out,
-                "Put these lines into a file changes.yaml, and name it in a wheelwright.yaml:\n\n    \
-                 kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
-            );
+        let losses = || self.steps.iter().filter_map(Step::loss);
+        if losses().next().is_none() {
+            return out;
+        }
+        let Some(lines) = describe_additions(losses()) else {
+            out.push_str("With Wheelwright nothing is lost, without a line to add.\n\n");
+            return out;
+        };
+        let is_rename = |addition: &Addition| matches!(addition, Addition::Renamed { .. });
+        let has_renames = losses().flat_map(|loss| &loss.additions).any(is_rename);
+        let question = if has_renames { " (are these renames right?)" } else { "" };
+        let file = match self.file.rsplit('/').next().unwrap_or_default() {
+            name if name == files::display(Path::new("-")) => "crd.yaml",
+            name => name,
+        };
+        let _ = write!(
+            out,
+            "With Wheelwright nothing is lost. Put these lines into a file changes.yaml{question}:\n\n{lines}\n\
+             and name it in a wheelwright.yaml:\n\n    kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
+        );
+        if losses().any(renames_objects) {
+            out.push_str("Then check again: it may ask about fields inside of what was renamed.\n\n");
         }
         out
     }
@@ -125,6 +143,13 @@ impl Contact {
 }
 
 impl Step {
+    fn loss(&self) -> Option<&Loss> {
+        match &self.what {
+            What::Lost(loss) => Some(loss),
+            What::Lacking { .. } => None,
+        }
+    }
+
     fn rule(&self) -> &'static Rule {
         match self.what {
             What::Lost(_) => &rules::LOST_UNDER_NONE,
@@ -133,7 +158,7 @@ impl Step {
     }
 
     fn mend(&self) -> Option<String> {
-        let What::Lost(loss) = &self.what else { return None };
+        let loss = self.loss()?;
         let lines = changes_text(&loss.step, &loss.additions);
         let is_needed = !loss.additions.is_empty();
         is_needed.then(|| format!("convert with Wheelwright, and add to the changes:\n{}", lines.trim_end()))
@@ -144,26 +169,28 @@ impl Step {
             What::Lost(lost) => {
                 let directions =
                     [&lost.there, &lost.back].into_iter().filter(|lost| !lost.fields.is_empty()).map(|lost| {
-                        let names = few(lost.fields.iter().map(|lost| &lost.field));
+                        let names = listed(lost.fields.iter().map(|lost| lost.field.to_string()), ", ");
                         let count = plural(lost.fields.len(), "field");
                         format!("{} → {} loses {count} ({names})", lost.version, lost.through)
                     });
                 format!("under `strategy: None`, {}", directions.collect::<Vec<_>>().join(", and "))
             }
             What::Lacking { earlier, fields } => {
-                let names = few(fields.iter().map(|lacking| &lacking.field));
-                format!("records of {earlier} lack {} of {} ({names})", plural(fields.len(), "field"), self.later)
+                let names = listed(fields.iter().map(|lacking| lacking.reads(&self.later)), "; ");
+                format!("records of {earlier} lack {} of {}: {names}", plural(fields.len(), "field"), self.later)
             }
         }
     }
 }
 
-/// What is told about kinds, after the findings: the whole story of a few, and of many that of the first.
+/// What is told about kinds, before the findings: the whole story of a few, and of many that of the first. The stories
+/// of OpenAPI documents are short.
 pub(super) fn text(contacts: &[Contact]) -> String {
-    const FEW: usize = 2;
-    let told = if contacts.len() > FEW { 1 } else { contacts.len() };
+    let few = if contacts.iter().all(|contact| contact.entry.is_some()) { 3 } else { 2 };
+    let told = if contacts.len() > few { 1 } else { contacts.len() };
     let (told, counted) = contacts.split_at(told);
     let mut out: String = told.iter().map(Contact::text).collect();
+    out.push_str(&catalog_of_documents(told));
     let Some(next) = counted.first() else { return out };
     let rows: Vec<[String; 3]> = counted.iter().flat_map(Contact::rows).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
@@ -180,10 +207,40 @@ pub(super) fn text(contacts: &[Contact]) -> String {
     out
 }
 
-/// Some fields for a message, and how many more there are.
-fn few<'f>(mut fields: impl Iterator<Item = &'f Selector>) -> String {
-    const MOST: usize = 3;
-    let mut shown: Vec<String> = fields.by_ref().take(MOST).map(Selector::to_string).collect();
-    shown.extend(Some(fields.count()).filter(|more| *more > 0).map(|more| format!("{more} more")));
-    shown.join(", ")
+/// How a catalog declares a kind of OpenAPI documents.
+fn entry(catalog: &Catalog, kind: &Kind, history: &History) -> Option<Owned> {
+    let string = |text: &str| Owned::from(Value::string(text));
+    let document = |version: &VersionHistory| {
+        let declared = kind.declaration.version(version.name.as_str())?;
+        Some((version.name.as_str().into(), string(&catalog.place(declared.span)?.file)))
+    };
+    let documents: Option<_> = history.versions.iter().map(document).collect();
+    let definition = ("definition".into(), string(&kind.declaration.kind));
+    Some(Owned::Object([("openapi".into(), Owned::Object(documents?)), definition].into()))
+}
+
+/// The catalog that declares the kinds of OpenAPI documents, with how to go on; nothing if there is none.
+fn catalog_of_documents(contacts: &[Contact]) -> String {
+    let entries: Box<[Owned]> = contacts.iter().filter_map(|contact| contact.entry.clone()).collect();
+    if entries.is_empty() {
+        return String::new();
+    }
+    let arena = Arena::new();
+    let catalog = write_yaml(Owned::Object([("kinds".into(), Owned::Array(entries))].into()).share(&arena));
+    let lines: String = catalog.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "Wheelwright reads old records so. To go on, declare the documents in a wheelwright.yaml, where `changes` of a kind \
+         can name\na file that says what was renamed or removed:\n\n{lines}\n"
+    )
+}
+
+/// Whether fields have fields in them that are compared only once their rename is declared.
+fn renames_objects(loss: &Loss) -> bool {
+    let objects: HashSet<_> =
+        loss.there.fields.iter().filter(|lost| lost.shape.contains("object")).map(|lost| &lost.field).collect();
+    loss.additions.iter().any(|addition| matches!(addition, Addition::Renamed { from, .. } if objects.contains(from)))
+}
+
+fn listed(parts: impl Iterator<Item = String>, between: &str) -> String {
+    parts.collect::<Vec<_>>().join(between)
 }

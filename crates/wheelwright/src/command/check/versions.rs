@@ -35,7 +35,7 @@ pub(super) struct Loaded {
     /// No file of ours says anything about its kinds.
     pub(super) is_bare: bool,
     /// The files that were named, if not all of the catalog was.
-    named: Option<HashSet<String>>,
+    pub(super) named: Option<HashSet<String>>,
 }
 
 /// What there was at a revision.
@@ -107,6 +107,10 @@ impl State {
         let mut catalogs = Vec::new();
         let (folders, named): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| source.is_folder(path));
         for folder in folders {
+            if let Some(file) = CATALOG_FILES.map(|name| folder.join(name)).iter().find(|file| source.is_folder(file)) {
+                let error = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
+                return Err(Unreadable { name: source.display(file), error });
+            }
             // Catalogs further down know more than the definitions that they name.
             let below = source.files(folder).unwrap_or_default();
             let below: Vec<_> = below.into_iter().filter(|path| is_catalog(path)).collect();
