@@ -1,5 +1,6 @@
 //! The lens agrees with a slow and obvious model of its rules, for random kinds, whatever the hub, and keeps its laws.
 
+mod carry;
 mod documents;
 mod generate;
 mod matching;

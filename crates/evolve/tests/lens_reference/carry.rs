@@ -1,10 +1,5 @@
 //! What is carried is what is stored, for random kinds: a client's edit does the same to both.
 
-#[path = "lens_reference/documents.rs"]
-mod documents;
-#[path = "lens_reference/generate.rs"]
-mod generate;
-
 use proptest::{
     prelude::*,
     test_runner::{TestCaseError, TestCaseResult},
@@ -15,8 +10,9 @@ use wheelwright_evolve::{Carry, Kind, Lenses, Loaded, Part};
 use wheelwright_schema::Root;
 
 use crate::{
+    as_json,
     documents::Writer,
-    generate::{Focus, Generated, Numbers, Object, Tape, Type},
+    generate::{self, Focus, Generated, Numbers, Object, Tape, Type},
 };
 
 proptest! {
@@ -91,16 +87,16 @@ impl Case<'_> {
         let carry = &self.carries[self.hub];
         let served = carry.unload(stored, arena).map_err(|error| error.to_string())?;
         let Loaded { stored: back, notes, .. } = carry.load(served, arena);
-        same("unload, load", json(stored), back, served)?;
+        same("unload, load", as_json(stored), back, served)?;
         if !notes.is_empty() {
-            return Err(format!("unload, load: {notes:?}\n  served: {}", json(served)));
+            return Err(format!("unload, load: {notes:?}\n  served: {}", as_json(served)));
         }
         for other in self.carries {
             let (there, _) = carry.convert(served, other, arena).map_err(|error| error.to_string())?;
             let (back, notes) = other.convert(there, carry, arena).map_err(|error| error.to_string())?;
-            same("there and back", json(served), back, there)?;
+            same("there and back", as_json(served), back, there)?;
             if !notes.is_empty() {
-                return Err(format!("there and back: {notes:?}\n  there: {}", json(there)));
+                return Err(format!("there and back: {notes:?}\n  there: {}", as_json(there)));
             }
         }
         Ok(())
@@ -111,9 +107,9 @@ impl Case<'_> {
         let carry = &self.carries[self.hub];
         let served = carry.unload(stored, arena).map_err(|error| error.to_string())?;
         let document = self.edited(self.hub, Some(stored), tape, arena);
-        let expected = json(self.put(self.hub, &document, Some(stored), arena));
+        let expected = as_json(self.put(self.hub, &document, Some(stored), arena));
         let mut sent = document;
-        sent["metadata"] = json(served)["metadata"].clone();
+        sent["metadata"] = as_json(served)["metadata"].clone();
         same("edit", expected, carry.load(parse(&sent, arena), arena).stored, parse(&sent, arena))
     }
 
@@ -124,7 +120,7 @@ impl Case<'_> {
         let writer = Writer { versions: &self.generated.versions, is_undeclared: false };
         let mut document = match stored {
             Some(stored) => {
-                let mut shown = json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));
+                let mut shown = as_json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));
                 let outside = |name: &str| ["apiVersion", "kind", "metadata"].contains(&name);
                 shown.as_object_mut().expect("documents are objects").retain(|name, _| !outside(name));
                 writer.edited(shape, &shown, &mut tape)
@@ -146,9 +142,9 @@ impl Case<'_> {
 }
 
 fn same(law: &str, expected: Json, found: Value<'_>, from: Value<'_>) -> Result<(), String> {
-    match json(found) {
+    match as_json(found) {
         found if found == expected => Ok(()),
-        found => Err(format!("{law}\n  expected: {expected}\n  found:    {found}\n  from:     {}", json(from))),
+        found => Err(format!("{law}\n  expected: {expected}\n  found:    {found}\n  from:     {}", as_json(from))),
     }
 }
 
@@ -167,8 +163,4 @@ fn without_defaults(object: &mut Object) {
 
 fn parse<'a>(value: &Json, arena: &'a Arena) -> Value<'a> {
     decode(arena.text(&value.to_string()).as_bytes(), arena).expect("documents are JSON")
-}
-
-fn json(value: Value<'_>) -> Json {
-    serde_json::from_slice(&encode(value)).expect("what is encoded is JSON")
 }
