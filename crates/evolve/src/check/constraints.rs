@@ -66,8 +66,9 @@ fn judge(
         frozen.is_some() || after.version.structure.node(node).default.is_some()
     };
     match &difference.change {
-        Change::Widened { before, after } => {
-            Some((What::Widened { before: before.clone(), after: after.clone() }, "type", None))
+        Change::Widened { before, after, narrower } => {
+            let what = What::Widened { before: before.clone(), after: after.clone(), narrower: *narrower };
+            Some((what, "type", None))
         }
         Change::Added { required: true, .. } if !has_default() => {
             Some((What::NewlyRequired { existed: false }, "required", Some(Wanted::Absent)))
