@@ -321,15 +321,15 @@ fn overlay(structure: &mut Structure, step: &VersionStep, name: &VersionName, pr
             problems.push(problem_at(&rules::UNKNOWN_CHANGE_PATH, at.span, message));
             continue;
         };
-        let is_unknown = |key: &&Box<str>| !is_field(structure, item, key, at, name, "keys", problems);
-        if keys.iter().filter(is_unknown).count() == 0 {
+        let mut is_unknown = |key: &str| !is_field(structure, item, key, at, name, "keys", problems);
+        if keys.iter().filter(|key| is_unknown(key)).count() == 0 {
             structure.node_mut(node).keys = keys.clone();
         }
     }
     for DeclaredUnion { at, members, discriminator } in &step.unions {
         let Some(node) = find(structure, at, name, "union", problems) else { continue };
-        let is_unknown = |member: &&Box<str>| !is_field(structure, node, member, at, name, "union", problems);
-        if members.iter().chain(discriminator).filter(is_unknown).count() == 0 {
+        let mut is_unknown = |member: &str| !is_field(structure, node, member, at, name, "union", problems);
+        if members.iter().chain(discriminator).filter(|member| is_unknown(member)).count() == 0 {
             let (members, discriminator) = (members.clone(), discriminator.clone());
             structure.node_mut(node).union = Some(crate::Union { members, discriminator });
         }
