@@ -91,8 +91,7 @@ impl Lock {
         if locked.history.find(to.as_str()).is_none() {
             let versions: Vec<_> = locked.history.versions.iter().map(|version| version.name.as_str()).collect();
             let message = format!("{name} has no version {to} that could be its hub");
-            let mend = format!("name one of {}", versions.join(", "));
-            return Err(Box::new(refused(message).mend(mend)));
+            return Err(Box::new(refused(message).mend(format!("name one of {}", versions.join(", ")))));
         }
         let from = std::mem::replace(&mut locked.hub, to.clone());
         Ok(HubMove { kind: name, from, to: to.clone() })
