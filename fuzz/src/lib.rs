@@ -3,12 +3,14 @@
 //! `cargo xtask fuzz` feeds them from libFuzzer; the test below feeds them with the seeds alone.
 
 mod admit;
+mod carry;
 mod cel;
 mod changes;
 mod comments;
 mod decode;
 mod lens;
 mod lock;
+mod locked;
 mod mutate;
 mod openapi;
 mod patch;
@@ -18,12 +20,14 @@ mod update;
 mod yaml;
 
 pub use admit::admit;
+pub use carry::carry;
 pub use cel::cel;
 pub use changes::changes;
 pub use comments::comments;
 pub use decode::decode;
 pub use lens::lens;
 pub use lock::lock;
+pub use locked::locked;
 pub use mutate::mutate;
 pub use openapi::openapi;
 pub use patch::patch;
@@ -42,14 +46,16 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 13] = [
+        let targets: [(&str, fn(&[u8])); 15] = [
             ("admit", admit),
+            ("carry", carry),
             ("cel", cel),
             ("changes", changes),
             ("comments", comments),
             ("decode", decode),
             ("lens", lens),
             ("lock", lock),
+            ("locked", locked),
             ("openapi", openapi),
             ("patch", patch),
             ("schema", schema),

@@ -86,7 +86,7 @@ impl Disagreement {
         ];
         let told: Vec<(&str, String)> = ways.into_iter().map(|(way, text)| (text, self.by(way, history))).collect();
         // New documents are decoded, and those of other systems read, unless something is broken.
-        let is_news = |index: usize| index % 2 == 0 || told[index].1 != told[index - 1].1;
+        let is_news = |index: usize| index.is_multiple_of(2) || told[index].1 != told[index - 1].1;
         let facts = told.iter().enumerate().filter(|(index, (_, values))| !values.is_empty() && is_news(*index));
         let facts: Vec<String> = facts.map(|(_, (text, values))| format!("{text} {values}")).collect();
         format!("where nobody sets {}, {}", history.field(self.id).text, facts.join("; "))

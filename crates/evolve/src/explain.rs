@@ -525,12 +525,12 @@ mod tests {
         let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
         let arena = Arena::new();
         let key = "k".repeat(100_000);
-        let json = format!(r#"{{"m":{{"{key}":[{}]}}}}"#, vec![r#"{"a":"","b":""}"#; 20_000].join(","));
+        let json = format!(r#"{{"m":{{"{key}":[{}]}}}}"#, vec![r#"{"a":"","b":""}"#; 2_000].join(","));
         let json = document(&json, &arena);
         let (_, explained) = kind.explain(v2, v2, json, &arena).unwrap();
-        assert_eq!(explained.len(), 40_000);
+        assert_eq!(explained.len(), 4_000);
         let last = explained.last().unwrap();
-        assert_eq!(last.path.to_string(), format!("m[{key}][19999].b"));
+        assert_eq!(last.path.to_string(), format!("m[{key}][1999].b"));
         assert_eq!(last.because, Because::Written { at: last.path.clone(), in_bag: false });
         let left_out: usize = kind.left_out(v2, v1, json).iter().map(|path| path.as_str().len()).sum();
         assert!((4 << 20..5 << 20).contains(&left_out), "{left_out}");

@@ -10,7 +10,8 @@ use wheelwright_findings::rules;
 use wheelwright_schema::{Problem, Schema, model::Additional};
 
 use crate::{
-    Declaration, Located, Maturity, NodeIndex, Selector, Step, Structure, VersionName, VersionStep, Writers,
+    Declaration, DeclaredUnion, Located, Maturity, NodeIndex, Selector, Shape, Step, Structure, VersionName,
+    VersionStep, Writers,
     change::unfit_defaults,
     identify::{Identify, identify},
     problem::problem_at,
@@ -355,13 +356,23 @@ pub fn overlaid_schema<'s>(schema: &'s Schema, step: &VersionStep) -> Cow<'s, Sc
 /// Puts into a structure what the changes say about it: keys and unions that its schema lacks.
 fn overlay(structure: &mut Structure, step: &VersionStep, name: &VersionName, problems: &mut Vec<Problem>) {
     for (at, keys) in &step.keys {
-        if let Some(node) = find(structure, at, name, "keys", problems) {
+        let Some(node) = find(structure, at, name, "keys", problems) else { continue };
+        let item = structure.element(node).filter(|_| structure.node(node).shape == Shape::List);
+        let Some(item) = item.filter(|item| structure.node(*item).shape == Shape::Object) else {
+            let message = format!("`keys` names {}, which is no list of objects in {name}", at.item);
+            problems.push(problem_at(&rules::UNKNOWN_CHANGE_PATH, at.span, message));
+            continue;
+        };
+        let mut is_unknown = |key: &str| !is_field(structure, item, key, at, name, "keys", problems);
+        if keys.iter().filter(|key| is_unknown(key)).count() == 0 {
             structure.node_mut(node).keys = keys.clone();
         }
     }
-    for union in &step.unions {
-        if let Some(node) = find(structure, &union.at, name, "union", problems) {
-            let (members, discriminator) = (union.members.clone(), union.discriminator.clone());
+    for DeclaredUnion { at, members, discriminator } in &step.unions {
+        let Some(node) = find(structure, at, name, "union", problems) else { continue };
+        let mut is_unknown = |member: &str| !is_field(structure, node, member, at, name, "union", problems);
+        if members.iter().chain(discriminator).filter(|member| is_unknown(member)).count() == 0 {
+            let (members, discriminator) = (members.clone(), discriminator.clone());
             structure.node_mut(node).union = Some(crate::Union { members, discriminator });
         }
     }
@@ -384,6 +395,29 @@ pub fn unknown_policy_field<'s>(
         Some(closest) => problem.mend(format!("did you mean {closest}?")),
         None => problem,
     })
+}
+
+/// Whether an object has a field that a change names; if it has not, that is a problem.
+fn is_field(
+    structure: &Structure,
+    object: NodeIndex,
+    field: &str,
+    at: &Located<Selector>,
+    version: &VersionName,
+    change: &str,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let is_field = structure.child(object, field).is_some();
+    if !is_field {
+        let message = format!("`{change}` of {} names {field}, which is no field there in {version}", at.item);
+        let problem = problem_at(&rules::UNKNOWN_CHANGE_PATH, at.span, message);
+        let names = structure.node(object).children.iter().filter_map(|child| structure.node(*child).name());
+        problems.push(match wheelwright_schema::closest_of(names, field) {
+            Some(closest) => problem.mend(format!("did you mean {closest}?")),
+            None => problem,
+        });
+    }
+    is_field
 }
 
 /// The node that a change names; if there is none, that is a problem.
@@ -411,4 +445,38 @@ fn closest(structure: &Structure, selector: &Selector) -> Option<String> {
     let paths: Vec<String> = structure.fields().map(|field| structure.selector(field).to_string()).collect();
     let text = selector.to_string();
     wheelwright_schema::closest_of(paths.iter().map(String::as_str), &text).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::declaration;
+
+    #[test]
+    fn keys_and_members_that_are_no_fields_are_problems() {
+        let v1 = "{type: object, properties: {u: {type: object, properties: {git: {type: string}, http: {type: string}}}, \
+                  l: {type: array, items: {type: object, properties: {name: {type: string}}}}}}";
+        let told = |changes: &str| -> Vec<String> {
+            let (history, problems) = History::derive(&declaration(&[("v1", v1)], changes), None);
+            let mut nodes =
+                history.versions[0].structure.indexes().map(|node| history.versions[0].structure.node(node));
+            let is_overlaid = nodes.any(|node| node.union.is_some() || !node.keys.is_empty());
+            assert_eq!(is_overlaid, problems.is_empty());
+            problems.into_iter().map(|problem| problem.message).collect()
+        };
+        assert!(told("v1: {union: {u: [git, http]}, keys: {l: [name]}}").is_empty());
+        assert_eq!(
+            told("v1: {union: {u: [git, nothing]}}"),
+            ["`union` of u names nothing, which is no field there in v1"]
+        );
+        assert_eq!(
+            told("v1: {union: {u: {members: [git, http], discriminator: kind}}}"),
+            ["`union` of u names kind, which is no field there in v1"]
+        );
+        assert_eq!(
+            told("v1: {keys: {l: [x, y]}}"),
+            ["x", "y"].map(|key| format!("`keys` of l names {key}, which is no field there in v1"))
+        );
+        assert_eq!(told("v1: {keys: {u: [git]}}"), ["`keys` names u, which is no list of objects in v1"]);
+    }
 }

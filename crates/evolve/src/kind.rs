@@ -1,12 +1,11 @@
 //! A kind, ready for use: its history, its schemas and its lenses.
 
 use wheelwright_document::{Arena, Value};
-use wheelwright_findings::rules;
 use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
     Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex, VersionName,
-    VersionStep, overlaid_schema, problem::problem_at,
+    VersionStep, overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -29,8 +28,8 @@ impl Kind {
         declaration: &Declaration,
         locked: Option<(&History, &VersionName)>,
     ) -> (Option<Self>, Vec<Problem>) {
-        let (history, mut problems) = History::derive(declaration, locked.map(|(history, _)| history));
-        let Some(hub) = hub_of(declaration, &history, locked.map(|(_, hub)| hub), &mut problems) else {
+        let (history, problems) = History::derive(declaration, locked.map(|(history, _)| history));
+        let Some(hub) = hub_of(declaration, &history, locked.map(|(_, hub)| hub)) else {
             return (None, problems);
         };
         let programs = history.versions.iter().map(|version| {
@@ -188,23 +187,16 @@ impl Kind {
     }
 }
 
-/// The version whose shape is stored: as the lock says, else as pinned, else the newest stable one.
-fn hub_of(
+/// The version whose shape is stored: as the lock says, since documents are stored so already, else as pinned, else the
+/// newest stable one. What is pinned and no version is the catalog's to tell.
+pub(crate) fn hub_of(
     declaration: &Declaration,
     history: &History,
     locked: Option<&VersionName>,
-    problems: &mut Vec<Problem>,
 ) -> Option<VersionIndex> {
-    let pinned = declaration.hub.as_ref().and_then(|hub| {
-        let found = history.find(hub.item.as_str());
-        if found.is_none() {
-            let message = format!("the hub is said to be {}, which is no version", hub.item);
-            problems.push(problem_at(&rules::UNKNOWN_FROM, hub.span, message));
-        }
-        found
-    });
-    let locked = locked.and_then(|hub| history.find(hub.as_str()));
-    locked.or(pinned).or_else(|| history.natural_hub())
+    let pinned = declaration.hub.as_ref().map(|hub| &hub.item);
+    let known = [locked, pinned].into_iter().flatten().find_map(|hub| history.find(hub.as_str()));
+    known.or_else(|| history.natural_hub())
 }
 
 /// What a write through a version does to a field that it cannot say: as the field's policy says, else the version's, else

@@ -378,9 +378,13 @@ fn shape_of(schema: &Schema) -> Shape {
     }
 }
 
-/// The union that a schema says an object is: by a discriminator, by `oneOf` of single required fields, or by allowing
-/// one field only.
+/// The union that a schema says an object is: by a discriminator whose values are names of its other fields, by `oneOf` of
+/// single required fields, or by allowing one field only. A discriminator that chooses among definitions makes none: what
+/// they have in common is not a member of one of them.
 fn union_of(schema: &Schema) -> Option<Union> {
+    if let Some(union) = discriminated(schema) {
+        return Some(union);
+    }
     let single_required = |branch: &Schema| match &branch.checks.required[..] {
         [name] if schema.property(name).is_some() => Some(name.clone()),
         _ => None,
@@ -395,6 +399,18 @@ fn union_of(schema: &Schema) -> Option<Union> {
         return Some(Union { members, discriminator: None });
     }
     None
+}
+
+fn discriminated(schema: &Schema) -> Option<Union> {
+    let discriminator = &schema.annotations.as_ref()?.discriminator.as_ref()?.property;
+    let values = &schema.property(discriminator)?.checks.r#enum;
+    let member = |value: &Owned| {
+        let Owned::String(name) = value else { return None };
+        let name = name.as_str();
+        (*name != **discriminator && schema.property(name).is_some()).then(|| name.into())
+    };
+    let members: Vec<Box<str>> = values.iter().map(member).collect::<Option<_>>()?;
+    (members.len() > 1).then(|| Union { members, discriminator: Some(discriminator.clone()) })
 }
 
 #[cfg(test)]
@@ -440,6 +456,26 @@ mod tests {
         assert!(!keeps("{type: integer}", "{type: string}"));
         assert!(!keeps("{type: array, items: {type: string}}", "{type: array, items: {type: object}}"));
         assert!(!keeps("{type: object}", "{type: object, additionalProperties: {type: string}}"));
+    }
+
+    #[test]
+    fn a_discriminator_makes_a_union_of_the_fields_that_its_values_name() {
+        let union = |values: &str| {
+            let mut schema = schema(&format!(
+                "{{type: object, properties: {{t: {{type: string, enum: {values}}}, a: {{type: string}}, b: {{type: string}}}}}}"
+            ));
+            let mut discriminator = wheelwright_schema::model::Discriminator::default();
+            discriminator.property = "t".into();
+            let mut annotations = wheelwright_schema::model::Annotations::default();
+            annotations.discriminator = Some(discriminator);
+            schema.annotations = Some(annotations.into());
+            Structure::of(&schema, Root::Value).node(NodeIndex(0)).union.clone()
+        };
+        let members = ["a", "b"].map(Into::into).to_vec();
+        assert_eq!(union("[a, b]"), Some(Union { members, discriminator: Some("t".into()) }));
+        for no_fields in ["[a, c]", "[Cat, Dog]", "[a]", "[a, t]", "[]"] {
+            assert_eq!(union(no_fields), None, "{no_fields}");
+        }
     }
 
     #[test]

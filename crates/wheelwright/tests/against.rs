@@ -88,6 +88,20 @@ impl Drop for Repository {
 }
 
 #[test]
+fn a_version_or_kind_that_is_gone_is_found() {
+    let repository = Repository::new("gone");
+    repository.write("order.yaml", &definition("Order", &[("v1beta1", BOTH), ("v1", BOTH), ("v2", BOTH)]));
+    repository.write("bill.yaml", &definition("Bill", &[("v1", BOTH)]));
+    repository.commit();
+    repository.write("order.yaml", &definition("Order", &[("v2", BOTH)]));
+    fs::remove_file(repository.0.join("bill.yaml")).expect("a file can be removed");
+    let (mut found, exit, said) = repository.check(&["--against", "git:HEAD", "."]);
+    found.sort();
+    let rules: Vec<_> = found.iter().map(|found| found.rsplit_once(' ').map_or("", |(rule, _)| rule)).collect();
+    assert_eq!((rules, exit), (vec!["WW175 error", "WW175 warning", "WW176 error"], Some(1)), "{found:?} {said}");
+}
+
+#[test]
 fn a_published_version_is_held_against_what_it_was() {
     let repository = Repository::new("published");
     repository.write("crds/order.yaml", &definition("Order", &[("v1beta1", BOTH), ("v1", BOTH)]));

@@ -79,8 +79,9 @@ fn judge(
     let is_filled = || after.version.id(node).is_some_and(|id| history.field(id).frozen.is_some());
     let newly_required = |existed| What::NewlyRequired { existed, settled: !is_new(history, after, node) };
     match &difference.change {
-        Change::Widened { before, after } => {
-            Some((What::Widened { before: before.clone(), after: after.clone() }, "type", None))
+        Change::Widened { before, after, narrower } => {
+            let what = What::Widened { before: before.clone(), after: after.clone(), narrower: *narrower };
+            Some((what, "type", None))
         }
         Change::Added { required: true, .. } if !is_filled() => {
             Some((newly_required(false), "required", Some(Wanted::Absent)))

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wheelwright_document::{Arena, Owned, write_yaml};
 
 use super::{
-    Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, What, diff::spelled,
+    Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, Narrower, What, diff::spelled,
     example::string,
 };
 use crate::{Selector, Step, Union, VersionName};
@@ -23,8 +23,13 @@ impl Incompatibility {
             What::Replaced { before, after } => {
                 format!("{field} is {before} in {other} and {after} in {version}: two fields of one name")
             }
-            What::Widened { before, after } => {
-                format!("{field} is {before} in {other} and {after} in {version}: {other} cannot read every value")
+            What::Widened { before, after, narrower } => {
+                let reader = match narrower {
+                    Narrower::Before => format!("{other} cannot read every value"),
+                    Narrower::After => format!("{version} cannot read every value"),
+                    Narrower::Both => "neither can read every value of the other".to_owned(),
+                };
+                format!("{field} is {before} in {other} and {after} in {version}: {reader}")
             }
             What::NewlyRequired { existed, .. } => {
                 let lack = if *existed { "may lack it" } else { "do not have it" };
@@ -316,7 +321,7 @@ fn line(difference: &Difference, name: &str) -> String {
             format!("> {name}: was {was}")
         }
         Change::Replaced { before, after } => format!("! {name}: {}, another field", from_to(before, after)),
-        Change::Widened { before, after } => format!("~ {name}: {}", from_to(before, after)),
+        Change::Widened { before, after, .. } => format!("~ {name}: {}", from_to(before, after)),
         Change::Required(true) => format!("~ {name}: required"),
         Change::Required(false) => format!("~ {name}: no longer required"),
         Change::Default { before, after } => {

@@ -9,7 +9,7 @@ use super::{
     limits::limits,
     side::{Schemas, Side},
 };
-use crate::{Declaration, History, NodeIndex, Selector, StructureNode, Union, VersionIndex};
+use crate::{Declaration, History, NodeIndex, Selector, Shape, StructureNode, Union, VersionIndex};
 
 /// A field that is not the same in two versions.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,12 +52,14 @@ pub enum Change {
         /// What sort of value the other one has.
         after: String,
     },
-    /// It takes more sorts of values.
+    /// It takes other sorts of values: more, or less.
     Widened {
         /// What sort of value it had.
         before: String,
         /// What sort of value it has.
         after: String,
+        /// Which version cannot read every value of the other.
+        narrower: Narrower,
     },
     /// It must be there now, or need not be any more.
     Required(bool),
@@ -169,6 +171,27 @@ fn is_top(side: &Side<'_>, other: &Side<'_>, node: NodeIndex) -> bool {
         && side.parent(node).is_some_and(|parent| other.version.counterpart(side.version, parent).is_some())
 }
 
+/// Which of two versions cannot read every value of a field that the other one writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Narrower {
+    /// The one before.
+    Before,
+    /// The one after.
+    After,
+    /// Each of them.
+    Both,
+}
+
+impl Narrower {
+    pub(super) fn of(before: Shape, after: Shape) -> Self {
+        match (before, after) {
+            (Shape::Scalar(before), Shape::Scalar(after)) if before.widens_to(after) => Self::Before,
+            (Shape::Scalar(before), Shape::Scalar(after)) if after.widens_to(before) => Self::After,
+            _ => Self::Both,
+        }
+    }
+}
+
 struct Found<'f> {
     before: &'f Side<'f>,
     after: &'f Side<'f>,
@@ -196,7 +219,8 @@ impl Found<'_> {
             changes.push(Change::Moved);
         }
         if a.shape != b.shape {
-            changes.push(Change::Widened { before: before.shape_name(old), after: after.shape_name(new) });
+            let narrower = Narrower::of(a.shape, b.shape);
+            changes.push(Change::Widened { before: before.shape_name(old), after: after.shape_name(new), narrower });
         }
         let required = (before.is_required(old), after.is_required(new));
         if is_field && required.0 != required.1 && before.schema(old).is_some() && after.schema(new).is_some() {

@@ -3,7 +3,7 @@
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::{Level, Rule, rules};
 
-use super::Limit;
+use super::{Limit, Narrower};
 use crate::{Maturity, Selector, Union, VersionName};
 
 /// Something about a version that those who use another one have to know.
@@ -65,12 +65,14 @@ pub enum What {
         /// What sort of value the other one has.
         after: String,
     },
-    /// A field takes values that the other version cannot say.
+    /// A field takes values in one version that the other one cannot say.
     Widened {
         /// What sort of value it had.
         before: String,
         /// What sort of value it has.
         after: String,
+        /// Which version cannot read every value of the other.
+        narrower: Narrower,
     },
     /// A field must be there, and documents of the other version lack it.
     NewlyRequired {

@@ -22,14 +22,14 @@ mod tests;
 
 pub use describe::{changes_text, describe_additions, describe_differences, describe_lacking, describe_loss};
 pub(crate) use diff::spelled;
-pub use diff::{Change, Difference, Limit, diff};
+pub use diff::{Change, Difference, Limit, Narrower, diff};
 pub use finding::{Addition, Example, Incompatibility, Likeness, What, only_new};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
 pub use slots::every_id_has_one_slot;
 
 use side::Schemas;
 
-use crate::{Declaration, History, VersionName};
+use crate::{Declaration, History, VersionName, kind::hub_of};
 
 /// Everything that the versions of a kind do to each other. `locked_hub` is the version whose shape is stored, as the
 /// lock says.
@@ -50,8 +50,7 @@ pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&V
     findings.extend(defaults::rejected_defaults(history, &sides));
     findings.extend(defaults::lost_zeros(history, &sides));
     findings.extend(locked_hub.and_then(|locked| hub::hub(declaration, history, locked)));
-    let stored = declaration.hub.as_ref().map(|hub| &hub.item).or(locked_hub);
-    let stored = stored.and_then(|hub| history.find(hub.as_str())).or_else(|| history.natural_hub());
+    let stored = hub_of(declaration, history, locked_hub);
     findings.extend(stored.into_iter().flat_map(|hub| every_id_has_one_slot(history, hub)));
     findings
 }

@@ -8,8 +8,8 @@ use wheelwright_schema::{Root, lower_schema};
 
 use super::*;
 use crate::{
-    Declaration, DeclaredUnion, DeclaredVersion, FieldValue, History, Located, Renamed, Selector, VersionName,
-    VersionStep, Writers,
+    Declaration, DeclaredUnion, DeclaredVersion, FieldValue, History, Located, Renamed, Selector, Shape, Structure,
+    VersionName, VersionStep, Writers, testing::schema,
 };
 
 /// A kind as the pages show it: schemas by version, `changes`, `hub` and what is `locked` as the hub.
@@ -495,4 +495,26 @@ fn lines_to_add_are_the_changes_they_stand_for() {
     assert_eq!((&step.defaults[0].at.item, &step.defaults[0].value), (&selector("d"), &Owned::Object([].into())));
     assert_eq!((&step.keys[0].0.item, &step.keys[0].1[..]), (&selector("a"), &["c".into()][..]));
     assert_eq!(step.unions[0].members, ["f".into(), "g".into()] as [Box<str>; 2]);
+}
+
+#[test]
+fn the_version_that_cannot_read_every_value_is_the_narrower_one() {
+    let message = |before: &str, after: &str| {
+        let of = |version: &str, shape: &str| format!("{version}: {{type: object, properties: {{a: {shape}}}}}\n");
+        let case = format!("{}{}", of("v1", before), of("v2", after));
+        let findings = Case::new(&case).findings();
+        findings.iter().find(|finding| matches!(finding.what, What::Widened { .. })).map(Incompatibility::message)
+    };
+    let (integer, number) = ("{type: integer}", "{type: number}");
+    let wider = "a is integer in v1 and number in v2: v1 cannot read every value";
+    assert_eq!(message(integer, number).as_deref(), Some(wider));
+    assert_eq!(message(integer, integer), None);
+    assert_eq!(Narrower::of(shape(number), shape(integer)), Narrower::After);
+    assert_eq!(Narrower::of(shape(number), shape("{x-kubernetes-int-or-string: true}")), Narrower::Both);
+}
+
+fn shape(text: &str) -> Shape {
+    let object = schema(&format!("{{type: object, properties: {{a: {text}}}}}"));
+    let structure = Structure::of(&object, Root::Value);
+    structure.node(structure.child(structure.root(), "a").unwrap()).shape
 }

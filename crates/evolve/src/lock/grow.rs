@@ -83,15 +83,15 @@ impl Lock {
     ///
     /// # Errors
     /// The kind or the version is not locked.
-    pub fn move_hub(&mut self, group: &str, kind: &str, to: &VersionName) -> Result<HubMove, Problem> {
+    pub fn move_hub(&mut self, group: &str, kind: &str, to: &VersionName) -> Result<HubMove, Box<Problem>> {
         let name = full_name(group, kind);
-        let refused = |message: String| problem_at(&rules::HUB_MOVED, Span::default(), message);
+        let refused = |message: String| Box::new(problem_at(&rules::HUB_MOVED, Span::default(), message));
         let position = self.position(group, kind).map_err(|_| refused(format!("{name} is not locked")))?;
         let locked = &mut self.kinds[position];
         if locked.history.find(to.as_str()).is_none() {
             let versions: Vec<_> = locked.history.versions.iter().map(|version| version.name.as_str()).collect();
             let message = format!("{name} has no version {to} that could be its hub");
-            return Err(refused(message).mend(format!("name one of {}", versions.join(", "))));
+            return Err(Box::new(refused(message).mend(format!("name one of {}", versions.join(", ")))));
         }
         let from = std::mem::replace(&mut locked.hub, to.clone());
         Ok(HubMove { kind: name, from, to: to.clone() })

@@ -112,11 +112,10 @@ pub fn check(
         }
     }
     if let Some(before) = &versions.before {
-        let findings: Vec<_> =
-            versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind)).collect();
+        let findings = versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind));
+        let findings: Vec<_> = findings.chain(gone::versions_since(before, &versions.now)).collect();
         related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
         run.add(&versions.now, findings);
-        run.add(&versions.now, gone::versions_since(before, &versions.now));
         run.add(&before.kinds, gone::kinds_since(before, &versions.now));
     }
     console.end_progress()?;

@@ -225,7 +225,7 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
         Change::Removed { shape } => ("removed", None, text(shape), Owned::Null),
         Change::Moved => ("moved", None, Owned::Null, Owned::Null),
         Change::Replaced { before, after } => ("replaced", None, text(before), text(after)),
-        Change::Widened { before, after } => ("widened", None, text(before), text(after)),
+        Change::Widened { before, after, .. } => ("widened", None, text(before), text(after)),
         Change::Required(is) => ("required", Some("required"), Owned::Bool(!is), Owned::Bool(*is)),
         Change::Default { before, after } => ("default", Some("default"), value(before), value(after)),
         Change::Enum { before, after } => {

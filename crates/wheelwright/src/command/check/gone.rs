@@ -52,11 +52,11 @@ pub(super) fn versions_since(before: &Before, now: &State) -> Vec<Finding> {
         };
         for version in then.declaration.versions.iter().filter(|version| !is_succeeded(kind, &version.name)) {
             let (what, span) = match kind.declaration.version(version.name.as_str()) {
-                Some(now) if version.served && !now.served => ("is not served any more", now.span),
-                None if !is_locked(&version.name) => ("is gone", kind.named),
+                Some(now) if version.served && !now.served => ("is not served any more, and was", now.span),
+                None if !is_locked(&version.name) => ("is gone, and was there", kind.named),
                 _ => continue,
             };
-            let what = format!("{what}: {} has it", before.revision);
+            let what = format!("{what} at {}", before.revision);
             let finding = version_finding(kind, &version.name, &what, version.served, loaded.catalog.place(span));
             findings.push(match loaded_then.catalog.place(version.span) {
                 Some(there) => finding.with_related(format!("at {}", before.revision), there),
@@ -74,7 +74,7 @@ pub(super) fn kinds_since(before: &Before, now: &State) -> Vec<Finding> {
     let finding = |(loaded, kind): (&super::versions::Loaded, &Kind)| {
         let mut versions = kind.declaration.versions.iter();
         let is_relied_on = versions.any(|version| version.served && version.name.maturity() == Maturity::Stable);
-        let what = format!("is gone: {} has it", before.revision);
+        let what = format!("is gone, and was there at {}", before.revision);
         kind_finding(&full_name(&kind.declaration), &what, is_relied_on, loaded.catalog.place(kind.span))
     };
     gone.map(finding).collect()
