@@ -5,6 +5,7 @@ mod law;
 mod project;
 mod random;
 mod run;
+mod schemes;
 mod shrink;
 mod text_of_pattern;
 
