@@ -42,6 +42,8 @@ pub struct StructureNode {
     pub union: Option<Union>,
     /// The default that the version's schema has.
     pub default: Option<Owned>,
+    /// The version does not declare it, and keeps it for another that does.
+    pub(crate) is_adopted: bool,
     /// The fields of an object; the items of a list or values of a map, which are one node.
     pub children: Vec<NodeIndex>,
 }
@@ -294,6 +296,7 @@ impl StructureNode {
             keys: Vec::new(),
             union: None,
             default: None,
+            is_adopted: false,
             children: Vec::new(),
         }
     }

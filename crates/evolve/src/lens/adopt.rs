@@ -62,6 +62,7 @@ fn adopt_node(other: &VersionHistory, node: NodeIndex, version: &mut VersionHist
         keeps_unknown: adopted.shape == Shape::Object,
         default: None,
         union: None,
+        is_adopted: true,
         ..adopted.clone()
     });
     if let Some(element) = other.structure.element(node) {

@@ -14,7 +14,7 @@ use super::{
     put::Put,
     state::{Slots, is_like_bag},
 };
-use crate::{FieldId, History, NodeIndex, OlderWrite, Shape, Step, VersionHistory, VersionIndex};
+use crate::{FieldId, History, NodeIndex, OlderWrite, Scalar, Shape, Step, VersionHistory, VersionIndex};
 
 /// What a write through a version does to a field that the version cannot say.
 pub(crate) type Policy<'p> = dyn Fn(VersionIndex, FieldId) -> OlderWrite + 'p;
@@ -325,6 +325,7 @@ impl Compiler<'_> {
                 nullable: structure.node(*child).nullable,
                 may_be_implied: plan.may_be_implied[slot],
                 levels: self.levels(version, id, *child),
+                may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
             };
             fields.push(name.into(), field);
@@ -333,6 +334,15 @@ impl Compiler<'_> {
         view.objects[position] = ViewObject { fields, keeps_unknown, union: None };
         nodes.push((position, node));
         position
+    }
+
+    /// Whether a version declares a field, of a type that pruning knows, which another keeps without declaring it.
+    fn may_be_anything(&self, version: &VersionHistory, id: FieldId, field: NodeIndex) -> bool {
+        let keeps =
+            |version: &VersionHistory| version.node_of(id).is_some_and(|node| version.structure.node(node).is_adopted);
+        let innermost = std::iter::successors(Some(field), |node| version.structure.element(*node)).last();
+        let is_typed = innermost.is_some_and(|node| version.structure.node(node).shape != Shape::Scalar(Scalar::Any));
+        is_typed && !keeps(version) && self.history.versions.iter().any(keeps)
     }
 
     /// What a version says of a list or map, level by level.
@@ -347,7 +357,7 @@ impl Compiler<'_> {
                 counterpart.is_some_and(|element| version.structure.node(element).nullable)
             };
             let nullable = is_nullable(history) || !self.history.versions.iter().any(is_nullable);
-            levels.push(Level { nullable, keys });
+            levels.push(Level { is_map: history.structure.node(at).shape == Shape::Map, nullable, keys });
             at = element;
         }
         levels

@@ -367,6 +367,13 @@ fn what_was_kept_without_a_schema_is_read_once_there_is_one() {
         // Nothing is filled in where nothing is declared.
         stored.write("v1", r#"{"o":{}}"#).reads("v2", r#"{"o":{"level":3}}"#).reads("v1", r#"{"o":{}}"#);
         stored.write("v1", r#"{"o":{"level":"wrong","p":null}}"#).reads("v2", r#"{"o":{"level":"wrong"}}"#);
+        // What the other would prune, it does not show, and so does not take away by writing back.
+        stored
+            .write("v1", r#"{"o":{"level":{"deep":[1]},"p":[{"q":1}]}}"#)
+            .reads("v2", r#"{"o":{"level":{},"p":[{}]}}"#);
+        stored
+            .write("v2", r#"{"o":{"level":{},"p":[{}]}}"#)
+            .reads("v1", r#"{"o":{"level":{"deep":[1]},"p":[{"q":1}]}}"#);
     });
     // What was stored before there was a schema is found as well.
     let v3 = object("o: {type: object, properties: {other: {type: string}}}");

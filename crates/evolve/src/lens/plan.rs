@@ -130,6 +130,9 @@ pub(crate) struct ViewField {
     pub(crate) may_be_implied: bool,
     /// Of a list or map: what the version says of it, and of lists and maps right inside it.
     pub(crate) levels: Vec<Level>,
+    /// Another version keeps the field without declaring it, so that its value may be anything: what this one cannot say of
+    /// it, since pruning would take it away, is not shown.
+    pub(crate) may_be_anything: bool,
     /// What readers see where the field is absent, as this version spells it.
     pub(crate) frozen: Option<Owned>,
 }
@@ -137,6 +140,8 @@ pub(crate) struct ViewField {
 /// What a version says of a list or map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Level {
+    /// It is a map, and no list.
+    pub(crate) is_map: bool,
     /// Its items or values may be null. So they may where no version can say it: such a null is of the wrong type for
     /// everybody, and shown as any value of the wrong type.
     pub(crate) nullable: bool,
