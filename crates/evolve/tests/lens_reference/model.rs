@@ -1,6 +1,8 @@
 //! The lens as its rules are written, without plans, sharing or a hub: a document is a tree keyed by field ids.
 //!
 //! The rules, where the text of the design leaves something open:
+//! - Of a value that another version keeps without declaring its field, a version that declares it shows what pruning
+//!   leaves.
 //! - A key that a version keeps without declaring it is the field of that name that another version declares in the same
 //!   object (of several, the one that was locked first), unless the version has that field elsewhere. What is adopted
 //!   may be null, keeps everything in it, and gets no frozen default. All other undeclared keys are unknown fields.
@@ -98,6 +100,15 @@ impl<'h> Model<'h> {
     }
 }
 
+/// What pruning leaves of a value in the wrong place: no fields.
+fn pruned(value: &Json) -> Json {
+    match value {
+        Json::Object(_) => Json::Object(Map::new()),
+        Json::Array(items) => items.iter().map(pruned).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
 /// Get.
 impl View<'_> {
     /// The object of a node, which is shown, with everything below it.
@@ -134,10 +145,17 @@ impl View<'_> {
         self.tree.node(node).nullable && scope.fields.get(&self.id(node)) == Some(&Content::Raw(Json::Null))
     }
 
+    /// Whether the version declares what another keeps without declaring it.
+    fn may_be_anything(self, node: usize) -> bool {
+        let is_kept = |tree: &Tree| tree.counterpart(self.tree, node).is_some_and(|node| !tree.node(node).is_declared);
+        self.tree.node(node).is_declared && self.model.trees.iter().any(is_kept)
+    }
+
     /// What a field, item or value is set to, as this version spells it.
     fn content(self, node: usize, content: &Content) -> Json {
         let element = || self.tree.element(node).expect("the shape is that of the content");
         match content {
+            Content::Raw(value) if self.may_be_anything(node) => pruned(value),
             Content::Raw(value) => value.clone(),
             Content::Scope(scope) => Json::Object(self.object(node, scope)),
             Content::List(items) => items.iter().map(|item| self.content(element(), item)).collect(),
