@@ -152,7 +152,7 @@ fn without_defaults(object: &mut Object) {
     for field in &mut object.fields {
         field.default = None;
         let mut at = &mut field.shape;
-        while let Type::List(element, _) | Type::Map(element) = at {
+        while let Type::List(element, _) | Type::Map(element) | Type::Nullable(element) = at {
             at = element;
         }
         if let Type::Object(object) = at {
