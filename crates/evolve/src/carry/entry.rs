@@ -29,6 +29,8 @@ pub(crate) enum Body<'a> {
     Field { id: &'a str, value: Value<'a>, place: Place<'a> },
     /// Something that an object holds besides fields, and the place of that object; no object is the scope's own.
     Extra { object: Option<&'a str>, sort: ExtraSort, key: &'a str, value: Value<'a>, place: Place<'a> },
+    /// The stored value of a field of which only what pruning leaves is shown; as long as that has this hash.
+    Whole { id: &'a str, value: Value<'a>, hash: u64 },
     /// Nobody wrote an object that is shown; as long as it looks like this.
     Implicit { id: &'a str },
     /// Of a value of a map: it is null.
@@ -206,6 +208,9 @@ impl<'a> Carried<'a> {
                 fields.extend([(sort.word(), Value::string(key)), ("value", *value)]);
                 place.write(&mut fields, arena);
             }
+            Body::Whole { id, value, hash } => {
+                fields.extend([("whole", Value::string(id)), ("value", *value), ("hash", hash_value(*hash, arena))]);
+            }
             Body::Implicit { id } => fields.push(("implicit", Value::string(id))),
             Body::Null => fields.push(("value", Value::Null)),
             Body::Items(hashes) => {
@@ -230,6 +235,8 @@ impl<'a> Carried<'a> {
         } else if let Some((sort, key)) = extra {
             let (object, held) = (text_of("object"), value.get("value")?);
             Body::Extra { object, sort, key, value: held, place: Place::read(value)? }
+        } else if let Some(id) = text_of("whole") {
+            Body::Whole { id, value: value.get("value")?, hash: hash_from(text_of("hash")?)? }
         } else if let Some(id) = text_of("implicit") {
             Body::Implicit { id }
         } else if let Some(items) = text_of("items") {
@@ -250,6 +257,7 @@ impl<'a> Carried<'a> {
         let (sort, text) = match &self.body {
             Body::Field { id, .. } => ("id", *id),
             Body::Extra { sort, key, .. } => (sort.word(), *key),
+            Body::Whole { id, .. } => ("whole", *id),
             Body::Implicit { id } => ("implicit", *id),
             Body::Null | Body::Items(_) => ("items", self.way.iter().rev().find_map(Leg::text).unwrap_or_default()),
         };

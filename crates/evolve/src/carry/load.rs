@@ -369,6 +369,17 @@ impl<'a> Writing<'a> {
                     None => self.add_extra(None, *sort, Entry { key, value: *value }, place),
                 }
             }
+            Body::Whole { id, value, hash } => match by_id.get(*id) {
+                Some(field) => match self.shown[field.slot] {
+                    Some(shown) if stable_hash(shown) == *hash => {
+                        self.slots.values[field.slot] = Slot::Value(*value);
+                        None
+                    }
+                    Some(_) => Some(CarryFate::Superseded),
+                    None => Some(CarryFate::Gone),
+                },
+                None => Some(CarryFate::UnknownField),
+            },
             Body::Implicit { id } => (!by_id.contains_key(*id)).then_some(CarryFate::UnknownField),
             Body::Null | Body::Items(_) => Some(CarryFate::Gone),
         }

@@ -11,8 +11,9 @@ use super::{
 use crate::{
     Lenses,
     lens::{
-        get::{may_be_null, says, shows},
-        plan::{Content, Level, Scope, View, ViewObject},
+        get::{may_be_null, sayable, says, shows},
+        plan::{Content, Level, Scope, View, ViewField, ViewObject},
+        same,
         state::{Slot, Slots},
     },
 };
@@ -100,7 +101,18 @@ impl<'a> Unload<'a> {
         let (scope, view, slots) = (reading.scope, reading.view, reading.slots);
         let mut entries = Vec::new();
         for (name, field) in object.fields.list.iter().filter(|(_, field)| shows(view, field, slots)) {
+            let content = &scope.slots[field.slot].content;
             let value = match (says(field, slots), field.object) {
+                (Slot::Value(value), _) if self.is_shown_in_part(content, field, value) => {
+                    // What is carried of it is all of it, whatever is hidden in it.
+                    let found = self.found.len();
+                    let shown =
+                        self.content(content, &field.levels, sayable(content, &field.levels, value, self.arena));
+                    self.found.truncate(found);
+                    let id = &*scope.layout.texts[field.slot];
+                    self.push(Body::Whole { id, value, hash: stable_hash(shown) });
+                    shown
+                }
                 (Slot::Value(value), None) => {
                     self.way.push(Leg::Field(&scope.layout.texts[field.slot]));
                     let value = self.content(&scope.slots[field.slot].content, &field.levels, value);
@@ -120,6 +132,11 @@ impl<'a> Unload<'a> {
             entries.push(*entry);
         }
         self.arena.slice(&entries)
+    }
+
+    /// Whether a version shows less of a value than is stored, because pruning would take the rest away.
+    fn is_shown_in_part(&self, content: &'a Content, field: &'a ViewField, value: Value<'a>) -> bool {
+        field.may_be_anything && !same(sayable(content, &field.levels, value, self.arena), value)
     }
 
     /// Collects what the document does not show.

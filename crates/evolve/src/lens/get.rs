@@ -81,7 +81,7 @@ impl<'a, R: Recorder> Get<'a, R> {
             self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { Source::Stored });
             return Some(match (said, field.object) {
                 (Slot::Value(value), _) if field.may_be_anything => {
-                    let value = self.sayable(&plan.content, &field.levels, value);
+                    let value = sayable(&plan.content, &field.levels, value, self.arena);
                     self.content(&plan.content, &field.levels, value)
                 }
                 (Slot::Value(value), None) => self.content(&plan.content, &field.levels, value),
@@ -95,29 +95,6 @@ impl<'a, R: Recorder> Get<'a, R> {
         let frozen = field.frozen.as_ref()?;
         self.recorder.source(plan.id, Source::Frozen);
         Some(frozen.share(self.arena))
-    }
-
-    /// A value with nothing in it that pruning would take away: no fields where no object belongs.
-    fn sayable(&self, content: &'a Content, levels: &'a [Level], value: Value<'a>) -> Value<'a> {
-        let below = levels.get(1..).unwrap_or_default();
-        let element = match content {
-            Content::List(element) | Content::Map(element) => element,
-            other => other,
-        };
-        match (value, levels.first()) {
-            (Value::Object(_), None) if matches!(content, Content::Scope(_) | Content::Fields) => value,
-            (Value::Object(entries), Some(level)) if level.is_map => Value::Object(self.arena.slice_from(
-                entries.iter().map(|entry| Entry { key: entry.key, value: self.sayable(element, below, entry.value) }),
-            )),
-            (Value::Object(_), _) => Value::Object(&[]),
-            (Value::Array(items), Some(level)) if !level.is_map => {
-                Value::Array(self.arena.slice_from(items.iter().map(|item| self.sayable(element, below, *item))))
-            }
-            (Value::Array(items), _) => {
-                Value::Array(self.arena.slice_from(items.iter().map(|item| self.sayable(&Content::Opaque, &[], *item))))
-            }
-            (scalar, _) => scalar,
-        }
     }
 
     /// A stored value of some content, as the version shows it.
@@ -181,4 +158,27 @@ pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
 /// Whether the values of a map may be null.
 pub(crate) fn may_be_null(levels: &[Level]) -> bool {
     levels.first().is_some_and(|level| level.nullable)
+}
+
+/// A value with nothing in it that pruning would take away: no fields where no object belongs.
+pub(crate) fn sayable<'a>(content: &Content, levels: &[Level], value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    let below = levels.get(1..).unwrap_or_default();
+    let element = match content {
+        Content::List(element) | Content::Map(element) => element,
+        other => other,
+    };
+    match (value, levels.first()) {
+        (Value::Object(_), None) if matches!(content, Content::Scope(_) | Content::Fields) => value,
+        (Value::Object(entries), Some(level)) if level.is_map => Value::Object(arena.slice_from(
+            entries.iter().map(|entry| Entry { key: entry.key, value: sayable(element, below, entry.value, arena) }),
+        )),
+        (Value::Object(_), _) => Value::Object(&[]),
+        (Value::Array(items), Some(level)) if !level.is_map => {
+            Value::Array(arena.slice_from(items.iter().map(|item| sayable(element, below, *item, arena))))
+        }
+        (Value::Array(items), _) => {
+            Value::Array(arena.slice_from(items.iter().map(|item| sayable(&Content::Opaque, &[], *item, arena))))
+        }
+        (scalar, _) => scalar,
+    }
 }
