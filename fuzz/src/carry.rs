@@ -24,7 +24,8 @@ pub fn carry(input: &[u8]) {
     }
     let (Some(kind), _) = Kind::compile(&declaration, None) else { return };
     let Some(served) = request.get("served").map(|served| served.to_value(&arena)) else { return };
-    if served.as_object().is_none() {
+    // Every resource has metadata; without it, there is nowhere to carry anything.
+    if served.get("metadata").is_none_or(|metadata| metadata.as_object().is_none()) {
         return;
     }
     let lenses: Vec<_> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();

@@ -363,16 +363,19 @@ fn shape_of(schema: &Schema) -> Shape {
     if schema.extensions.int_or_string {
         return Shape::Scalar(Scalar::IntOrString);
     }
+    // A schema that says of a text what is in it describes nothing that anybody could rely on.
+    let has_parts = !schema.properties.is_empty() || schema.additional_properties.is_some() || schema.items.is_some();
+    let scalar = |scalar| Shape::Scalar(if has_parts { Scalar::Any } else { scalar });
     let is_map = schema.properties.is_empty()
         && matches!(schema.additional_properties, Some(Additional::Schema(_) | Additional::Allowed(true)));
     match &schema.r#type {
         Some(Type::Object) if is_map => Shape::Map,
         Some(Type::Object) => Shape::Object,
         Some(Type::Array) => Shape::List,
-        Some(Type::String) => Shape::Scalar(Scalar::String),
-        Some(Type::Integer) => Shape::Scalar(Scalar::Integer),
-        Some(Type::Number) => Shape::Scalar(Scalar::Number),
-        Some(Type::Boolean) => Shape::Scalar(Scalar::Boolean),
+        Some(Type::String) => scalar(Scalar::String),
+        Some(Type::Integer) => scalar(Scalar::Integer),
+        Some(Type::Number) => scalar(Scalar::Number),
+        Some(Type::Boolean) => scalar(Scalar::Boolean),
         // Definitions of OpenAPI need not say what they are.
         _ if !schema.properties.is_empty() => Shape::Object,
         _ if matches!(schema.additional_properties, Some(Additional::Schema(_))) => Shape::Map,
