@@ -203,13 +203,18 @@ impl<'a> Slots<'a> {
             }
         }
         if !object.adopted.list.is_empty() {
+            let foreign = &mut extras.foreign;
             extras.unknown.retain(|entry| {
                 let adopted = object.adopted.position(entry.key, &mut cursor).map(|at| &object.adopted.list[at].1);
-                let field = adopted.filter(|field| self.values[field.slot].is_absent());
-                if let Some(field) = field {
-                    self.load_field(layout, field, entry.value, Spelling::Stored);
+                match adopted {
+                    Some(field) if self.values[field.slot].is_absent() => {
+                        self.load_field(layout, field, entry.value, Spelling::Stored);
+                    }
+                    // The field itself is there, too: this one is not shown, and must not be once the field is gone.
+                    Some(_) => foreign.push(*entry),
+                    None => return true,
                 }
-                field.is_none()
+                false
             });
         }
         let has_any = !(extras.unknown.is_empty() && extras.strays.is_empty() && extras.foreign.is_empty());
