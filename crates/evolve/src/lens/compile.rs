@@ -187,11 +187,12 @@ impl Compiler<'_> {
         };
         let own = self.own_node(hub, scope);
         let keeps_unknown = own.is_some_and(|node| hub.structure.node(node).keeps_unknown);
-        layout.objects.push(StoredObject { keeps_unknown, ..StoredObject::default() });
+        layout.objects.push(StoredObject { keeps_unknown, is_hidden: own.is_none(), ..StoredObject::default() });
         for (slot, field) in plan.slots.iter().enumerate().filter(|(_, field)| field.content == Content::Fields) {
             let keeps_unknown = hub.node_of(field.id).is_some_and(|node| hub.structure.node(node).keeps_unknown);
             layout.object_of[slot] = Some(layout.objects.len());
-            layout.objects.push(StoredObject { keeps_unknown, ..StoredObject::default() });
+            let is_hidden = hub.node_of(field.id).is_none();
+            layout.objects.push(StoredObject { keeps_unknown, is_hidden, ..StoredObject::default() });
         }
         for slot in self.hub_order(scope, plan) {
             let id = plan.slots[slot].id;

@@ -74,6 +74,8 @@ pub(crate) struct StoredObject {
     pub(crate) hidden: Vec<StoredField>,
     /// The hub keeps fields that it does not declare.
     pub(crate) keeps_unknown: bool,
+    /// The hub does not show it: its fields are spelled by ids.
+    pub(crate) is_hidden: bool,
     /// Fields that every version which keeps such fields has adopted: where they are stored as unknown ones, that was
     /// before there was a version that declares them.
     pub(crate) adopted: Named<StoredField>,

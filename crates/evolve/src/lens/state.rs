@@ -396,7 +396,7 @@ impl StoredObject {
 
     /// Whether a name among the fields means nothing here, so that what nobody understands can stand there.
     fn leaves_to_others(&self, key: &str) -> bool {
-        !self.keeps_unknown && !self.fields.contains(key)
+        !self.is_hidden && !self.keeps_unknown && !self.fields.contains(key)
     }
 
     /// All fields that are stored in it.
