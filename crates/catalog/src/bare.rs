@@ -114,7 +114,10 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
             }
         });
     }
-    for (name, (mut versions, mut span)) in names.into_iter().zip(kinds) {
+    // A kind of which no document could be read has been complained about already.
+    for (name, (mut versions, mut span)) in
+        names.into_iter().zip(kinds).filter(|(_, (versions, _))| !versions.is_empty())
+    {
         let mut declaration = Declaration::new("", name);
         // The order in which documents are named counts for nothing where their versions are numbers.
         if versions.iter().all(|version| numbers(version.name.as_str()).is_some()) {
