@@ -242,11 +242,6 @@ impl Incompatibility {
     pub fn rule(&self) -> &'static Rule {
         self.what.rule()
     }
-
-    /// What it is about, in words that stay the same when something else is edited.
-    pub fn identity(&self) -> String {
-        format!("{} {} {}", self.rule().id, self.version, self.field)
-    }
 }
 
 /// How grave a rule is for a version: nobody relies on an alpha version, and many on a stable one.
@@ -281,10 +276,4 @@ impl What {
             Self::NoSlot { .. } => &rules::NO_SLOT,
         }
     }
-}
-
-/// The findings that were not there before, told apart by rule, version and field.
-pub fn only_new(now: Vec<Incompatibility>, before: &[Incompatibility]) -> Vec<Incompatibility> {
-    let known: std::collections::HashSet<String> = before.iter().map(Incompatibility::identity).collect();
-    now.into_iter().filter(|finding| !known.contains(&finding.identity())).collect()
 }

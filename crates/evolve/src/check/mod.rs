@@ -23,7 +23,7 @@ mod tests;
 pub use describe::{changes_text, describe_additions, describe_differences, describe_lacking, describe_loss};
 pub(crate) use diff::spelled;
 pub use diff::{Change, Difference, Limit, Narrower, diff};
-pub use finding::{Addition, Example, Incompatibility, Likeness, What, only_new};
+pub use finding::{Addition, Example, Incompatibility, Likeness, What};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
 pub use slots::every_id_has_one_slot;
 

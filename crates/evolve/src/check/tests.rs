@@ -349,18 +349,6 @@ fn without_a_pin_a_newer_stable_version_is_a_note() {
 }
 
 #[test]
-fn only_new_findings_are_those_of_another_rule_version_or_field() {
-    let before = Case::new("v1: {type: object, properties: {a: {type: string}}}\nv2: {type: object}").findings();
-    let now = Case::new(
-        "v1: {type: object, properties: {a: {type: string}, b: {type: string}}}\nv2: {type: object, description: other}",
-    )
-    .findings();
-    let new = only_new(now.clone(), &before);
-    assert_eq!(new.iter().map(|finding| finding.field.to_string()).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(only_new(now.clone(), &now), []);
-}
-
-#[test]
 fn a_history_that_was_put_together_wrongly_has_fields_without_a_place() {
     let case = Case::new(
         "v1: {type: object, properties: {a: {type: object, properties: {b: {type: string}}}, l: {type: array, items: \

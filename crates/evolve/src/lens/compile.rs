@@ -201,14 +201,11 @@ impl Compiler<'_> {
             layout.by_id.insert(layout.texts[slot].clone(), stored.clone());
             let parent = parents[slot].and_then(|parent| layout.object_of[parent]).unwrap_or(0);
             layout.home[slot] = parent;
-            let parent_is_shown = match parents[slot] {
-                Some(parent) => hub.node_of(plan.slots[parent].id).is_some(),
-                None => own.is_some(),
-            };
+            let parent = &mut layout.objects[parent];
             match hub.node_of(id).and_then(|node| hub.structure.node(node).name()) {
-                Some(name) => layout.objects[parent].fields.push(stored_name(name), stored),
-                None if parent_is_shown => layout.objects[parent].hidden.push(stored),
-                None => layout.objects[parent].fields.push(layout.texts[slot].clone(), stored),
+                Some(name) => parent.fields.push(stored_name(name), stored),
+                None if parent.is_hidden => parent.fields.push(layout.texts[slot].clone(), stored),
+                None => parent.hidden.push(stored),
             }
         }
         let own = (0, self.adopted(plan, |version| self.own_node(version, scope)));

@@ -108,15 +108,8 @@ impl<'a> Slots<'a> {
 
     /// Replaces them; what the object is stays.
     pub(crate) fn set_unknown(&mut self, slot: Option<usize>, unknown: Vec<Entry<'a>>) {
-        if let Some(extras) = self.extras_of(slot) {
-            self.extras[extras].unknown = unknown;
-        } else if !unknown.is_empty() {
-            self.extras.push(Extras { unknown, ..Extras::default() });
-            let extras = Some(self.extras.len() - 1);
-            match slot {
-                None => self.root = extras,
-                Some(slot) => self.values[slot] = Slot::Object(extras),
-            }
+        if self.extras_of(slot).is_some() || !unknown.is_empty() {
+            self.extras_mut(slot).unknown = unknown;
         }
     }
 

@@ -1,0 +1,193 @@
+//! Cases about records themselves: damaged, foreign or older than what the lock says now, written in parts and under policies.
+
+use wheelwright_document::{Arena, Value, encode};
+
+use super::{object, same};
+use crate::{
+    Kind, Part, PutError, VersionName,
+    testing::{declaration, document, history, kind},
+};
+
+#[test]
+fn entries_that_nobody_understands_are_kept() {
+    let (v1, v2) = (object("a: {type: string}"), object("b: {type: string}"));
+    let kind = kind(&[("v1", &v1), ("v2", &v2)], "", "v2");
+    let arena = Arena::new();
+    let stored = document(r#"{"b":"1","later":2,"$bag":{"a":"3","from.later":4,"$later":5}}"#, &arena);
+    let (v1, v2) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+    let put = |version, text| kind.put(version, document(text, &arena), Some(stored), Part::Whole, &arena).unwrap();
+    let expected = r#"{"b":"9","later":2,"$bag":{"a":"3","from.later":4,"$later":5}}"#;
+    assert!(same(put(v2, r#"{"b":"9"}"#), document(expected, &arena)));
+    let expected = r#"{"b":"1","later":2,"$bag":{"from.later":4,"$later":5}}"#;
+    assert!(same(put(v1, "{}"), document(expected, &arena)));
+    // Under another hub, too, where its name means something else.
+    let foreign = document(r#"{"b":"1","a":"not the field of v1"}"#, &arena);
+    let other = kind.lenses_for(v1);
+    let moved = kind.lenses().rehub(foreign, &other, &arena);
+    assert!(same(other.get(v1, moved, &arena), document("{}", &arena)), "{moved:?}");
+    assert!(same(other.rehub(moved, kind.lenses(), &arena), foreign), "{moved:?}");
+    let damaged = document(r#"{"b":"1","$bag":7}"#, &arena);
+    let put = kind.put(v1, document(r#"{"a":"2"}"#, &arena), Some(damaged), Part::Whole, &arena).unwrap();
+    assert!(same(put, document(r#"{"b":"1","$bag":{"a":"2","$damaged":7}}"#, &arena)), "{put:?}");
+}
+
+#[test]
+fn a_write_through_an_older_version_resets_or_is_refused_where_a_policy_says_so() {
+    let v1 = object("a: {type: string}, l: {type: array, items: {type: object, properties: {x: {type: string}}}}");
+    let v2 = object(
+        "a: {type: string}, b: {type: string, default: d}, l: {type: array, items: {type: object, properties: {x: {type: string}, y: {type: string}}}}",
+    );
+    let versions = [("v1", v1.as_str()), ("v2", v2.as_str())];
+    for hub in ["v1", "v2"] {
+        let arena = Arena::new();
+        let write = |changes: &str, stored: &str| {
+            let kind = kind(&versions, changes, hub);
+            let arena = Arena::new();
+            let new =
+                kind.put(kind.version("v2").unwrap(), document(stored, &arena), None, Part::Whole, &arena).unwrap();
+            let old = document(r#"{"a":"1","l":[{"x":"2"}]}"#, &arena);
+            let put = kind.put(kind.version("v1").unwrap(), old, Some(new), Part::Whole, &arena);
+            put.map(|put| String::from_utf8(encode(kind.get(kind.version("v2").unwrap(), put, &arena))).unwrap())
+        };
+        let full = r#"{"a":"1","b":"c","l":[{"x":"2","y":"3"}]}"#;
+        let kept = write("", full).unwrap();
+        assert!(same(document(&kept, &arena), document(full, &arena)), "{kept}");
+        let reset = write("v1: {olderWrite: reset}", full).unwrap();
+        assert!(same(document(&reset, &arena), document(r#"{"a":"1","l":[{"x":"2"}],"b":"d"}"#, &arena)), "{reset}");
+        assert!(write("v1: {olderWrite: reject}", full).is_err());
+        assert!(write("v1: {olderWrite: reject}", r#"{"a":"1","b":"d","l":[{"x":"2"}]}"#).is_ok());
+    }
+}
+
+#[test]
+fn spec_and_status_are_written_apart() {
+    let v1 = object(&format!("spec: {0}, status: {0}", object("a: {type: string}")));
+    let v2 = object(&format!("spec: {0}, status: {0}", object("a: {type: string}, b: {type: string}")));
+    for hub in ["v1", "v2"] {
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], "", hub);
+        let arena = Arena::new();
+        let (v1, v2) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+        let full = document(r#"{"spec":{"a":"1","b":"2"},"status":{"a":"3","b":"4"}}"#, &arena);
+        let stored = kind.put(v2, full, None, Part::Whole, &arena).unwrap();
+        let put = |part| {
+            let written = document(r#"{"spec":{"a":"8"},"status":{"a":"9"}}"#, &arena);
+            kind.get(v2, kind.put(v1, written, Some(stored), part, &arena).unwrap(), &arena)
+        };
+        let spec = document(r#"{"spec":{"a":"8","b":"2"},"status":{"a":"3","b":"4"}}"#, &arena);
+        let status = document(r#"{"spec":{"a":"1","b":"2"},"status":{"a":"9","b":"4"}}"#, &arena);
+        assert!(same(put(Part::Spec), spec), "{:?}", put(Part::Spec));
+        assert!(same(put(Part::Status), status), "{:?}", put(Part::Status));
+    }
+}
+
+#[test]
+fn what_is_in_a_bag_is_read_after_the_hub_gained_a_place_for_it() {
+    let (v1, v2) = (
+        object("a: {type: string}"),
+        object(
+            "a: {type: string}, p: {type: object, properties: {f: {type: string}}}, l: {type: array, items: {type: object, properties: {x: {type: string}}}}",
+        ),
+    );
+    let before = kind(&[("v1", &v1), ("v2", &v2)], "", "v1");
+    let arena = Arena::new();
+    let (old, new) = (before.version("v1").unwrap(), before.version("v2").unwrap());
+    let written = document(r#"{"a":"1","p":{"f":"precious"},"l":[{"x":"y"}]}"#, &arena);
+    let stored = before.put(new, written, None, Part::Whole, &arena).unwrap();
+    for gained in [
+        "p: {type: object, properties: {f: {type: string}}}",
+        "l: {type: array, items: {type: object, properties: {x: {type: string}}}}",
+        "p: {type: object, x-kubernetes-preserve-unknown-fields: true}",
+    ] {
+        let v1 = object(&format!("a: {{type: string}}, {gained}"));
+        let after = kind(&[("v1", &v1), ("v2", &v2)], "", "v1");
+        let shown = after.get(new, stored, &arena);
+        assert!(same(shown, written), "{gained}: {shown:?}");
+        let edited = after.put(old, document(r#"{"a":"2"}"#, &arena), Some(stored), Part::Status, &arena).unwrap();
+        assert!(same(after.get(new, edited, &arena), written));
+    }
+}
+
+#[test]
+fn a_version_that_comes_later_does_not_change_what_an_undeclared_field_is() {
+    let keeps = object("o: {type: object, x-kubernetes-preserve-unknown-fields: true}");
+    let (text, number) = (
+        object("o: {type: object, properties: {x: {type: string}}}"),
+        object("o: {type: object, properties: {x: {type: integer}}}"),
+    );
+    let locked = history(&[("v1", &keeps), ("v2", &text)], "");
+    let declaration = declaration(&[("v1", &keeps), ("v2alpha1", &number), ("v2", &text)], "");
+    for hub in ["v1", "v2"] {
+        let hub = VersionName::new(hub);
+        let (kind, problems) = Kind::compile(&declaration, Some((&locked, &hub)));
+        assert!(problems.is_empty(), "{problems:?}");
+        let kind = kind.unwrap();
+        let arena = Arena::new();
+        let stored = document(r#"{"o":{"x":"text"}}"#, &arena);
+        for (version, expected) in
+            [("v1", r#"{"o":{"x":"text"}}"#), ("v2alpha1", r#"{"o":{}}"#), ("v2", r#"{"o":{"x":"text"}}"#)]
+        {
+            let shown = kind.get(kind.version(version).unwrap(), stored, &arena);
+            assert!(same(shown, document(expected, &arena)), "{version}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn policies_for_writes_through_older_versions_stay_in_their_part_and_are_not_for_newer_ones() {
+    let part = |fields: &str| format!("spec: {0}, status: {0}", object(fields));
+    let v1 = object(&part("a: {type: string}, old: {type: string}"));
+    let v2 =
+        object(&part("a: {type: string}, b: {type: object, default: {}, properties: {c: {type: string, default: d}}}"));
+    let arena = Arena::new();
+    for (policy, hub) in [("reset", "v1"), ("reset", "v2"), ("reject", "v1"), ("reject", "v2")] {
+        let changes = format!("v1: {{olderWrite: {policy}}}\nv2: {{olderWrite: {policy}}}");
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], &changes, hub);
+        let (old, new) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+        let create = |version, text| kind.put(version, document(text, &arena), None, Part::Whole, &arena).unwrap();
+        let write = |version, text, stored, part| kind.put(version, document(text, &arena), Some(stored), part, &arena);
+        // A write of the status leaves what is hidden in the spec alone.
+        let stored = create(new, r#"{"spec":{"a":"1","b":{"c":"x"}},"status":{"a":"2"}}"#);
+        let status = write(old, r#"{"status":{"a":"3"}}"#, stored, Part::Status).unwrap();
+        let shown = kind.get(new, status, &arena);
+        assert!(same(shown.get("spec").unwrap(), document(r#"{"a":"1","b":{"c":"x"}}"#, &arena)), "{shown:?}");
+        assert_eq!(
+            write(old, r#"{"spec":{"a":"1"},"status":{"a":"3"}}"#, stored, Part::Whole).is_err(),
+            policy == "reject"
+        );
+        // What only an older version has is no reason.
+        let stored = create(old, r#"{"spec":{"a":"1","old":"x"}}"#);
+        let written = write(new, r#"{"spec":{"a":"2"}}"#, stored, Part::Whole).unwrap();
+        assert!(same(kind.get(old, written, &arena), document(r#"{"spec":{"a":"2","old":"x"}}"#, &arena)));
+        // What is hidden and at its default is as good as reset.
+        let stored = create(new, r#"{"spec":{"a":"1","b":{"c":"d"}}}"#);
+        assert!(write(old, r#"{"spec":{"a":"2"}}"#, stored, Part::Whole).is_ok());
+    }
+}
+
+#[test]
+fn a_document_that_is_no_object_replaces_nothing() {
+    let v1 = object("a: {type: string}");
+    let kind = kind(&[("v1", &v1)], "", "v1");
+    let arena = Arena::new();
+    let stored = document(r#"{"a":"1"}"#, &arena);
+    let put = kind.put(kind.version("v1").unwrap(), Value::Null, Some(stored), Part::Status, &arena);
+    assert_eq!(put.unwrap_err(), PutError::NoObject("null"));
+}
+
+#[test]
+fn an_entry_in_the_wrong_bag_is_kept() {
+    let (v1, v2) = (
+        object("o: {type: object}, p: {type: object, properties: {a: {type: string}, b: {type: string}}}"),
+        object(
+            "o: {type: object, properties: {x: {type: string}}}, p: {type: object, properties: {a: {type: string}}}",
+        ),
+    );
+    let kind = kind(&[("v1", &v1), ("v2", &v2)], "", "v2");
+    let arena = Arena::new();
+    let stored = document(r#"{"o":{"$bag":{"p.b":"lost"}}}"#, &arena);
+    let (v1, v2) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+    let mut now = kind.put(v2, document(r#"{"o":{"x":"1"}}"#, &arena), Some(stored), Part::Whole, &arena).unwrap();
+    now = kind.put(v2, document(r#"{"o":{"x":"2"}}"#, &arena), Some(now), Part::Whole, &arena).unwrap();
+    now = kind.put(v2, document(r#"{"o":{"x":"2"},"p":{}}"#, &arena), Some(now), Part::Whole, &arena).unwrap();
+    assert!(same(kind.get(v1, now, &arena), document(r#"{"o":{},"p":{"b":"lost"}}"#, &arena)), "{now:?}");
+}
