@@ -10,8 +10,8 @@ use wheelwright_findings::rules;
 use wheelwright_schema::{Problem, Schema, model::Additional};
 
 use crate::{
-    Declaration, DeclaredUnion, Located, Maturity, NodeIndex, Selector, Shape, Step, Structure, VersionName,
-    VersionStep, Writers,
+    Declaration, DeclaredUnion, Derived, Located, Maturity, NodeIndex, Respelled, Selector, Shape, Step, Structure,
+    VersionName, VersionStep, Writers,
     change::unfit_defaults,
     identify::{Identify, identify},
     problem::problem_at,
@@ -49,6 +49,10 @@ pub struct VersionHistory {
     pub structure: Structure,
     /// How those who wrote documents of it spelled zero values.
     pub writers: Writers,
+    /// The facts that have another spelling than in the version before, as they were declared or locked.
+    pub respelled: Vec<Respelled>,
+    /// The fields of this version and the one before that are computed from those of the other.
+    pub derived: Vec<Derived>,
     /// It is still declared, and not only remembered by the lock.
     pub declared: bool,
     ids: Vec<Option<FieldId>>,
@@ -72,9 +76,11 @@ pub struct FieldRecord {
 /// Two histories are equal if they say the same; how much of it was locked when it was derived is no part of that.
 impl PartialEq for VersionHistory {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, from, locked_as, structure, writers, declared, ids, nodes: _, locked: _ } = self;
+        let Self { name, from, locked_as, structure, writers, respelled, derived, declared, ids, nodes: _, locked: _ } =
+            self;
         (name, from, locked_as, structure) == (&other.name, &other.from, &other.locked_as, &other.structure)
             && (writers, declared, ids) == (&other.writers, &other.declared, &other.ids)
+            && (respelled, derived) == (&other.respelled, &other.derived)
     }
 }
 
@@ -96,8 +102,19 @@ impl VersionHistory {
     /// A version none of whose fields has an identity yet.
     pub(crate) fn new(name: VersionName, from: Option<VersionIndex>, locked_as: usize, structure: Structure) -> Self {
         let ids = vec![None; structure.indexes().len()];
-        let (writers, nodes) = (Writers::Exact, HashMap::new());
-        Self { name, from, locked_as, structure, writers, declared: true, ids, nodes, locked: None }
+        Self {
+            name,
+            from,
+            locked_as,
+            structure,
+            writers: Writers::Exact,
+            respelled: Vec::new(),
+            derived: Vec::new(),
+            declared: true,
+            ids,
+            nodes: HashMap::new(),
+            locked: None,
+        }
     }
 
     /// The id of a field; items, values and the document itself have none.

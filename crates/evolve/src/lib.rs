@@ -45,6 +45,7 @@
 mod carry;
 mod change;
 pub mod check;
+mod compute;
 mod consistency;
 mod convert;
 mod declaration;
@@ -70,9 +71,10 @@ pub use carry::{
     carry_size,
 };
 pub use change::{
-    DeclaredUnion, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers,
-    parse_changes,
+    Conversion, DeclaredUnion, Derived, Direction, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed,
+    Respelled, Steps, VersionStep, Writers, parse_changes,
 };
+pub use compute::Hooks;
 pub use consistency::{Consistency, DefaultedBy, Disagreement};
 pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};

@@ -5,5 +5,8 @@ mod model;
 mod parse;
 
 pub(crate) use fit::unfit_defaults;
-pub use model::{DeclaredUnion, FieldValue, Located, OlderWrite, Policies, Renamed, Steps, VersionStep, Writers};
+pub use model::{
+    Conversion, DeclaredUnion, Derived, Direction, FieldValue, Located, OlderWrite, Policies, Renamed, Respelled,
+    Steps, VersionStep, Writers,
+};
 pub use parse::{OLDER_WRITE, parse_changes};

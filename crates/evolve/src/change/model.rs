@@ -4,14 +4,22 @@ use wheelwright_document::{Owned, Span};
 
 use crate::{Selector, VersionName};
 
-/// Something that a file says, and where it says it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Something that a file says, and where it says it. Two are equal if they say the same, wherever.
+#[derive(Clone, Debug)]
 pub struct Located<T> {
     /// What is said.
     pub item: T,
     /// Where.
     pub span: Span,
 }
+
+impl<T: PartialEq> PartialEq for Located<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.item == other.item
+    }
+}
+
+impl<T: Eq> Eq for Located<T> {}
 
 /// The steps of a kind, in the order they were written.
 pub type Steps = Vec<VersionStep>;
@@ -35,6 +43,11 @@ pub struct VersionStep {
     pub keys: Vec<(Located<Selector>, Vec<Box<str>>)>,
     /// Objects of which only one member is set at a time.
     pub unions: Vec<DeclaredUnion>,
+    /// Facts that have another spelling now: what is `converted`, `reshaped` or left to a `hook`. Hooks come last, since
+    /// they run after what is declared.
+    pub respelled: Vec<Respelled>,
+    /// Fields that are computed from others where nobody wrote them.
+    pub derived: Vec<Derived>,
     /// Defaults that the published schema lacks.
     pub defaults: Vec<FieldValue>,
     /// Defaults that readers fill in, instead of those of the schema.
@@ -56,6 +69,8 @@ impl VersionStep {
             new: Vec::new(),
             keys: Vec::new(),
             unions: Vec::new(),
+            respelled: Vec::new(),
+            derived: Vec::new(),
             defaults: Vec::new(),
             storage_defaults: Vec::new(),
             writers: None,
@@ -71,6 +86,99 @@ pub struct Renamed {
     pub from: Located<Selector>,
     /// Its path now.
     pub to: Located<Selector>,
+}
+
+/// One fact in two spellings: some fields of the version before, and some of the new one. Whatever a client writes in one
+/// spelling is kept as it was written, and shown in the other by way of the conversion.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Respelled {
+    /// The fields of the version before; never empty. A path may end in `[]` or `{}`: then every item or value of the
+    /// field is converted on its own, and the one path on the other side ends alike.
+    pub from: Vec<Located<Selector>>,
+    /// The fields of the new version; never empty.
+    pub to: Vec<Located<Selector>>,
+    /// How one becomes the other.
+    pub with: Located<Conversion>,
+}
+
+/// How a fact in one spelling becomes the same fact in the other. Where types matter, the schemas of both sides tell them:
+/// which side is the text and which the number need not be said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Conversion {
+    /// A duration as Go writes it (`1h30m`) and a number of seconds.
+    DurationSeconds,
+    /// A quantity as Kubernetes writes it (`100Mi`) and a number.
+    Quantity,
+    /// A number and its multiple by a decimal number: `up` multiplies.
+    Scale(Box<str>),
+    /// A text and what it spells: an integer, a number or a boolean.
+    Text,
+    /// Values and what they are called now. Other values stay; of several old ones for one new one, the first is meant on
+    /// the way down.
+    Values(Vec<(Box<str>, Box<str>)>),
+    /// A list of texts and one text with a delimiter between them.
+    Joined(Box<str>),
+    /// An object and a list with that object as its one item.
+    OneItem,
+    /// A text, and fields that are parts of it: a template with the names of the fields, `{host}:{port}`, and, where that
+    /// is ambiguous, a pattern that takes the text apart, with groups of these names.
+    Template {
+        /// How the text is put together.
+        template: Box<str>,
+        /// How it is taken apart.
+        pattern: Option<Box<str>>,
+    },
+    /// A list of objects and a map: a field of the item is the key, and either the rest of the item or one other field of
+    /// it the value.
+    KeyedList {
+        /// The field that is the key.
+        key: Box<str>,
+        /// The field that is the value; without it, the value is an object of all other fields.
+        value: Option<Box<str>>,
+    },
+    /// Several fields and a map of them: the key for each field, in the order of the fields.
+    Entries(Vec<Box<str>>),
+    /// A map and the same map with other keys: old and new ones.
+    RenamedKeys(Vec<(Box<str>, Box<str>)>),
+    /// Two expressions over `self`, the value of the one field on each side.
+    Expression {
+        /// From old to new.
+        up: Located<Box<str>>,
+        /// From new to old.
+        down: Located<Box<str>>,
+    },
+    /// Expressions over `self`, the document or the list item or map value that the fields are in, with the fields of the
+    /// side that is left: one for each field of the other side, in their order.
+    Expressions {
+        /// From old to new: one for each field of `to`.
+        up: Vec<Located<Box<str>>>,
+        /// From new to old: one for each field of `from`.
+        down: Vec<Located<Box<str>>>,
+    },
+    /// Rust that is registered under a name.
+    Hook(Box<str>),
+}
+
+/// A field that is computed from others where nobody wrote it. Unlike a respelled fact it is a fact of its own: a value that
+/// a client wrote is stored, one that is merely shown never is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Derived {
+    /// `Up`: the field is one of the new version, computed from the version before. `Down`: the other way round.
+    pub direction: Direction,
+    /// The field.
+    pub at: Located<Selector>,
+    /// An expression over `self`: the document, or the list item or map value that the field is in.
+    pub expression: Located<Box<str>>,
+}
+
+/// Which way a step is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// From the version before to the new one.
+    Up,
+    /// From the new version to the one before.
+    Down,
 }
 
 /// An object of which only one member is set at a time.
