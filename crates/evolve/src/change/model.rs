@@ -119,6 +119,9 @@ pub enum Conversion {
     Values(Vec<(Box<str>, Box<str>)>),
     /// A list of texts and one text with a delimiter between them.
     Joined(Box<str>),
+    /// A scalar, and an object with it under a key. It is the same field in another place, so that the history takes it for
+    /// a rename to or from that key.
+    ObjectWithKey(Box<str>),
     /// An object and a list with that object as its one item.
     OneItem,
     /// A text, and fields that are parts of it: a template with the names of the fields, `{host}:{port}`, and, where that
