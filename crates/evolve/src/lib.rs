@@ -50,6 +50,7 @@ mod consistency;
 mod convert;
 mod declaration;
 mod explain;
+mod fact;
 mod history;
 mod identify;
 mod kind;

@@ -27,7 +27,7 @@ pub(crate) fn constraints(
     let mut examples = 0;
     for difference in differences {
         let (Some(field), Some(node)) = (&difference.after, difference.nodes.1) else { continue };
-        let Some((what, keyword, witness)) = judge(history, after, difference, node) else { continue };
+        let Some((what, keyword, witness)) = judge(history, before, after, difference, node) else { continue };
         let old = difference.nodes.0;
         let span = match keyword {
             "required" => after.parent(node).map_or_else(Default::default, |parent| after.place(parent, keyword)),
@@ -71,13 +71,17 @@ fn acceptable(side: &Side<'_>, node: NodeIndex) -> Option<Owned> {
 /// What is wrong with a difference, the keyword that says so, and what a document has to have at the field to show it.
 fn judge(
     history: &History,
+    before: &Side<'_>,
     after: &Side<'_>,
     difference: &Difference,
     node: NodeIndex,
 ) -> Option<(What, &'static str, Option<Wanted>)> {
     // A default of the version alone is for new documents: nobody fills it in for old ones.
     let is_filled = || after.version.id(node).is_some_and(|id| history.field(id).frozen.is_some());
-    let newly_required = |existed| What::NewlyRequired { existed, settled: !is_new(history, after, node) };
+    let newly_required = |existed| {
+        let derived = after.derivation_from(before, node).map(Into::into);
+        What::NewlyRequired { existed, settled: !is_new(history, after, node), derived }
+    };
     match &difference.change {
         Change::Widened { before, after, narrower } => {
             let what = What::Widened { before: before.clone(), after: after.clone(), narrower: *narrower };

@@ -8,7 +8,7 @@ use super::{
     Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, Narrower, What, diff::spelled,
     example::string,
 };
-use crate::{Selector, Step, Union, VersionName};
+use crate::{Conversion, Selector, Step, Union, VersionName};
 
 impl Incompatibility {
     /// What is wrong, as a lower-case fragment.
@@ -31,6 +31,9 @@ impl Incompatibility {
                 };
                 format!("{field} is {before} in {other} and {after} in {version}: {reader}")
             }
+            What::NewlyRequired { derived: Some(expression), .. } => format!(
+                "{field} is required in {version}, and `{expression}` derives it only from some documents of {other}"
+            ),
             What::NewlyRequired { existed, .. } => {
                 let lack = if *existed { "may lack it" } else { "do not have it" };
                 format!("{field} is required in {version}, and documents of {other} {lack}")
@@ -127,9 +130,13 @@ impl Incompatibility {
             What::Replaced { .. } => {
                 format!("give the new field another name, or say that the old one is gone:\n{}", lines())
             }
-            What::NewlyRequired { .. } if !self.additions.is_empty() => {
+            What::NewlyRequired { derived: None, .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
             }
+            What::NewlyRequired { derived: Some(_), .. } => format!(
+                "make it optional in {}, or derive it so that there is always a value, as with has(self.a) ? self.a : 'none'",
+                self.version
+            ),
             What::NewlyRequired { settled: true, .. } => format!(
                 "make it optional in {}: it was published without a default, so that a default now is for new documents only",
                 self.version
@@ -252,7 +259,10 @@ fn lost(lost: &Lost) -> String {
 impl Lacking {
     /// The field, and what it reads as in the newer version, as a fragment.
     pub fn reads(&self, new: &VersionName) -> String {
-        let Self { field, shape, reads_as, within, required, probably, .. } = self;
+        let Self { field, shape, reads_as, within, required, probably, derived, .. } = self;
+        if let Some(expression) = derived {
+            return format!("{field} ({shape}) is derived: {expression}");
+        }
         let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
         let mut text = match (reads_as, required) {
             (Some(value), _) => format!("{field} ({shape}) reads as {}{within}", spelled(value)),
@@ -306,12 +316,13 @@ pub fn describe_differences(differences: &[Difference]) -> String {
 fn line(difference: &Difference, name: &str) -> String {
     let from_to = |before: &str, after: &str| format!("{before} → {after}");
     match &difference.change {
-        Change::Added { shape, required, default } => {
+        Change::Added { shape, required, default, derived } => {
             let required = if *required { ", required" } else { "" };
             let default = default.as_ref().map_or_else(String::new, |value| format!(", default {}", spelled(value)));
-            format!("+ {name}: {shape}{required}{default}")
+            format!("+ {name}: {shape}{required}{default}{}", derived_as(derived))
         }
-        Change::Removed { shape } => format!("- {name}: {shape}"),
+        Change::Removed { shape, derived } => format!("- {name}: {shape}{}", derived_as(derived)),
+        Change::Converted { before, after, with } => converted(before, after, with),
         Change::Moved => {
             let before = difference.before.as_ref();
             let was = before.map_or_else(String::new, |before| match difference.after.as_ref().map(parent) {
@@ -348,6 +359,19 @@ fn line(difference: &Difference, name: &str) -> String {
             format!("~ {name}: one at a time of {}", from_to(&excluding(before.as_ref()), &excluding(after.as_ref())))
         }
     }
+}
+
+fn derived_as(expression: &Option<Box<str>>) -> String {
+    expression.as_ref().map_or_else(String::new, |expression| format!(", derived: {expression}"))
+}
+
+/// The two spellings of a fact, and how one becomes the other: `timeout → timeoutSeconds (durationSeconds)`.
+fn converted(before: &[Selector], after: &[Selector], with: &[Conversion]) -> String {
+    let home = after.first().map(parent);
+    let short = |field: &Selector| if Some(parent(field)) == home { last(field) } else { field.to_string() };
+    let names = |fields: &[Selector]| fields.iter().map(short).collect::<Vec<_>>().join(", ");
+    let with: Vec<String> = with.iter().map(ToString::to_string).collect();
+    format!("> {} → {} ({})", names(before), names(after), with.join(", "))
 }
 
 fn parent(field: &Selector) -> String {

@@ -80,6 +80,8 @@ pub enum What {
         existed: bool,
         /// It was published without a default, so that readers fill in nothing for good.
         settled: bool,
+        /// The expression that computes it, though not from every document of the other version.
+        derived: Option<Box<str>>,
     },
     /// Values are not listed any more.
     ValuesRefused {

@@ -4,6 +4,7 @@
 //! in one place ([`Incompatibility::message`], [`describe_loss`] and the like).
 
 mod constraints;
+mod converted;
 mod defaults;
 mod describe;
 mod diff;
@@ -43,6 +44,7 @@ pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&V
         let differences = diff::compare(before, after);
         findings.extend(removals::removals(before, after, &differences));
         findings.extend(constraints::constraints(history, before, after, &differences));
+        findings.extend(converted::converted(history, before, after, &differences));
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
         findings.extend(lists::keys(before, after, &differences));
         findings.extend(lists::unions(before, after, &differences));

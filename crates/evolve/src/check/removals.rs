@@ -6,7 +6,7 @@ use wheelwright_findings::Level;
 
 use super::{
     Addition, Change, Difference, Incompatibility, Likeness, What,
-    likeness::{Candidate, probable_renames},
+    likeness::{Candidate, Computed, probable_renames},
     side::Side,
 };
 use crate::{NodeIndex, Selector};
@@ -28,9 +28,12 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
         .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
         .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)) && !is_new(difference))
         .filter_map(|difference| Some((difference.nodes.0?, difference)))
+        // Whoever says how the version before derives a field knows that it is gone.
+        .filter(|(node, _)| before.derivation_from(after, *node).is_none())
         .collect();
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
-    let renames = probable_renames(before, after, removed.map(|(node, _)| *node).collect());
+    let tops = removed.map(|(node, _)| *node).collect();
+    let renames = probable_renames(before, after, tops, &Computed::of(before, after, differences));
     let mut findings = Vec::new();
     for Candidate { gone, came, likeness } in &renames {
         findings.push(rename(before, after, *gone, *came, *likeness));

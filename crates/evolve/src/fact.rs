@@ -1,0 +1,130 @@
+//! Facts in several spellings and fields that follow from others, as changes declare them: told from the history alone, so
+//! that those who convert nothing know them, too.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{Derived, Direction, FieldId, History, Located, Respelled, Selector, VersionHistory, VersionIndex};
+
+/// What the changes of a kind say of its fields.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) changes: Vec<SpellingChange>,
+    /// The changes that a field is a spelling in, by field.
+    by_field: HashMap<FieldId, Vec<usize>>,
+    derived: HashMap<(FieldId, Direction), Box<str>>,
+}
+
+/// A fact that has another spelling from a version on.
+#[derive(Debug)]
+pub(crate) struct SpellingChange {
+    /// The version that has the new spelling.
+    pub(crate) version: VersionIndex,
+    /// The version that has the old one.
+    pub(crate) before: VersionIndex,
+    pub(crate) from: Vec<FieldId>,
+    pub(crate) to: Vec<FieldId>,
+    pub(crate) respelled: Respelled,
+}
+
+impl SpellingChange {
+    fn fields(&self) -> impl Iterator<Item = FieldId> {
+        self.from.iter().chain(&self.to).copied()
+    }
+}
+
+impl Facts {
+    pub(crate) fn of(history: &History) -> Self {
+        let mut facts = Self::default();
+        for version in history.indexes() {
+            let Some(before) = history.version(version).from else { continue };
+            let (old, new) = (history.version(before), history.version(version));
+            for respelled in &new.respelled {
+                let (Some(from), Some(to)) = (ids(old, &respelled.from), ids(new, &respelled.to)) else { continue };
+                let change = SpellingChange { version, before, from, to, respelled: respelled.clone() };
+                for id in change.fields() {
+                    facts.by_field.entry(id).or_default().push(facts.changes.len());
+                }
+                facts.changes.push(change);
+            }
+            for Derived { direction, at, expression } in &new.derived {
+                let target = if *direction == Direction::Up { new } else { old };
+                let id = target.structure.find(&at.item).and_then(|node| target.id(node));
+                facts.derived.extend(id.map(|id| ((id, *direction), expression.item.clone())));
+            }
+        }
+        facts
+    }
+
+    /// The expression that a field is derived by on a way, if it is.
+    pub(crate) fn derivation(&self, id: FieldId, direction: Direction) -> Option<&str> {
+        self.derived.get(&(id, direction)).map(|expression| &**expression)
+    }
+
+    /// The fields that a version does not have, and of which it has another spelling: all of it.
+    pub(crate) fn said_otherwise(&self, version: &VersionHistory) -> HashSet<FieldId> {
+        let mut said = HashSet::new();
+        loop {
+            let known = said.len();
+            for SpellingChange { from, to, .. } in &self.changes {
+                for (one, other) in [(from, to), (to, from)] {
+                    if one.iter().all(|id| version.node_of(*id).is_some() || said.contains(id)) {
+                        said.extend(other.iter().filter(|id| version.node_of(**id).is_none()));
+                    }
+                }
+            }
+            if said.len() == known {
+                return said;
+            }
+        }
+    }
+
+    /// The facts of which two versions have different spellings.
+    pub(crate) fn between<'f>(&'f self, before: &VersionHistory, after: &VersionHistory) -> Vec<Spellings<'f>> {
+        let mut found = Vec::new();
+        let mut is_seen = vec![false; self.changes.len()];
+        for start in 0..self.changes.len() {
+            let (mut fact, mut waiting) = (Spellings::default(), vec![start]);
+            while let Some(change) = waiting.pop() {
+                if std::mem::replace(&mut is_seen[change], true) {
+                    continue;
+                }
+                fact.changes.push(&self.changes[change]);
+                for id in self.changes[change].fields() {
+                    waiting.extend(self.changes_of(id));
+                    let side = match (before.node_of(id), after.node_of(id)) {
+                        (Some(_), None) => &mut fact.before,
+                        (None, Some(_)) => &mut fact.after,
+                        _ => continue,
+                    };
+                    if !side.contains(&id) {
+                        side.push(id);
+                    }
+                }
+            }
+            if !fact.before.is_empty() && !fact.after.is_empty() {
+                fact.changes.sort_by_key(|change| change.version);
+                found.push(fact);
+            }
+        }
+        found
+    }
+
+    fn changes_of(&self, id: FieldId) -> &[usize] {
+        self.by_field.get(&id).map_or(&[], |changes| changes)
+    }
+}
+
+/// A fact that two versions spell differently.
+#[derive(Default)]
+pub(crate) struct Spellings<'f> {
+    /// The fields that only the one has.
+    pub(crate) before: Vec<FieldId>,
+    /// The fields that only the other has.
+    pub(crate) after: Vec<FieldId>,
+    /// What changes say of the fact, from the oldest on.
+    pub(crate) changes: Vec<&'f SpellingChange>,
+}
+
+fn ids(version: &VersionHistory, paths: &[Located<Selector>]) -> Option<Vec<FieldId>> {
+    paths.iter().map(|at| version.id(version.structure.find_field(&at.item)?)).collect()
+}
