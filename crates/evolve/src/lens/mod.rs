@@ -24,7 +24,11 @@ use std::{error::Error, fmt};
 use wheelwright_document::{Arena, Entry, Value};
 
 pub use self::record::{Provenance, Source, Trail};
-pub(crate) use self::{census::Tally, same::same};
+pub(crate) use self::{
+    census::Tally,
+    lists::match_items,
+    same::{by_key, find, same},
+};
 use self::{
     get::Get,
     plan::{Content, Scope},
