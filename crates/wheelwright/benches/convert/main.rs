@@ -124,7 +124,9 @@ fn gate(what: &str, candidate: &Measured, base: &Measured, all: &[Measured], mis
 fn cluster_api() -> Vec<Pair> {
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = std::env::var_os("WHEELWRIGHT_SHARED").map_or_else(|| repository.join("../shared"), PathBuf::from);
-    let Ok(pairs) = std::fs::read_to_string(shared.join("real-apis/cluster-api/pairs.jsonl")) else { return Vec::new() };
+    let Ok(pairs) = std::fs::read_to_string(shared.join("real-apis/cluster-api/pairs.jsonl")) else {
+        return Vec::new();
+    };
     let example = repository.join("examples/cluster-api");
     let catalog = Catalog::load(&[example]).expect("the example can be read");
     let mut found: Vec<Pair> = Vec::new();

@@ -74,7 +74,8 @@ fn a_keyed_list_keeps_its_order_and_its_hidden_data() {
     let v1 = object("m: {type: object, additionalProperties: {type: string}}");
     let v2 = list("value: {type: string}");
     let v3 = list("value: {type: string}, secret: {type: string}");
-    let changes = "{v2: {reshaped: [{from: m, to: m, key: name, value: value}], keys: {m: [name]}}, v3: {keys: {m: [name]}}}";
+    let changes =
+        "{v2: {reshaped: [{from: m, to: m, key: name, value: value}], keys: {m: [name]}}, v3: {keys: {m: [name]}}}";
     for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
         stored.write("v3", r#"{"m":[{"name":"b","value":"1","secret":"s"},{"name":"a","value":"2"}]}"#);
         stored.reads("v1", r#"{"m":{"b":"1","a":"2"}}"#);
@@ -129,7 +130,8 @@ fn a_derived_value_is_shown_and_never_stored_until_it_is_written() {
 
 #[test]
 fn a_constant_is_shown_only_in_objects_that_are_there() {
-    let v1 = object("ref: {type: object, properties: {kind: {type: string}, name: {type: string}}}, mode: {type: string}");
+    let v1 =
+        object("ref: {type: object, properties: {kind: {type: string}, name: {type: string}}}, mode: {type: string}");
     let v2 = object("ref: {type: object, properties: {name: {type: string}}}");
     let changes = "v2: {derived: {down: {ref.kind: \"'Node'\", mode: \"'legacy'\"}}}";
     for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
