@@ -19,8 +19,6 @@ pub(crate) struct Facts {
 pub(crate) struct SpellingChange {
     /// The version that has the new spelling.
     pub(crate) version: VersionIndex,
-    /// The version that has the old one.
-    pub(crate) before: VersionIndex,
     pub(crate) from: Vec<FieldId>,
     pub(crate) to: Vec<FieldId>,
     pub(crate) respelled: Respelled,
@@ -40,7 +38,7 @@ impl Facts {
             let (old, new) = (history.version(before), history.version(version));
             for respelled in &new.respelled {
                 let (Some(from), Some(to)) = (ids(old, &respelled.from), ids(new, &respelled.to)) else { continue };
-                let change = SpellingChange { version, before, from, to, respelled: respelled.clone() };
+                let change = SpellingChange { version, from, to, respelled: respelled.clone() };
                 for id in change.fields() {
                     facts.by_field.entry(id).or_default().push(facts.changes.len());
                 }

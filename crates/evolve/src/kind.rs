@@ -7,7 +7,7 @@ use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
     Declaration, Envelope, FieldId, History, Hooks, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex,
-    VersionName, VersionStep, link::Computations, overlaid_schema,
+    VersionName, VersionStep, fact::Facts, link::Computations, overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -22,6 +22,7 @@ pub struct Kind {
     envelope: Envelope,
     policies: Policies,
     computations: Arc<Computations>,
+    facts: Facts,
 }
 
 impl Kind {
@@ -74,7 +75,8 @@ impl Kind {
         let lenses = Lenses::computing(&history, hub, envelope.clone(), &policy, computations.clone());
         drop(policy);
         let (group, name) = (declaration.group.clone(), declaration.kind.clone());
-        (Some(Self { group, name, history, lenses, programs, envelope, policies, computations }), problems)
+        let facts = Facts::of(&history);
+        (Some(Self { group, name, history, lenses, programs, envelope, policies, computations, facts }), problems)
     }
 
     /// The group of the kind; empty if it has none.
@@ -103,6 +105,11 @@ impl Kind {
     /// Its versions and fields.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What its changes say of its fields.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The lenses for its hub.

@@ -80,7 +80,7 @@ pub use compute::{Hook, HookCall, HookError, Hooks};
 pub use consistency::{Consistency, DefaultedBy, Disagreement};
 pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};
-pub use explain::{Because, Explained};
+pub use explain::{Because, Explained, Kept};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema, unknown_policy_field};
 pub use kind::Kind;
 pub use lens::{Envelope, Lenses, Provenance, PutError, Source, Trail, Trouble};

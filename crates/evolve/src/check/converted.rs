@@ -19,9 +19,8 @@ pub(crate) fn converted(
         let Some(first) = from.first() else { continue };
         for (field, node) in to.iter().filter_map(|path| Some((path, after.version.structure.find(path)?))) {
             let frozen = after.version.id(node).and_then(|id| history.field(id).frozen.clone());
-            let find = |what: What| {
-                Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
-            };
+            let find =
+                |what: What| Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what);
             if after.is_required(node) && frozen.is_none() && !is_always_there((before, &from), (after, node), with) {
                 let place = after.parent(node).map_or_else(Default::default, |parent| after.place(parent, "required"));
                 let what = What::NewlyRequired { existed: true, settled: true, derived: None };
