@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use wheelwright_document::{Path, Span};
-use wheelwright_evolve::{Located, Structure, VersionName, quoted, unknown_policy_field};
+use wheelwright_evolve::{KindName, Located, Structure, VersionName, quoted, unknown_policy_field};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
@@ -37,8 +37,34 @@ pub(crate) fn verify(catalog: &mut Catalog) {
         keep_first_versions(kind, &mut problems);
         true
     });
+    problems.extend(taken_names(&catalog.kinds));
     let findings: Vec<_> = problems.into_iter().map(|problem| catalog.table.finding(problem)).collect();
     catalog.findings.extend(findings);
+}
+
+/// A problem for each name that a kind says it had, and that another has, or says so, too.
+fn taken_names(kinds: &[Kind]) -> Vec<Problem> {
+    let mut claims: HashMap<KindName, (&Kind, Span)> = HashMap::new();
+    for kind in kinds {
+        claims.insert(kind.declaration.name(), (kind, kind.named));
+    }
+    let mut problems = Vec::new();
+    for kind in kinds {
+        for was in &kind.declaration.was {
+            let Some((other, first)) = claims.get(&was.item) else {
+                claims.insert(was.item.clone(), (kind, was.span));
+                continue;
+            };
+            let (name, is) = (&was.item, kind.declaration.name());
+            let message = match std::ptr::eq(*other, kind) {
+                true => format!("{is} is said to have been {name} and has that name already"),
+                false => format!("{is} is said to have been {name}, which {} is or was", other.declaration.name()),
+            };
+            let problem = Problem::ours(&rules::KIND_NAME_TAKEN, &Path::Root, was.span, message);
+            problems.push(problem.related(*first, "first here"));
+        }
+    }
+    problems
 }
 
 /// What an entry says of a kind fits its versions.

@@ -4,15 +4,15 @@ use wheelwright_document::{Arena, Value};
 use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
-    Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex, VersionName,
-    VersionStep, overlaid_schema,
+    Declaration, Envelope, FieldId, History, KindName, Lenses, LockedKind, OlderWrite, Part, Policies, PutError,
+    TypeMeta, VersionHistory, VersionIndex, VersionName, VersionStep, kind_name::once_each, overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
 #[derive(Debug)]
 pub struct Kind {
-    group: Box<str>,
-    name: Box<str>,
+    /// All that it ever had, the one of today last.
+    names: Vec<KindName>,
     history: History,
     lenses: Lenses,
     /// The schemas, by version; none for a version that only the lock remembers.
@@ -43,12 +43,7 @@ impl Kind {
         });
         let programs = programs.collect();
         let is_resource = declaration.versions.iter().any(|version| version.root == Root::Resource);
-        let envelope = match is_resource {
-            true => Envelope::Resource(
-                history.versions.iter().map(|version| declaration.api_version(&version.name).into()).collect(),
-            ),
-            false => Envelope::None,
-        };
+        let envelope = envelope_of(&history, is_resource);
         let mut policies = declaration.policies.clone();
         for step in &declaration.steps {
             if let Some(policy) = &step.older_write {
@@ -56,18 +51,36 @@ impl Kind {
             }
         }
         let lenses = Lenses::compile(&history, hub, envelope.clone(), &policy_of(&policies, &history));
-        let (group, name) = (declaration.group.clone(), declaration.kind.clone());
-        (Some(Self { group, name, history, lenses, programs, envelope, policies }), problems)
+        let published_as = history.versions.iter().flat_map(|version| version.published_as.iter().cloned());
+        let names = once_each(declaration.names().chain(published_as).chain([declaration.name()]));
+        (Some(Self { names, history, lenses, programs, envelope, policies }), problems)
+    }
+
+    /// A kind that only a lock remembers: its documents are converted as ever, and neither pruned nor given the API
+    /// defaults of their version, since its schemas are gone. That its documents are resources is told by its group. There
+    /// is none if it has no versions.
+    pub fn remembered(locked: &LockedKind) -> Option<Self> {
+        let (history, names) = (locked.history().clone(), locked.names().to_vec());
+        let hub = history.find(locked.hub().as_str())?;
+        let envelope = envelope_of(&history, !locked.name().group.is_empty());
+        let lenses = Lenses::compile(&history, hub, envelope.clone(), &|_, _| OlderWrite::Preserve);
+        let programs = history.versions.iter().map(|_| None).collect();
+        Some(Self { names, history, lenses, programs, envelope, policies: Policies::default() })
     }
 
     /// The group of the kind; empty if it has none.
     pub fn group(&self) -> &str {
-        &self.group
+        self.names.last().map_or("", |name| &name.group)
     }
 
     /// The name of the kind.
     pub fn name(&self) -> &str {
-        &self.name
+        self.names.last().map_or("", |name| &name.kind)
+    }
+
+    /// All names that the kind ever had, the one of today last.
+    pub fn names(&self) -> &[KindName] {
+        &self.names
     }
 
     /// Whether its documents are resources, with apiVersion, kind and metadata.
@@ -78,9 +91,14 @@ impl Kind {
     /// How documents of a version name it, if they are resources.
     pub fn api_version(&self, version: VersionIndex) -> Option<&str> {
         match &self.envelope {
-            Envelope::Resource(api_versions) => api_versions.get(version.position()).map(|text| &**text),
+            Envelope::Resource(versions) => versions.get(version.position()).map(|meta| &*meta.api_version),
             Envelope::None => None,
         }
+    }
+
+    /// The name of the kind as documents of a version have it: a former one, if the version is published under that.
+    pub fn name_in(&self, version: VersionIndex) -> &str {
+        self.history.version(version).published_as.last().map_or(self.name(), |name| &name.kind)
     }
 
     /// Its versions and fields.
@@ -114,10 +132,12 @@ impl Kind {
         self.history.find(name)
     }
 
-    /// The version that the apiVersion of a document names, if it is of this kind.
-    pub fn version_of(&self, api_version: &str) -> Option<VersionIndex> {
+    /// The version that the apiVersion of a document names, if it is of this kind. A document that also says its kind
+    /// must name one that the version was published under.
+    pub fn version_of(&self, api_version: &str, kind: Option<&str>) -> Option<VersionIndex> {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-        (*group == *self.group).then(|| self.version(version)).flatten()
+        let fits = |name: &KindName| *name.group == *group && kind.is_none_or(|kind| *name.kind == *kind);
+        self.version(version).filter(|version| self.history.version(*version).published_as.iter().any(fits))
     }
 
     /// The normal form of a new document: pruned, freed of nulls, with the API defaults of its version, and with the frozen
@@ -184,6 +204,18 @@ impl Kind {
             Some(program) => Ok(program.run(document, arena, Stages::DEFAULT)?.value),
             None => Ok(document),
         }
+    }
+}
+
+/// What documents of every version say of themselves.
+fn envelope_of(history: &History, is_resource: bool) -> Envelope {
+    let type_meta = |version: &VersionHistory| {
+        let name = version.published_as.last()?;
+        Some(TypeMeta { api_version: name.api_version(&version.name).into(), kind: name.kind.clone() })
+    };
+    match history.versions.iter().map(type_meta).collect() {
+        Some(versions) if is_resource => Envelope::Resource(versions),
+        _ => Envelope::None,
     }
 }
 
