@@ -8,7 +8,7 @@ use std::{
 };
 
 use wheelwright_document::{Arena, FieldPath, Path as FieldSteps, Span, Spanned};
-use wheelwright_evolve::{Declaration, DeclaredVersion, Located, Steps, VersionName, parse_changes};
+use wheelwright_evolve::{Declaration, DeclaredVersion, Steps, VersionName, parse_changes};
 use wheelwright_findings::{Finding, Rule, rules};
 use wheelwright_schema::{Definition, Problem, Root};
 

@@ -37,34 +37,33 @@ pub(crate) fn verify(catalog: &mut Catalog) {
         keep_first_versions(kind, &mut problems);
         true
     });
-    problems.extend(taken_names(&catalog.kinds));
+    keep_first_names(&mut catalog.kinds, &mut problems);
     let findings: Vec<_> = problems.into_iter().map(|problem| catalog.table.finding(problem)).collect();
     catalog.findings.extend(findings);
 }
 
-/// A problem for each name that a kind says it had, and that another has, or says so, too.
-fn taken_names(kinds: &[Kind]) -> Vec<Problem> {
-    let mut claims: HashMap<KindName, (&Kind, Span)> = HashMap::new();
+/// A name that a kind says it had is that of no other, and no other says so, too; what is claimed twice, the first keeps.
+fn keep_first_names(kinds: &mut [Kind], problems: &mut Vec<Problem>) {
+    let name = |kind: &Kind| (kind.declaration.name(), (kind.declaration.name(), kind.named));
+    let mut claims: HashMap<KindName, (KindName, Span)> = kinds.iter().map(name).collect();
     for kind in kinds {
-        claims.insert(kind.declaration.name(), (kind, kind.named));
-    }
-    let mut problems = Vec::new();
-    for kind in kinds {
-        for was in &kind.declaration.was {
+        let own = kind.declaration.name();
+        kind.declaration.was.retain(|was| {
             let Some((other, first)) = claims.get(&was.item) else {
-                claims.insert(was.item.clone(), (kind, was.span));
-                continue;
+                claims.insert(was.item.clone(), (own.clone(), was.span));
+                return true;
             };
-            let (name, is) = (&was.item, kind.declaration.name());
-            let message = match std::ptr::eq(*other, kind) {
-                true => format!("{is} is said to have been {name} and has that name already"),
-                false => format!("{is} is said to have been {name}, which {} is or was", other.declaration.name()),
+            let name = &was.item;
+            let message = match *other {
+                _ if *other == own => format!("{own} is said twice to be or have been {name}"),
+                _ if *other == *name => format!("{own} is said to have been {name}, which is a kind of its own"),
+                _ => format!("{own} and {other} are both said to have been {name}"),
             };
             let problem = Problem::ours(&rules::KIND_NAME_TAKEN, &Path::Root, was.span, message);
             problems.push(problem.related(*first, "first here"));
-        }
+            false
+        });
     }
-    problems
 }
 
 /// What an entry says of a kind fits its versions.

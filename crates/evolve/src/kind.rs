@@ -250,3 +250,96 @@ fn policy_of<'p>(policies: &'p Policies, history: &'p History) -> impl Fn(Versio
         of_field.or(through.map(|(_, policy)| *policy)).unwrap_or(policies.older_write)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::encode;
+
+    use super::*;
+    use crate::{
+        DeclaredVersion, Located, Lock,
+        testing::{document, schema},
+    };
+
+    /// A Person up to v2, and a Party of another group from v3 on.
+    fn party() -> Declaration {
+        let mut party = Declaration::new("example.com", "Party");
+        let person = KindName::new("crm.example.com", "Person");
+        for (name, field) in [("v1", "{a: {type: string}}"), ("v2", "{b: {type: string, default: x}}"), ("v3", "{}")] {
+            let schema =
+                schema(&format!("{{type: object, properties: {{spec: {{type: object, properties: {field}}}}}}}"));
+            let version = DeclaredVersion::new(VersionName::new(name), schema, Root::Resource, Default::default());
+            party.versions.push(if name == "v3" { version } else { version.published_as(person.clone()) });
+        }
+        party.was.push(Located { item: person, span: Default::default() });
+        party
+    }
+
+    fn compiled(declaration: &Declaration) -> Kind {
+        let (kind, problems) = Kind::compile(declaration, None);
+        assert!(problems.is_empty(), "{problems:?}");
+        kind.unwrap()
+    }
+
+    fn converted(kind: &Kind, from: &str, to: &str, json: &str) -> String {
+        let arena = Arena::new();
+        let [from, to] = [from, to].map(|name| kind.version(name).unwrap());
+        String::from_utf8(encode(kind.convert(from, to, document(json, &arena), &arena).unwrap())).unwrap()
+    }
+
+    const PERSON: &str =
+        r#"{"apiVersion":"crm.example.com/v1","kind":"Person","metadata":{"name":"n"},"spec":{"a":"1"}}"#;
+
+    #[test]
+    fn documents_of_a_kind_have_the_name_that_their_version_is_published_under() {
+        let kind = compiled(&party());
+        let party = converted(&kind, "v1", "v3", PERSON);
+        assert_eq!(party, r#"{"apiVersion":"example.com/v3","kind":"Party","metadata":{"name":"n"},"spec":{}}"#);
+        assert_eq!(converted(&kind, "v3", "v1", &party), PERSON.replace(r#""a":"1""#, ""));
+        assert_eq!((kind.name(), kind.group()), ("Party", "example.com"));
+        let names = ["v1", "v3"].map(|version| kind.name_in(kind.version(version).unwrap()));
+        assert_eq!(names, ["Person", "Party"]);
+        let arena = Arena::new();
+        let [v1, v3] = ["v1", "v3"].map(|name| kind.version(name).unwrap());
+        let back = kind.round_trip(v1, v3, document(PERSON, &arena), &arena).unwrap();
+        assert_eq!(String::from_utf8(encode(back)).unwrap(), PERSON);
+    }
+
+    #[test]
+    fn a_version_is_found_by_the_names_that_it_was_published_under_and_no_others() {
+        let kind = compiled(&party());
+        let found = |api_version: &str, name| kind.version_of(api_version, name).map(VersionIndex::position);
+        assert_eq!(found("crm.example.com/v1", Some("Person")), Some(0));
+        assert_eq!(found("crm.example.com/v1", None), Some(0));
+        assert_eq!(found("example.com/v3", Some("Party")), Some(2));
+        for (api_version, name) in [
+            ("crm.example.com/v1", "Party"),
+            ("example.com/v1", "Person"),
+            ("crm.example.com/v3", "Person"),
+            ("example.com/v3", "Person"),
+            ("example.com/v4", "Party"),
+        ] {
+            assert_eq!(found(api_version, Some(name)), None, "{api_version} {name}");
+        }
+    }
+
+    #[test]
+    fn a_kind_that_only_a_lock_remembers_is_converted_without_its_schemas() {
+        let declaration = party();
+        let lock = Lock::default().grow(&declaration, &History::derive(&declaration, None).0, None).unwrap();
+        let kind = Kind::remembered(&lock.kinds()[0]).unwrap();
+        assert_eq!(kind.names(), compiled(&declaration).names());
+        for version in kind.history().indexes() {
+            assert!(kind.program(version).is_none());
+        }
+        for (from, to) in [("v1", "v3"), ("v1", "v2"), ("v1", "v1")] {
+            let declared = converted(&compiled(&declaration), from, to, PERSON);
+            assert_eq!(converted(&kind, from, to, PERSON), declared, "frozen defaults are filled in");
+        }
+        let arena = Arena::new();
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let unknown = document(&PERSON.replace(r#""a""#, r#""unknown""#), &arena);
+        let left_out: Vec<_> = kind.left_out(v1, v2, unknown).iter().map(ToString::to_string).collect();
+        assert_eq!(left_out, ["spec.unknown"], "no schema tells, so that it is told here");
+    }
+}

@@ -51,6 +51,10 @@ fn the_schemas_take_what_is_right_and_refuse_what_is_wrong() {
         "kinds: [{}]",
         "kinds: [{crd: a, openapi: {v1: b}}]",
         "kinds: [{crd: a, arm: x}]",
+        "kinds: [{crd: []}]",
+        "kinds: [{crd: a, was: Person}]",
+        "kinds: [{crd: a, was: [{group: g}]}]",
+        "kinds: [{openapi: {v1: {definition: A}}}]",
         "kinds: [{crd: a, policies: {olderWrite: keep}}]",
         "policies: {}",
     ] {

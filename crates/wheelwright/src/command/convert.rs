@@ -315,9 +315,14 @@ fn convert_line(
     if let Way::To(to) = &options.way {
         left_out.unsaid.add(&kind.left_out(from, version(kind, to)?, document));
     }
-    if let Some(Ok(pruned)) = kind.program(from).map(|program| program.run(document, &arena, Stages::PRUNE)) {
-        left_out.unknown.add(&pruned.unknown);
-        left_out.unknown.add(&pruned.unknown_metadata);
+    match kind.program(from).map(|program| program.run(document, &arena, Stages::PRUNE)) {
+        Some(Ok(pruned)) => {
+            left_out.unknown.add(&pruned.unknown);
+            left_out.unknown.add(&pruned.unknown_metadata);
+        }
+        // On the way to another version, it is among what that cannot say.
+        None if matches!(options.way, Way::Via(_)) => left_out.unknown.add(&kind.left_out(from, from, document)),
+        _ => {}
     }
     Ok(())
 }
