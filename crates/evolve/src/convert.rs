@@ -148,13 +148,9 @@ impl Kind {
         to: VersionIndex,
         troubles: impl Iterator<Item = Trouble>,
     ) -> Vec<Trouble> {
-        let steps_to = |version: VersionIndex| -> HashSet<VersionIndex> {
-            std::iter::successors(Some(version), |version| self.history().version(*version).from).collect()
-        };
         let mut told = Vec::new();
-        for trouble in troubles {
-            let is_between = steps_to(from).contains(&trouble.step) != steps_to(to).contains(&trouble.step);
-            if is_between && !told.contains(&trouble) {
+        for trouble in troubles.filter(|trouble| self.facts().is_between(from, to, trouble.step)) {
+            if !told.contains(&trouble) {
                 told.push(trouble);
             }
         }

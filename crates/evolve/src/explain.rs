@@ -112,7 +112,7 @@ impl Kind {
             to: history.version(to),
             said,
             sources: Sources::of(&provenance),
-            spellings: self.facts().between(history.version(from), history.version(to)),
+            spellings: self.facts().between((from, history.version(from)), (to, history.version(to))),
             elements: Vec::new(),
             path: Trail::default(),
             source_at: 0,

@@ -12,6 +12,8 @@ pub(crate) struct Facts {
     /// The changes that a field is a spelling in, by field.
     by_field: HashMap<FieldId, Vec<usize>>,
     derived: HashMap<(FieldId, Direction), Box<str>>,
+    /// The versions that changes are relative to, by version.
+    before: Vec<Option<VersionIndex>>,
 }
 
 /// A fact that has another spelling from a version on.
@@ -32,7 +34,8 @@ impl SpellingChange {
 
 impl Facts {
     pub(crate) fn of(history: &History) -> Self {
-        let mut facts = Self::default();
+        let before = history.versions.iter().map(|version| version.from).collect();
+        let mut facts = Self { before, ..Self::default() };
         for version in history.indexes() {
             let Some(before) = history.version(version).from else { continue };
             let (old, new) = (history.version(before), history.version(version));
@@ -76,8 +79,22 @@ impl Facts {
         }
     }
 
+    /// Whether the step into a version is on the way from one version to another.
+    pub(crate) fn is_between(&self, one: VersionIndex, other: VersionIndex, step: VersionIndex) -> bool {
+        let is_below = |version| {
+            let mut steps =
+                std::iter::successors(Some(version), |version: &VersionIndex| self.before[version.position()]);
+            steps.any(|version| version == step)
+        };
+        is_below(one) != is_below(other)
+    }
+
     /// The facts of which two versions have different spellings.
-    pub(crate) fn between<'f>(&'f self, before: &VersionHistory, after: &VersionHistory) -> Vec<Spellings<'f>> {
+    pub(crate) fn between<'f>(
+        &'f self,
+        (from, before): (VersionIndex, &VersionHistory),
+        (to, after): (VersionIndex, &VersionHistory),
+    ) -> Vec<Spellings<'f>> {
         let mut found = Vec::new();
         let mut is_seen = vec![false; self.changes.len()];
         for start in 0..self.changes.len() {
@@ -86,7 +103,9 @@ impl Facts {
                 if std::mem::replace(&mut is_seen[change], true) {
                     continue;
                 }
-                fact.changes.push(&self.changes[change]);
+                if self.is_between(from, to, self.changes[change].version) {
+                    fact.changes.push(&self.changes[change]);
+                }
                 for id in self.changes[change].fields() {
                     waiting.extend(self.changes_of(id));
                     let side = match (before.node_of(id), after.node_of(id)) {
@@ -119,7 +138,7 @@ pub(crate) struct Spellings<'f> {
     pub(crate) before: Vec<FieldId>,
     /// The fields that only the other has.
     pub(crate) after: Vec<FieldId>,
-    /// What changes say of the fact, from the oldest on.
+    /// What changes say of the fact on the way between them, from the oldest on.
     pub(crate) changes: Vec<&'f SpellingChange>,
 }
 

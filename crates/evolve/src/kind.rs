@@ -243,7 +243,7 @@ impl Kind {
 }
 
 /// What documents of every version say of themselves.
-fn envelope_of(history: &History, is_resource: bool) -> Envelope {
+pub(crate) fn envelope_of(history: &History, is_resource: bool) -> Envelope {
     let type_meta = |version: &VersionHistory| {
         let name = version.published_as.last()?;
         Some(TypeMeta { api_version: name.api_version(&version.name).into(), kind: name.kind.clone() })

@@ -3,7 +3,7 @@
 use wheelwright_document::Arena;
 
 use super::{Change, Difference, Incompatibility, What, side::Side};
-use crate::{Conversion, History, NodeIndex};
+use crate::{Conversion, History, NodeIndex, Respelled, Selector};
 
 /// What documents of one version lack in the spelling of the next one, and defaults that are not those of the fact.
 pub(crate) fn converted(
@@ -12,7 +12,7 @@ pub(crate) fn converted(
     after: &Side<'_>,
     differences: &[Difference],
 ) -> Vec<Incompatibility> {
-    let mut findings = Vec::new();
+    let mut findings = staying(before, after);
     for difference in differences {
         let Change::Converted { before: from, after: to, with } = &difference.change else { continue };
         let from: Vec<NodeIndex> = from.iter().filter_map(|path| before.version.structure.find(path)).collect();
@@ -37,6 +37,29 @@ pub(crate) fn converted(
                 let what = What::DefaultChanged { before: frozen.clone(), after: default, frozen };
                 findings.push(find(what).at(after.place_of_default(node), before.place_of_default(*first)));
             }
+        }
+    }
+    findings
+}
+
+/// Fields that are converted into others, and of which the new version has one of the same name and shape.
+fn staying(before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
+    let (old, new) = (&before.version.structure, &after.version.structure);
+    let respelled = &after.version.respelled;
+    let is_said = |field: &Selector| {
+        let is_new = after.step.is_some_and(|step| step.new.iter().any(|new| new.item == *field));
+        is_new || respelled.iter().flat_map(|it| &it.to).any(|to| to.item == *field)
+    };
+    let mut findings = Vec::new();
+    for Respelled { from, to, with } in respelled {
+        for at in from.iter().filter(|at| !is_said(&at.item)) {
+            let (Some(was), Some(is)) = (old.find_field(&at.item), new.find_field(&at.item)) else { continue };
+            if before.version.counterpart(after.version, is).is_some() || !old.keeps_shape(was, new, is) {
+                continue;
+            }
+            let what = What::SpellingStays { to: to.iter().map(|to| to.item.clone()).collect() };
+            let found = Incompatibility::new(&after.version.name, Some(&before.version.name), at.item.clone(), what);
+            findings.push(found.at(with.span, before.place(was, "")));
         }
     }
     findings

@@ -38,6 +38,18 @@ impl Incompatibility {
                 let lack = if *existed { "may lack it" } else { "do not have it" };
                 format!("{field} is required in {version}, and documents of {other} {lack}")
             }
+            What::Drifts { value, up, down, again } => {
+                format!(
+                    "{value} becomes {up} as {field} in {version}, which {other} reads as {down}, and that becomes {again}"
+                )
+            }
+            What::SpellingStays { to } => format!(
+                "{field} is converted into {} in {version}, and {version} still has a {field}, which is another field",
+                names(to)
+            ),
+            What::SpellingTaken { from } => {
+                format!("{} is converted into {field} in {version}, which {other} has already", names(from))
+            }
             What::ValuesRefused { removed, listed } if removed.is_empty() => {
                 format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
             }
@@ -127,6 +139,9 @@ impl Incompatibility {
                 let removed = [Addition::Removed(self.field.clone())];
                 format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
             }
+            What::SpellingTaken { .. } => {
+                format!("give the new spelling another name, or say that the old field is gone:\n{}", lines())
+            }
             What::Replaced { .. } => {
                 format!("give the new field another name, or say that the old one is gone:\n{}", lines())
             }
@@ -197,14 +212,14 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
     let mut renamed = Vec::new();
     let mut removed = Vec::new();
     let [mut defaults, mut keys, mut unions] = [const { Vec::new() }; 3];
-    let names = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
+    let texts = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
     for addition in additions {
         match addition {
             Addition::Renamed { from, to } => renamed.push((path(from), string(&to.to_string()))),
             Addition::Removed(field) => removed.push(string(&field.to_string())),
             Addition::Default(field, value) => defaults.push((path(field), value.clone())),
-            Addition::Keys(field, keyed) => keys.push((path(field), names(keyed))),
-            Addition::Union(field, members) => unions.push((path(field), names(members))),
+            Addition::Keys(field, keyed) => keys.push((path(field), texts(keyed))),
+            Addition::Union(field, members) => unions.push((path(field), texts(members))),
         }
     }
     let mut step: Vec<(Box<str>, Owned)> = Vec::new();
@@ -369,9 +384,9 @@ fn derived_as(expression: &Option<Box<str>>) -> String {
 fn converted(before: &[Selector], after: &[Selector], with: &[Conversion]) -> String {
     let home = after.first().map(parent);
     let short = |field: &Selector| if Some(parent(field)) == home { last(field) } else { field.to_string() };
-    let names = |fields: &[Selector]| fields.iter().map(short).collect::<Vec<_>>().join(", ");
+    let all = |fields: &[Selector]| fields.iter().map(short).collect::<Vec<_>>().join(", ");
     let with: Vec<String> = with.iter().map(ToString::to_string).collect();
-    format!("> {} → {} ({})", names(before), names(after), with.join(", "))
+    format!("> {} → {} ({})", all(before), all(after), with.join(", "))
 }
 
 fn parent(field: &Selector) -> String {
@@ -386,6 +401,10 @@ fn last(field: &Selector) -> String {
         Some(Step::Items) => "its items".to_owned(),
         Some(Step::Values) => "its values".to_owned(),
     }
+}
+
+fn names(fields: &[Selector]) -> String {
+    fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn path(field: &Selector) -> Box<str> {

@@ -199,7 +199,8 @@ struct Converted {
 impl Converted {
     fn between(before: &Side<'_>, after: &Side<'_>) -> Self {
         let mut found = Self::default();
-        for Spellings { before: from, after: to, changes } in after.facts.between(before.version, after.version) {
+        let facts = after.facts.between((before.index, before.version), (after.index, after.version));
+        for Spellings { before: from, after: to, changes } in facts {
             let nodes = |side: &Side<'_>, ids: &[FieldId]| -> Vec<NodeIndex> {
                 let mut nodes: Vec<_> = ids.iter().filter_map(|id| side.version.node_of(*id)).collect();
                 nodes.sort_unstable();

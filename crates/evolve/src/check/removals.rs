@@ -40,7 +40,7 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
     }
     let offered: HashSet<NodeIndex> = renames.iter().map(|candidate| candidate.gone).collect();
     for (node, difference) in gone.iter().filter(|(node, _)| !offered.contains(node)) {
-        findings.push(removal(before, after, *node, difference));
+        findings.push(removal(before, after, *node, difference, differences));
     }
     findings.sort_by(|a, b| a.field.cmp(&b.field));
     findings
@@ -60,15 +60,26 @@ fn rename(
         .add(Addition::Renamed { from, to })
 }
 
-fn removal(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, difference: &Difference) -> Incompatibility {
+fn removal(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    gone: NodeIndex,
+    difference: &Difference,
+    differences: &[Difference],
+) -> Incompatibility {
     let field = before.version.structure.selector(gone);
     // What is locked stays two fields, whatever is said about them: there is nothing left to decide.
     let is_settled = matches!(difference.change, Change::Removed { .. })
         && after.version.continues_lock()
         && before.version.id(gone).is_some_and(|id| before.version.is_locked_with(id));
-    let what = match &difference.change {
-        Change::Replaced { before, after } => What::Replaced { before: before.clone(), after: after.clone() },
-        _ => What::Removed { shape: before.shape_name(gone) },
+    let taken_by = differences.iter().find_map(|other| match &other.change {
+        Change::Converted { before, after, .. } if after.contains(&field) => Some(before.clone()),
+        _ => None,
+    });
+    let what = match (taken_by, &difference.change) {
+        (Some(from), _) => What::SpellingTaken { from },
+        (None, Change::Replaced { before, after }) => What::Replaced { before: before.clone(), after: after.clone() },
+        (None, _) => What::Removed { shape: before.shape_name(gone) },
     };
     let parent = || before.parent(gone).and_then(|parent| after.version.counterpart(before.version, parent));
     let span = match difference.nodes.1 {

@@ -11,7 +11,7 @@ use wheelwright_schema::{Program, Root, Schema, Stages, ValidationError};
 
 use crate::{
     Declaration, Direction, FieldId, History, NodeIndex, Step, VersionHistory, VersionIndex, VersionStep, fact::Facts,
-    overlaid_schema,
+    laws::Generator, overlaid_schema,
 };
 
 /// The schemas of all versions of a history, with the defaults that changes add; none for those that only the lock knows.
@@ -160,6 +160,15 @@ impl Side<'_> {
     pub(crate) fn program(&self) -> Option<&Program> {
         let whole = self.whole?;
         Some(self.program.get_or_init(|| Program::compile(whole, self.root)))
+    }
+
+    /// What makes documents of the version.
+    pub(crate) fn generator(&self) -> Option<Generator> {
+        let generator = Generator::new(self.whole?, self.root);
+        Some(match &self.type_meta {
+            Some((api_version, kind)) => generator.of_kind(api_version, kind),
+            None => generator,
+        })
     }
 
     /// Why a document of the version is refused, if it is.
