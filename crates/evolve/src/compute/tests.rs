@@ -100,21 +100,25 @@ impl Trial {
         let arena = Arena::new();
         let sources = values(sources, &arena);
         let old = old.map(|(sources, results)| (values(sources, &arena), values(results, &arena)));
-        let mut exchange = Exchange {
-            sources: &sources,
-            old: old.as_ref().map(|(sources, results)| (&sources[..], &results[..])),
-            metadata: None,
-            entry: None,
-            arena: &arena,
-        };
-        let mut results = Vec::new();
-        match self.converter.convert(direction, &mut exchange, &mut results) {
-            Ok(()) => text(&results),
-            Err(Failed(message)) => {
-                assert!(results.is_empty());
-                format!("failed: {message}")
-            }
+        let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+        match self.run(direction, &sources, old, &arena) {
+            Ok(results) => text(&results),
+            Err(Failed(message)) => format!("failed: {message}"),
         }
+    }
+
+    fn run<'a>(
+        &'a self,
+        direction: Direction,
+        sources: &[Option<Value<'a>>],
+        old: Option<(&[Option<Value<'a>>], &[Option<Value<'a>>])>,
+        arena: &'a Arena,
+    ) -> Result<Vec<Option<Value<'a>>>, Failed> {
+        let mut results = Vec::new();
+        let mut exchange = Exchange { sources, old, metadata: None, entry: None, arena };
+        let done = self.converter.convert(direction, &mut exchange, &mut results);
+        assert!(done.is_ok() || results.is_empty());
+        done.map(|()| results)
     }
 
     /// What is converted up as said, and down again to the same.

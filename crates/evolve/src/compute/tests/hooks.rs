@@ -62,3 +62,19 @@ fn a_hook_that_is_not_registered_is_a_problem() {
     let problems = converter(&Hooks::new().register("addresses", Address)).unwrap_err();
     assert_eq!((problems[0].rule.id, &*problems[0].message), ("WW193", "no hook is registered as address"));
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_typed_hook_has_the_fields_by_their_last_names() {
+    type Fields = std::collections::BTreeMap<String, String>;
+    let one = |name: &str, value: String| Fields::from([(name.to_owned(), value)]);
+    let hooks = Hooks::new().register_typed::<Fields, Fields>(
+        "address",
+        move |old| Ok(one("country", old.get("address").ok_or("no address")?.to_uppercase())),
+        move |new| Ok(one("street", new.len().to_string())),
+    );
+    let trial = Trial { converter: converter(&hooks).unwrap(), fits: Default::default() };
+    trial.is_up(&[("\"nz\"", "- | \"NZ\"")]);
+    trial.is_down(&[("\"a\" | \"b\"", "failed: street is no field that this hook writes")]);
+    assert!(trial.down("1 | -").starts_with("failed: invalid type: integer `1`, expected a string"));
+}
