@@ -13,7 +13,7 @@ use crate::{NodeIndex, Selector};
 
 /// What is gone from one version to the next, and not assessed.
 pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
-    let gone = unassessed(before, after, differences);
+    let gone = unassessed(after, differences);
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
     let renames = probable_renames(before, after, removed.map(|(node, _)| *node).collect());
     let mut findings = Vec::new();
@@ -30,7 +30,6 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
 
 /// The fields that are gone, or replaced by others of the same path, with no change that says why.
 pub(crate) fn unassessed<'d>(
-    before: &Side<'_>,
     after: &Side<'_>,
     differences: &'d [Difference],
 ) -> Vec<(NodeIndex, &'d Difference)> {

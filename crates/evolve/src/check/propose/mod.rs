@@ -111,7 +111,7 @@ fn renames(declaration: &Declaration, locked: Option<&History>) -> Vec<(VersionN
     let mut found = Vec::new();
     for_each_step(declaration, &history, |before, after| {
         let differences = compare(before, after);
-        let gone = unassessed(before, after, &differences).into_iter();
+        let gone = unassessed(after, &differences).into_iter();
         let removed = gone.filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
         for Candidate { gone, came, likeness } in
             probable_renames(before, after, removed.map(|(node, _)| node).collect())
@@ -143,7 +143,7 @@ fn accept(declaration: &mut Declaration, version: &VersionName, proposal: &Propo
 /// Conversions between fields that went and fields that came, and what is probably gone.
 fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
     let differences = compare(before, after);
-    let gone = unassessed(before, after, &differences);
+    let gone = unassessed(after, &differences);
     let added = differences.iter().filter(|one| matches!(one.change, Change::Added { .. }));
     let mut came: Vec<NodeIndex> = added.filter_map(|one| one.nodes.1).collect();
     let mut proposals = Vec::new();

@@ -104,8 +104,7 @@ fn containers_are_converted_by_what_is_in_them() {
 
 #[test]
 fn inside_of_a_renamed_object_more_is_found() {
-    let v1 =
-        "dlvr: {type: object, properties: {town: {type: string}, zip: {type: string}, timeout: {type: string}, podCIDR: {type: string}}}";
+    let v1 = "dlvr: {type: object, properties: {town: {type: string}, zip: {type: string}, timeout: {type: string}, podCIDR: {type: string}}}";
     let v2 = "dlvry: {type: object, properties: {town: {type: string}, zip: {type: string}, timeoutSeconds: {type: integer}, podCidr: {type: string}}}";
     assert_eq!(
         proposed(v1, v2),
