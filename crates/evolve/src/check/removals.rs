@@ -29,10 +29,7 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
 }
 
 /// The fields that are gone, or replaced by others of the same path, with no change that says why.
-pub(crate) fn unassessed<'d>(
-    after: &Side<'_>,
-    differences: &'d [Difference],
-) -> Vec<(NodeIndex, &'d Difference)> {
+pub(crate) fn unassessed<'d>(after: &Side<'_>, differences: &'d [Difference]) -> Vec<(NodeIndex, &'d Difference)> {
     let assessed: HashSet<&Selector> =
         after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect();
     let is_assessed = |field: &Selector| {

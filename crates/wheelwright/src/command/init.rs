@@ -231,7 +231,7 @@ fn next_steps(entries: &[Entry<'_>], options: &InitOptions, console: &mut Consol
         let Some(changes) = &entry.changes else { continue };
         let likely = entry.steps.iter().flat_map(|step| &step.proposals).filter(|proposal| proposal.is_likely).count();
         let (path, count) = (files::display(&options.into.join(changes)), plural(entry.proposals(), "proposal"));
-        console.say(format_args!("wrote {path}: {count}, {likely} of them likely"))?;
+        console.say(format_args!("wrote {path}: {count}, {likely} likely"))?;
     }
     let there = options.into.components().all(|component| component == Component::CurDir);
     let at = if there { String::new() } else { format!(" --catalog {}", files::display(&options.into)) };

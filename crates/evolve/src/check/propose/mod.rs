@@ -1,8 +1,10 @@
 //! What probably happened on the steps between the versions of a kind, for somebody to accept.
 //!
 //! Renames are found first and taken for granted, so that what is inside of renamed objects is compared, too. Of what is
-//! left, pairs of another shape are conversions (`spelling.rs`), and the rest is probably gone.
+//! left, pairs of another shape are conversions (`respelled.rs` finds pairs, and `spelling.rs` says how one becomes the other),
+//! and the rest is probably gone.
 
+mod respelled;
 mod spelling;
 mod text;
 pub(crate) mod units;
@@ -85,6 +87,7 @@ pub fn propose(declaration: &Declaration, locked: Option<&History>) -> Vec<Propo
     });
     let position = |name: &VersionName| history.find(name.as_str());
     steps.sort_by_key(|step| position(&step.version));
+    steps.iter_mut().for_each(|step| step.proposals.sort_by(|a, b| a.from.cmp(&b.from)));
     steps
 }
 
@@ -144,37 +147,20 @@ fn accept(declaration: &mut Declaration, version: &VersionName, proposal: &Propo
 fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
     let differences = compare(before, after);
     let gone = unassessed(after, &differences);
-    let added = differences.iter().filter(|one| matches!(one.change, Change::Added { .. }));
-    let mut came: Vec<NodeIndex> = added.filter_map(|one| one.nodes.1).collect();
-    let mut proposals = Vec::new();
-    let mut settled: HashSet<NodeIndex> = HashSet::new();
-    let respelled = |gone: NodeIndex, came: NodeIndex| spelling::between(before, after, gone, came);
-    for (node, difference) in &gone {
-        let replacement = difference.nodes.1;
-        let pair = match replacement {
-            Some(replacement) => respelled(*node, replacement).map(|found| (replacement, found)),
-            None => {
-                let parent = before.parent(*node).and_then(|parent| after.version.counterpart(before.version, parent));
-                let siblings = came.iter().copied().filter(|came| after.parent(*came) == parent);
-                let found = siblings.filter_map(|came| Some((came, respelled(*node, came)?)));
-                found.max_by_key(|(came, found)| (found.is_likely, std::cmp::Reverse(*came)))
-            }
-        };
-        let Some((to, spelling)) = pair else { continue };
-        came.retain(|node| *node != to);
-        settled.insert(*node);
-        proposals.push(spelling);
-    }
+    let mut found = respelled::at_the_same_place(before, after, &gone);
+    found.extend(respelled::elsewhere(before, after, &gone, &found));
+    let settled: HashSet<NodeIndex> = found.iter().map(|pair| pair.gone).collect();
+    let mut proposals: Vec<Proposal> = found.into_iter().map(|pair| pair.proposal).collect();
     for (node, difference) in gone.into_iter().filter(|(node, _)| !settled.contains(node)) {
-        let field = before.version.structure.selector(node);
+        let (old, new) = (&before.version.name, &after.version.name);
         let (is_likely, because) = match &difference.change {
-            Change::Replaced { before: was, after: is } => (
-                false,
-                format!("{was} in {}, {is} in {}: two fields of one name", before.version.name, after.version.name),
-            ),
-            _ => (true, format!("{} has nothing like it", after.version.name)),
+            Change::Replaced { before: was, after: is } => {
+                (false, format!("{was} in {old}, {is} in {new}: two fields of one name"))
+            }
+            _ => (true, format!("{new} has nothing like it")),
         };
-        proposals.push(Proposal { from: field, became: Became::Removed, is_likely, because });
+        let from = before.version.structure.selector(node);
+        proposals.push(Proposal { from, became: Became::Removed, is_likely, because });
     }
     proposals
 }

@@ -10,13 +10,15 @@ use crate::{
     declaration::is_on_one_side,
 };
 
-/// The conversion between two fields of one object, if it is a probable one.
+/// The conversion between two fields, if it is a probable one, and if it could be declared: both are in the same list items
+/// or map values, or in none.
 pub(crate) fn between(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, came: NodeIndex) -> Option<Proposal> {
     let (gone, came) = (End { side: before, node: gone }, End { side: after, node: came });
     let names = Names::of(&gone, &came)?;
     let spelled = gone.spelled(&came, &names)?;
     let (from, to) = (gone.selector(&spelled.each), came.selector(&spelled.each));
-    is_on_one_side(&from, &to).then(|| Proposal {
+    let is_of_one_scope = before.version.element_of(gone.node) == after.version.element_of(came.node);
+    (is_of_one_scope && is_on_one_side(&from, &to)).then(|| Proposal {
         from,
         became: Became::Respelled(to, spelled.with),
         is_likely: spelled.is_likely,

@@ -119,6 +119,30 @@ fn inside_of_a_renamed_object_more_is_found() {
 }
 
 #[test]
+fn a_field_may_be_converted_and_have_another_place() {
+    let object = |name: &str, field: &str| format!("{name}: {{type: object, properties: {{{field}}}}}");
+    let v1 = format!("drainTimeout: {{type: string}}, {}", object("check", "startTimeout: {type: string}"));
+    let v2 = format!(
+        "{}, {}",
+        object("deletion", "drainTimeoutSeconds: {type: integer}"),
+        object("health", "startTimeoutSeconds: {type: integer}")
+    );
+    let because = "a text became seconds, or seconds a text, by their names";
+    assert_eq!(
+        proposed(&v1, &v2),
+        [
+            "converted:",
+            &format!(
+                "check.startTimeout: {{to: health.startTimeoutSeconds, with: durationSeconds}}  # likely: {because}"
+            ),
+            &format!("drainTimeout: {{to: deletion.drainTimeoutSeconds, with: durationSeconds}}  # likely: {because}"),
+            "removed:",
+            "- check  # likely: v2 has nothing like it",
+        ]
+    );
+}
+
+#[test]
 fn what_has_no_counterpart_is_probably_gone() {
     assert_eq!(
         proposed(
@@ -141,4 +165,41 @@ fn what_is_said_already_is_not_proposed() {
         ["qty", "quantity"].map(|name| format!("{{type: object, properties: {{{name}: {{type: integer}}}}}}"));
     assert!(propose(&declaration(&[("v1", &v1), ("v2", &v2)], "v2: {renamed: {qty: quantity}}"), None).is_empty());
     assert!(propose(&declaration(&[("v1", &v1), ("v2", &v2)], "v2: {removed: [qty]}"), None).is_empty());
+}
+
+/// A changes file in which every proposal is accepted.
+fn accepted(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()
+}
+
+#[test]
+fn all_proposals_together_are_a_changes_file_that_holds() {
+    let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+    let v1 = object(&format!(
+        "qty: {{type: integer}}, timeout: {{type: string}}, size: {{type: string}}, ttlMinutes: {{type: integer}}, \
+         port: {{type: string}}, args: {{type: array, items: {{type: string}}}}, image: {{type: string}}, \
+         disk: {disk}, env: {{type: array, items: {env}}}, ports: {{type: array, items: {{type: string}}}}, \
+         'odd name': {{type: string}}, coupon: {{type: boolean}}, mode: {{type: boolean}}, \
+         items: {{type: array, items: {item}}}",
+        disk = object("kind: {type: string}, zone: {type: string}"),
+        env = object("name: {type: string}, value: {type: string}"),
+        item = object("sku: {type: string}, delay: {type: string}"),
+    ));
+    let v2 = object(&format!(
+        "quantity: {{type: integer}}, timeoutSeconds: {{type: integer}}, sizeBytes: {{type: integer}}, \
+         ttlSeconds: {{type: integer}}, port: {{type: integer}}, args: {{type: string}}, image: {image}, \
+         disks: {{type: array, items: {disk}}}, env: {{type: object, additionalProperties: {{type: string}}}}, \
+         ports: {{type: array, items: {{type: integer}}}}, 'odd-name': {{type: string}}, \
+         mode: {{type: array, items: {{type: integer}}}}, items: {{type: array, items: {item}}}",
+        image = object("name: {type: string}, tag: {type: string}"),
+        disk = object("kind: {type: string}, zone: {type: string}"),
+        item = object("skus: {type: string}, delaySeconds: {type: number}"),
+    ));
+    let versions = [("v1", &*v1), ("v2", &*v2)];
+    let steps = propose(&declaration(&versions, ""), None);
+    let sorts: HashSet<_> = steps[0].proposals.iter().map(|one| std::mem::discriminant(&one.became)).collect();
+    assert_eq!((sorts.len(), steps[0].proposals.len()), (3, 15), "{}", proposals_text(&steps));
+    let text = accepted(&proposals_text(&steps));
+    let (_, problems) = History::derive(&declaration(&versions, &text), None);
+    assert!(problems.is_empty(), "{text}{problems:?}");
 }
