@@ -50,7 +50,15 @@ pub(super) fn find(paths: &[PathBuf]) -> (Vec<Case>, Vec<String>) {
     let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     let mut complaints = Vec::new();
     for path in paths {
-        match files::below(path) {
+        let is_input = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"input."));
+        if path.is_file() && !is_input {
+            let name = files::display(path);
+            complaints.push(format!("{name} is no example; name an input.VERSION.yaml, or a folder that has one"));
+            continue;
+        }
+        let folder = path.parent().filter(|_| path.is_file()).unwrap_or(path);
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        match files::below(folder) {
             Ok(found) => {
                 for file in found {
                     let folder = file.parent().unwrap_or(Path::new("")).to_owned();

@@ -114,8 +114,13 @@ impl<'r> Run<'r> {
                 }
             }
         }
-        let documents = [(self.from, &self.input)].into_iter();
-        for (version, input) in documents.chain(self.expected.iter().map(|(version, _, input)| (*version, input))) {
+        let expected = self.expected.iter().map(|(version, _, input)| (*version, input));
+        let was_written =
+            |input: &Input| shown.iter().any(|one| one.verdict == Verdict::Written && one.file == input.name);
+        // What has been replaced is no example any more.
+        let documents: Vec<_> =
+            [(self.from, &self.input)].into_iter().chain(expected.filter(|(_, input)| !was_written(input))).collect();
+        for (version, input) in documents {
             let arena = Arena::new();
             match only_document(input, &arena) {
                 Ok(document) => shown.extend(self.returns(version, input, document.to_value(&arena), &arena)),
