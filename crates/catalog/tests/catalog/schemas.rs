@@ -182,7 +182,6 @@ const BEYOND_SCHEMAS: &[&str] = &[
     "renamed: {a.: b}",
     "renamed: {a: b}, removed: [a]",
     "converted: {'a[]': {to: b, with: text}}",
-    "reshaped: [{from: a, to: [b, c], template: '{b}'}]",
     "reshaped: [{from: a, to: [b, c], entries: [x]}]",
     "reshaped: [{from: a, to: b, up: {c: x}, down: {a: x}}]",
     "derived: {up: {'a[]': x}}",
