@@ -3,7 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Derived, Direction, FieldId, History, Located, Respelled, Selector, VersionHistory, VersionIndex};
+use crate::{
+    Derived, Direction, FieldId, History, Located, Respelled, Selector, VersionHistory, VersionIndex,
+    link::Computations,
+};
 
 /// What the changes of a kind say of its fields.
 #[derive(Debug, Default)]
@@ -33,13 +36,25 @@ impl SpellingChange {
 }
 
 impl Facts {
+    /// What the changes declare.
     pub(crate) fn of(history: &History) -> Self {
+        Self::that(history, |_, _| true)
+    }
+
+    /// What the changes declare and lenses compute: not what is left to a hook that nobody registered.
+    pub(crate) fn computed(history: &History, computations: &Computations) -> Self {
+        Self::that(history, |version, respelled| {
+            computations.links.iter().any(|link| link.version == version && link.respelled == *respelled)
+        })
+    }
+
+    fn that(history: &History, is_meant: impl Fn(VersionIndex, &Respelled) -> bool) -> Self {
         let before = history.versions.iter().map(|version| version.from).collect();
         let mut facts = Self { before, ..Self::default() };
         for version in history.indexes() {
             let Some(before) = history.version(version).from else { continue };
             let (old, new) = (history.version(before), history.version(version));
-            for respelled in &new.respelled {
+            for respelled in new.respelled.iter().filter(|respelled| is_meant(version, respelled)) {
                 let (Some(from), Some(to)) = (ids(old, &respelled.from), ids(new, &respelled.to)) else { continue };
                 let change = SpellingChange { version, from, to, respelled: respelled.clone() };
                 for id in change.fields() {

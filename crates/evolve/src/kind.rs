@@ -72,7 +72,7 @@ impl Kind {
         drop(policy);
         let published_as = history.versions.iter().flat_map(|version| version.published_as.iter().cloned());
         let names = once_each(declaration.names().chain(published_as).chain([declaration.name()]));
-        let facts = Facts::of(&history);
+        let facts = Facts::computed(&history, &computations);
         (Some(Self { names, history, lenses, programs, envelope, policies, computations, facts }), problems)
     }
 
@@ -92,7 +92,7 @@ impl Kind {
         let preserve = |_, _| OlderWrite::Preserve;
         let lenses = Lenses::computing(&history, hub, envelope.clone(), &preserve, computations.clone());
         let programs = history.versions.iter().map(|_| None).collect();
-        let (policies, facts) = (Policies::default(), Facts::of(&history));
+        let (policies, facts) = (Policies::default(), Facts::computed(&history, &computations));
         Some(Self { names, history, lenses, programs, envelope, policies, computations, facts })
     }
 
