@@ -55,7 +55,7 @@ pub struct Covered {
     pub bags: Column,
     /// Writes that gave an item with hidden data another position.
     pub reorders: Column,
-    /// Guards that spoke.
+    /// Writes after which something was kept as it was written, with a guard.
     pub guards: Column,
     /// Writes that switched a union away from a member that its version could not see.
     pub unions: Column,
@@ -181,6 +181,7 @@ impl<'k> Run<'k> {
         let covered = Covered {
             bags: column(hubs.lenses.iter().any(|lenses| lenses.may_have_bags())),
             reorders: column(!schemes.reorders.is_empty()),
+            guards: column(hubs.lenses.iter().any(|lenses| lenses.may_have_guards())),
             unions: column(!schemes.switches.is_empty()),
             ..Covered::default()
         };
@@ -241,6 +242,7 @@ impl<'k> Run<'k> {
                     self.held[Law::Normal as usize] += usize::from(is_new);
                     generator.visit(written.normal, |node| reached[node] = true);
                     self.covered.bags.count += usize::from(hubs.lenses(hub).bag_entries(written.stored) > 0);
+                    self.covered.guards.count += usize::from(hubs.lenses(hub).guards(written.stored) > 0);
                     self.covered.reorders.count += written.tally.reorders;
                     self.covered.unions.count += written.tally.switches;
                     switched = written.tally.switches > 0;

@@ -177,6 +177,10 @@ impl<'a> Slots<'a> {
         value_of(&self.guards, key)
     }
 
+    pub(crate) fn guard_count(&self) -> usize {
+        self.guards.len()
+    }
+
     /// Replaces all guards but those that nobody knows.
     pub(crate) fn set_guards(&mut self, guards: Vec<Entry<'a>>, is_known: impl Fn(&str) -> bool) {
         self.guards.retain(|entry| !is_known(entry.key));
