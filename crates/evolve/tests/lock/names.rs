@@ -26,7 +26,7 @@ fn party() -> Declaration {
 }
 
 fn without_sum(lock: &Lock) -> String {
-    lock.to_string().trim_end().rsplit_once('\n').unwrap().0.to_owned()
+    lock.to_string().trim_end().rsplit_once('\n').expect("the sum is its last line").0.to_owned()
 }
 
 #[test]
@@ -121,5 +121,5 @@ fn a_lock_that_has_one_name_for_two_kinds_is_inconsistent() {
 /// The lines of the only kind of a lock.
 fn of(lock: &Lock) -> String {
     let text = lock.to_string();
-    format!("{}\n", &text[text.find("kind ").unwrap()..])
+    format!("{}\n", &text[text.find("kind ").expect("it has a kind")..])
 }
