@@ -252,10 +252,11 @@ impl<'a> Walk<'_, 'a> {
         let mut before = slots.clone();
         resolve.expand(&scope.computed.all, &mut before);
         let mut restored = before.clone();
+        let derived = resolve.derive(&scope.computed.all, &mut restored);
         let known = self.restored.restored.len();
         self.object(scope, view, &view.objects[0], is_said, &mut restored);
         if self.restored.restored.len() > known {
-            resolve.settle(writer, view, Some(&before), &[], &mut restored);
+            resolve.settle(writer, view, Some(&before), &derived, &mut restored);
             resolve.compress(&mut restored);
             *slots = restored;
         }
