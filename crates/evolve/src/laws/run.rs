@@ -447,3 +447,23 @@ fn replay(
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::declaration;
+
+    #[test]
+    fn guards_are_met_where_a_kind_has_conversions_and_only_there() {
+        let guards = |v2: &str, changes: &str| {
+            let v1 = "{type: object, properties: {timeout: {type: string}}}";
+            let declaration = declaration(&[("v1", v1), ("v2", v2)], changes);
+            let kind = Kind::compile(&declaration, None).0.unwrap();
+            Laws { cases: 50, seed: 0 }.run(&kind, &declaration, &mut |_| {}).covered.guards
+        };
+        let seconds = "{type: object, properties: {seconds: {type: integer}}}";
+        let converted = guards(seconds, "v2: {converted: {timeout: {to: seconds, with: durationSeconds}}}");
+        assert!(converted.applies && converted.count > 0, "{converted:?}");
+        assert_eq!(guards(seconds, "v2: {removed: [timeout]}"), Column::default());
+    }
+}
