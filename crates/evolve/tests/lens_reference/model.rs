@@ -26,13 +26,15 @@
 //! - Keys of lists are those of the version that writes, else those of the newest version that has any which the writer
 //!   has in its items. An adopted list has the keys of the version that it is adopted from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 use wheelwright_document::{Arena, encode};
 use wheelwright_evolve::{FieldId, History, Part, Shape, VersionIndex};
 
 use crate::{
+    computed::Computed,
+    generate::Generated,
     matching::{by_keys, by_likeness},
     tree::{ROOT, Tree, trees},
 };
@@ -40,13 +42,15 @@ use crate::{
 /// The document, or one item or value that is an object: what is set, by field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Scope {
-    fields: BTreeMap<FieldId, Content>,
+    pub(crate) fields: BTreeMap<FieldId, Content>,
+    /// Fields that are not there although they could be derived.
+    pub(crate) gone: BTreeSet<FieldId>,
     unknown: Map<String, Json>,
 }
 
 /// What a field, item or value is set to.
 #[derive(Clone, Debug, PartialEq)]
-enum Content {
+pub(crate) enum Content {
     /// An object that is a field, with its unknown fields: its own fields are in the same scope.
     Present(Map<String, Json>),
     Scope(Scope),
@@ -59,24 +63,28 @@ enum Content {
 /// The model of a kind.
 pub(crate) struct Model<'h> {
     pub(crate) history: &'h History,
-    trees: Vec<Tree>,
+    pub(crate) trees: Vec<Tree>,
+    pub(crate) computed: Computed,
 }
 
 /// One version of the model.
 #[derive(Clone, Copy)]
-struct View<'m> {
-    model: &'m Model<'m>,
-    tree: &'m Tree,
+pub(crate) struct View<'m> {
+    pub(crate) model: &'m Model<'m>,
+    pub(crate) tree: &'m Tree,
+    pub(crate) version: usize,
 }
 
 impl<'h> Model<'h> {
-    pub(crate) fn new(history: &'h History) -> Self {
-        Self { history, trees: trees(history) }
+    pub(crate) fn new(history: &'h History, generated: &Generated) -> Self {
+        let trees = trees(history);
+        let computed = Computed::of(generated, history, &trees);
+        Self { history, trees, computed }
     }
 
     /// The document as a version shows it.
     pub(crate) fn get(&self, version: VersionIndex, scope: &Scope) -> Json {
-        Json::Object(self.view(version).object(ROOT, scope))
+        Json::Object(self.view(version).scope(ROOT, scope))
     }
 
     /// What is set once a document of a version is written.
@@ -96,7 +104,7 @@ impl<'h> Model<'h> {
     }
 
     fn view(&self, version: VersionIndex) -> View<'_> {
-        View { model: self, tree: &self.trees[version.position()] }
+        View { model: self, tree: &self.trees[version.position()], version: version.position() }
     }
 }
 
@@ -111,8 +119,13 @@ fn pruned(value: &Json) -> Json {
 
 /// Get.
 impl View<'_> {
+    /// The document, item or value of a node, with all that is derived in it.
+    fn scope(self, node: usize, scope: &Scope) -> Map<String, Json> {
+        self.object(node, &self.here(node).derived(scope).0)
+    }
+
     /// The object of a node, which is shown, with everything below it.
-    fn object(self, node: usize, scope: &Scope) -> Map<String, Json> {
+    pub(crate) fn object(self, node: usize, scope: &Scope) -> Map<String, Json> {
         let mut shown = Map::new();
         if self.tree.node(node).keeps_unknown {
             let unknown = self.unknown(node, scope).into_iter();
@@ -127,7 +140,7 @@ impl View<'_> {
     }
 
     /// A field as it is set.
-    fn field(self, node: usize, scope: &Scope) -> Option<Json> {
+    pub(crate) fn field(self, node: usize, scope: &Scope) -> Option<Json> {
         let object = || Json::Object(self.object(node, scope));
         match scope.fields.get(&self.id(node)) {
             Some(Content::Present(_)) => Some(object()),
@@ -157,7 +170,7 @@ impl View<'_> {
         match content {
             Content::Raw(value) if self.may_be_anything(node) => pruned(value),
             Content::Raw(value) => value.clone(),
-            Content::Scope(scope) => Json::Object(self.object(node, scope)),
+            Content::Scope(scope) => Json::Object(self.scope(node, scope)),
             Content::List(items) => items.iter().map(|item| self.content(element(), item)).collect(),
             Content::Map(values) => {
                 let shown = values.iter().filter(|(_, value)| !self.hides(element(), value));
@@ -198,7 +211,7 @@ impl View<'_> {
         self.tree.node(node).shape
     }
 
-    fn id(self, node: usize) -> FieldId {
+    pub(crate) fn id(self, node: usize) -> FieldId {
         self.tree.node(node).id.expect("fields have ids")
     }
 }
@@ -251,9 +264,10 @@ impl View<'_> {
 /// Put.
 impl View<'_> {
     fn put_scope(self, node: usize, document: &Map<String, Json>, old: Option<&Scope>, part: Part) -> Scope {
-        let mut scope = old.cloned().unwrap_or_default();
-        let shown = old.map(|old| self.object(node, old));
+        let (mut scope, placed) = old.map(|old| self.here(node).derived(old)).unwrap_or_default();
+        let shown = old.map(|_| self.object(node, &scope));
         self.write_object(node, document, shown.as_ref(), &mut scope, part);
+        self.here(node).settle(old, &placed, &mut scope);
         scope
     }
 
@@ -295,7 +309,7 @@ impl View<'_> {
     }
 
     /// Writes a field where it differs from what was shown, or in any case if its object is new.
-    fn write(self, node: usize, new: Option<&Json>, shown: Option<&Json>, is_new: bool, scope: &mut Scope) {
+    pub(crate) fn write(self, node: usize, new: Option<&Json>, shown: Option<&Json>, is_new: bool, scope: &mut Scope) {
         if new == shown && !is_new {
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_evolve::{FieldId, History, NodeIndex, Shape, VersionHistory};
+use wheelwright_evolve::{FieldId, History, NodeIndex, Selector, Shape, Step, VersionHistory};
 
 /// The fields of a version.
 #[derive(Clone)]
@@ -64,6 +64,44 @@ impl Tree {
     pub(crate) fn element(&self, node: usize) -> Option<usize> {
         let node = self.node(node);
         node.children.first().copied().filter(|_| matches!(node.shape, Shape::List | Shape::Map))
+    }
+
+    /// The field that a path leads to, whatever items or values of it are meant.
+    pub(crate) fn find_field(&self, path: &Selector) -> Option<usize> {
+        let found = path.steps().iter().try_fold(ROOT, |at, step| match step {
+            Step::Field(name) => self.child(at, name),
+            _ => self.element(at),
+        });
+        std::iter::successors(found, |at| self.node(*at).parent).find(|at| self.node(*at).id.is_some())
+    }
+
+    /// The document, item or value that a field is in.
+    pub(crate) fn scope_of(&self, field: usize) -> usize {
+        let mut above = std::iter::successors(Some(field), |at| self.node(*at).parent);
+        above.find(|at| self.node(*at).id.is_none()).unwrap_or(ROOT)
+    }
+
+    /// The names that lead from there to a field.
+    pub(crate) fn names_from_scope(&self, field: usize) -> Vec<String> {
+        let above = std::iter::successors(Some(field), |at| self.node(*at).parent);
+        let mut names: Vec<String> =
+            above.take_while(|at| self.node(*at).id.is_some()).map(|at| self.node(at).name.clone()).collect();
+        names.reverse();
+        names
+    }
+
+    /// A field and all fields in it, as far as they are in the same scope.
+    pub(crate) fn ids_below(&self, field: usize) -> Vec<FieldId> {
+        let mut ids: Vec<FieldId> = self.node(field).id.into_iter().collect();
+        if self.node(field).shape == Shape::Object {
+            ids.extend(self.node(field).children.iter().flat_map(|child| self.ids_below(*child)));
+        }
+        ids
+    }
+
+    /// All fields of the scope that a node is the own object of.
+    pub(crate) fn scope_ids(&self, own: usize) -> Vec<FieldId> {
+        self.node(own).children.iter().flat_map(|child| self.ids_below(*child)).collect()
     }
 
     /// The node that is the same as one of another version.
