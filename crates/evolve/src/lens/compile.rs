@@ -341,7 +341,7 @@ impl Compiler<'_> {
                 slot,
                 object,
                 nullable: structure.node(*child).nullable,
-                may_be_implied: plan.may_be_implied[slot],
+                may_be_implied: object.is_some() && plan.may_be_implied[slot],
                 levels: self.levels(version, id, *child),
                 may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
