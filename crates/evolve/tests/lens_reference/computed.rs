@@ -21,7 +21,7 @@ use crate::{
     expression::Expression,
     generate::{Change, Generated},
     model::{Content, Model, Scope, View},
-    tree::Tree,
+    tree::{Facts, Tree},
 };
 
 /// All that is computed between the versions of a kind.
@@ -88,6 +88,18 @@ impl Computed {
             }
         }
         Self { links, derivations }
+    }
+
+    /// Which fields are computed.
+    pub(crate) fn facts(&self, trees: &[Tree]) -> Facts {
+        let mut facts = Facts::default();
+        let id = |version: usize, node: usize| trees[version].node(node).id.expect("fields have ids");
+        for Link { from, to, .. } in &self.links {
+            let sides = [from, to].into_iter().flat_map(|side| side.nodes.iter().map(|node| id(side.version, *node)));
+            facts.join(sides.collect());
+        }
+        facts.derived = self.derivations.iter().map(|derivation| id(derivation.target, derivation.node)).collect();
+        facts
     }
 }
 

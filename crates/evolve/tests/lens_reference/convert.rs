@@ -5,8 +5,6 @@
 //! - Where there was a value before, what did not change keeps its spelling and its place: items of lists, extra keys of
 //!   maps, items beside the one that is an object.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value as Json, json};
 use wheelwright_evolve::{Conversion, Direction, Scalar, Shape};
 
@@ -41,7 +39,7 @@ impl Converter {
         (source, target): (Fields<'_>, Fields<'_>),
     ) -> Vec<Option<Json>> {
         let nothing = vec![None; target.nodes.len()];
-        if sources.iter().all(Option::is_none) {
+        if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
             return nothing;
         }
         let converted = self.converted(direction, sources, before, source, target);
@@ -63,22 +61,29 @@ impl Converter {
         let is_up = direction == Direction::Up;
         match (&self.with, sources, target.nodes) {
             (Conversion::Template { template, pattern }, [Some(text)], parts) if is_text(source) && parts.len() > 1 => {
-                taken_apart(template, pattern.as_deref(), text.as_str()?, target)
+                assert!(pattern.is_none(), "no patterns are generated");
+                match text {
+                    Json::Null => Some(vec![None; parts.len()]),
+                    text => taken_apart(template, text.as_str()?, target),
+                }
             }
-            (Conversion::Template { template, .. }, parts, [_]) => {
-                Some(vec![Some(put_together(template, parts, source)?)])
-            }
-            (Conversion::Entries(keys), [Some(map)], _) if shape_of(source, 0) == Shape::Map => {
-                let map = map.as_object()?;
-                Some(keys.iter().map(|key| map.get(&**key).cloned()).collect())
+            (Conversion::Template { template, .. }, parts, [_]) => Some(vec![put_together(template, parts, source)?]),
+            (Conversion::Entries(keys), [map], _) if shape_of(source, 0) == Shape::Map => {
+                let map = match map.as_ref()? {
+                    Json::Null => &Map::new(),
+                    map => map.as_object()?,
+                };
+                Some(keys.iter().zip(target.nodes).map(|(key, node)| sayable(map.get(&**key), target, *node)).collect())
             }
             (Conversion::Entries(keys), fields, _) => {
                 let old = before.and_then(|(_, old)| old[0].as_ref()?.as_object().cloned()).unwrap_or_default();
                 let is_extra = |key: &String| keys.iter().all(|other| **other != **key);
                 let mut map: Map<String, Json> = old.into_iter().filter(|(key, _)| is_extra(key)).collect();
-                let there = keys.iter().zip(fields).filter_map(|(key, value)| Some((key.to_string(), value.clone()?)));
-                map.extend(there);
-                Some(vec![Some(Json::Object(map))])
+                let element = target.tree.element(target.nodes[0])?;
+                let there = keys.iter().zip(fields);
+                let there = there.filter_map(|(key, value)| Some((key, sayable(value.as_ref(), target, element)?)));
+                map.extend(there.map(|(key, value)| (key.to_string(), value)));
+                Some(vec![Some(Json::Object(map)).filter(|map| *map != json!({}))])
             }
             (Conversion::Expressions { .. }, sources, _) => {
                 let own = own_of(source, sources);
@@ -88,8 +93,7 @@ impl Converter {
             (_, [Some(value)], [node]) => {
                 let old = before.and_then(|(sources, results)| Some((sources[0].as_ref()?, results[0].as_ref()?)));
                 let own = (source.tree, source.nodes[0]);
-                let result = self.at_level(self.levels, direction, value, old, own, (target.tree, *node))?;
-                Some(vec![Some(result).filter(|result| !result.is_null() || target.tree.node(*node).nullable)])
+                Some(vec![self.at_level(self.levels, direction, value, old, own, (target.tree, *node))?])
             }
             _ => None,
         }
@@ -104,39 +108,40 @@ impl Converter {
         old: Option<(&Json, &Json)>,
         source: (&Tree, usize),
         target: (&Tree, usize),
-    ) -> Option<Json> {
+    ) -> Option<Option<Json>> {
+        if let Some((source, result)) = old
+            && source == value
+        {
+            return Some(Some(result.clone()));
+        }
         if value.is_null() {
-            return Some(Json::Null);
+            return Some(Some(Json::Null).filter(|_| target.0.node(target.1).nullable));
         }
         if level == 0 {
             return self.one(direction, value, old, source, target);
         }
         let inner = ((source.0, source.0.element(source.1)?), (target.0, target.0.element(target.1)?));
-        match value {
-            Json::Array(items) => {
+        match (value, source.0.node(source.1).shape) {
+            (Json::Array(items), Shape::List) => {
                 let old = old.and_then(|(source, result)| Some((source.as_array()?, result.as_array()?)));
-                let (old_items, old_results) = old.map_or((&[][..], &[][..]), |(a, b)| (&a[..], &b[..]));
-                let kept = match old_items.len() == old_results.len() {
-                    true => by_likeness(items, old_items),
-                    false => vec![None; items.len()],
-                };
-                let converted = items.iter().zip(kept).map(|(item, kept)| match kept {
-                    Some(at) if old_items[at] == *item => Some(old_results[at].clone()),
-                    _ => self.at_level(level - 1, direction, item, None, inner.0, inner.1),
+                let old = old.filter(|(source, result)| source.len() == result.len());
+                let matched = old.map_or_else(|| vec![None; items.len()], |(source, _)| by_likeness(items, source));
+                let converted = items.iter().zip(matched).map(|(item, matched)| {
+                    let old = old.and_then(|(source, result)| Some((&source[matched?], &result[matched?])));
+                    self.at_level(level - 1, direction, item, old, inner.0, inner.1)
                 });
-                converted.collect::<Option<Vec<Json>>>().map(Json::Array)
+                let converted = converted.collect::<Option<Vec<Option<Json>>>>()?;
+                Some(Some(converted.into_iter().flatten().collect()))
             }
-            Json::Object(values) => {
+            (Json::Object(values), Shape::Map) => {
                 let old = old.and_then(|(source, result)| Some((source.as_object()?, result.as_object()?)));
-                let converted = values.iter().map(|(key, value)| {
+                let mut converted = Map::new();
+                for (key, value) in values {
                     let old = old.and_then(|(source, result)| Some((source.get(key)?, result.get(key)?)));
-                    let result = match old {
-                        Some((source, result)) if source == value => result.clone(),
-                        old => self.at_level(level - 1, direction, value, old, inner.0, inner.1)?,
-                    };
-                    Some((key.clone(), result))
-                });
-                converted.collect::<Option<Map<String, Json>>>().map(Json::Object)
+                    let result = self.at_level(level - 1, direction, value, old, inner.0, inner.1)?;
+                    converted.extend(result.map(|result| (key.clone(), result)));
+                }
+                Some(Some(Json::Object(converted)))
             }
             _ => None,
         }
@@ -149,75 +154,114 @@ impl Converter {
         old: Option<(&Json, &Json)>,
         (source, own): (&Tree, usize),
         (target, to): (&Tree, usize),
-    ) -> Option<Json> {
+    ) -> Option<Option<Json>> {
         let is_up = direction == Direction::Up;
         let (own, to) = (source.node(own), target.node(to));
-        match &self.with {
+        let is_text = to.shape == Shape::Scalar(Scalar::String);
+        let result = match &self.with {
             Conversion::DurationSeconds => match value {
-                Json::String(text) => Some(json!(seconds(text)?)),
-                value => Some(json!(go_duration(value.as_i64()?))),
+                Json::String(text) if !is_text => json!(seconds(text)?),
+                Json::Number(number) if is_text => json!(go_duration(number.as_i64()?)),
+                alike => alike.clone(),
             },
             Conversion::Quantity => match value {
-                Json::String(text) => Some(json!(quantity(text)?)),
-                value => Some(json!(value.as_i64()?.to_string())),
+                Json::String(text) if !is_text => json!(quantity(text)?),
+                Json::Number(number) if is_text => json!(number.to_string()),
+                alike => alike.clone(),
             },
             // Factors are halves and wholes here, which are exact in binary.
             Conversion::Scale(factor) => {
                 let (factor, value): (f64, i64) = (factor.parse().ok()?, value.as_i64()?);
                 let scaled = if is_up { value as f64 * factor } else { value as f64 / factor };
-                (scaled.fract() == 0.0).then(|| json!(scaled as i64))
+                if scaled.fract() != 0.0 {
+                    return None;
+                }
+                json!(scaled as i64)
             }
-            Conversion::Text => match (value, to.shape) {
-                (Json::String(text), Shape::Scalar(Scalar::Integer)) => Some(json!(text.parse::<i64>().ok()?)),
-                (Json::String(text), Shape::Scalar(Scalar::Boolean)) => Some(json!(text.parse::<bool>().ok()?)),
-                (Json::Number(number), _) => Some(json!(number.to_string())),
-                (Json::Bool(value), _) => Some(json!(value.to_string())),
-                _ => None,
-            },
+            Conversion::Text => read(&spelled(value)?, to.shape)?,
             Conversion::Values(pairs) => {
-                let text = value.as_str()?;
+                let text = spelled(value)?;
                 let found = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
                 let found = found.into_iter().find(|(from, _)| ***from == *text);
-                Some(json!(found.map_or(text, |(_, to)| &**to)))
+                read(found.map_or(&text, |(_, to)| &**to), to.shape)?
             }
-            Conversion::Joined(delimiter) => match value {
-                Json::String(text) if text.is_empty() => Some(json!([])),
-                Json::String(text) => Some(text.split(&**delimiter).map(Json::from).collect()),
-                Json::Array(items) => {
-                    let texts: Option<Vec<&str>> = items.iter().map(Json::as_str).collect();
-                    Some(json!(texts?.join(delimiter)))
+            Conversion::Joined(delimiter) => match (value, to.shape) {
+                (Json::String(text), Shape::List) if text.is_empty() => json!([]),
+                (Json::String(text), Shape::List) => text.split(&**delimiter).map(Json::from).collect(),
+                (Json::Array(items), Shape::Scalar(_)) => {
+                    json!(items.iter().map(spelled).collect::<Option<Vec<String>>>()?.join(delimiter))
                 }
-                _ => None,
+                _ => return None,
             },
             Conversion::OneItem => match (value, own.shape) {
-                (Json::Object(_), Shape::Object) => {
+                (value, Shape::Object) => {
                     let others = old.and_then(|(_, list)| list.as_array()).map_or(&[][..], |list| &list[..]);
-                    Some([value].into_iter().chain(others.iter().skip(1)).cloned().collect())
+                    [value].into_iter().chain(others.iter().skip(1)).cloned().collect()
                 }
-                (Json::Array(items), Shape::List) => Some(items.first().cloned().unwrap_or(Json::Null)),
-                _ => None,
+                (Json::Array(items), _) => return Some(items.first().cloned()),
+                _ => return None,
             },
-            Conversion::KeyedList { key, value: part } => match (value, own.shape) {
-                (Json::Array(items), Shape::List) => to_map(items, key, part.as_deref()),
-                (Json::Object(map), Shape::Map) => {
-                    to_list(map, key, part.as_deref(), old.and_then(|(_, list)| list.as_array()))
-                }
-                _ => None,
+            Conversion::KeyedList { key, value: part } => match value {
+                Json::Array(items) => to_map(items, key, part.as_deref()),
+                Json::Object(map) => to_list(map, key, part.as_deref(), old.and_then(|(_, list)| list.as_array()))?,
+                _ => return None,
             },
             Conversion::RenamedKeys(pairs) => {
                 let map = value.as_object()?;
-                let renamed = |key: &str| {
+                let renamed = |key: &str, is_up: bool| {
                     let found = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
                     found.into_iter().find(|(from, _)| ***from == *key).map(|(_, to)| to.to_string())
                 };
-                let (moved, stay): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| renamed(key).is_some());
+                let (moved, stay): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| renamed(key, is_up).is_some());
                 let mut result: Map<String, Json> = stay.into_iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-                result.extend(moved.into_iter().filter_map(|(key, value)| Some((renamed(key)?, value.clone()))));
-                Some(Json::Object(result))
+                result.extend(moved.into_iter().filter_map(|(key, value)| Some((renamed(key, is_up)?, value.clone()))));
+                // What the other side had beside a key that hides it here stays as long as it is hidden.
+                for (key, value) in old.and_then(|(_, result)| result.as_object()).into_iter().flatten() {
+                    let mut hiding = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
+                    let is_hidden = hiding.any(|(from, to)| **from == **key && result.contains_key(&**to))
+                        && old.is_some_and(|(_, was)| {
+                            pairs
+                                .iter()
+                                .map(|(old, new)| if is_up { (old, new) } else { (new, old) })
+                                .any(|(from, to)| **from == **key && was.get(&**to).is_some())
+                        });
+                    if is_hidden && renamed(key, !is_up).is_none() && !result.contains_key(key) {
+                        result.insert(key.clone(), value.clone());
+                    }
+                }
+                Json::Object(result)
             }
-            Conversion::Expression { .. } => self.expressions[usize::from(!is_up)][0].value(value),
-            _ => None,
+            Conversion::Expression { .. } => return Some(self.expressions[usize::from(!is_up)][0].value(value)),
+            _ => return None,
+        };
+        Some(Some(result))
+    }
+}
+
+/// A value that moves as it is; null only where that can be said.
+fn sayable(value: Option<&Json>, target: Fields<'_>, node: usize) -> Option<Json> {
+    value.filter(|value| !value.is_null() || target.tree.node(node).nullable).cloned()
+}
+
+/// How a scalar is written as a text.
+fn spelled(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) => Some(text.clone()),
+        Json::Number(_) | Json::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// What a text spells.
+fn read(text: &str, shape: Shape) -> Option<Json> {
+    match shape {
+        Shape::Scalar(Scalar::Integer) => Some(json!(text.parse::<i64>().ok()?)),
+        Shape::Scalar(Scalar::Boolean) => Some(json!(text.parse::<bool>().ok()?)),
+        Shape::Scalar(Scalar::IntOrString) => {
+            let is_number = text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
+            if is_number { read(text, Shape::Scalar(Scalar::Integer)) } else { Some(json!(text)) }
         }
+        _ => Some(json!(text)),
     }
 }
 
@@ -273,87 +317,90 @@ fn pieces(template: &str) -> Vec<&str> {
     template.split(['{', '}']).collect()
 }
 
-fn put_together(template: &str, parts: &[Option<Json>], source: Fields<'_>) -> Option<Json> {
-    let mut text = String::new();
-    let mut literal = "";
+fn put_together(template: &str, parts: &[Option<Json>], source: Fields<'_>) -> Option<Option<Json>> {
+    let (mut text, mut literal, mut is_absent) = (String::new(), "", true);
     for (position, piece) in pieces(template).into_iter().enumerate() {
         if position % 2 == 0 {
             literal = piece;
             continue;
         }
         let at = source.nodes.iter().position(|node| source.tree.node(*node).name == piece)?;
-        match &parts[at] {
-            None | Some(Json::Null) => {}
-            Some(Json::String(part)) => text += &format!("{literal}{part}"),
-            Some(Json::Array(_) | Json::Object(_)) => return None,
-            Some(part) => text += &format!("{literal}{part}"),
+        if let Some(part) = parts[at].as_ref().filter(|part| !part.is_null()) {
+            text += &format!("{literal}{}", spelled(part)?);
+            is_absent = false;
         }
         literal = "";
     }
-    Some(json!(text + literal))
+    Some((!is_absent).then(|| json!(text + literal)))
 }
 
-fn taken_apart(template: &str, pattern: Option<&str>, text: &str, target: Fields<'_>) -> Option<Vec<Option<Json>>> {
-    assert!(pattern.is_none(), "no patterns are generated");
-    let pieces = pieces(template);
-    let mut found = BTreeMap::new();
-    let mut rest = text.strip_prefix(pieces[0])?;
-    for pair in pieces[1..].chunks(2) {
-        let (name, literal) = (pair[0], pair[1]);
-        let (part, after) = if literal.is_empty() { (rest, "") } else { rest.split_once(literal)? };
-        found.insert(name, part);
-        rest = after;
-    }
+/// Templates here are `{a}:{b}`: what is before the first colon, and what is after it, if there is one.
+fn taken_apart(template: &str, text: &str, target: Fields<'_>) -> Option<Vec<Option<Json>>> {
+    let names: Vec<&str> = pieces(template).into_iter().skip(1).step_by(2).collect();
+    let (first, second) = text.split_once(':').map_or((text, None), |(first, second)| (first, Some(second)));
     let parts = target.nodes.iter().map(|node| {
         let field = target.tree.node(*node);
-        let part = *found.get(field.name.as_str())?;
-        Some(Some(match field.shape {
-            Shape::Scalar(Scalar::Integer) => json!(part.parse::<i64>().ok()?),
-            Shape::Scalar(Scalar::Boolean) => json!(part.parse::<bool>().ok()?),
-            _ => json!(part),
-        }))
+        let part = if field.name == names[0] { Some(first) } else { second };
+        part.map_or(Some(None), |part| read(part, field.shape).map(Some))
     });
     parts.collect()
 }
 
-fn to_map(items: &[Json], key: &str, part: Option<&str>) -> Option<Json> {
-    let mut map = Map::new();
-    for item in items {
-        let mut item = item.as_object()?.clone();
-        let Some(Json::String(name)) = item.remove(key) else { continue };
-        match part {
-            Some(part) => drop(map.insert(name, item.remove(part).unwrap_or(Json::Null))),
-            None => drop(map.insert(name, Json::Object(item))),
-        }
+fn to_map(items: &[Json], key: &str, part: Option<&str>) -> Json {
+    Json::Object(items.iter().filter_map(|item| shown(item, key, part)).collect())
+}
+
+/// What the map shows of an item: nothing if it has no key, or no value.
+fn shown(item: &Json, key: &str, part: Option<&str>) -> Option<(String, Json)> {
+    let name = spelled(item.get(key)?)?;
+    let mut rest = item.as_object()?.clone();
+    rest.remove(key);
+    match part {
+        Some(part) => Some((name, rest.remove(part)?)),
+        None => Some((name, Json::Object(rest))),
     }
-    Some(Json::Object(map))
 }
 
 fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, old: Option<&Vec<Json>>) -> Option<Json> {
-    let item_of = |name: &str, value: &Json| {
-        let mut item = Map::new();
+    let item_of = |item: Option<&Json>, name: &Json, value: &Json| {
+        let mut made = Map::new();
         match (part, value) {
-            (Some(part), value) => drop(item.insert(part.to_owned(), value.clone())),
-            (None, Json::Object(fields)) => item.extend(fields.clone()),
+            (Some(part), value) => {
+                made = item.and_then(Json::as_object).cloned().unwrap_or_default();
+                made.insert(part.to_owned(), value.clone());
+            }
+            (None, Json::Object(fields)) => made.extend(fields.clone()),
             _ => return None,
         }
-        item.insert(key.to_owned(), json!(name));
-        Some(Json::Object(item))
+        made.insert(key.to_owned(), name.clone());
+        Some(Json::Object(made))
     };
-    let name_of = |item: &Json| item.get(key).and_then(Json::as_str).map(str::to_owned);
-    let mut list: Vec<Json> = Vec::new();
+    let name_of = |item: &Json| spelled(item.get(key)?);
     let old = old.map_or(&[][..], |old| &old[..]);
+    // Of several items with one key, the last that the map shows is the one that changes; else the last.
+    let place = |name: &String| {
+        let of_name = || (0..old.len()).filter(|at| name_of(&old[*at]).as_ref() == Some(name));
+        let is_shown = |at: &usize| shown(&old[*at], key, part).is_some();
+        of_name().filter(is_shown).last().map(|at| (at, true)).or_else(|| of_name().last().map(|at| (at, false)))
+    };
+    let mut list: Vec<Json> = Vec::new();
     for (position, item) in old.iter().enumerate() {
-        let Some(name) = name_of(item) else { continue };
-        let Some(value) = map.get(&name) else { continue };
-        let is_last = old[position + 1..].iter().all(|later| name_of(later).as_ref() != Some(&name));
-        list.push(if is_last { item_of(&name, value)? } else { item.clone() });
+        let name = name_of(item);
+        let place = name.as_ref().and_then(place);
+        match name.as_ref().and_then(|name| map.get(name)) {
+            Some(value) if place.is_some_and(|(at, _)| at == position) => {
+                let is_same = shown(item, key, part).is_some_and(|(_, old)| old == *value);
+                list.push(if is_same { item.clone() } else { item_of(Some(item), &item[key], value)? });
+            }
+            Some(_) => list.push(item.clone()),
+            None if place.is_some_and(|(_, is_shown)| is_shown) => {}
+            None => list.push(item.clone()),
+        }
     }
-    let mut new: Vec<&String> =
-        map.keys().filter(|key| old.iter().all(|item| name_of(item).as_ref() != Some(*key))).collect();
+    let mut new: Vec<&String> = map.keys().filter(|name| place(name).is_none()).collect();
     new.sort();
     for name in new {
-        list.push(item_of(name, &map[name])?);
+        list.push(item_of(None, &json!(name), &map[name])?);
     }
     Some(Json::Array(list))
 }
@@ -393,14 +440,13 @@ fn go_duration(seconds: i64) -> String {
     }
 }
 
-/// A quantity that is a whole number.
+/// A quantity, rounded away from zero.
 fn quantity(text: &str) -> Option<i64> {
     let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '-').unwrap_or(text.len());
     let number: i64 = text[..end].parse().ok()?;
     match &text[end..] {
         "" => Some(number),
-        "m" if number % 1_000 == 0 => Some(number / 1_000),
-        "k" => Some(number * 1_000),
+        "m" => Some(number.signum() * number.unsigned_abs().div_ceil(1_000) as i64),
         "Ki" => Some(number * 1_024),
         _ => None,
     }

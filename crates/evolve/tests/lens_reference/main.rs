@@ -92,6 +92,9 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
     let model = Model::new(kind.history(), &generated);
     let writes = writes(numbers, &generated, &kind, &model);
     let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
+    if std::env::var_os("SHOWCASE").is_some() {
+        std::fs::write(std::env::var_os("SHOWCASE").unwrap(), describe(&generated, &writes, "")).unwrap();
+    }
     let mut stored: Vec<Option<String>> = vec![None; lenses.len()];
     for (position, write) in writes.iter().enumerate() {
         let mut differences = Vec::new();

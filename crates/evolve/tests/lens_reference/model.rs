@@ -23,6 +23,9 @@
 //! - An object is one union of all members that any version says, with the discriminators of all. A member that was not
 //!   shown and is written, or a discriminator that differs, removes the members that the version has nowhere; an object
 //!   that is new counts as one that showed nothing.
+//! - Another spelling of a fact is the fact in another place: a member of a union that the version can say in another
+//!   spelling is not hidden, and a field belongs to an object if all its spellings do. A version adopts neither what is
+//!   derived nor another spelling of what it has.
 //! - Keys of lists are those of the version that writes, else those of the newest version that has any which the writer
 //!   has in its items. An adopted list has the keys of the version that it is adopted from.
 
@@ -36,7 +39,7 @@ use crate::{
     computed::Computed,
     generate::Generated,
     matching::{by_keys, by_likeness},
-    tree::{ROOT, Tree, trees},
+    tree::{Facts, ROOT, Tree, declared, with_adopted},
 };
 
 /// The document, or one item or value that is an object: what is set, by field.
@@ -65,6 +68,7 @@ pub(crate) struct Model<'h> {
     pub(crate) history: &'h History,
     pub(crate) trees: Vec<Tree>,
     pub(crate) computed: Computed,
+    facts: Facts,
 }
 
 /// One version of the model.
@@ -77,9 +81,10 @@ pub(crate) struct View<'m> {
 
 impl<'h> Model<'h> {
     pub(crate) fn new(history: &'h History, generated: &Generated) -> Self {
-        let trees = trees(history);
-        let computed = Computed::of(generated, history, &trees);
-        Self { history, trees, computed }
+        let declared = declared(history);
+        let computed = Computed::of(generated, history, &declared);
+        let facts = computed.facts(&declared);
+        Self { history, trees: with_adopted(&declared, &facts), computed, facts }
     }
 
     /// The document as a version shows it.
@@ -420,9 +425,12 @@ impl View<'_> {
 
     /// Whether all versions have a field right in one object, and that is the one or belongs to it.
     fn belongs_to(self, field: FieldId, object: FieldId) -> bool {
-        let parents = self.model.trees.iter().filter_map(|tree| {
-            let parent = tree.node(tree.node_of(field)?).parent?;
-            Some(tree.node(parent).id)
+        let spellings = self.model.facts.spellings(field);
+        let parents = spellings.iter().flat_map(|spelling| {
+            self.model.trees.iter().filter_map(|tree| {
+                let parent = tree.node(tree.node_of(*spelling)?).parent?;
+                Some(tree.node(parent).id)
+            })
         });
         let parents: Vec<Option<FieldId>> = parents.collect();
         parents.windows(2).all(|pair| pair[0] == pair[1])
@@ -440,7 +448,9 @@ impl View<'_> {
         let appears = |name: &String| document.contains_key(name) && !shown.contains_key(name);
         let differs = |name: &String| document.get(name) != shown.get(name);
         if names(&members).iter().any(appears) || names(&discriminators).iter().any(differs) {
-            for hidden in members.iter().filter(|id| self.tree.node_of(**id).is_none()) {
+            let spells =
+                |id: &FieldId| self.model.facts.spellings(*id).iter().any(|id| self.tree.node_of(*id).is_some());
+            for hidden in members.iter().filter(|id| !spells(id)) {
                 scope.fields.remove(hidden);
                 self.remove_hidden(*hidden, scope);
             }

@@ -1,6 +1,6 @@
 //! The fields of a version as the model sees them: those that it declares, and those that it keeps for other versions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use wheelwright_evolve::{FieldId, History, NodeIndex, Selector, Shape, Step, VersionHistory};
 
@@ -33,17 +33,44 @@ pub(crate) struct Node {
 /// The document itself.
 pub(crate) const ROOT: usize = 0;
 
-/// What every version has.
-pub(crate) fn trees(history: &History) -> Vec<Tree> {
-    let declared: Vec<Tree> = history.versions.iter().map(Tree::declared).collect();
+/// What every version declares.
+pub(crate) fn declared(history: &History) -> Vec<Tree> {
+    history.versions.iter().map(Tree::declared).collect()
+}
+
+/// What every version has. It adopts neither what is derived nor another spelling of what it has already.
+pub(crate) fn with_adopted(declared: &[Tree], facts: &Facts) -> Vec<Tree> {
     let with_adopted = declared.iter().enumerate().map(|(position, own)| {
         let mut tree = own.clone();
         for other in (0..declared.len()).filter(|other| *other != position) {
-            tree.adopt(ROOT, &declared[other]);
+            tree.adopt(ROOT, &declared[other], facts);
         }
         tree
     });
     with_adopted.collect()
+}
+
+/// Which fields are computed.
+#[derive(Default)]
+pub(crate) struct Facts {
+    /// Fields that are spellings of one fact.
+    pub(crate) one: Vec<BTreeSet<FieldId>>,
+    pub(crate) derived: BTreeSet<FieldId>,
+}
+
+impl Facts {
+    /// Says that fields are spellings of one fact.
+    pub(crate) fn join(&mut self, ids: BTreeSet<FieldId>) {
+        let (touched, mut others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.one).into_iter().partition(|fact| !fact.is_disjoint(&ids));
+        others.push(touched.into_iter().flatten().chain(ids).collect());
+        self.one = others;
+    }
+
+    /// A field with all other spellings of the fact.
+    pub(crate) fn spellings(&self, id: FieldId) -> BTreeSet<FieldId> {
+        self.one.iter().find(|fact| fact.contains(&id)).cloned().unwrap_or_else(|| BTreeSet::from([id]))
+    }
 }
 
 impl Tree {
@@ -153,20 +180,22 @@ impl Tree {
     }
 
     /// Adopts what another version declares at a node and below it, wherever this one keeps undeclared fields.
-    fn adopt(&mut self, node: usize, other: &Tree) {
+    fn adopt(&mut self, node: usize, other: &Tree, facts: &Facts) {
         if self.node(node).keeps_unknown
             && let Some(counterpart) = other.counterpart(self, node)
         {
             for child in &other.node(counterpart).children {
                 let field = other.node(*child);
-                let is_known = field.id.is_some_and(|id| self.node_of(id).is_some());
+                let is_known = field.id.is_some_and(|id| {
+                    facts.derived.contains(&id) || facts.spellings(id).iter().any(|id| self.node_of(*id).is_some())
+                });
                 if !is_known && self.child(node, &field.name).is_none() {
                     self.take(other, *child, node);
                 }
             }
         }
         for child in self.node(node).children.clone() {
-            self.adopt(child, other);
+            self.adopt(child, other, facts);
         }
     }
 
