@@ -8,7 +8,7 @@
 //!   is read on the way up, what is derived on the way down on the way down, and where both give something, up wins.
 //!   A constant is shown only where the object that it is in is shown.
 //! - A derived field that is stored, and which the writer cannot see, follows what it is derived from if it was what that
-//!   gave before, and unless it would be gone.
+//!   gave before, and unless it would be gone. What it is derived from is what the writer saw and wrote, stored or not.
 //! - After a write the version shows what was written: what would be derived otherwise is stored, or said to be absent.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -102,6 +102,9 @@ impl Computed {
         facts
     }
 }
+
+/// What a version says of every field in a scope that it can say.
+type Wanted = BTreeMap<FieldId, Option<Content>>;
 
 /// One scope of a version, in which things are computed.
 #[derive(Clone, Copy)]
@@ -200,18 +203,18 @@ impl<'m> Here<'m> {
         let source = self.model().at(derivation.source);
         let own = source.tree.counterpart(self.view.tree, self.node)?;
         let own = Json::Object(source.object(own, scope));
-        derivation.expression.value(&own).filter(|value| fits(target.tree, derivation.node, value))
+        derivation.expression.value(&own).ok()?.filter(|value| fits(target.tree, derivation.node, value))
     }
 
     /// What follows from a write: `before` is what was there, `shown` that with what was derived, `scope` what is there
     /// once the version was written over what was shown.
     pub(crate) fn settle(self, before: Option<&Scope>, placed: &BTreeMap<FieldId, Content>, scope: &mut Scope) {
         let own = self.view.tree.scope_ids(self.node);
-        let wanted: BTreeMap<FieldId, Option<Content>> =
+        let wanted: Wanted =
             own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
         scope.fields.retain(|id, content| placed.get(id) != Some(content));
         scope.gone.retain(|id| !scope.fields.contains_key(id));
-        self.propagate(before, scope);
+        self.propagate(before, &wanted, scope);
         loop {
             let (now, _) = self.derived(scope);
             let differing: Vec<_> =
@@ -228,17 +231,17 @@ impl<'m> Here<'m> {
                     }
                 }
             }
-            self.propagate(before, scope);
+            self.propagate(before, &wanted, scope);
         }
     }
 
-    fn propagate(self, before: Option<&Scope>, scope: &mut Scope) {
+    fn propagate(self, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
         for (step, direction) in self.model().ways_from(self.view.version) {
             for link in self.links(step) {
                 self.respell(link, direction, before, scope);
             }
             for derivation in self.derivations(step, direction) {
-                self.follow(derivation, before, scope);
+                self.follow(derivation, before, wanted, scope);
             }
         }
     }
@@ -263,19 +266,25 @@ impl<'m> Here<'m> {
         scope.gone.retain(|id| !scope.fields.contains_key(id));
     }
 
-    fn follow(self, derivation: &Derivation, before: Option<&Scope>, scope: &mut Scope) {
+    fn follow(self, derivation: &Derivation, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
         let target = self.model().at(derivation.target);
         let id = target.id(derivation.node);
         let Some(before) = before.filter(|before| before.fields.contains_key(&id)) else { return };
         if self.view.tree.node_of(id).is_some() || before.fields.get(&id) != scope.fields.get(&id) {
             return;
         }
-        let gave = |scope: &Scope| {
-            let mut with = scope.clone();
-            self.phase(derivation.direction, &mut with);
-            self.value_of(derivation, &with)
-        };
-        let (old, new, shown) = (gave(before), gave(scope), target.field(derivation.node, scope));
+        let mut written = scope.clone();
+        for (id, wanted) in wanted {
+            match wanted {
+                Some(content) => drop(written.fields.insert(*id, content.clone())),
+                None => {
+                    written.fields.remove(id);
+                    written.gone.insert(*id);
+                }
+            }
+        }
+        let gave = |scope: &Scope| self.value_of(derivation, &self.derived(scope).0);
+        let (old, new, shown) = (gave(before), gave(&written), target.field(derivation.node, scope));
         if new.is_some() && old == shown && old != new {
             target.write(derivation.node, new.as_ref(), shown.as_ref(), shown.is_none(), scope);
         }

@@ -88,7 +88,7 @@ impl Converter {
             (Conversion::Expressions { .. }, sources, _) => {
                 let own = own_of(source, sources);
                 let expressions = &self.expressions[usize::from(!is_up)];
-                Some(expressions.iter().map(|expression| expression.value(&own)).collect())
+                expressions.iter().map(|expression| expression.value(&own)).collect::<Result<_, _>>().ok()
             }
             (_, [Some(value)], [node]) => {
                 let old = before.and_then(|(sources, results)| Some((sources[0].as_ref()?, results[0].as_ref()?)));
@@ -231,7 +231,7 @@ impl Converter {
                 }
                 Json::Object(result)
             }
-            Conversion::Expression { .. } => return Some(self.expressions[usize::from(!is_up)][0].value(value)),
+            Conversion::Expression { .. } => return self.expressions[usize::from(!is_up)][0].value(value).ok(),
             _ => return None,
         };
         Some(Some(result))

@@ -45,29 +45,50 @@ impl fmt::Display for Expression {
     }
 }
 
+/// It fails: not for want of an input, but because of one.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
 impl Expression {
-    /// Its value; `None` if it has none, whatever the reason: an input is absent, it fails, or it is null.
-    pub(crate) fn value(&self, own: &Json) -> Option<Json> {
-        let read = |path: &Path| path.iter().try_fold(own, |at, name| at.as_object()?.get(name));
-        let text = |path: &Path| read(path)?.as_str().map(str::to_owned);
-        let integer = |path: &Path| read(path)?.as_i64();
-        match self {
-            Self::Constant(value) => Some(value.clone()),
-            Self::Field(path) => read(path).filter(|value| !value.is_null()).cloned(),
-            Self::Both(first, second) => Some(json!(format!("{} {}", text(first)?, text(second)?))),
-            Self::Or(path, other) => {
-                let (name, way) = path.split_last()?;
-                match read(&way.to_vec())?.as_object()?.get(name) {
-                    Some(value) => Some(value.clone()).filter(|value| !value.is_null()),
-                    None => Some(json!(other)),
-                }
+    /// Its value; `None` if an input is absent, or if it is null.
+    pub(crate) fn value(&self, own: &Json) -> Result<Option<Json>, Failed> {
+        let read = |path: &[String]| {
+            let mut at = Some(own);
+            for name in path {
+                let Some(value) = at else { return Ok(None) };
+                at = value.as_object().ok_or(Failed)?.get(name);
             }
-            Self::Double(path) => Some(json!(integer(path)?.checked_mul(2)?)),
-            Self::Half(path) => Some(json!(integer(path)? / 2)),
-            Self::Length(path) => Some(json!(text(path)?.chars().count())),
-            Self::Parsed(path) => Some(json!(text(path)?.parse::<i64>().ok()?)),
-            Self::Spelled(path) => Some(json!(integer(path)?.to_string())),
-            Self::Not(path) => Some(json!(!read(path)?.as_bool()?)),
+            Ok(at.cloned())
+        };
+        let given = |value: Option<Json>| Ok(value.filter(|value| !value.is_null()));
+        match self {
+            Self::Constant(value) => Ok(Some(value.clone())),
+            Self::Field(path) => given(read(path)?),
+            Self::Both(first, second) => {
+                let (Some(first), Some(second)) = (read(first)?, read(second)?) else { return Ok(None) };
+                Ok(Some(json!(format!("{} {}", text(&first)?, text(&second)?))))
+            }
+            Self::Or(path, other) => {
+                let (name, way) = path.split_last().ok_or(Failed)?;
+                let Some(object) = read(way)? else { return Ok(None) };
+                let found = object.as_object().ok_or(Failed)?.get(name).cloned();
+                given(Some(found.unwrap_or_else(|| json!(other))))
+            }
+            Self::Double(path) => of(read(path)?, |value| Some(json!(value.as_i64()?.checked_mul(2)?))),
+            Self::Half(path) => of(read(path)?, |value| Some(json!(value.as_i64()? / 2))),
+            Self::Length(path) => of(read(path)?, |value| Some(json!(value.as_str()?.chars().count()))),
+            Self::Parsed(path) => of(read(path)?, |value| Some(json!(value.as_str()?.parse::<i64>().ok()?))),
+            Self::Spelled(path) => of(read(path)?, |value| Some(json!(value.as_i64()?.to_string()))),
+            Self::Not(path) => of(read(path)?, |value| Some(json!(!value.as_bool()?))),
         }
     }
+}
+
+fn text(value: &Json) -> Result<&str, Failed> {
+    value.as_str().ok_or(Failed)
+}
+
+/// What a function makes of a value that is there.
+fn of(value: Option<Json>, function: impl Fn(&Json) -> Option<Json>) -> Result<Option<Json>, Failed> {
+    value.map(|value| function(&value).ok_or(Failed)).transpose()
 }
