@@ -158,15 +158,16 @@ impl Converter {
         let is_up = direction == Direction::Up;
         let (own, to) = (source.node(own), target.node(to));
         let is_text = to.shape == Shape::Scalar(Scalar::String);
+        let may_be_text = is_text || to.shape == Shape::Scalar(Scalar::IntOrString);
         let result = match &self.with {
             Conversion::DurationSeconds => match value {
                 Json::String(text) if !is_text => json!(seconds(text)?),
-                Json::Number(number) if is_text => json!(go_duration(number.as_i64()?)),
+                Json::Number(number) if may_be_text => json!(go_duration(number.as_i64()?)),
                 alike => alike.clone(),
             },
             Conversion::Quantity => match value {
                 Json::String(text) if !is_text => json!(quantity(text)?),
-                Json::Number(number) if is_text => json!(number.to_string()),
+                Json::Number(number) if may_be_text => json!(number.to_string()),
                 alike => alike.clone(),
             },
             // Factors are halves and wholes here, which are exact in binary.

@@ -51,6 +51,14 @@ pub(crate) struct Scope {
     unknown: Map<String, Json>,
 }
 
+impl Scope {
+    /// Takes a field away, and all that was said of it.
+    fn remove(&mut self, id: FieldId) {
+        self.fields.remove(&id);
+        self.gone.remove(&id);
+    }
+}
+
 /// What a field, item or value is set to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
@@ -406,7 +414,7 @@ impl View<'_> {
     /// Removes a field with all that the version has below it, and what is hidden and belongs to it.
     fn remove(self, node: usize, scope: &mut Scope, hidden_too: bool) {
         let id = self.id(node);
-        scope.fields.remove(&id);
+        scope.remove(id);
         if self.shape(node) != Shape::Object {
             return;
         }
@@ -420,7 +428,9 @@ impl View<'_> {
 
     /// Removes what belongs to an object and is nowhere in this version.
     fn remove_hidden(self, object: FieldId, scope: &mut Scope) {
-        scope.fields.retain(|field, _| self.tree.node_of(*field).is_some() || !self.belongs_to(*field, object));
+        let stays = |field: &FieldId| self.tree.node_of(*field).is_some() || !self.belongs_to(*field, object);
+        scope.fields.retain(|field, _| stays(field));
+        scope.gone.retain(stays);
     }
 
     /// Whether all versions have a field right in one object, and that is the one or belongs to it.
@@ -451,7 +461,7 @@ impl View<'_> {
             let spells =
                 |id: &FieldId| self.model.facts.spellings(*id).iter().any(|id| self.tree.node_of(*id).is_some());
             for hidden in members.iter().filter(|id| !spells(id)) {
-                scope.fields.remove(hidden);
+                scope.remove(*hidden);
                 self.remove_hidden(*hidden, scope);
             }
         }
