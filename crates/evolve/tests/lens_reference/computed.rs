@@ -3,7 +3,8 @@
 //!
 //! - A write that changes how its version spells a fact spells it anew for all others, step by step away from that
 //!   version, each spelling from its neighbour; those that the version itself says stay as it says them. Where a spelling
-//!   comes out as it was, nothing beyond it changes.
+//!   comes out as it was, nothing beyond it changes. A spelling that returned in a later version is known there, and what
+//!   it was respelled as before is spelled anew from there.
 //! - A derived field is shown where nothing is stored and nobody said that nothing is there. What is derived on the way up
 //!   is read on the way up, what is derived on the way down on the way down, and where both give something, up wins.
 //!   A constant is shown only where the object that it is in is shown.
@@ -210,8 +211,7 @@ impl<'m> Here<'m> {
     /// once the version was written over what was shown.
     pub(crate) fn settle(self, before: Option<&Scope>, placed: &BTreeMap<FieldId, Content>, scope: &mut Scope) {
         let own = self.view.tree.scope_ids(self.node);
-        let wanted: Wanted =
-            own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
+        let wanted: Wanted = own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
         scope.fields.retain(|id, content| placed.get(id) != Some(content));
         scope.gone.retain(|id| !scope.fields.contains_key(id));
         self.propagate(before, &wanted, scope);
@@ -236,9 +236,20 @@ impl<'m> Here<'m> {
     }
 
     fn propagate(self, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
+        let mut known: BTreeSet<FieldId> = self.view.tree.scope_ids(self.node).into_iter().collect();
         for (step, direction) in self.model().ways_from(self.view.version) {
             for link in self.links(step) {
-                self.respell(link, direction, before, scope);
+                let ids = |side: &Side| -> BTreeSet<FieldId> {
+                    side.nodes.iter().flat_map(|node| self.view_of(side).tree.ids_below(*node)).collect()
+                };
+                let (source, target) = link.sides(direction);
+                let (sources, targets) = (ids(source), ids(target));
+                match (sources.is_subset(&known), targets.is_subset(&known)) {
+                    (true, true) => {}
+                    (false, true) => self.respell(link, direction == Direction::Down, &known, before, scope),
+                    (_, false) => self.respell(link, direction == Direction::Up, &known, before, scope),
+                }
+                known.extend(sources.into_iter().chain(targets));
             }
             for derivation in self.derivations(step, direction) {
                 self.follow(derivation, before, wanted, scope);
@@ -246,7 +257,9 @@ impl<'m> Here<'m> {
         }
     }
 
-    fn respell(self, link: &Link, direction: Direction, before: Option<&Scope>, scope: &mut Scope) {
+    /// Spells a fact anew on the other side, as far as nothing is known of that.
+    fn respell(self, link: &Link, is_up: bool, known: &BTreeSet<FieldId>, before: Option<&Scope>, scope: &mut Scope) {
+        let direction = if is_up { Direction::Up } else { Direction::Down };
         let (source, target) = link.sides(direction);
         let now = self.read(source, scope);
         let old = before.map(|before| (self.read(source, before), self.read(target, before)));
@@ -257,10 +270,16 @@ impl<'m> Here<'m> {
         let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
         let results = self.convert(link, direction, scope, old);
         let view = self.view_of(target);
+        let said: BTreeMap<FieldId, Option<Content>> =
+            known.iter().map(|id| (*id, scope.fields.get(id).cloned())).collect();
         for (node, result) in target.nodes.iter().zip(results) {
-            if self.view.tree.node_of(view.id(*node)).is_none() {
-                let shown = view.field(*node, scope);
-                view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
+            let shown = view.field(*node, scope);
+            view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
+        }
+        for (id, content) in said {
+            match content {
+                Some(content) => drop(scope.fields.insert(id, content)),
+                None => drop(scope.fields.remove(&id)),
             }
         }
         scope.gone.retain(|id| !scope.fields.contains_key(id));

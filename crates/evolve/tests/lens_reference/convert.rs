@@ -45,7 +45,16 @@ impl Converter {
         let converted = self.converted(direction, sources, before, source, target);
         let fitting = converted.filter(|results| {
             let mut results = results.iter().zip(target.nodes);
-            results.all(|(result, node)| result.as_ref().is_none_or(|result| fits(target.tree, *node, result)))
+            results.all(|(result, node)| match (result, &self.with) {
+                (None, _) => true,
+                // Extra keys of the map stay as they are, whatever they are.
+                (Some(Json::Object(map)), Conversion::Entries(keys)) if target.tree.node(*node).shape == Shape::Map => {
+                    let parts: Map<String, Json> =
+                        map.clone().into_iter().filter(|(key, _)| keys.iter().any(|it| **it == **key)).collect();
+                    fits(target.tree, *node, &Json::Object(parts))
+                }
+                (Some(result), _) => fits(target.tree, *node, result),
+            })
         });
         fitting.unwrap_or(nothing)
     }
