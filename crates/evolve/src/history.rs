@@ -14,6 +14,7 @@ use crate::{
     VersionName, VersionStep, Writers,
     change::unfit_defaults,
     identify::{Identify, identify},
+    link::with_renames,
     problem::problem_at,
 };
 
@@ -228,12 +229,15 @@ impl History {
             };
             let rank = before.as_ref().map_or(locked_as, |before| before.locked_as);
             locked_as += usize::from(before.is_none());
+            let before_structure = from.and_then(|from| slots[from.position()].as_ref()).map(|from| &from.structure);
+            let step = &with_renames(step, before_structure);
             let schema = overlaid_schema(&declared.schema, step);
             problems.extend(unfit_defaults(step, &schema, declared.root));
             let mut structure = Structure::of(&schema, declared.root);
             overlay(&mut structure, step, name, &mut problems);
             let mut version = VersionHistory::new(name.clone(), from, rank, structure);
             version.writers = step.writers.as_ref().map_or(Writers::Exact, |writers| writers.item);
+            (version.respelled, version.derived) = (step.respelled.clone(), step.derived.clone());
             let index = VersionIndex(position as u32);
             identify(
                 Identify {

@@ -2,12 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wheelwright_document::{Owned, Span};
+use wheelwright_document::{Arena, Owned, Span};
 use wheelwright_findings::rules;
 
 use crate::{
-    FieldId, FieldRecord, NodeIndex, Structure, VersionHistory, VersionIndex, VersionName, VersionStep,
-    declaration::is_on_one_side, history::find, problem::problem_at, structure::StructureNode,
+    Direction, FieldId, FieldRecord, Located, NodeIndex, Selector, Structure, VersionHistory, VersionIndex,
+    VersionName, VersionStep,
+    compute::{Converter, Exchange, Hooks, Side},
+    declaration::is_on_one_side,
+    history::find,
+    problem::problem_at,
+    structure::StructureNode,
 };
 use wheelwright_schema::Problem;
 
@@ -38,8 +43,15 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
     if let (Some(from), Some(before)) = (from, &before) {
         renames.hold_against_lock(version, from, before, problems);
     }
-    let is_new: HashSet<NodeIndex> =
+    let mut is_new: HashSet<NodeIndex> =
         step.new.iter().filter_map(|at| find(&version.structure, at, &step.version.item, "new", problems)).collect();
+    // Another spelling is another field, even where neither path nor shape changed.
+    let respelled = step.respelled.iter();
+    is_new.extend(respelled.clone().flat_map(|it| &it.to).filter_map(|at| version.structure.find_field(&at.item)));
+    if let Some(from) = from {
+        let gone = respelled.flat_map(|it| &it.from).filter_map(|at| from.structure.find_field(&at.item));
+        renames.claimed.extend(gone.filter_map(|node| from.id(node)));
+    }
     for at in &step.new {
         let before = before.as_ref().and_then(|before| before.id(before.structure.find(&at.item)?));
         if let Some(field) = before.map(|id| &fields[id.position()]).filter(|field| field.first != index) {
@@ -86,7 +98,48 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
         version.lock_ids_of(before);
         restore_lost_fields(before, version, declared_at, problems);
     }
+    if let Some(from) = from {
+        inherit_frozen_defaults(version, from, index, step, fields);
+    }
     freeze_declared_defaults(version, before.as_ref(), index, step, fields, problems);
+}
+
+/// A fact in another spelling is filled in with what it was filled in with before, in the new spelling: it was published,
+/// so that is settled.
+fn inherit_frozen_defaults(
+    version: &VersionHistory,
+    from: &VersionHistory,
+    index: VersionIndex,
+    step: &VersionStep,
+    fields: &mut [FieldRecord],
+) {
+    for respelled in &step.respelled {
+        let nodes = |structure: &Structure, paths: &[Located<Selector>]| -> Option<Vec<NodeIndex>> {
+            paths.iter().map(|at| structure.find_field(&at.item)).collect()
+        };
+        let (old, new) = (nodes(&from.structure, &respelled.from), nodes(&version.structure, &respelled.to));
+        let (Some(old), Some(new)) = (old, new) else { continue };
+        let side = |structure, fields| Side { structure, fields };
+        let sides = (side(&from.structure, &old[..]), side(&version.structure, &new[..]));
+        // What is wrong with it is said where it is compiled for use.
+        let Ok(converter) = Converter::compile(respelled, sides.0, sides.1, &Hooks::default()) else { continue };
+        let arena = Arena::new();
+        let frozen = |node: &NodeIndex| Some(fields[from.id(*node)?.position()].frozen.as_ref()?.share(&arena));
+        let sources: Vec<_> = old.iter().map(frozen).collect();
+        let mut exchange = Exchange { sources: &sources, old: None, metadata: None, entry: None, arena: &arena };
+        let mut converted = Vec::new();
+        if sources.iter().all(Option::is_none)
+            || converter.convert(Direction::Up, &mut exchange, &mut converted).is_err()
+        {
+            converted = vec![None; new.len()];
+        }
+        let frozen: Vec<Option<Owned>> = converted.into_iter().map(|value| value.map(Owned::from)).collect();
+        for (node, frozen) in new.iter().zip(frozen) {
+            if let Some(field) = version.id(*node).map(|id| &mut fields[id.position()]).filter(|it| it.first == index) {
+                field.frozen = frozen;
+            }
+        }
+    }
 }
 
 /// The other versions from the nearest on: those before, then those after.

@@ -1,11 +1,13 @@
 //! A kind, ready for use: its history, its schemas and its lenses.
 
+use std::sync::Arc;
+
 use wheelwright_document::{Arena, Value};
 use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
-    Declaration, Envelope, FieldId, History, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex, VersionName,
-    VersionStep, overlaid_schema,
+    Declaration, Envelope, FieldId, History, Hooks, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex,
+    VersionName, VersionStep, link::Computations, overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -19,6 +21,7 @@ pub struct Kind {
     programs: Vec<Option<Program>>,
     envelope: Envelope,
     policies: Policies,
+    computations: Arc<Computations>,
 }
 
 impl Kind {
@@ -28,7 +31,18 @@ impl Kind {
         declaration: &Declaration,
         locked: Option<(&History, &VersionName)>,
     ) -> (Option<Self>, Vec<Problem>) {
-        let (history, problems) = History::derive(declaration, locked.map(|(history, _)| history));
+        Self::compile_with(declaration, locked, &Hooks::default())
+    }
+
+    /// As [`compile`](Self::compile), with the hooks that changes call by name.
+    pub fn compile_with(
+        declaration: &Declaration,
+        locked: Option<(&History, &VersionName)>,
+        hooks: &Hooks,
+    ) -> (Option<Self>, Vec<Problem>) {
+        let (history, mut problems) = History::derive(declaration, locked.map(|(history, _)| history));
+        let (computations, found) = Computations::of(&history, hooks);
+        problems.extend(found);
         let Some(hub) = hub_of(declaration, &history, locked.map(|(_, hub)| hub)) else {
             return (None, problems);
         };
@@ -55,9 +69,12 @@ impl Kind {
                 policies.older_write_through.push((step.version.item.clone(), policy.item));
             }
         }
-        let lenses = Lenses::compile(&history, hub, envelope.clone(), &policy_of(&policies, &history));
+        let computations = Arc::new(computations);
+        let policy = policy_of(&policies, &history);
+        let lenses = Lenses::computing(&history, hub, envelope.clone(), &policy, computations.clone());
+        drop(policy);
         let (group, name) = (declaration.group.clone(), declaration.kind.clone());
-        (Some(Self { group, name, history, lenses, programs, envelope, policies }), problems)
+        (Some(Self { group, name, history, lenses, programs, envelope, policies, computations }), problems)
     }
 
     /// The group of the kind; empty if it has none.
@@ -95,13 +112,15 @@ impl Kind {
 
     /// The lenses for another hub.
     pub fn lenses_for(&self, hub: VersionIndex) -> Lenses {
-        Lenses::compile(&self.history, hub, self.envelope.clone(), &policy_of(&self.policies, &self.history))
+        let policy = policy_of(&self.policies, &self.history);
+        Lenses::computing(&self.history, hub, self.envelope.clone(), &policy, self.computations.clone())
     }
 
     /// The lenses for another hub, whose writes keep what their version cannot say, whatever the policies: laws are about
     /// these.
     pub(crate) fn lenses_preserving(&self, hub: VersionIndex) -> Lenses {
-        Lenses::compile(&self.history, hub, self.envelope.clone(), &|_, _| OlderWrite::Preserve)
+        let (envelope, computations) = (self.envelope.clone(), self.computations.clone());
+        Lenses::computing(&self.history, hub, envelope, &|_, _| OlderWrite::Preserve, computations)
     }
 
     /// The schema of a version; none if only the lock remembers it.

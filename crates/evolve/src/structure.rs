@@ -169,6 +169,24 @@ impl Structure {
         })
     }
 
+    /// The field at a path, whatever items or values of it the path goes on to.
+    pub(crate) fn find_field(&self, selector: &Selector) -> Option<NodeIndex> {
+        let mut node = self.find(selector)?;
+        while !self.is_field(node) {
+            node = self.node(node).parent?;
+        }
+        Some(node)
+    }
+
+    /// A field and all fields of the objects in it, but not those of items and values.
+    pub(crate) fn below(&self, field: NodeIndex) -> Vec<NodeIndex> {
+        let mut found = vec![field];
+        if self.node(field).shape == Shape::Object {
+            found.extend(self.node(field).children.iter().flat_map(|child| self.below(*child)));
+        }
+        found
+    }
+
     /// The path of a node.
     pub fn selector(&self, index: NodeIndex) -> Selector {
         let mut steps = Vec::new();

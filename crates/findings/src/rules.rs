@@ -372,10 +372,10 @@ rules! {
         why: "a step is a set of facts without an order, so neither can win",
         mend: "remove one of the two",
     }
-    UNSUPPORTED_CHANGE: "WW114" "unsupported-change" Error {
-        summary: "a change is of a sort that is not supported yet",
+    MALFORMED_CHANGE: "WW114" "malformed-change" Error {
+        summary: "a change that computes fields does not say how, or says it in a way that cannot be followed",
         why: "to pass over it would lose the values that it was to carry over",
-        mend: "leave the change out and declare the fields as removed, or wait for a release that supports it",
+        mend: "write one converter that is known, or expressions for both ways",
     }
     UNKNOWN_VERSION: "WW115" "unknown-version" Error {
         summary: "a catalog or changes file names a version that is neither declared nor locked",

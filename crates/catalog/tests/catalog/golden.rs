@@ -35,7 +35,7 @@ v2:
   renmaed: {}
   renamed: {spec.qty: spec.quantity, '[\"spec\"].qty': spec.amount, spec.a: spec.a, spec.b: 'spec.items[0]'}
   removed: [spec.qty, spec., 7]
-  converted: {}
+  converted: {spec.timeout: {with: duration}}
   keys: {spec.items: [], spec.list: name, spec.other: [id, id]}
   union: {spec.source: {discriminator: type}, spec.other: [git, http]}
   default: [spec.x]

@@ -155,14 +155,14 @@ impl<'a> Unload<'a> {
                 is_told_by_others[slot] |= extras.is_some() && !view.says[slot];
             }
             let value = match (slots.values[slot], shown) {
-                (Slot::Absent, Some(_)) => {
+                (Slot::Absent | Slot::Tombstone, Some(_)) => {
                     self.push(Body::Implicit { id });
                     continue;
                 }
                 // An object is shown for what is in it, although it is null to those who can say that.
                 (Slot::Value(value @ Value::Null), Some(Value::Object(_))) | (Slot::Value(value), None) => value,
                 (Slot::Object(_), None) => Value::Object(&[]),
-                (Slot::Absent, None) | (_, Some(_)) => continue,
+                (Slot::Absent | Slot::Tombstone, None) | (_, Some(_)) => continue,
             };
             let place = reading.place(slot, document);
             if let Some(parent) = reading.hidden_parent(slot)

@@ -1,11 +1,22 @@
 //! Changes files: what a user writes about the steps between versions, read with the place of every part.
 
+mod computed;
+mod contradictions;
+mod converted;
+mod reshaped;
+
 use std::collections::HashMap;
 
-use wheelwright_document::{Arena, Owned, Path, Span, Spanned, SpannedEntry};
+use wheelwright_document::{Arena, Owned, Path, Spanned, SpannedEntry};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
+use self::{
+    computed::{derived, hooks},
+    contradictions::{find_contradictions, said_twice},
+    converted::converted,
+    reshaped::reshaped,
+};
 use super::{DeclaredUnion, FieldValue, Located, OlderWrite, Renamed, Steps, VersionStep, Writers};
 use crate::{
     Selector, VersionName,
@@ -17,11 +28,22 @@ pub const OLDER_WRITE: &[(&str, OlderWrite)] =
     &[("preserve", OlderWrite::Preserve), ("reset", OlderWrite::Reset), ("reject", OlderWrite::Reject)];
 
 /// Every key of a step.
-const KEYS: &[&str] =
-    &["from", "renamed", "removed", "new", "keys", "union", "default", "storageDefault", "writers", "olderWrite"];
-
-/// Keys of a step that are told from typos, but not done yet.
-const LATER: &[&str] = &["converted", "derived", "reshaped"];
+const KEYS: &[&str] = &[
+    "from",
+    "renamed",
+    "removed",
+    "new",
+    "converted",
+    "reshaped",
+    "derived",
+    "hook",
+    "keys",
+    "union",
+    "default",
+    "storageDefault",
+    "writers",
+    "olderWrite",
+];
 
 /// Reads a changes file. What is wrong is reported and left out; the rest is read all the same. Whether versions and
 /// fields are there is not known here.
@@ -44,6 +66,7 @@ fn step(reader: &mut Reader, name: Located<VersionName>, source: &Spanned<'_>) -
     let version = name.item.clone();
     let path = &Path::Child(&Path::Root, version.as_str());
     let mut step = VersionStep::new(name);
+    let mut left_to_hooks = Vec::new();
     for entry in reader.entries(source, path, "an object with what changed, such as renamed or removed") {
         let path = &Path::Child(path, entry.key);
         let value = &entry.value;
@@ -52,6 +75,10 @@ fn step(reader: &mut Reader, name: Located<VersionName>, source: &Spanned<'_>) -
             "renamed" => step.renamed = renamed(reader, value, path),
             "removed" => step.removed = selectors(reader, value, path),
             "new" => step.new = selectors(reader, value, path),
+            "converted" => step.respelled.extend(converted(reader, value, path)),
+            "reshaped" => step.respelled.extend(reshaped(reader, value, path)),
+            "derived" => step.derived = derived(reader, value, path),
+            "hook" => left_to_hooks = hooks(reader, value, path),
             "keys" => {
                 let keys = |reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>| {
                     names(reader, value, path, "a list with the names of key fields")
@@ -70,13 +97,10 @@ fn step(reader: &mut Reader, name: Located<VersionName>, source: &Spanned<'_>) -
                 step.writers = reader.choice(value, path, &words);
             }
             "olderWrite" => step.older_write = reader.choice(value, path, OLDER_WRITE),
-            later if LATER.contains(&later) => {
-                let message = format!("{later} is not supported yet, so what it says would be lost");
-                reader.report(&rules::UNSUPPORTED_CHANGE, path, entry.key_span, message);
-            }
             _ => reader.unknown_key(entry, path, KEYS),
         }
     }
+    step.respelled.extend(left_to_hooks);
     find_contradictions(reader, &step, path);
     step
 }
@@ -185,38 +209,4 @@ fn union(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Un
     };
     let discriminator: Option<Box<str>> = discriminator.map(|name| name.item.into());
     Some((members?, discriminator))
-}
-
-/// A step is a set: nothing is said twice in it, and nothing of one field that cannot both be true. A path may be
-/// spelled in several ways, so that keys that differ can still be the same.
-fn find_contradictions(reader: &mut Reader, step: &VersionStep, path: &Path<'_>) {
-    let unions = step.unions.iter().map(|union| &union.at);
-    let gone = step.renamed.iter().map(|renamed| &renamed.from).chain(&step.removed);
-    let arrived = step.renamed.iter().map(|renamed| &renamed.to).chain(&step.new);
-    find_repeated(reader, path, gone);
-    find_repeated(reader, path, arrived);
-    find_repeated(reader, &Path::Child(path, "keys"), step.keys.iter().map(|(at, _)| at));
-    find_repeated(reader, &Path::Child(path, "union"), unions);
-    find_repeated(reader, &Path::Child(path, "default"), step.defaults.iter().map(|default| &default.at));
-    find_repeated(reader, &Path::Child(path, "storageDefault"), step.storage_defaults.iter().map(|it| &it.at));
-}
-
-fn find_repeated<'s>(reader: &mut Reader, path: &Path<'_>, said: impl Iterator<Item = &'s Located<Selector>>) {
-    let mut seen: HashMap<&Selector, Span> = HashMap::new();
-    for Located { item, span } in said {
-        match seen.get(item) {
-            None => {
-                seen.insert(item, *span);
-            }
-            Some(first) if !reader.is_full() => said_twice(reader, path, &quoted(&item.to_string()), *span, *first),
-            Some(_) => return,
-        }
-    }
-}
-
-fn said_twice(reader: &mut Reader, path: &Path<'_>, what: &str, span: Span, first: Span) {
-    let message = format!("{what} is named twice, and only one can be meant");
-    if let Some(problem) = reader.report(&rules::CONTRADICTION, path, span, message) {
-        problem.related.push((first, "first here".to_owned()));
-    }
 }

@@ -6,6 +6,7 @@ use wheelwright_document::{Arena, Owned};
 
 use super::{
     Lenses,
+    computed::{Spellings, compile_computed},
     get::Get,
     plan::{
         Content, Layout, Level, Named, Reset, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View, ViewField,
@@ -14,20 +15,27 @@ use super::{
     put::Put,
     state::{Slots, is_like_bag},
 };
-use crate::{FieldId, History, NodeIndex, OlderWrite, Scalar, Shape, Step, VersionHistory, VersionIndex};
+use crate::{
+    FieldId, History, NodeIndex, OlderWrite, Scalar, Shape, Step, VersionHistory, VersionIndex, link::Computations,
+};
 
 /// What a write through a version does to a field that the version cannot say.
 pub(crate) type Policy<'p> = dyn Fn(VersionIndex, FieldId) -> OlderWrite + 'p;
 
 /// Compiles all scopes of a history for a hub.
-pub(crate) fn compile(history: &History, hub: VersionIndex, policy: &Policy<'_>) -> Vec<Scope> {
+pub(crate) fn compile(
+    history: &History,
+    hub: VersionIndex,
+    policy: &Policy<'_>,
+    computations: &Computations,
+) -> Vec<Scope> {
     let places = Places::of(history);
     let mut scopes: Vec<Scope> = (0..places.scopes).map(|_| Scope::default()).collect();
     for id in history.ids() {
         let content = places.content[id.position()].clone();
         scopes[places.of[id.position()].0].slots.push(SlotPlan { id, content });
     }
-    let compiler = Compiler { history, places: &places, hub };
+    let compiler = Compiler { history, places: &places, hub, spellings: &Spellings::of(history, computations) };
     for (index, scope) in scopes.iter_mut().enumerate() {
         let parents = compiler.stored_parents(scope);
         scope.moved = compiler.moved(scope);
@@ -35,6 +43,7 @@ pub(crate) fn compile(history: &History, hub: VersionIndex, policy: &Policy<'_>)
         scope.layout = compiler.layout(index, scope, &parents);
         scope.views = history.indexes().map(|version| compiler.view(index, scope, version, policy)).collect();
     }
+    compile_computed(history, hub, computations, &mut scopes, &|id| places.of[id.position()]);
     scopes
 }
 
@@ -121,6 +130,7 @@ struct Compiler<'h> {
     history: &'h History,
     places: &'h Places,
     hub: VersionIndex,
+    spellings: &'h Spellings,
 }
 
 impl Compiler<'_> {
@@ -146,10 +156,14 @@ impl Compiler<'_> {
 
     /// Which fields are in one object in one version and in another in another.
     fn moved(&self, plan: &Scope) -> Vec<bool> {
+        // Another spelling of a fact is the fact in another place.
         let is_moved = |slot: &SlotPlan| {
-            let mut parents = self.history.versions.iter().filter(|version| version.node_of(slot.id).is_some());
-            let first = parents.next().map(|version| self.parent_slot(version, slot.id));
-            parents.any(|version| Some(self.parent_slot(version, slot.id)) != first)
+            let spellings = self.spellings.of_one_fact(slot.id);
+            let parents = spellings.iter().flat_map(|id| {
+                let versions = self.history.versions.iter().filter(|version| version.node_of(*id).is_some());
+                versions.map(|version| self.parent_slot(version, *id))
+            });
+            parents.collect::<HashSet<_>>().len() > 1
         };
         plan.slots.iter().map(is_moved).collect()
     }
@@ -157,7 +171,11 @@ impl Compiler<'_> {
     /// Which objects hold, in some version or as they are stored, a field that another version has elsewhere.
     fn may_be_implied(&self, plan: &Scope, stored_parents: &[Option<usize>]) -> Vec<bool> {
         let mut implied = vec![false; plan.slots.len()];
-        for (slot, field) in plan.slots.iter().enumerate().filter(|(slot, _)| plan.moved[*slot]) {
+        let computed = |id: FieldId| self.spellings.may_imply.contains(&id);
+        let fields = plan.slots.iter().enumerate();
+        for (slot, field) in fields.filter(|(slot, field)| plan.moved[*slot] || computed(field.id)) {
+            // What is computed may not be stored, while something in it is.
+            implied[slot] |= computed(field.id);
             let mut above = stored_parents[slot];
             while let Some(parent) = above {
                 implied[parent] = true;
@@ -279,7 +297,9 @@ impl Compiler<'_> {
                 self.history.indexes().filter(|index| self.history.version(*index).node_of(field.id).is_some());
             let is_newer = versions.next().is_some_and(|oldest| oldest > version);
             let policy = policy(version, field.id);
-            if is_newer && !view.says[slot] && policy != OlderWrite::Preserve {
+            // What the version can say in another spelling it has not left unsaid.
+            let is_said = self.spellings.of_one_fact(field.id).iter().any(|id| view.says[self.slot_of(*id)]);
+            if is_newer && !is_said && policy != OlderWrite::Preserve {
                 let reader = self.history.field(field.id).first;
                 let part = (scope == 0).then(|| self.root_field(reader, field.id)).flatten();
                 let refuses = policy == OlderWrite::Reject;

@@ -6,7 +6,9 @@ use super::{
     Lenses,
     plan::{Content, Level, Scope, View, ViewField, ViewObject},
     record::{Recorder, Source},
+    resolve::Resolve,
     state::{Slot, Slots},
+    trouble::Troubles,
 };
 use crate::VersionIndex;
 
@@ -16,6 +18,10 @@ pub(crate) struct Get<'a, R> {
     pub(crate) version: VersionIndex,
     pub(crate) arena: &'a Arena,
     pub(crate) recorder: R,
+    /// The metadata of the document, which expressions may read.
+    pub(crate) metadata: Option<Value<'a>>,
+    /// Who wants to know what could not be computed.
+    pub(crate) troubles: Troubles,
     /// Entries and items of the objects and lists that are open; each takes its own from the end when it closes.
     entries: Vec<Entry<'a>>,
     items: Vec<Value<'a>>,
@@ -25,7 +31,17 @@ pub(crate) struct Get<'a, R> {
 
 impl<'a, R: Recorder> Get<'a, R> {
     pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena, recorder: R) -> Self {
-        Self { lenses, version, arena, recorder, entries: Vec::with_capacity(64), items: Vec::new(), pool: Vec::new() }
+        Self {
+            lenses,
+            version,
+            arena,
+            recorder,
+            metadata: None,
+            troubles: Troubles::default(),
+            entries: Vec::with_capacity(64),
+            items: Vec::new(),
+            pool: Vec::new(),
+        }
     }
 
     /// The fields of a scope's own object. What the version does not have at all it shows as it is stored.
@@ -34,6 +50,13 @@ impl<'a, R: Recorder> Get<'a, R> {
         let Some(view) = &scope.views[self.version.position()] else { return stored };
         let mut slots = self.pool.pop().unwrap_or_default();
         self.lenses.load(scope_index, stored, &mut slots, self.arena);
+        if !scope.computed.is_empty() {
+            let needed = &scope.computed.shown[self.version.position()];
+            let (lenses, arena, metadata) = (self.lenses, self.arena, self.metadata);
+            let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: self.troubles.clone() };
+            resolve.expand(needed, &mut slots);
+            resolve.derive(needed, &mut slots);
+        }
         let shown = self.object(scope, view, None, &view.objects[0], &slots);
         self.pool.push(slots);
         shown
@@ -138,7 +161,7 @@ impl<'a, R: Recorder> Get<'a, R> {
 pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
     match says(field, slots) {
         Slot::Value(_) | Slot::Object(_) => true,
-        Slot::Absent => {
+        Slot::Absent | Slot::Tombstone => {
             field.may_be_implied && {
                 let object = &view.objects[field.object.unwrap_or_default()];
                 object.fields.list.iter().any(|(_, field)| shows(view, field, slots))
@@ -151,6 +174,7 @@ pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
 pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
     match slots.values[field.slot] {
         Slot::Value(Value::Null) if !field.nullable => Slot::Absent,
+        Slot::Tombstone => Slot::Absent,
         said => said,
     }
 }

@@ -8,6 +8,7 @@
 mod adopt;
 mod census;
 mod compile;
+pub(crate) mod computed;
 #[cfg(test)]
 mod counterexamples;
 mod fill;
@@ -16,23 +17,30 @@ pub(crate) mod lists;
 pub(crate) mod plan;
 mod put;
 pub(crate) mod record;
+mod resolve;
 mod same;
 pub(crate) mod state;
+mod trouble;
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, sync::Arc};
 
 use wheelwright_document::{Arena, Entry, Value};
 
-pub use self::record::{Provenance, Source, Trail};
 pub(crate) use self::{census::Tally, same::same};
 use self::{
     get::Get,
     plan::{Content, Scope},
     put::Put,
     record::Notes,
+    resolve::Resolve,
     state::{Slots, store},
+    trouble::Troubles,
 };
-use crate::{FieldId, History, OlderWrite, Part, VersionIndex};
+pub use self::{
+    record::{Provenance, Source, Trail},
+    trouble::Trouble,
+};
+use crate::{FieldId, History, Hooks, OlderWrite, Part, VersionIndex, link::Computations};
 
 /// The lenses of a kind for one hub. Compile once, use from any number of threads.
 #[derive(Debug)]
@@ -40,6 +48,7 @@ pub struct Lenses {
     hub: VersionIndex,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) envelope: Envelope,
+    pub(crate) computations: Arc<Computations>,
 }
 
 /// The parts of a document that no lens looks at.
@@ -77,16 +86,33 @@ impl fmt::Display for PutError {
 
 impl Error for PutError {}
 
+/// The metadata among the entries that no lens looks at.
+fn metadata_of<'a>(outside: &[Entry<'a>]) -> Option<Value<'a>> {
+    outside.iter().find(|entry| entry.key == "metadata").map(|entry| entry.value)
+}
+
 impl Lenses {
     /// The lenses of a history for a hub. What a write through a version does to a field that it cannot say is up to
-    /// `policy`.
+    /// `policy`. Changes that call a hook are left out: see [`Kind::compile_with`](crate::Kind::compile_with).
     pub fn compile(
         history: &History,
         hub: VersionIndex,
         envelope: Envelope,
         policy: &dyn Fn(VersionIndex, FieldId) -> OlderWrite,
     ) -> Self {
-        let mut lenses = Self { hub, scopes: compile::compile(&adopt::adopt(history), hub, policy), envelope };
+        Self::computing(history, hub, envelope, policy, Computations::of(history, &Hooks::default()).0.into())
+    }
+
+    /// The same, with what is computed between the versions.
+    pub(crate) fn computing(
+        history: &History,
+        hub: VersionIndex,
+        envelope: Envelope,
+        policy: &dyn Fn(VersionIndex, FieldId) -> OlderWrite,
+        computations: Arc<Computations>,
+    ) -> Self {
+        let scopes = compile::compile(&adopt::adopt(history), hub, policy, &computations);
+        let mut lenses = Self { hub, scopes, envelope, computations };
         // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
         lenses
@@ -113,6 +139,19 @@ impl Lenses {
         (shown, notes.found)
     }
 
+    /// As [`get`](Self::get), and what could not be computed.
+    pub fn get_telling<'a>(
+        &'a self,
+        version: VersionIndex,
+        stored: Value<'a>,
+        arena: &'a Arena,
+    ) -> (Value<'a>, Vec<Trouble>) {
+        let troubles = Troubles::listening();
+        let mut get = Get::new(self, version, arena, ());
+        get.troubles = troubles.clone();
+        (self.get_with(get, stored).0, troubles.found())
+    }
+
     /// What is stored once a document of a version was written, in the place of an old one. Only the part is written; the
     /// rest is taken from the old one. apiVersion, kind and metadata are those of the document.
     ///
@@ -126,10 +165,40 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
     ) -> Result<Value<'a>, PutError> {
+        self.put_heard(version, document, old, part, arena, Troubles::default())
+    }
+
+    /// As [`put`](Self::put), and what could not be computed.
+    ///
+    /// # Errors
+    /// As for [`put`](Self::put).
+    pub fn put_telling<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Option<Value<'a>>,
+        part: Part,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Vec<Trouble>), PutError> {
+        let troubles = Troubles::listening();
+        let stored = self.put_heard(version, document, old, part, arena, troubles.clone())?;
+        Ok((stored, troubles.found()))
+    }
+
+    fn put_heard<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Option<Value<'a>>,
+        part: Part,
+        arena: &'a Arena,
+        troubles: Troubles,
+    ) -> Result<Value<'a>, PutError> {
         if document.as_object().is_none() {
             return Err(PutError::NoObject(document.kind_name()));
         }
         let mut put = Put::new(self, version, arena, None);
+        put.troubles = troubles;
         let stored = self.put_with(&mut put, document, old, part);
         match put.refused {
             Some((scope, slot)) => Err(PutError::WouldReset(self.scopes[scope].layout.texts[slot].clone())),
@@ -141,13 +210,14 @@ impl Lenses {
     pub fn rehub<'a>(&'a self, stored: Value<'a>, to: &'a Lenses, arena: &'a Arena) -> Value<'a> {
         let Value::Object(entries) = stored else { return stored };
         let (outside, inside) = self.split(entries, arena);
-        let moved = self.rehub_scope(0, inside, to, arena);
+        let moved = self.rehub_scope(0, inside, to, metadata_of(outside), arena);
         to.joined(to.hub, outside, moved, arena)
     }
 
     fn get_with<'a, R: record::Recorder>(&'a self, mut get: Get<'a, R>, stored: Value<'a>) -> (Value<'a>, R) {
         let Value::Object(entries) = stored else { return (stored, get.recorder) };
         let (outside, inside) = self.split(entries, get.arena);
+        get.metadata = metadata_of(outside);
         let shown = get.scope(0, inside);
         (self.joined(get.version, outside, shown, get.arena), get.recorder)
     }
@@ -155,9 +225,13 @@ impl Lenses {
     fn put_with<'a>(&'a self, put: &mut Put<'a>, document: Value<'a>, old: Option<Value<'a>>, part: Part) -> Value<'a> {
         let Value::Object(document) = document else { return document };
         let (outside, inside) = self.split(document, put.arena);
+        put.metadata.0 = metadata_of(outside);
         let replaced = old.and_then(Value::as_object).map(|old| {
-            let (_, stored) = self.split(old, put.arena);
-            (stored, Get::new(self, put.version, put.arena, ()).scope(0, stored))
+            let (outside, stored) = self.split(old, put.arena);
+            put.metadata.1 = metadata_of(outside);
+            let mut get = Get::new(self, put.version, put.arena, ());
+            get.metadata = put.metadata.1;
+            (stored, get.scope(0, stored))
         });
         let stored = put.scope(0, inside, replaced, &|field| part.includes(field));
         self.joined(self.hub, outside, stored, put.arena)
@@ -168,16 +242,28 @@ impl Lenses {
         scope: usize,
         stored: &'a [Entry<'a>],
         to: &'a Lenses,
+        metadata: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> &'a [Entry<'a>] {
         let plan = &self.scopes[scope];
         let mut slots = Slots::default();
         self.load(scope, stored, &mut slots, arena);
+        let resolve = |lenses: &'a Lenses| {
+            let troubles = Troubles::default();
+            Resolve { lenses, scope: &lenses.scopes[scope], arena, metadata, troubles }
+        };
+        if !plan.computed.is_empty() {
+            resolve(self).expand(&plan.computed.all, &mut slots);
+        }
         for (slot, value) in slots.values.iter_mut().enumerate() {
             if let state::Slot::Value(stored) = value {
                 let content = &plan.slots[slot].content;
-                *stored = content.map(*stored, arena, &mut |scope, stored| self.rehub_scope(scope, stored, to, arena));
+                *stored = content
+                    .map(*stored, arena, &mut |scope, stored| self.rehub_scope(scope, stored, to, metadata, arena));
             }
+        }
+        if !plan.computed.is_empty() {
+            resolve(to).compress(&mut slots);
         }
         store(&to.scopes[scope], &slots, arena)
     }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use wheelwright_document::{Arena, Entry, Owned, Value};
 
+use super::computed::Computed;
 use crate::FieldId;
 
 /// What is known of a scope.
@@ -24,6 +25,8 @@ pub(crate) struct Scope {
     pub(crate) layout: Layout,
     /// How each version shows them; none where a version does not have the list or map.
     pub(crate) views: Vec<Option<View>>,
+    /// What is computed.
+    pub(crate) computed: Computed,
 }
 
 /// A field of a scope.

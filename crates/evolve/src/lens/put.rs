@@ -8,8 +8,10 @@ use super::{
     get::{Get, may_be_null, shows},
     lists::match_items,
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
+    resolve::Resolve,
     same::{by_key, find, same},
     state::{Slot, Slots, store},
+    trouble::Troubles,
 };
 use crate::VersionIndex;
 
@@ -22,6 +24,12 @@ pub(crate) struct Put<'a> {
     resets: bool,
     /// A field that would have gone back, and refuses the write.
     pub(crate) refused: Option<(usize, usize)>,
+    /// What the version cannot say stays, whatever the policies: no client writes, a spelling follows another.
+    preserves: bool,
+    /// The metadata of the document, and of the one that it replaces.
+    pub(crate) metadata: (Option<Value<'a>>, Option<Value<'a>>),
+    /// Who wants to know what could not be computed.
+    pub(crate) troubles: Troubles,
     /// What the laws want to know about a write.
     pub(crate) tally: Option<Tally>,
     pool: Vec<Slots<'a>>,
@@ -36,8 +44,21 @@ struct Old<'a> {
 
 impl<'a> Put<'a> {
     pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena, tally: Option<Tally>) -> Self {
-        let resets = lenses.resets(version);
-        Self { lenses, version, arena, resets, refused: None, tally, pool: Vec::new() }
+        let (resets, metadata) = (lenses.resets(version), (None, None));
+        let (preserves, troubles) = (false, Troubles::default());
+        Self { lenses, version, arena, resets, preserves, metadata, troubles, refused: None, tally, pool: Vec::new() }
+    }
+
+    /// A write of what was computed.
+    pub(crate) fn computing(
+        lenses: &'a Lenses,
+        version: VersionIndex,
+        arena: &'a Arena,
+        metadata: Option<Value<'a>>,
+    ) -> Self {
+        let (metadata, troubles) = ((metadata, metadata), Troubles::default());
+        let (resets, preserves, refused, tally) = (false, true, None, None);
+        Self { lenses, version, arena, resets, preserves, metadata, troubles, refused, tally, pool: Vec::new() }
     }
 
     /// The stored form of a scope that a document of the version describes, with what it replaces: the stored form and
@@ -57,14 +78,48 @@ impl<'a> Put<'a> {
             None => slots.clear(scope),
         }
         let shown = old.map(|(_, shown)| shown);
+        let computes = !scope.computed.is_empty();
+        let (before, placed) = if computes && old.is_some() {
+            // What cannot be computed was told when it was read.
+            let mut resolve = self.resolve(scope, self.metadata.1, Troubles::default());
+            resolve.expand(&scope.computed.all, &mut slots);
+            let before = slots.clone();
+            (Some(before), resolve.derive(&scope.computed.all, &mut slots))
+        } else {
+            (None, Vec::new())
+        };
         let mut changed = self.object(scope, view, None, &view.objects[0], &mut slots, new, shown, writes);
         changed |= self.reset(scope_index, view, &mut slots, writes);
         let result = match old {
             Some((stored, _)) if !changed => stored,
-            _ => store(scope, &slots, self.arena),
+            _ => {
+                if computes {
+                    let mut resolve = self.resolve(scope, self.metadata.0, self.troubles.clone());
+                    resolve.settle(self.version, view, before.as_ref(), &placed, &mut slots);
+                    resolve.compress(&mut slots);
+                }
+                store(scope, &slots, self.arena)
+            }
         };
         self.pool.push(slots);
         result
+    }
+
+    fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
+        Resolve { lenses: self.lenses, scope, arena: self.arena, metadata, troubles }
+    }
+
+    /// Writes one field in the place of what the version showed of it.
+    pub(crate) fn respell_field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &mut Slots<'a>,
+        new: Option<Value<'a>>,
+        shown: Option<Value<'a>>,
+    ) {
+        self.field(scope, view, field, slots, new, shown, shown.is_none());
     }
 
     /// Writes one field of a scope in which it is absent.
@@ -273,7 +328,7 @@ impl<'a> Put<'a> {
         let is_written =
             |reset: &&Reset| reset.part.as_deref().is_none_or(writes) && !slots.values[reset.slot].is_absent();
         let resets: Vec<&Reset> = view.resets.iter().filter(is_written).collect();
-        if resets.is_empty() {
+        if resets.is_empty() || self.preserves {
             return false;
         }
         let mut after = slots.clone();

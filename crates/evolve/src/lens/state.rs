@@ -2,7 +2,10 @@
 
 use wheelwright_document::{Arena, Entry, Value};
 
-use super::plan::{Layout, Scope, StoredField, StoredObject};
+use super::{
+    plan::{Layout, Scope, StoredField, StoredObject},
+    same::same,
+};
 
 /// The key of an object's bag.
 pub(crate) const BAG: &str = "$bag";
@@ -14,6 +17,12 @@ const UNKNOWN: &str = "$unknown";
 const BLOCKED: &str = "$blocked";
 /// In a bag: stored fields that nobody understands and whose names the hub has for others.
 const FOREIGN: &str = "$foreign";
+/// In the bag of a scope: fields that are absent although they could be computed.
+const ABSENT: &str = "$absent";
+/// In the bag of a scope: for facts that are stored in another spelling than the hub's, what the hub's was then.
+const GUARD: &str = "$guard";
+/// In the bag of a scope: what hooks keep.
+const HOOK: &str = "$hook";
 /// In a bag: what was in its place and is none.
 const DAMAGED: &str = "$damaged";
 
@@ -27,6 +36,12 @@ pub(crate) struct Slots<'a> {
     root: Option<usize>,
     /// Fields were found where they are not stored: they may be there although nobody has their objects.
     has_misplaced: bool,
+    /// What other spellings were when originals were written, by the keys of links.
+    guards: Vec<Entry<'a>>,
+    /// While it is read: the ids of fields that are said to be absent.
+    absent: Vec<&'a str>,
+    /// What hooks keep, by the keys of links.
+    entries: Vec<Entry<'a>>,
     /// Slots of lists and maps whose parts are spelled by ids, although the hub has names for them.
     spelled_by_ids: Vec<usize>,
 }
@@ -50,6 +65,8 @@ pub(crate) enum Slot<'a> {
     Value(Value<'a>),
     /// Of an object field: the object is there. Its extras, if it has any.
     Object(Option<usize>),
+    /// Nothing, although something could be computed: somebody said so.
+    Tombstone,
 }
 
 /// What an object holds besides the fields that some version declares.
@@ -65,7 +82,7 @@ pub(crate) struct Extras<'a> {
 
 impl Slot<'_> {
     pub(crate) fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
+        matches!(self, Self::Absent | Self::Tombstone)
     }
 }
 
@@ -78,6 +95,8 @@ impl<'a> Slots<'a> {
         self.root = None;
         self.has_misplaced = false;
         self.spelled_by_ids.clear();
+        self.guards.clear();
+        self.entries.clear();
     }
 
     /// Reads the stored form of a scope.
@@ -99,6 +118,14 @@ impl<'a> Slots<'a> {
         self.clear(scope);
         let (extras, _) = self.load_object(&scope.layout, &scope.layout.objects[0], stored, spelling);
         self.root = extras;
+        // A stored value counts more than somebody's word that there is none.
+        for id in std::mem::take(&mut self.absent) {
+            if let Some(field) = scope.layout.by_id.get(id)
+                && matches!(self.values[field.slot], Slot::Absent)
+            {
+                self.values[field.slot] = Slot::Tombstone;
+            }
+        }
     }
 
     /// Fields of the scope's own object (no slot) or of another that nobody declares.
@@ -130,6 +157,54 @@ impl<'a> Slots<'a> {
             extras
         });
         &mut self.extras[extras]
+    }
+
+    /// What the other spelling of a fact was when the original was written.
+    pub(crate) fn guard(&self, key: &str) -> Option<Value<'a>> {
+        value_of(&self.guards, key)
+    }
+
+    /// Replaces all guards but those that nobody knows.
+    pub(crate) fn set_guards(&mut self, guards: Vec<Entry<'a>>, is_known: impl Fn(&str) -> bool) {
+        self.guards.retain(|entry| !is_known(entry.key));
+        self.guards.extend(guards);
+    }
+
+    /// What a hook keeps.
+    pub(crate) fn entry(&self, key: &str) -> Option<Value<'a>> {
+        value_of(&self.entries, key)
+    }
+
+    /// Replaces what a hook keeps.
+    pub(crate) fn set_entry(&mut self, key: &'a str, value: Option<Value<'a>>) {
+        self.entries.retain(|entry| entry.key != key);
+        self.entries.extend(value.map(|value| Entry { key, value }));
+    }
+
+    /// Whether a slot of others holds the same.
+    pub(crate) fn is_same(&self, slot: usize, others: &Slots<'a>) -> bool {
+        fn unknown<'s>(slots: &'s Slots<'_>, slot: usize) -> Value<'s> {
+            Value::Object(slots.unknown(Some(slot)))
+        }
+        match (self.values[slot], others.values[slot]) {
+            (Slot::Value(a), Slot::Value(b)) => same(a, b),
+            (Slot::Object(a), Slot::Object(b)) => {
+                let is_plain = |slots: &Slots<'a>, extras: Option<usize>| {
+                    extras.is_none_or(|at| slots.extras[at].strays.is_empty() && slots.extras[at].foreign.is_empty())
+                };
+                is_plain(self, a) && is_plain(others, b) && same(unknown(self, slot), unknown(others, slot))
+            }
+            (a, b) => a.is_absent() && b.is_absent(),
+        }
+    }
+
+    /// Takes over what a slot of others holds.
+    pub(crate) fn copy(&mut self, slot: usize, others: &Slots<'a>) {
+        self.values[slot] = others.values[slot];
+        if let Slot::Object(Some(extras)) = self.values[slot] {
+            self.extras.push(others.extras[extras].clone());
+            self.values[slot] = Slot::Object(Some(self.extras.len() - 1));
+        }
     }
 
     /// Says that an object is there.
@@ -224,8 +299,14 @@ impl<'a> Slots<'a> {
             return false;
         };
         let mut implicit = false;
+        let is_own = std::ptr::eq(object, &layout.objects[0]);
         for entry in entries {
             match (entry.key, entry.value) {
+                (GUARD, Value::Object(guards)) if is_own => self.guards.extend_from_slice(guards),
+                (HOOK, Value::Object(kept)) if is_own => self.entries.extend_from_slice(kept),
+                (ABSENT, Value::Array(ids)) if is_own && ids.iter().all(|id| is_id(layout, *id)) => {
+                    self.absent.extend(ids.iter().filter_map(|id| id.as_str()));
+                }
                 (IMPLICIT, Value::Bool(true)) => implicit = true,
                 (UNKNOWN, Value::Object(unknown)) => extras.unknown.extend_from_slice(unknown),
                 (BLOCKED, Value::Object(blocked)) => {
@@ -328,6 +409,9 @@ impl<'a> Store<'_, 'a> {
                 self.entries.push(Entry { key: UNKNOWN, value: Value::Object(self.arena.slice(&hidden)) });
             }
         }
+        if std::ptr::eq(object, &self.layout.objects[0]) {
+            self.computed();
+        }
         if implicit {
             self.entries.push(Entry { key: IMPLICIT, value: Value::Bool(true) });
         }
@@ -341,6 +425,21 @@ impl<'a> Store<'_, 'a> {
         result
     }
 
+    /// What is known of computed fields besides their values.
+    fn computed(&mut self) {
+        for (key, entries) in [(GUARD, &self.slots.guards), (HOOK, &self.slots.entries)] {
+            if !entries.is_empty() {
+                self.entries.push(Entry { key, value: Value::Object(self.arena.slice(entries)) });
+            }
+        }
+        let slots = self.slots.values.iter().zip(&self.layout.texts);
+        let absent = slots.filter(|(slot, _)| matches!(slot, Slot::Tombstone)).map(|(_, text)| Value::string(text));
+        let absent: Vec<_> = absent.collect();
+        if !absent.is_empty() {
+            self.entries.push(Entry { key: ABSENT, value: Value::Array(self.arena.slice(&absent)) });
+        }
+    }
+
     fn field(&mut self, key: &'a str, field: &StoredField) {
         let object = field.object.map(|object| &self.layout.objects[object]);
         let value = match (self.slots.values[field.slot], object) {
@@ -351,7 +450,7 @@ impl<'a> Store<'_, 'a> {
                 value
             }
             (Slot::Object(extras), Some(object)) => Value::Object(self.object(object, extras, false)),
-            (Slot::Absent, Some(object))
+            (Slot::Absent | Slot::Tombstone, Some(object))
                 if (object.may_be_implied || self.slots.has_misplaced) && self.holds_any(object) =>
             {
                 Value::Object(self.object(object, None, true))
@@ -373,12 +472,21 @@ impl<'a> Store<'_, 'a> {
     fn block(&mut self, object: &StoredObject) {
         for field in object.stored() {
             match (self.slots.values[field.slot], field.object) {
-                (Slot::Absent, Some(object)) => self.block(&self.layout.objects[object]),
-                (Slot::Absent, None) => {}
+                (Slot::Absent | Slot::Tombstone, Some(object)) => self.block(&self.layout.objects[object]),
+                (Slot::Absent | Slot::Tombstone, None) => {}
                 _ => self.blocked.push(field.clone()),
             }
         }
     }
+}
+
+/// Whether a value names a field.
+fn is_id(layout: &Layout, value: Value<'_>) -> bool {
+    value.as_str().is_some_and(|id| layout.by_id.contains_key(id))
+}
+
+fn value_of<'a>(entries: &[Entry<'a>], key: &str) -> Option<Value<'a>> {
+    entries.iter().find(|entry| entry.key == key).map(|entry| entry.value)
 }
 
 impl StoredObject {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+mod computed;
+
 use wheelwright_document::{Arena, Decode, Yaml, decode_json_spanned, decode_yaml, encode};
 use wheelwright_evolve::{OlderWrite, Steps, Writers, parse_changes};
 

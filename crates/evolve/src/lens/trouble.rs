@@ -1,0 +1,71 @@
+//! What could not be computed: never an error, since nothing is lost by it, but somebody may want to know.
+
+use std::{cell::RefCell, rc::Rc};
+
+use wheelwright_document::Span;
+
+use crate::{
+    Direction, VersionIndex,
+    compute::Failed,
+    link::{Derivation, Link},
+};
+
+/// A field that a version does not show, although it is there in another spelling or could have been derived: computing it
+/// failed. What it would have been computed from is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Trouble {
+    /// The field, as the version that lacks it calls it.
+    pub field: String,
+    /// The version that lacks it.
+    pub version: VersionIndex,
+    /// The version whose changes say how it is computed.
+    pub step: VersionIndex,
+    /// Where they say so; nowhere in particular if only the lock remembers it.
+    pub span: Span,
+    /// Why it failed.
+    pub message: String,
+}
+
+/// How many are told of: those that follow mostly say the same.
+const LIMIT: usize = 100;
+
+/// Someone who wants to know what could not be computed. By default nobody does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Troubles(Option<Rc<RefCell<Vec<Trouble>>>>);
+
+impl Troubles {
+    pub(crate) fn listening() -> Self {
+        Self(Some(Rc::default()))
+    }
+
+    pub(crate) fn found(&self) -> Vec<Trouble> {
+        self.0.as_ref().map(|found| found.take()).unwrap_or_default()
+    }
+
+    #[cold]
+    pub(crate) fn respelled(&self, link: &Link, direction: Direction, failed: Failed) {
+        let (fields, version) = match direction {
+            Direction::Up => (&link.respelled.to, link.version),
+            Direction::Down => (&link.respelled.from, link.before),
+        };
+        let names: Vec<String> = fields.iter().map(|at| at.item.to_string()).collect();
+        let (field, step, span) = (names.join(", "), link.version, link.respelled.with.span);
+        self.push(Trouble { field, version, step, span, message: failed.0 });
+    }
+
+    #[cold]
+    pub(crate) fn derived(&self, derivation: &Derivation, failed: Failed) {
+        let field = derivation.derived.at.item.to_string();
+        let (version, step, span) = (derivation.target, derivation.version, derivation.derived.expression.span);
+        self.push(Trouble { field, version, step, span, message: failed.0 });
+    }
+
+    fn push(&self, trouble: Trouble) {
+        let Some(found) = &self.0 else { return };
+        let mut found = found.borrow_mut();
+        if found.len() < LIMIT && !found.contains(&trouble) {
+            found.push(trouble);
+        }
+    }
+}
