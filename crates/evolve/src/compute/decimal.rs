@@ -205,7 +205,7 @@ mod tests {
     fn products_and_quotients_are_exact_where_they_end() {
         assert_eq!(text(decimal("0.1").times(decimal("0.2")).unwrap()), "0.02");
         assert_eq!(text(decimal("-3").times(decimal("1000")).unwrap()), "-3000");
-        assert_eq!(decimal("12345678901234567890").times(decimal("12345678901234567891")), None);
+        assert_eq!(decimal("12345678901234567891").times(decimal("123456789012345678911")), None);
         assert_eq!(text(decimal("1").over(decimal("1024"))), "0.0009765625");
         assert_eq!(text(decimal("-7").over(decimal("0.5"))), "-14");
         assert_eq!(text(decimal("2").over(decimal("3"))), "0.666666666666666666");

@@ -1,5 +1,7 @@
 //! How a lock is written: a line a field, and every line for good.
 
+mod computed;
+
 use std::fmt::{self, Write as _};
 
 use wheelwright_document::{Arena, Owned, Text, Value, encode};
@@ -8,7 +10,7 @@ use super::{
     fingerprint::Sum,
     model::{Attributes, Description, Edit, Entry, Lock, LockedKind, Origin},
 };
-use crate::{Selector, Union, Writers};
+use crate::{KindName, Selector, Union, Writers};
 
 /// The release of the format that is written, and the newest that is read.
 pub(super) const FORMAT: u32 = 1;
@@ -33,11 +35,7 @@ impl fmt::Display for Lock {
 }
 
 fn write_kind(kind: &LockedKind, out: &mut String) -> fmt::Result {
-    write!(out, "kind {}", Word(&kind.kind))?;
-    if !kind.group.is_empty() {
-        write!(out, " group {}", Word(&kind.group))?;
-    }
-    writeln!(out, "\n  hub {}", Word(kind.hub.as_str()))?;
+    writeln!(out, "{}\n  hub {}", Named(&kind.title), Word(kind.hub.as_str()))?;
     kind.entries.iter().try_for_each(|entry| write_entry(entry, out))
 }
 
@@ -54,6 +52,9 @@ fn write_entry(entry: &Entry, out: &mut String) -> fmt::Result {
             }
         }
     }
+    if let Some(name) = &entry.published_as {
+        write!(out, " {}", Named(name))?;
+    }
     writeln!(out, " fingerprint {}", entry.fingerprint)?;
     entry.edits.iter().try_for_each(|edit| write_edit(edit, out))
 }
@@ -66,6 +67,8 @@ fn write_edit(edit: &Edit, out: &mut String) -> fmt::Result {
         Edit::Describe { at, description } => write!(out, "= {} {description}", Path(at))?,
         Edit::Order { at, names } => write!(out, "order {} {}", Path(at), Words(names))?,
         Edit::Writers(writers) => write!(out, "writers {}", writers_name(*writers))?,
+        Edit::Respelled(respelled) => write!(out, "{}", computed::Respelling(respelled))?,
+        Edit::Derived(derived) => write!(out, "{}", computed::Derivation(derived))?,
         Edit::Add { at, description, id, frozen } => {
             write!(out, "+ {} {description}", Path(at))?;
             if let Some(frozen) = frozen {
@@ -113,6 +116,19 @@ impl fmt::Display for Description {
     }
 }
 
+/// The name of a kind, and its group if it has one.
+struct Named<'n>(&'n KindName);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kind {}", Word(&self.0.kind))?;
+        match &*self.0.group {
+            "" => Ok(()),
+            group => write!(f, " group {}", Word(group)),
+        }
+    }
+}
+
 /// A word, in quotes if it would not be read as one without.
 struct Word<'w>(&'w str);
 
@@ -120,7 +136,7 @@ impl fmt::Display for Word<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_separator = |letter: char| letter.is_whitespace() || letter.is_control() || letter == ',';
         if self.0.is_empty() || self.0.starts_with('"') || self.0.contains(is_separator) {
-            return write_json(Value::String(Text::new(self.0)), f);
+            return Quoted(self.0).fmt(f);
         }
         f.write_str(self.0)
     }
@@ -145,6 +161,15 @@ impl fmt::Display for Path<'_> {
             [] => f.write_str(DOCUMENT),
             _ => Word(&self.0.to_string()).fmt(f),
         }
+    }
+}
+
+/// A text in quotes.
+struct Quoted<'t>(&'t str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_json(Value::String(Text::new(self.0)), f)
     }
 }
 

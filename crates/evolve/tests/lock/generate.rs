@@ -1,5 +1,7 @@
-//! Kinds that grow at random: versions that differ by additions, removals, renames, moves, returns and new shapes, some
-//! of which gain fields after they were locked.
+//! Kinds that grow at random: versions that differ by additions, removals, renames, moves, returns, new shapes and computed
+//! fields, some of which gain fields after they were locked.
+
+mod computed;
 
 use proptest::prelude::*;
 use wheelwright_document::{Owned, Span};
@@ -17,13 +19,23 @@ pub(super) struct Stage {
     /// Its changes say what writers do, and what new fields are filled in with.
     declares: bool,
     dropped: Option<usize>,
+    /// The kind gets another name, and the versions that are there with it if this says so.
+    renamed: Option<bool>,
 }
 
 pub(super) fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let versions = prop::sample::select(vec!["v2", "v3", "v1beta1", "v1", "v4", "v5alpha1"]);
     let edits = prop::collection::vec((0..12_u8, 0..1000_usize, 0..1000_usize), 1..12);
-    let stage = (versions, edits, prop::bool::weighted(0.3), prop::option::weighted(0.1, 0..6_usize));
-    let stage = stage.prop_map(|(version, edits, declares, dropped)| Stage { version, edits, declares, dropped });
+    let dropped = prop::option::weighted(0.1, 0..6_usize);
+    let renamed = prop::option::weighted(0.1, any::<bool>());
+    let stage = (versions, edits, prop::bool::weighted(0.3), dropped, renamed);
+    let stage = stage.prop_map(|(version, edits, declares, dropped, renamed)| Stage {
+        version,
+        edits,
+        declares,
+        dropped,
+        renamed,
+    });
     prop::collection::vec(stage, 1..8)
 }
 
@@ -62,6 +74,9 @@ impl Kind {
     /// The kind after a stage.
     pub(super) fn after(&self, stage: &Stage) -> Self {
         let mut kind = self.clone();
+        if let Some(in_place) = stage.renamed {
+            kind.rename(in_place);
+        }
         let existing = kind.versions.iter().position(|(name, _)| *name == stage.version);
         let position = existing.unwrap_or_else(|| {
             let name = VersionName::new(stage.version);
@@ -75,17 +90,20 @@ impl Kind {
             kind.versions.push((stage.version, fields));
             kind.versions.len() - 1
         });
+        let before = existing.is_none().then(|| kind.versions[position].1.clone());
         let mut into = step(stage.version);
         let fields = &mut kind.versions[position].1;
         for (sort, a, b) in &stage.edits {
             edit(fields, *sort, *a, *b, existing.is_none());
         }
-        if existing.is_none() {
+        if let Some(before) = before {
             renames(fields, &Some(Selector::root()), &Selector::root(), &mut into.renamed);
             if stage.declares {
                 into.writers = Some(located(Writers::Omitempty));
                 into.storage_defaults =
                     fields.iter().filter(|field| field.origin.is_none()).map(storage_default).collect();
+                (into.respelled, into.derived) =
+                    computed::between(&field_paths(&before), &field_paths(fields), &stage.edits);
             }
             kind.declaration.steps.push(into);
         }
@@ -97,6 +115,15 @@ impl Kind {
         }
         kind.declaration.versions.push(DeclaredVersion::new(name, schema(&text), Root::Value, Span::default()));
         kind
+    }
+
+    fn rename(&mut self, in_place: bool) {
+        let before = self.declaration.name();
+        for version in self.declaration.versions.iter_mut().filter(|_| !in_place) {
+            version.kind.get_or_insert_with(|| before.clone());
+        }
+        self.declaration.kind = format!("{} too", before.kind).into();
+        self.declaration.was.push(located(before));
     }
 }
 
@@ -180,6 +207,17 @@ fn object_paths(fields: &[Field], at: &Selector, out: &mut Vec<Selector>) {
     for field in fields {
         below(&field.kind, &at.then(Step::Field(field.name.as_str().into())), out);
     }
+}
+
+fn field_paths(fields: &[Field]) -> Vec<Selector> {
+    let mut objects = Vec::new();
+    object_paths(fields, &Selector::root(), &mut objects);
+    let mut fields = fields.to_vec();
+    let below = |at: &Selector| {
+        let names = object(&mut fields, at.steps()).iter().map(|field| Step::Field(field.name.as_str().into()));
+        names.map(|name| at.then(name)).collect::<Vec<_>>()
+    };
+    objects.iter().flat_map(below).collect()
 }
 
 fn object<'f>(fields: &'f mut Vec<Field>, steps: &[Step]) -> &'f mut Vec<Field> {

@@ -1,13 +1,15 @@
 //! Laws of the lock over generated histories, and what people see of it.
 
 mod generate;
+mod names;
 
 use std::{env, fs, path::Path};
 
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use wheelwright_document::{Arena, Decode, Span, Yaml, decode_yaml};
 use wheelwright_evolve::{
-    Declaration, DeclaredVersion, History, Located, Lock, Renamed, Selector, VersionName, VersionStep, Writers,
+    Conversion, Declaration, DeclaredVersion, Derived, Direction, History, Located, Lock, Renamed, Respelled, Selector,
+    VersionName, VersionStep, Writers,
 };
 use wheelwright_findings::rules;
 use wheelwright_schema::{Problem, Root, Schema, lower_schema};
@@ -41,15 +43,15 @@ fn declare(declaration: &mut Declaration, version: &str, text: &str) {
 }
 
 fn grown(lock: &Lock, declaration: &Declaration) -> Lock {
-    let locked = lock.history(&declaration.group, &declaration.kind);
-    let (history, problems) = History::derive(declaration, locked.as_ref());
+    let locked = lock.locked(declaration).map(|locked| locked.history());
+    let (history, problems) = History::derive(declaration, locked);
     assert!(problems.is_empty(), "{problems:?}");
     lock.grow(declaration, &history, None).expect("nothing is contradicted")
 }
 
 fn refused(lock: &Lock, declaration: &Declaration) -> Vec<Problem> {
-    let locked = lock.history(&declaration.group, &declaration.kind);
-    let (history, _) = History::derive(declaration, locked.as_ref());
+    let locked = lock.locked(declaration).map(|locked| locked.history());
+    let (history, _) = History::derive(declaration, locked);
     lock.grow(declaration, &history, None).expect_err("something is contradicted")
 }
 
@@ -82,6 +84,10 @@ fn person() -> (Lock, Declaration) {
     }
     into_v2.removed.push(path("spec.old"));
     into_v2.writers = Some(located(Writers::Omitempty));
+    let quantity = || vec![path("spec.quantity")];
+    into_v2.respelled.push(Respelled { from: quantity(), to: quantity(), with: located(Conversion::Text) });
+    let expression = located("'for ' + self.spec.alphaKey".into());
+    into_v2.derived.push(Derived { direction: Direction::Up, at: path("spec.note"), expression });
     person.steps.push(into_v2);
     let lock = grown(&lock, &person);
     declare(
@@ -175,10 +181,14 @@ fn generated_histories_have_every_sort_of_line() {
     }
     let count = |wanted: &dyn Fn(&str) -> bool| texts.lines().filter(|line| wanted(line.trim_start())).count();
     let starts = |sign: &'static str| move |line: &str| line.starts_with(sign);
-    for sign in ["- ", "~ ", "= ", "order ", "writers ", "amend ", "= . "] {
+    for sign in
+        ["- ", "~ ", "= ", "order ", "writers ", "amend ", "= . ", "converted ", "reshaped ", "hook ", "derived "]
+    {
         assert!(count(&starts(sign)) > 2, "{sign}");
     }
-    for part in [" before ", " frozen ", "#2", " id ", " union ", "{}[]", " default \""] {
+    for part in
+        [" kind \"Generated too\" fingerprint ", " before ", " frozen ", "#2", " id ", " union ", "{}[]", " default \""]
+    {
         assert!(count(&|line| line.contains(part)) > 2, "{part}");
     }
     assert!(count(&|line| line.starts_with("~ ") && line.contains("[]") && line.contains("->")) > 2);
@@ -261,8 +271,8 @@ fn kinds_are_locked_side_by_side() {
         declare(&mut declaration, "v1", "{a: {type: string}}");
         lock = grown(&lock, &declaration);
     }
-    let names: Vec<_> = lock.kinds().iter().map(|kind| (kind.group(), kind.kind())).collect();
-    assert_eq!(names, [("", "Person"), ("example.com", "Ant"), ("example.com", "Person"), ("example.com", "Zebra")]);
+    let names: Vec<_> = lock.kinds().iter().map(|kind| kind.name().to_string()).collect();
+    assert_eq!(names, ["Person", "Ant.example.com", "Person.example.com", "Zebra.example.com"]);
     assert_eq!(Lock::parse(&lock.to_string()).0, lock);
     let version = VersionName::new("v1");
     let of = |kind| lock.kind("example.com", kind).unwrap().fingerprint(&version).unwrap();

@@ -151,6 +151,7 @@ fn fields_are_taken_apart_and_put_together() {
         stored.write("v1", r#"{"endpoint":"a:080"}"#).reads("v2", r#"{"host":"a","port":80}"#);
         stored.write("v2", r#"{"host":"b","port":80}"#).reads("v1", r#"{"endpoint":"b:80"}"#);
         stored.write("v2", r#"{"port":80}"#).reads("v1", r#"{"endpoint":":80"}"#);
-        stored.write("v1", r#"{"endpoint":"no port"}"#).reads("v2", "{}");
+        stored.write("v1", r#"{"endpoint":"no port"}"#).reads("v2", r#"{"host":"no port"}"#);
+        stored.write("v1", r#"{"endpoint":"a:b"}"#).reads("v2", "{}");
     });
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use wheelwright_document::{Arena, Decode, Owned, Value};
 
 use crate::{
-    Scalar, Selector, Shape, Union, VersionName, Writers,
+    KindName, Scalar, Selector, Shape, Union, VersionName, Writers,
     lock::{
         fingerprint::Fingerprint,
         model::{Attributes, Description, Edit, Entry, Origin},
@@ -16,7 +16,7 @@ use crate::{
 /// What should have been where something else is.
 pub(super) struct Expected(pub(super) String);
 
-fn expected<T>(what: impl Into<String>) -> Result<T, Expected> {
+pub(super) fn expected<T>(what: impl Into<String>) -> Result<T, Expected> {
     Err(Expected(what.into()))
 }
 
@@ -66,12 +66,24 @@ impl<'t> Words<'t> {
             false => Ok(None),
         };
         let origin = Origin::New { from: name_after("from")?, before: name_after("before")? };
-        Ok(Entry { version, origin, fingerprint: self.fingerprint()?, edits: Vec::new() })
+        self.entry(version, origin)
     }
 
     pub(super) fn amended(&mut self) -> Result<Entry, Expected> {
         let version = VersionName::new(self.quotable()?);
-        Ok(Entry { version, origin: Origin::Amended, fingerprint: self.fingerprint()?, edits: Vec::new() })
+        self.entry(version, Origin::Amended)
+    }
+
+    fn entry(&mut self, version: VersionName, origin: Origin) -> Result<Entry, Expected> {
+        let published_as = if self.takes("kind") { Some(self.kind_name()?) } else { None };
+        Ok(Entry { version, published_as, origin, fingerprint: self.fingerprint()?, edits: Vec::new() })
+    }
+
+    /// The name of a kind, and its group if it has one.
+    pub(super) fn kind_name(&mut self) -> Result<KindName, Expected> {
+        let kind = self.quotable()?;
+        let group = if self.takes("group") { self.quotable()? } else { Cow::Borrowed("") };
+        Ok(KindName::new(group, kind))
     }
 
     fn fingerprint(&mut self) -> Result<Fingerprint, Expected> {
@@ -104,19 +116,22 @@ impl<'t> Words<'t> {
                 let known = [Writers::Exact, Writers::Omitempty].into_iter().find(|known| writers_name(*known) == name);
                 Edit::Writers(known.map_or_else(|| expected("`exact` or `omitempty`"), Ok)?)
             }
+            "converted" | "reshaped" | "hook" => Edit::Respelled(self.respelled(sign)?),
+            "derived" => Edit::Derived(self.derived()?),
             other => {
-                let signs = "`+`, `-`, `~`, `=`, `order`, `writers`, `version`, `amend` or `sum`";
+                let signs = "`+`, `-`, `~`, `=`, `order`, `writers`, `converted`, `reshaped`, `hook`, `derived`, \
+                             `version`, `amend` or `sum`";
                 return expected(format!("{signs} instead of `{}`", shown(other)));
             }
         })
     }
 
-    fn path(&mut self) -> Result<Selector, Expected> {
-        let text = self.quotable()?;
-        if text == DOCUMENT {
-            return Ok(Selector::root());
-        }
-        Selector::parse(&text).or_else(|error| expected(format!("a path instead of `{}`: {error}", shown(&text))))
+    pub(super) fn path(&mut self) -> Result<Selector, Expected> {
+        path_in(&self.quotable()?)
+    }
+
+    pub(super) fn paths(&mut self) -> Result<Vec<Selector>, Expected> {
+        self.separated(|words| path_in(&words.until_any(&[' ', ','])?))
     }
 
     fn description(&mut self) -> Result<Description, Expected> {
@@ -149,20 +164,49 @@ impl<'t> Words<'t> {
         Ok(Union { members, discriminator })
     }
 
-    fn list(&mut self) -> Result<Vec<Box<str>>, Expected> {
+    pub(super) fn list(&mut self) -> Result<Vec<Box<str>>, Expected> {
+        self.separated(|words| Ok(words.until_any(&[' ', ','])?.into()))
+    }
+
+    /// Things with commas between them; a comma is none at all.
+    pub(super) fn separated<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, Expected>,
+    ) -> Result<Vec<T>, Expected> {
         if self.takes(",") {
             return Ok(Vec::new());
         }
-        let mut list = Vec::new();
+        let mut found = Vec::new();
         loop {
-            list.push(self.until_any(&[' ', ','])?.into());
-            match self.rest.strip_prefix(',') {
-                Some(rest) => self.rest = rest,
-                None => break,
+            found.push(read(self)?);
+            if !self.skips(',') {
+                break;
             }
         }
         self.rest = self.rest.trim_start();
-        Ok(list)
+        Ok(found)
+    }
+
+    /// Whether this letter is next; if so, it is taken.
+    pub(super) fn skips(&mut self, letter: char) -> bool {
+        let after = self.rest.strip_prefix(letter);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
+    }
+
+    /// A text that is in quotes in any case.
+    pub(super) fn text(&mut self) -> Result<Box<str>, Expected> {
+        let text = self.text_in_list()?;
+        self.rest = self.rest.trim_start();
+        Ok(text)
+    }
+
+    /// A text that is in quotes in any case, with a comma or `=` right behind it or not.
+    pub(super) fn text_in_list(&mut self) -> Result<Box<str>, Expected> {
+        if !self.rest.starts_with('"') {
+            return expected("a text in quotes");
+        }
+        Ok(self.until_any(&[' ', ',', '='])?.into())
     }
 
     fn json(&mut self) -> Result<Owned, Expected> {
@@ -219,13 +263,20 @@ impl<'t> Words<'t> {
     }
 }
 
+fn path_in(text: &str) -> Result<Selector, Expected> {
+    if text == DOCUMENT {
+        return Ok(Selector::root());
+    }
+    Selector::parse(text).or_else(|error| expected(format!("a path instead of `{}`: {error}", shown(text))))
+}
+
 fn decode<'a>(text: &'a str, arena: &'a Arena) -> Option<Value<'a>> {
     let options = Decode { max_bytes: usize::MAX, ..Decode::default() };
     options.decode(text.as_bytes(), arena).ok().map(|decoded| decoded.value)
 }
 
 /// As much of a text as fits into a message.
-fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
