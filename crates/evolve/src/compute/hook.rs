@@ -1,5 +1,8 @@
 //! Rust for what expressions cannot say.
 
+#[cfg(feature = "serde")]
+mod typed;
+
 use std::{collections::HashMap, error::Error, fmt, sync::Arc};
 
 use wheelwright_document::{Arena, Value};
