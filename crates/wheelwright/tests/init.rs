@@ -40,24 +40,25 @@ fn proposals_for_definitions_of_others_are_changes_files() {
 fn accept_all(paths: &[PathBuf], into: &Path) -> usize {
     let (mut data, mut conversation) = (Vec::new(), Vec::new());
     let options = InitOptions { into: into.to_owned(), ..InitOptions::default() };
-    let exit = init(paths, &options, &mut Console::plain(&mut data, &mut conversation)).unwrap();
+    let exit = init(paths, &options, &mut Console::plain(&mut data, &mut conversation))
+        .expect("a folder for tests can be read and written");
     assert_eq!(exit, Exit::Clean, "{}", String::from_utf8_lossy(&conversation));
     assert_holds(into);
     let mut proposed = 0;
-    for file in fs::read_dir(into.join("changes")).unwrap() {
-        let path = file.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
+    for file in fs::read_dir(into.join("changes")).expect("something is proposed") {
+        let path = file.expect("a folder for tests can be read and written").path();
+        let text = fs::read_to_string(&path).expect("a folder for tests can be read and written");
         proposed +=
             text.lines().filter(|line| line.contains("  # likely: ") || line.contains("  # possible: ")).count();
         let accepted: Vec<&str> = text.lines().map(|line| line.strip_prefix("# ").unwrap_or(line)).collect();
-        fs::write(&path, accepted.join("\n")).unwrap();
+        fs::write(&path, accepted.join("\n")).expect("a folder for tests can be read and written");
     }
     assert_holds(into);
     proposed
 }
 
 fn assert_holds(folder: &Path) {
-    let catalog = Catalog::load(&[folder]).unwrap();
+    let catalog = Catalog::load(&[folder]).expect("a folder for tests can be read and written");
     let is_error = |level: Level| level == Level::Error;
     let wrong: Vec<_> = catalog.findings().iter().filter(|finding| is_error(finding.level)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -74,7 +75,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("init-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        fs::create_dir_all(&path).expect("a folder for tests can be read and written");
         Self(path)
     }
 }

@@ -110,8 +110,8 @@ impl Trial {
     fn run<'a>(
         &'a self,
         direction: Direction,
-        sources: &[Option<Value<'a>>],
-        old: Option<(&[Option<Value<'a>>], &[Option<Value<'a>>])>,
+        sources: FieldValues<'_, 'a>,
+        old: Option<(FieldValues<'_, 'a>, FieldValues<'_, 'a>)>,
         arena: &'a Arena,
     ) -> Result<Vec<Option<Value<'a>>>, Failed> {
         let mut results = Vec::new();

@@ -7,7 +7,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use wheelwright_catalog::{Catalog, OnDisk, Source, Survey, Surveyed, SurveyedKind, files, survey, write_lock};
+use wheelwright_catalog::{
+    Catalog, OnDisk, Source, Survey, Surveyed, SurveyedKind, files, survey, write_lock as replace_file,
+};
 use wheelwright_document::{Arena, Owned, Value, write_yaml};
 use wheelwright_evolve::check::{ProposedStep, proposals_text, propose};
 use wheelwright_schema::Tree;
@@ -215,7 +217,7 @@ fn write(written: &[(PathBuf, String)], options: &InitOptions, console: &mut Con
     }
     for (path, text) in written {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let done = folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| write_lock(path, text));
+        let done = folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| replace_file(path, text));
         if let Err(error) = done {
             console.complain(format_args!("cannot write {}: {error}", files::display(path)))?;
             return Ok(Some(Exit::Usage));

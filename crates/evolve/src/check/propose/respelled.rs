@@ -26,21 +26,24 @@ pub(crate) fn at_the_same_place(before: &Side<'_>, after: &Side<'_>, gone: &[(No
             came.entry(parent).or_default().push(node);
         }
     }
+    let parent =
+        |node: NodeIndex| before.parent(node).and_then(|parent| after.version.counterpart(before.version, parent));
+    let mut families: HashMap<Option<NodeIndex>, usize> = HashMap::new();
+    gone.iter().for_each(|(node, _)| *families.entry(parent(*node)).or_default() += 1);
     let mut pairs: Vec<Pair> = Vec::new();
-    let mut taken: HashSet<NodeIndex> = HashSet::new();
     // Who has the path of a field is no candidate for any other.
-    taken.extend(gone.iter().filter_map(|(_, difference)| difference.nodes.1));
+    let mut taken: HashSet<NodeIndex> = gone.iter().filter_map(|(_, difference)| difference.nodes.1).collect();
     for (node, difference) in gone {
-        let siblings = || {
-            let parent = before.parent(*node).and_then(|parent| after.version.counterpart(before.version, parent));
-            parent.and_then(|parent| came.get(&parent)).map_or(&[][..], |siblings| &siblings[..])
-        };
+        let family = parent(*node);
+        let siblings = || family.and_then(|parent| came.get(&parent)).map_or(&[][..], |siblings| &siblings[..]);
+        let is_small = || siblings().len() * families[&family] <= MOST_PAIRS;
         let candidates: Vec<NodeIndex> = match difference.nodes.1 {
             Some(replacement) => vec![replacement],
-            None => siblings().iter().copied().filter(|came| !taken.contains(came)).take(MOST_PAIRS).collect(),
+            None if is_small() => siblings().iter().copied().filter(|came| !taken.contains(came)).collect(),
+            None => Vec::new(),
         };
-        let found =
-            candidates.into_iter().filter_map(|came| Some((came, spelling::between(before, after, *node, came)?)));
+        let respelled = |came| Some((came, spelling::between(before, after, *node, came)?));
+        let found = candidates.into_iter().filter_map(respelled);
         if let Some((came, proposal)) = found.max_by_key(|(came, found)| (found.is_likely, std::cmp::Reverse(*came))) {
             taken.insert(came);
             pairs.push(Pair { gone: *node, came, proposal });
@@ -57,9 +60,8 @@ pub(crate) fn elsewhere(
     known: &[Pair],
 ) -> Vec<Pair> {
     let known_gone: HashSet<NodeIndex> = known.iter().map(|pair| pair.gone).collect();
-    let known_came: HashSet<NodeIndex> = known.iter().map(|pair| pair.came).collect();
     let replaced = gone.iter().filter_map(|(_, difference)| difference.nodes.1);
-    let known_came: HashSet<NodeIndex> = known_came.into_iter().chain(replaced).collect();
+    let known_came: HashSet<NodeIndex> = known.iter().map(|pair| pair.came).chain(replaced).collect();
     let mut groups: HashMap<&str, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
     let tops = gone.iter().filter(|(node, _)| !known_gone.contains(node));
     let mut ahead: Vec<NodeIndex> = tops.map(|(node, _)| *node).collect();
@@ -71,7 +73,7 @@ pub(crate) fn elsewhere(
             ahead.extend(structure.node(node).children.iter().copied().filter(is_gone));
         }
     }
-    for node in came_of(before, after).filter(|node| !known_came.contains(node)) {
+    for node in came_of(before, after).filter(|node| !is_within(after, *node, &known_came)) {
         if let Some(group) = groups.get_mut(stem(after, node)) {
             group.1.push(node);
         }
@@ -84,16 +86,28 @@ pub(crate) fn elsewhere(
         };
         let mut found: Vec<Pair> = Vec::new();
         for gone in gone {
-            let pairs =
-                came.iter().filter_map(|came| Some(Pair { gone, came: *came, proposal: between(gone, *came)? }));
-            found.extend(pairs);
+            found.extend(
+                came.iter().filter_map(|came| Some(Pair { gone, came: *came, proposal: between(gone, *came)? })),
+            );
         }
-        let count = |of: fn(&Pair) -> NodeIndex, node: NodeIndex| found.iter().filter(|pair| of(pair) == node).count();
-        let is_only = |pair: &Pair| count(|pair| pair.gone, pair.gone) == 1 && count(|pair| pair.came, pair.came) == 1;
-        let only: Vec<bool> = found.iter().map(is_only).collect();
-        pairs.extend(found.into_iter().zip(only).filter_map(|(pair, is_only)| is_only.then_some(pair)));
+        let mut choices: HashMap<(Option<NodeIndex>, Option<NodeIndex>), usize> = HashMap::new();
+        for pair in &found {
+            *choices.entry((Some(pair.gone), None)).or_default() += 1;
+            *choices.entry((None, Some(pair.came))).or_default() += 1;
+        }
+        let is_only = |pair: &Pair| choices[&(Some(pair.gone), None)] == 1 && choices[&(None, Some(pair.came))] == 1;
+        pairs.extend(found.into_iter().filter(is_only));
     }
+    let whole: HashSet<NodeIndex> = pairs.iter().map(|pair| pair.gone).collect();
+    let above = |pair: &Pair| before.parent(pair.gone);
+    pairs.retain(|pair| above(pair).is_none_or(|above| !is_within(before, above, &whole)));
+    pairs.sort_by_key(|pair| pair.gone);
     pairs
+}
+
+/// Whether a node or something above it is one of some.
+fn is_within(side: &Side<'_>, node: NodeIndex, nodes: &HashSet<NodeIndex>) -> bool {
+    std::iter::successors(Some(node), |node| side.parent(*node)).any(|node| nodes.contains(&node))
 }
 
 /// The fields of the later version that the earlier one has nowhere.

@@ -18,12 +18,9 @@ pub(crate) fn between(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, came
     let spelled = gone.spelled(&came, &names)?;
     let (from, to) = (gone.selector(&spelled.each), came.selector(&spelled.each));
     let is_of_one_scope = before.version.element_of(gone.node) == after.version.element_of(came.node);
-    (is_of_one_scope && is_on_one_side(&from, &to)).then(|| Proposal {
-        from,
-        became: Became::Respelled(to, spelled.with),
-        is_likely: spelled.is_likely,
-        because: spelled.because,
-    })
+    let can_be_declared = is_of_one_scope && is_on_one_side(&from, &to);
+    let Spelled { with, is_likely, because, .. } = spelled;
+    can_be_declared.then_some(Proposal { from, became: Became::Respelled(to, with), is_likely, because })
 }
 
 /// How the names of two fields are alike.

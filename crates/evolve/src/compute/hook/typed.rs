@@ -9,8 +9,8 @@ use super::{Hook, HookCall, HookError, Hooks};
 use crate::{Selector, Step};
 
 impl Hooks {
-    /// Adds a hook that converts one type to another. A type has the fields of its side by the last names of their paths;
-    /// what is absent is left out, and a field that is written as null is absent.
+    /// Adds a hook that converts one type to another. A type has the fields of its side by the last names of their
+    /// paths; what is absent is left out, and a field that is written as null is absent.
     #[must_use]
     pub fn register_typed<Old, New>(
         self,

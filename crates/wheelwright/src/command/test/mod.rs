@@ -9,7 +9,7 @@ use std::{io, path::PathBuf};
 use case::{Case, Example};
 use difference::{Difference, differences};
 use report::{Reporter, Shown, Verdict};
-use wheelwright_catalog::{files, write_lock};
+use wheelwright_catalog::{files, write_lock as replace_file};
 use wheelwright_document::{Arena, Spanned, Value};
 use wheelwright_evolve::{Kind, VersionIndex};
 use wheelwright_schema::Stages;
@@ -202,7 +202,7 @@ impl<'r> Run<'r> {
             let mut text = Vec::new();
             let written = Writer::new(false).write(form, converted, &mut text);
             let text = String::from_utf8_lossy(&text);
-            match written.and_then(|()| write_lock(&path, &text)) {
+            match written.and_then(|()| replace_file(&path, &text)) {
                 Ok(()) => shown.verdict = Verdict::Written,
                 Err(error) => failed.push(format!("cannot write {}: {error}", shown.file)),
             }
