@@ -8,13 +8,14 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    slice,
 };
 
 use wheelwright::{
     Console, Kinds,
     catalog::OnDisk,
     document::{Arena, Entry, Path as Place, Value, canonical, decode, encode},
-    evolve::{Kind, laws::Laws},
+    evolve::{Kind, VersionIndex, laws::Laws},
 };
 
 #[test]
@@ -28,36 +29,29 @@ fn what_their_code_converts_without_loss_ours_converts_alike() {
 }
 
 #[test]
-fn where_their_code_loses_something_ours_converts_alike_as_well() {
+fn where_their_code_loses_something_ours_shows_the_same_and_keeps_it() {
     let Some(catalog) = Catalog::find("lossy") else { return };
     let mut differences = Vec::new();
-    let mut lost = BTreeSet::new();
     for pair in catalog.pairs().iter().filter(|pair| !pair.is_lossless) {
         differences.extend(pair.differences(&catalog));
         let arena = Arena::new();
-        let mut places = Vec::new();
-        compare(parse(&pair.input, &arena), parse(&pair.back, &arena), &Place::Root, &mut places);
-        assert!(!places.is_empty(), "line {}: nothing is lost", pair.line);
-        lost.extend(places);
+        let input = parse(&pair.input, &arena);
+        let mut lost = Vec::new();
+        compare(input, parse(&pair.back, &arena), &Place::Root, &mut lost);
+        assert!(!lost.is_empty(), "line {}: nothing is lost", pair.line);
+        compare(input, pair.back(&catalog, &arena), &Place::Root, &mut differences);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
-    assert!(!lost.is_empty());
 }
 
 #[test]
-fn nothing_is_lost_by_a_round_trip() {
+fn a_round_trip_gives_the_normal_form() {
     let Some(catalog) = Catalog::find("round-trips") else { return };
     for pair in catalog.pairs() {
-        let kind = catalog.kind(&pair.kind);
-        let [from, to] = [&pair.from, &pair.to].map(|name| kind.version(name).expect("both versions are declared"));
         let arena = Arena::new();
-        let input = parse(&pair.input, &arena);
-        let normal = kind.convert(from, from, input, &arena).expect("it can be written");
-        let back = kind.round_trip(from, to, input, &arena).expect("it can be written back");
-        assert_eq!(spelled(back), spelled(normal), "line {}", pair.line);
-        let mut places = Vec::new();
-        compare(input, back, &Place::Root, &mut places);
-        assert_eq!(places, [""; 0], "line {}", pair.line);
+        let (kind, from, _) = pair.versions(&catalog);
+        let normal = kind.convert(from, from, parse(&pair.input, &arena), &arena).expect("it can be written");
+        assert_eq!(spelled(pair.back(&catalog, &arena)), spelled(normal), "line {}", pair.line);
     }
 }
 
@@ -106,7 +100,8 @@ impl Catalog {
         fs::write(folder.join("wheelwright.yaml"), text).expect("a folder of our own");
         let (mut data, mut conversation) = (Vec::new(), Vec::new());
         let mut console = Console::plain(&mut data, &mut conversation);
-        let kinds = Kinds::load(&OnDisk::default(), &[folder.clone()], &mut console).expect("a console of our own");
+        let kinds =
+            Kinds::load(&OnDisk::default(), slice::from_ref(&folder), &mut console).expect("a console of our own");
         let kinds = kinds.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&conversation)));
         Some(Self { folder, shared, kinds })
     }
@@ -153,15 +148,26 @@ impl Pair {
         }
     }
 
+    fn versions<'c>(&self, catalog: &'c Catalog) -> (&'c Kind, VersionIndex, VersionIndex) {
+        let kind = catalog.kind(&self.kind);
+        let version = |name: &str| kind.version(name).expect("both versions are declared");
+        (kind, version(&self.from), version(&self.to))
+    }
+
     /// Where our conversion is not theirs.
     fn differences(&self, catalog: &Catalog) -> Vec<String> {
-        let kind = catalog.kind(&self.kind);
-        let [from, to] = [&self.from, &self.to].map(|name| kind.version(name).expect("both versions are declared"));
+        let (kind, from, to) = self.versions(catalog);
         let arena = Arena::new();
         let ours = kind.convert(from, to, parse(&self.input, &arena), &arena).expect("it can be written");
         let mut places = Vec::new();
         compare(parse(&self.output, &arena), ours, &Place::Root, &mut places);
         places.iter().map(|place| format!("line {}, {} to {}: {place}", self.line, self.kind, self.to)).collect()
+    }
+
+    /// What we give back once a client of the other version has read the document and written it back.
+    fn back<'a>(&'a self, catalog: &'a Catalog, arena: &'a Arena) -> Value<'a> {
+        let (kind, from, to) = self.versions(catalog);
+        kind.round_trip(from, to, parse(&self.input, arena), arena).expect("it can be written")
     }
 }
 
@@ -201,6 +207,6 @@ fn compare(theirs: Value<'_>, ours: Value<'_>, at: &Place<'_>, places: &mut Vec<
             }
         }
         _ if is_empty(theirs) && is_empty(ours) || spelled(theirs) == spelled(ours) => {}
-        _ => places.push(format!("{at} is {} and {} here", spelled(theirs), spelled(ours))),
+        _ => places.push(format!("{at} is {}, and ours {}", spelled(theirs), spelled(ours))),
     }
 }
