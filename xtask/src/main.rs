@@ -30,7 +30,15 @@ fn main() -> ExitCode {
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
         ["fuzz", target] => fuzz(Some(target), "60"),
         ["fuzz", target, "--seconds", seconds] => fuzz(Some(target), seconds),
-        ["bench"] => cargo(["bench", "--package", "wheelwright-schema", "--package", "wheelwright-evolve"]),
+        ["bench"] => cargo([
+            "bench",
+            "--package",
+            "wheelwright-schema",
+            "--package",
+            "wheelwright-evolve",
+            "--package",
+            "wheelwright",
+        ]),
         [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())

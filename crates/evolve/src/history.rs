@@ -12,7 +12,7 @@ use wheelwright_schema::{Problem, Schema, model::Additional};
 use crate::{
     Declaration, DeclaredUnion, Derived, Located, Maturity, NodeIndex, Respelled, Selector, Shape, Step, Structure,
     VersionName, VersionStep, Writers,
-    change::unfit_defaults,
+    change::{settled, unfit_defaults},
     identify::{Identify, identify},
     link::with_renames,
     problem::problem_at,
@@ -230,7 +230,9 @@ impl History {
             let rank = before.as_ref().map_or(locked_as, |before| before.locked_as);
             locked_as += usize::from(before.is_none());
             let before_structure = from.and_then(|from| slots[from.position()].as_ref()).map(|from| &from.structure);
-            let step = &with_renames(step, before_structure);
+            let mut step = with_renames(step, before_structure);
+            (step.respelled, step.derived) = settled(before.as_ref(), &step, &mut problems);
+            let step = &step;
             let schema = overlaid_schema(&declared.schema, step);
             problems.extend(unfit_defaults(step, &schema, declared.root));
             let mut structure = Structure::of(&schema, declared.root);

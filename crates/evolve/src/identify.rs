@@ -99,7 +99,7 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
         restore_lost_fields(before, version, declared_at, problems);
     }
     if let Some(from) = from {
-        inherit_frozen_defaults(version, from, index, step, fields);
+        inherit_frozen_defaults(version, before.as_ref(), from, index, step, fields);
     }
     freeze_declared_defaults(version, before.as_ref(), index, step, fields, problems);
 }
@@ -108,6 +108,7 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
 /// so that is settled.
 fn inherit_frozen_defaults(
     version: &VersionHistory,
+    before: Option<&VersionHistory>,
     from: &VersionHistory,
     index: VersionIndex,
     step: &VersionStep,
@@ -135,7 +136,9 @@ fn inherit_frozen_defaults(
         }
         let frozen: Vec<Option<Owned>> = converted.into_iter().map(|value| value.map(Owned::from)).collect();
         for (node, frozen) in new.iter().zip(frozen) {
-            if let Some(field) = version.id(*node).map(|id| &mut fields[id.position()]).filter(|it| it.first == index) {
+            let is_locked = |id: &FieldId| before.is_some_and(|before| before.node_of(*id).is_some());
+            let field = version.id(*node).filter(|id| !is_locked(id)).map(|id| &mut fields[id.position()]);
+            if let Some(field) = field.filter(|field| field.first == index) {
                 field.frozen = frozen;
             }
         }
@@ -155,7 +158,7 @@ fn same_as_locked(before: &VersionHistory, version: &VersionHistory, node: NodeI
 }
 
 /// A change of a locked version that is not what the lock says.
-fn contradiction(span: Span, version: &VersionName, lock_says: &str, change: &str) -> Problem {
+pub(crate) fn contradiction(span: Span, version: &VersionName, lock_says: &str, change: &str) -> Problem {
     let message = format!("{version} is locked {lock_says}: `{change}` comes too late");
     problem_at(&rules::CHANGE_CONTRADICTS_LOCK, span, message).mend(format!(
         "delete the line, and declare it on the step to a new version; if no document of {version} was stored yet, \

@@ -35,17 +35,30 @@ impl Expression {
     /// # Errors
     /// The source is no expression, or cannot be typed, or gives something of another type.
     pub fn compile(source: &str, shapes: &Shapes, variables: &[Variable], result: &Type) -> Result<Self, CompileError> {
+        let (expression, r#type, at) = Self::typed(source, shapes, variables)?;
+        if r#type != *result {
+            let message = format!("the expression must give {}, not {}", describe(result), describe(&r#type));
+            return Err(CompileError { mistakes: vec![Mistake { at, message }] });
+        }
+        Ok(expression)
+    }
+
+    /// Compiles an expression whose value may have any type, and says which.
+    ///
+    /// # Errors
+    /// The source is no expression, or cannot be typed.
+    pub fn compile_any(source: &str, shapes: &Shapes, variables: &[Variable]) -> Result<(Self, Type), CompileError> {
+        Self::typed(source, shapes, variables).map(|(expression, r#type, _)| (expression, r#type))
+    }
+
+    fn typed(source: &str, shapes: &Shapes, variables: &[Variable]) -> Result<(Self, Type, Range<u32>), CompileError> {
         let expr = parse(source).map_err(|error| CompileError {
             mistakes: vec![Mistake { at: error.at(), message: error.message().to_owned() }],
         })?;
         let Checked { code, r#type, uses, mut foreign, called } =
             check(&expr, shapes, variables).map_err(|mistakes| CompileError { mistakes })?;
         foreign.extend(quoted_names(source).map(|at| ("`", at)));
-        if r#type != *result {
-            let message = format!("the expression must give {}, not {}", describe(result), describe(&r#type));
-            return Err(CompileError { mistakes: vec![Mistake { at: expr.at, message }] });
-        }
-        Ok(Self { code, uses, foreign, called })
+        Ok((Self { code, uses, foreign, called }, r#type, expr.at))
     }
 
     /// Whether the expression mentions a variable, by its position in the list it was compiled with.

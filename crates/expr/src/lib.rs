@@ -27,6 +27,6 @@ pub use limits::{
     REQUEST_BYTES,
 };
 pub use parse::{MAX_CHARACTERS, MAX_DEPTH, ParseError, RESERVED_WORDS, parse};
-pub use shape::{Identity, ObjectShape, Shape, ShapeId, ShapeKind, Shapes};
+pub use shape::{Identity, ObjectShape, Shape, ShapeId, ShapeKind, Shapes, selected_name};
 pub use types::Type;
 pub use value::Val;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::parse::RESERVED_WORDS;
+
 /// The shapes that one schema declares.
 #[derive(Debug, Default)]
 pub struct Shapes {
@@ -130,5 +132,48 @@ impl ObjectShape {
     /// The names that expressions can select.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.keys().map(|name| &**name)
+    }
+}
+
+/// The name by which an expression selects a field; none if it cannot.
+pub fn selected_name(name: &str) -> Option<String> {
+    if RESERVED_WORDS.contains(&name) || matches!(name, "true" | "false" | "null" | "in") {
+        return Some(format!("__{name}__"));
+    }
+    if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
+    let mut escaped = String::with_capacity(name.len());
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '_' if letters.next_if_eq(&'_').is_some() => escaped.push_str("__underscores__"),
+            '.' => escaped.push_str("__dot__"),
+            '-' => escaped.push_str("__dash__"),
+            '/' => escaped.push_str("__slash__"),
+            letter if letter == '_' || letter.is_ascii_alphanumeric() => escaped.push(letter),
+            _ => return None,
+        }
+    }
+    Some(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::selected_name;
+
+    #[test]
+    fn names_are_escaped() {
+        let is = |name: &str, escaped: Option<&str>| assert_eq!(selected_name(name).as_deref(), escaped, "{name}");
+        is("plain", Some("plain"));
+        is("a.b-c/d", Some("a__dot__b__dash__c__slash__d"));
+        is("a__b", Some("a__underscores__b"));
+        is("a___b", Some("a__underscores___b"));
+        is("namespace", Some("__namespace__"));
+        is("int", Some("int"));
+        is("1st", None);
+        is("größe", None);
+        is("", None);
+        is("$ref", None);
     }
 }

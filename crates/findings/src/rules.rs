@@ -4,7 +4,7 @@
 //! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
-//! filled in. An id is never used again for anything else.
+//! filled in, WW190 to WW199 about fields that are computed. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -650,6 +650,26 @@ rules! {
         summary: "a document was written with a version that is gone and has no successor",
         why: "nobody knows how to act for it",
         mend: "declare a version that speaks for it among the successors, without a circle",
+    }
+    CONVERSION_UNFIT: "WW190" "conversion-unfit" Error {
+        summary: "a conversion is not made for the fields that it is declared for",
+        why: "it would fail for every document, and one version would never see what the other wrote",
+        mend: "name another converter or other fields, or say the conversion with expressions",
+    }
+    COMPUTED_EXPRESSION: "WW191" "computed-expression" Error {
+        summary: "an expression for a computed field cannot be used",
+        why: "without it the field would be absent from every document",
+        mend: "correct the expression at the place shown",
+    }
+    TEMPLATE_UNFIT: "WW192" "template-unfit" Error {
+        summary: "a template or pattern does not name the fields that it is declared for",
+        why: "a part that is not named would be lost on the way",
+        mend: "name every field once, by the last name of its path",
+    }
+    HOOK_NOT_REGISTERED: "WW193" "hook-not-registered" Error {
+        summary: "a hook is declared, and nothing is registered under its name",
+        why: "its fields could not be converted",
+        mend: "register the hook before the catalog is built, or declare the change without one",
     }
 }
 

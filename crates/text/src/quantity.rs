@@ -68,6 +68,11 @@ impl Quantity {
         self.mantissa as f64 * go_power_of_ten(self.scale)
     }
 
+    /// The amount as a mantissa and the power of ten that it is multiplied by.
+    pub fn as_decimal(self) -> (i128, i32) {
+        (self.mantissa, self.scale)
+    }
+
     /// -1, 0 or 1.
     pub fn sign(self) -> i64 {
         self.mantissa.signum() as i64

@@ -3,6 +3,7 @@
 mod fit;
 mod model;
 mod parse;
+mod settle;
 
 pub(crate) use fit::unfit_defaults;
 pub use model::{
@@ -10,3 +11,4 @@ pub use model::{
     Steps, VersionStep, Writers,
 };
 pub use parse::{OLDER_WRITE, parse_changes};
+pub(crate) use settle::settled;

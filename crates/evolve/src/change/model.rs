@@ -163,6 +163,19 @@ pub enum Conversion {
     Hook(Box<str>),
 }
 
+impl Conversion {
+    /// The key of a step that it is written under.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::DurationSeconds | Self::Quantity | Self::Scale(_) | Self::Text | Self::Values(_) => "converted",
+            Self::Joined(_) | Self::ObjectWithKey(_) | Self::OneItem | Self::Expression { .. } => "converted",
+            Self::Template { .. } | Self::KeyedList { .. } | Self::Entries(_) | Self::RenamedKeys(_) => "reshaped",
+            Self::Expressions { .. } => "reshaped",
+            Self::Hook(_) => "hook",
+        }
+    }
+}
+
 /// A field that is computed from others where nobody wrote it. Unlike a respelled fact it is a fact of its own: a value that
 /// a client wrote is stored, one that is merely shown never is.
 #[derive(Clone, PartialEq, Eq, Debug)]

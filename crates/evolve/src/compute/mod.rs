@@ -3,10 +3,26 @@
 //! Nothing here knows of slots or bags: a [`Converter`] gets the values of the fields on one side, as the version of that
 //! side shows them, and gives those of the other side. What it gives fits the schema of the other side, or it fails.
 
+mod decimal;
+mod expression;
+mod fit;
+mod hook;
+mod keyed;
+mod scalar;
+mod single;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use expression::{Computed, Scope};
+use single::{Context, Single};
+use template::Template;
 use wheelwright_document::{Arena, Value};
+use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
-use crate::{Derived, Direction, NodeIndex, Respelled, Structure};
+pub use self::hook::{Hook, HookCall, HookError, Hooks};
+use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, lens::same, problem::problem_at};
 
 /// Some fields of one version: its structure, and the fields in it. Where a path ends in `[]` or `{}`, the field is the
 /// list or map.
@@ -34,64 +50,159 @@ pub(crate) struct Exchange<'e, 'a> {
 #[derive(Debug)]
 pub(crate) struct Failed(pub(crate) String);
 
+impl Failed {
+    /// A number that the other side cannot have.
+    #[cold]
+    pub(crate) fn out_of_range(number: &str) -> Self {
+        Self(format!("out of range: {}", fit::excerpt(number)))
+    }
+
+    /// The same of a value under a name.
+    fn under(self, name: &str) -> Self {
+        Self(format!("{}: {}", fit::excerpt(name), self.0))
+    }
+}
+
 /// A respelled fact, ready to be converted either way.
 #[derive(Debug)]
-pub(crate) struct Converter {}
+pub(crate) struct Converter {
+    work: Work,
+    /// How many fields either side has.
+    counts: (usize, usize),
+}
+
+#[derive(Debug)]
+enum Work {
+    Single(Box<Single>),
+    Template(Box<Template>),
+    Entries(keyed::Entries),
+    Expressions { up: Box<(Scope, Computed)>, down: Box<(Scope, Computed)> },
+    Hook(hook::Declared),
+}
 
 impl Converter {
     /// Compiles what a step says of a fact, for the fields on both sides.
     pub(crate) fn compile(
-        _respelled: &Respelled,
-        _from: Side<'_>,
-        _to: Side<'_>,
-        _hooks: &Hooks,
+        respelled: &Respelled,
+        from: Side<'_>,
+        to: Side<'_>,
+        hooks: &Hooks,
     ) -> Result<Self, Vec<Problem>> {
-        Ok(Self {})
+        let work = match &respelled.with.item {
+            Conversion::Template { template, pattern } => {
+                Work::Template(Box::new(Template::compile(respelled, template, pattern.as_deref(), from, to)?))
+            }
+            Conversion::Entries(keys) => Work::Entries(keyed::Entries::compile(respelled, keys, from, to)?),
+            Conversion::Expressions { up, down } => {
+                let old = Scope::of(respelled, &respelled.from)?;
+                let new = Scope::of(respelled, &respelled.to)?;
+                let computed = (Computed::of_scope(&old, up, from, to), Computed::of_scope(&new, down, to, from));
+                match computed {
+                    (Ok(up), Ok(down)) => Work::Expressions { up: Box::new((old, up)), down: Box::new((new, down)) },
+                    (up, down) => return Err([up.err(), down.err()].into_iter().flatten().flatten().collect()),
+                }
+            }
+            Conversion::Hook(name) => Work::Hook(hook::Declared::compile(respelled, name, hooks, from, to)?),
+            _ => Work::Single(Box::new(Single::compile(respelled, from, to)?)),
+        };
+        Ok(Self { work, counts: (from.fields.len(), to.fields.len()) })
     }
 
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,
-        _direction: Direction,
-        _exchange: &mut Exchange<'_, 'a>,
-        _results: &mut Vec<Option<Value<'a>>>,
+        direction: Direction,
+        exchange: &mut Exchange<'_, 'a>,
+        results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
-        Err(Failed(String::new()))
+        let Exchange { sources, old, metadata, arena, .. } = *exchange;
+        if let Some((_, old_results)) = old.filter(|(old, _)| old.iter().zip(sources).all(|(a, b)| are_same(*a, *b))) {
+            results.extend_from_slice(old_results);
+            return Ok(());
+        }
+        let (from, to) = self.counts;
+        let count = if direction == Direction::Up { to } else { from };
+        let start = results.len();
+        let is_absent = sources.iter().all(Option::is_none);
+        let context = Context { metadata, arena };
+        let old_results = old.map(|(_, results)| results);
+        let done = match &self.work {
+            Work::Entries(entries) => entries.convert(direction, sources, old_results, arena, results),
+            _ if is_absent => {
+                results.resize(start + count, None);
+                Ok(())
+            }
+            Work::Single(single) => match sources[0] {
+                Some(value) => {
+                    let old = old.and_then(|(values, results)| values[0].zip(results[0]));
+                    single.convert(direction, value, old, context).map(|result| results.push(result))
+                }
+                None => Ok(results.push(None)),
+            },
+            Work::Template(template) => template.convert(direction, sources, arena, results),
+            Work::Expressions { up, down } => {
+                let (scope, computed) = if direction == Direction::Up { &**up } else { &**down };
+                computed.evaluate(scope.object(sources, arena), context, results)
+            }
+            Work::Hook(hook) => hook.convert(direction, exchange, results),
+        };
+        if done.is_err() {
+            results.truncate(start);
+        }
+        done
     }
 }
 
 /// A derived field, ready to be computed.
 #[derive(Debug)]
-pub(crate) struct Deriver {}
+pub(crate) struct Deriver {
+    computed: Computed,
+    reads: Option<Vec<Box<str>>>,
+}
 
 impl Deriver {
     /// Compiles a derived field. `source` is the version that is read, `own` the node in it that `self` is: the document,
     /// or the items or values of a list or map; `target` is the derived field in the other version.
     pub(crate) fn compile(
-        _derived: &Derived,
-        _source: &Structure,
-        _own: NodeIndex,
-        _target: (&Structure, NodeIndex),
+        derived: &Derived,
+        source: &Structure,
+        own: NodeIndex,
+        target: (&Structure, NodeIndex),
     ) -> Result<Self, Vec<Problem>> {
-        Ok(Self {})
+        let reads = expression::reads(&derived.expression.item, (source, own));
+        let computed = Computed::of_object(&derived.expression, (source, own), reads.as_deref(), target)?;
+        Ok(Self { computed, reads })
     }
 
     /// The fields right below `self` that the expression reads; `None` if it may read any.
     pub(crate) fn reads(&self) -> Option<&[Box<str>]> {
-        None
+        self.reads.as_deref()
     }
 
     /// The value; `None` if an input is absent, or if it gives null.
     pub(crate) fn derive<'a>(
         &'a self,
-        _own: Value<'a>,
-        _metadata: Option<Value<'a>>,
-        _arena: &'a Arena,
+        own: Value<'a>,
+        metadata: Option<Value<'a>>,
+        arena: &'a Arena,
     ) -> Result<Option<Value<'a>>, Failed> {
-        Ok(None)
+        self.computed.evaluate_one(own, Context { metadata, arena })
     }
 }
 
-/// Rust for what expressions cannot say, by name.
-#[derive(Debug, Default)]
-pub struct Hooks {}
+/// Whether two fields have the same value, or are both absent.
+fn are_same(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => same(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// A conversion that is not made for its fields.
+fn unfit(respelled: &Respelled, message: &str) -> Vec<Problem> {
+    let names = |paths: &[crate::Located<crate::Selector>]| {
+        paths.iter().map(|path| path.item.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let message = format!("{} cannot become {} this way: {message}", names(&respelled.from), names(&respelled.to));
+    vec![problem_at(&rules::CONVERSION_UNFIT, respelled.with.span, message)]
+}

@@ -175,7 +175,7 @@ impl Compiler<'_> {
         let fields = plan.slots.iter().enumerate();
         for (slot, field) in fields.filter(|(slot, field)| plan.moved[*slot] || computed(field.id)) {
             // What is computed may not be stored, while something in it is.
-            implied[slot] |= computed(field.id);
+            implied[slot] |= computed(field.id) && field.content == Content::Fields;
             let mut above = stored_parents[slot];
             while let Some(parent) = above {
                 implied[parent] = true;

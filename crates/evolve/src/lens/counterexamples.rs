@@ -1,5 +1,6 @@
 //! The cases that broke simpler rules, one test each, for every hub.
 
+mod computed;
 mod records;
 
 use wheelwright_document::{Arena, Value, encode};

@@ -26,7 +26,11 @@ use std::{error::Error, fmt, sync::Arc};
 
 use wheelwright_document::{Arena, Entry, Value};
 
-pub(crate) use self::{census::Tally, same::same};
+pub(crate) use self::{
+    census::Tally,
+    lists::match_items,
+    same::{by_key, find, same},
+};
 use self::{
     get::Get,
     plan::{Content, Scope},

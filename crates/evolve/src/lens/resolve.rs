@@ -41,7 +41,8 @@ impl<'a> Resolve<'a> {
             let (results, _) = self.convert(plan, *direction, &sources, None, slots);
             let is_guarded = slots.guard(&plan.key).is_none_or(|guard| same(guard, self.guard(near, &sources)));
             for (field, result) in far.fields.iter().zip(results) {
-                let is_stored = |slot: &usize| !matches!(slots.values[*slot], Slot::Absent);
+                let is_stored =
+                    |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
                 if !is_guarded && field.slots.iter().any(is_stored) {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
                     let shown = self.shown(far.version, field, slots);
@@ -55,13 +56,14 @@ impl<'a> Resolve<'a> {
                 } else if result.is_some() {
                     let computed = self.alone(far.version, field, result);
                     for slot in &field.slots {
-                        if matches!(slots.values[*slot], Slot::Absent) {
+                        if matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot) {
                             slots.copy(*slot, &computed);
                         }
                     }
                 }
             }
         }
+        slots.gone.clear();
     }
 
     /// Shows derived values where nothing is stored and nobody said that nothing is there.
@@ -136,7 +138,7 @@ impl<'a> Resolve<'a> {
                 slots.values[*slot] = Slot::Absent;
             }
         }
-        self.propagate(version, view, before, slots);
+        self.propagate(version, view, before, &wanted, slots);
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
             let mut trial = slots.clone();
@@ -149,18 +151,28 @@ impl<'a> Resolve<'a> {
             for (slot, wanted) in differing {
                 slots.values[slot] = if wanted.is_absent() { Slot::Tombstone } else { wanted };
             }
-            self.propagate(version, view, before, slots);
+            self.propagate(version, view, before, &wanted, slots);
         }
     }
 
-    fn propagate(&mut self, version: VersionIndex, view: &View, before: Option<&Slots<'a>>, slots: &mut Slots<'a>) {
+    fn propagate(
+        &mut self,
+        version: VersionIndex,
+        view: &View,
+        before: Option<&Slots<'a>>,
+        wanted: &[(usize, Slot<'a>)],
+        slots: &mut Slots<'a>,
+    ) {
         for onward in &self.scope.computed.onward[version.position()] {
             match onward {
                 Onward::Link(link, direction) => {
                     self.respell(&self.scope.computed.links[*link], *direction, view, before, slots);
                 }
                 Onward::Derive(derivation) => {
-                    self.follow(&self.scope.computed.derivations[*derivation], view, before, slots);
+                    let plan = &self.scope.computed.derivations[*derivation];
+                    if let Some(before) = before.filter(|_| !view.says[plan.field.slot]) {
+                        self.follow(plan, before, wanted, slots);
+                    }
                 }
             }
         }
@@ -195,37 +207,39 @@ impl<'a> Resolve<'a> {
     }
 
     /// A derived field that a client wrote and the writer cannot see follows its inputs, if it did so far. It is never
-    /// removed by that.
-    fn follow(&mut self, plan: &'a DerivationPlan, view: &View, before: Option<&Slots<'a>>, slots: &mut Slots<'a>) {
+    /// removed by that. Its inputs are what the writer saw and wrote, whether that is stored or not.
+    fn follow(
+        &mut self,
+        plan: &'a DerivationPlan,
+        before: &Slots<'a>,
+        wanted: &[(usize, Slot<'a>)],
+        slots: &mut Slots<'a>,
+    ) {
         let slot = plan.field.slot;
-        let Some(before) = before else { return };
-        let Slot::Value(stored) = before.values[slot] else { return };
-        if view.says[slot] || !same_slot(slots.values[slot], Slot::Value(stored)) {
+        let is_stored = matches!(before.values[slot], Slot::Value(_));
+        if !is_stored || !same_slot(slots.values[slot], before.values[slot]) {
             return;
         }
-        let direction = self.lenses.computations.derivations[plan.derivation].derived.direction;
-        let old = self.derived_in(plan, direction, before);
-        let new = self.derived_in(plan, direction, slots);
+        let all = &self.scope.computed.all;
+        let mut seen = before.clone();
+        self.derive(all, &mut seen);
+        let mut written = slots.clone();
+        for (slot, wanted) in wanted {
+            written.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
+        }
+        self.derive(all, &mut written);
+        let (old, new) = (self.derived(plan, &seen), self.derived(plan, &written));
         let shown = self.shown(plan.target, &plan.field, slots);
         if new.is_some() && same_option(old, shown) && !same_option(old, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
         }
     }
 
-    /// What a field is derived as, with all that is derived on the same way.
-    fn derived_in(&mut self, plan: &'a DerivationPlan, direction: Direction, slots: &Slots<'a>) -> Option<Value<'a>> {
-        let mut slots = slots.clone();
-        let all = &self.scope.computed.all;
-        let actions = if direction == Direction::Up { &all.up } else { &all.down };
-        self.phase(actions, direction, &mut slots);
-        self.derived(plan, &slots)
-    }
-
     /// Empties the slots that can be computed again, and guards those that cannot.
     pub(crate) fn compress(&mut self, slots: &mut Slots<'a>) {
         // Whoever reads the other spelling will hear of what cannot be computed.
         self.troubles = Troubles::default();
-        let mut settled: Placed<'a> = Vec::new();
+        let (mut omitted, mut gone) = (Vec::new(), Vec::new());
         let mut guards: Vec<Entry<'a>> = Vec::new();
         for (link, direction) in &self.scope.computed.all.links {
             let plan = &self.scope.computed.links[*link];
@@ -243,14 +257,11 @@ impl<'a> Resolve<'a> {
                         None => same_slot(slots.values[*slot], result.map_or(Slot::Absent, Slot::Value)),
                         Some(computed) => slots.is_same(*slot, computed),
                     };
-                    let value = slots.values[*slot];
-                    let is_derivable = self.scope.computed.derivable.contains(slot);
-                    settled.push(match (is_same, value.is_absent()) {
-                        (true, true) if is_derivable => continue,
-                        (true, _) => (*slot, Slot::Absent),
-                        (false, true) => (*slot, Slot::Tombstone),
-                        (false, false) => (*slot, value),
-                    });
+                    match (is_same, slots.values[*slot].is_absent()) {
+                        (true, false) => omitted.push(*slot),
+                        (false, true) => gone.push(*slot),
+                        _ => {}
+                    }
                     has_original |= !is_same;
                 }
             }
@@ -258,9 +269,10 @@ impl<'a> Resolve<'a> {
                 guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
             }
         }
-        for (slot, value) in settled {
-            slots.values[slot] = value;
+        for slot in omitted {
+            slots.values[slot] = Slot::Absent;
         }
+        slots.gone = gone;
         let links = &self.scope.computed.links;
         slots.set_guards(guards, |key| links.iter().any(|link| *link.key == *key));
     }

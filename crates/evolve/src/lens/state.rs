@@ -17,8 +17,10 @@ const UNKNOWN: &str = "$unknown";
 const BLOCKED: &str = "$blocked";
 /// In a bag: stored fields that nobody understands and whose names the hub has for others.
 const FOREIGN: &str = "$foreign";
-/// In the bag of a scope: fields that are absent although they could be computed.
+/// In the bag of a scope: fields that are absent although they could be derived.
 const ABSENT: &str = "$absent";
+/// In the bag of a scope: fields that are absent although they could be converted.
+const GONE: &str = "$gone";
 /// In the bag of a scope: for facts that are stored in another spelling than the hub's, what the hub's was then.
 const GUARD: &str = "$guard";
 /// In the bag of a scope: what hooks keep.
@@ -38,8 +40,10 @@ pub(crate) struct Slots<'a> {
     has_misplaced: bool,
     /// What other spellings were when originals were written, by the keys of links.
     guards: Vec<Entry<'a>>,
-    /// While it is read: the ids of fields that are said to be absent.
-    absent: Vec<&'a str>,
+    /// Of what is stored: slots that are empty, although converting another spelling gives something.
+    pub(crate) gone: Vec<usize>,
+    /// While it is read: the slots that are said to be empty, although something could be derived.
+    absent: Vec<usize>,
     /// What hooks keep, by the keys of links.
     entries: Vec<Entry<'a>>,
     /// Slots of lists and maps whose parts are spelled by ids, although the hub has names for them.
@@ -65,7 +69,7 @@ pub(crate) enum Slot<'a> {
     Value(Value<'a>),
     /// Of an object field: the object is there. Its extras, if it has any.
     Object(Option<usize>),
-    /// Nothing, although something could be computed: somebody said so.
+    /// Nothing, although something could be derived: somebody said so.
     Tombstone,
 }
 
@@ -97,6 +101,8 @@ impl<'a> Slots<'a> {
         self.spelled_by_ids.clear();
         self.guards.clear();
         self.entries.clear();
+        self.gone.clear();
+        self.absent.clear();
     }
 
     /// Reads the stored form of a scope.
@@ -119,11 +125,9 @@ impl<'a> Slots<'a> {
         let (extras, _) = self.load_object(&scope.layout, &scope.layout.objects[0], stored, spelling);
         self.root = extras;
         // A stored value counts more than somebody's word that there is none.
-        for id in std::mem::take(&mut self.absent) {
-            if let Some(field) = scope.layout.by_id.get(id)
-                && matches!(self.values[field.slot], Slot::Absent)
-            {
-                self.values[field.slot] = Slot::Tombstone;
+        for slot in std::mem::take(&mut self.absent) {
+            if matches!(self.values[slot], Slot::Absent) {
+                self.values[slot] = Slot::Tombstone;
             }
         }
     }
@@ -304,8 +308,9 @@ impl<'a> Slots<'a> {
             match (entry.key, entry.value) {
                 (GUARD, Value::Object(guards)) if is_own => self.guards.extend_from_slice(guards),
                 (HOOK, Value::Object(kept)) if is_own => self.entries.extend_from_slice(kept),
-                (ABSENT, Value::Array(ids)) if is_own && ids.iter().all(|id| is_id(layout, *id)) => {
-                    self.absent.extend(ids.iter().filter_map(|id| id.as_str()));
+                (key @ (ABSENT | GONE), Value::Array(ids)) if is_own && ids.iter().all(|id| is_id(layout, *id)) => {
+                    let slots = ids.iter().filter_map(|id| Some(layout.by_id.get(id.as_str()?)?.slot));
+                    if key == GONE { self.gone.extend(slots) } else { self.absent.extend(slots) }
                 }
                 (IMPLICIT, Value::Bool(true)) => implicit = true,
                 (UNKNOWN, Value::Object(unknown)) => extras.unknown.extend_from_slice(unknown),
@@ -432,11 +437,15 @@ impl<'a> Store<'_, 'a> {
                 self.entries.push(Entry { key, value: Value::Object(self.arena.slice(entries)) });
             }
         }
-        let slots = self.slots.values.iter().zip(&self.layout.texts);
-        let absent = slots.filter(|(slot, _)| matches!(slot, Slot::Tombstone)).map(|(_, text)| Value::string(text));
-        let absent: Vec<_> = absent.collect();
-        if !absent.is_empty() {
-            self.entries.push(Entry { key: ABSENT, value: Value::Array(self.arena.slice(&absent)) });
+        let slots = self.slots.values.iter().enumerate();
+        let absent = slots.filter(|(_, value)| matches!(value, Slot::Tombstone)).map(|(slot, _)| slot);
+        let absent: Vec<usize> = absent.collect();
+        for (key, slots) in [(ABSENT, &absent), (GONE, &self.slots.gone)] {
+            if !slots.is_empty() {
+                let ids = slots.iter().map(|slot| Value::string(&self.layout.texts[*slot]));
+                let ids: Vec<_> = ids.collect();
+                self.entries.push(Entry { key, value: Value::Array(self.arena.slice(&ids)) });
+            }
         }
     }
 

@@ -180,6 +180,11 @@ impl Growth {
         if writers != version.writers {
             edits.push(Edit::Writers(version.writers));
         }
+        // What a version computes is locked with it, and never amended.
+        if locked.is_none() {
+            edits.extend(version.respelled.iter().cloned().map(Edit::Respelled));
+            edits.extend(version.derived.iter().cloned().map(Edit::Derived));
+        }
         let origin = match locked {
             Some(_) => Origin::Amended,
             None => Origin::New { from, before: self.next_locked(version, history) },

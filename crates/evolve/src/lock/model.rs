@@ -3,7 +3,10 @@
 use wheelwright_document::{Owned, Span};
 
 use super::fingerprint::Fingerprint;
-use crate::{History, Selector, Shape, Structure, StructureNode, Union, VersionName, Writers, problem::problem_at};
+use crate::{
+    Derived, History, Respelled, Selector, Shape, Structure, StructureNode, Union, VersionName, Writers,
+    problem::problem_at,
+};
 use wheelwright_schema::Problem;
 
 /// What is settled about every kind, for good.
@@ -129,6 +132,10 @@ pub(super) enum Edit {
     Order { at: Selector, names: Vec<Box<str>> },
     /// How documents of the version were written.
     Writers(Writers),
+    /// A fact has another spelling than in the version before.
+    Respelled(Respelled),
+    /// A field is computed where nobody wrote it.
+    Derived(Derived),
 }
 
 /// Everything about a node but where it is and what is below it.

@@ -1,5 +1,6 @@
 //! Reading a lock, line by line; what is wrong with it has a place and says how to mend it.
 
+mod computed;
 #[cfg(test)]
 mod tests;
 mod words;

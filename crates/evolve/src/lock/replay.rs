@@ -6,8 +6,8 @@ use wheelwright_document::Owned;
 
 use super::model::{Attributes, Description, Edit, Entry, Fault, Origin};
 use crate::{
-    FieldId, FieldRecord, History, NodeIndex, Selector, Shape, Step, Structure, StructureNode, VersionHistory,
-    VersionIndex, VersionName, Writers,
+    Derived, Direction, FieldId, FieldRecord, History, Located, NodeIndex, Respelled, Selector, Shape, Step, Structure,
+    StructureNode, VersionHistory, VersionIndex, VersionName,
 };
 
 /// How deep fields may nest; what a schema can say is less than half as deep.
@@ -95,16 +95,27 @@ impl Replay {
             only_gains(entry)?;
         }
         let base = base.map(|rank| &self.versions[rank]);
-        let writers = base.filter(|_| entry.origin == Origin::Amended).map_or(Writers::Exact, |base| base.writers);
+        let amended = base.filter(|_| entry.origin == Origin::Amended);
         let mut draft = Draft::of(base);
+        draft.has_computed(&entry.edits, Direction::Down)?;
         let fields = self.draw(entry, VersionIndex(rank as u32), &mut draft)?;
+        draft.has_computed(&entry.edits, Direction::Up)?;
         let (structure, ids) = self.settle(&draft, &fields)?;
         let mut version = VersionHistory::new(name.clone(), from, rank, structure);
         version.declared = false;
-        version.writers = entry.edits.iter().fold(writers, |writers, edit| match edit {
-            Edit::Writers(writers) => *writers,
-            _ => writers,
-        });
+        if let Some(amended) = amended {
+            version.writers = amended.writers;
+            version.respelled.clone_from(&amended.respelled);
+            version.derived.clone_from(&amended.derived);
+        }
+        for edit in &entry.edits {
+            match edit {
+                Edit::Writers(writers) => version.writers = *writers,
+                Edit::Respelled(respelled) => version.respelled.push(respelled.clone()),
+                Edit::Derived(derived) => version.derived.push(derived.clone()),
+                _ => {}
+            }
+        }
         for (node, id) in ids {
             version.set_id(node, id);
         }
@@ -151,7 +162,8 @@ impl Replay {
         for (edit_position, edit) in entry.edits.iter().enumerate() {
             let fault = |message: String| Fault::new(Some(edit_position), message);
             match edit {
-                Edit::Remove(_) | Edit::Writers(_) | Edit::Order { .. } => {}
+                Edit::Remove(_) | Edit::Order { .. } => {}
+                Edit::Writers(_) | Edit::Respelled(_) | Edit::Derived(_) => {}
                 Edit::Move { from, to } => {
                     let node = draft.sources[from];
                     draft.attach(node, to).map_err(fault)?;
@@ -232,14 +244,32 @@ impl Replay {
 /// lock, and in an object that is no younger than itself: storing every field where its first version has it needs that,
 /// else two objects could each be in the other.
 fn only_gains(entry: &Entry) -> Result<(), Fault> {
-    let is_loss = |edit: &Edit| matches!(edit, Edit::Remove(_) | Edit::Move { .. });
-    match entry.edits.iter().position(is_loss) {
-        Some(position) => {
-            let message =
-                format!("{} is locked, and can only gain fields: it neither loses nor moves any", entry.version);
-            Err(Fault::new(Some(position), message))
+    let version = &entry.version;
+    for (position, edit) in entry.edits.iter().enumerate() {
+        let message = match edit {
+            Edit::Remove(_) | Edit::Move { .. } => {
+                format!("{version} is locked, and can only gain fields: it neither loses nor moves any")
+            }
+            Edit::Respelled(_) | Edit::Derived(_) => format!("{version} is locked, and what it computes with it"),
+            _ => continue,
+        };
+        return Err(Fault::new(Some(position), message));
+    }
+    Ok(())
+}
+
+/// The fields of the new version (`Up`) or the one before (`Down`) that an edit computes.
+fn computed(edit: &Edit, side: Direction) -> &[Located<Selector>] {
+    match edit {
+        Edit::Respelled(Respelled { from, to, .. }) => {
+            if side == Direction::Up {
+                to
+            } else {
+                from
+            }
         }
-        None => Ok(()),
+        Edit::Derived(Derived { direction, at, .. }) if *direction == side => std::slice::from_ref(at),
+        _ => &[],
     }
 }
 
@@ -308,6 +338,16 @@ impl Draft {
 
     fn find(&self, steps: &[Step]) -> Option<usize> {
         steps.iter().try_fold(0, |node, step| self.places.get(&(node, step.clone())).copied())
+    }
+
+    /// Whether the fields that edits compute are there.
+    fn has_computed(&self, edits: &[Edit], side: Direction) -> Result<(), Fault> {
+        for (position, edit) in edits.iter().enumerate() {
+            if let Some(at) = computed(edit, side).iter().find(|at| self.find(at.item.steps()).is_none()) {
+                return Err(Fault::new(Some(position), format!("{} is computed, and not there", shown(&at.item))));
+            }
+        }
+        Ok(())
     }
 
     /// Takes out what is removed or moves. All paths are those of the version before, so none is taken out before all

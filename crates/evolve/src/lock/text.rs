@@ -1,5 +1,7 @@
 //! How a lock is written: a line a field, and every line for good.
 
+mod computed;
+
 use std::fmt::{self, Write as _};
 
 use wheelwright_document::{Arena, Owned, Text, Value, encode};
@@ -66,6 +68,8 @@ fn write_edit(edit: &Edit, out: &mut String) -> fmt::Result {
         Edit::Describe { at, description } => write!(out, "= {} {description}", Path(at))?,
         Edit::Order { at, names } => write!(out, "order {} {}", Path(at), Words(names))?,
         Edit::Writers(writers) => write!(out, "writers {}", writers_name(*writers))?,
+        Edit::Respelled(respelled) => write!(out, "{}", computed::Respelling(respelled))?,
+        Edit::Derived(derived) => write!(out, "{}", computed::Derivation(derived))?,
         Edit::Add { at, description, id, frozen } => {
             write!(out, "+ {} {description}", Path(at))?;
             if let Some(frozen) = frozen {
@@ -120,7 +124,7 @@ impl fmt::Display for Word<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_separator = |letter: char| letter.is_whitespace() || letter.is_control() || letter == ',';
         if self.0.is_empty() || self.0.starts_with('"') || self.0.contains(is_separator) {
-            return write_json(Value::String(Text::new(self.0)), f);
+            return Quoted(self.0).fmt(f);
         }
         f.write_str(self.0)
     }
@@ -145,6 +149,15 @@ impl fmt::Display for Path<'_> {
             [] => f.write_str(DOCUMENT),
             _ => Word(&self.0.to_string()).fmt(f),
         }
+    }
+}
+
+/// A text in quotes.
+struct Quoted<'t>(&'t str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_json(Value::String(Text::new(self.0)), f)
     }
 }
 

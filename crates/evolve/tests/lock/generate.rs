@@ -1,5 +1,7 @@
-//! Kinds that grow at random: versions that differ by additions, removals, renames, moves, returns and new shapes, some
-//! of which gain fields after they were locked.
+//! Kinds that grow at random: versions that differ by additions, removals, renames, moves, returns, new shapes and computed
+//! fields, some of which gain fields after they were locked.
+
+mod computed;
 
 use proptest::prelude::*;
 use wheelwright_document::{Owned, Span};
@@ -75,17 +77,20 @@ impl Kind {
             kind.versions.push((stage.version, fields));
             kind.versions.len() - 1
         });
+        let before = existing.is_none().then(|| kind.versions[position].1.clone());
         let mut into = step(stage.version);
         let fields = &mut kind.versions[position].1;
         for (sort, a, b) in &stage.edits {
             edit(fields, *sort, *a, *b, existing.is_none());
         }
-        if existing.is_none() {
+        if let Some(before) = before {
             renames(fields, &Some(Selector::root()), &Selector::root(), &mut into.renamed);
             if stage.declares {
                 into.writers = Some(located(Writers::Omitempty));
                 into.storage_defaults =
                     fields.iter().filter(|field| field.origin.is_none()).map(storage_default).collect();
+                (into.respelled, into.derived) =
+                    computed::between(&field_paths(&before), &field_paths(fields), &stage.edits);
             }
             kind.declaration.steps.push(into);
         }
@@ -180,6 +185,17 @@ fn object_paths(fields: &[Field], at: &Selector, out: &mut Vec<Selector>) {
     for field in fields {
         below(&field.kind, &at.then(Step::Field(field.name.as_str().into())), out);
     }
+}
+
+fn field_paths(fields: &[Field]) -> Vec<Selector> {
+    let mut objects = Vec::new();
+    object_paths(fields, &Selector::root(), &mut objects);
+    let mut fields = fields.to_vec();
+    let below = |at: &Selector| {
+        let names = object(&mut fields, at.steps()).iter().map(|field| Step::Field(field.name.as_str().into()));
+        names.map(|name| at.then(name)).collect::<Vec<_>>()
+    };
+    objects.iter().flat_map(below).collect()
 }
 
 fn object<'f>(fields: &'f mut Vec<Field>, steps: &[Step]) -> &'f mut Vec<Field> {

@@ -7,7 +7,8 @@ use std::{env, fs, path::Path};
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use wheelwright_document::{Arena, Decode, Span, Yaml, decode_yaml};
 use wheelwright_evolve::{
-    Declaration, DeclaredVersion, History, Located, Lock, Renamed, Selector, VersionName, VersionStep, Writers,
+    Conversion, Declaration, DeclaredVersion, Derived, Direction, History, Located, Lock, Renamed, Respelled, Selector,
+    VersionName, VersionStep, Writers,
 };
 use wheelwright_findings::rules;
 use wheelwright_schema::{Problem, Root, Schema, lower_schema};
@@ -82,6 +83,10 @@ fn person() -> (Lock, Declaration) {
     }
     into_v2.removed.push(path("spec.old"));
     into_v2.writers = Some(located(Writers::Omitempty));
+    let quantity = || vec![path("spec.quantity")];
+    into_v2.respelled.push(Respelled { from: quantity(), to: quantity(), with: located(Conversion::Text) });
+    let expression = located("'for ' + self.spec.alphaKey".into());
+    into_v2.derived.push(Derived { direction: Direction::Up, at: path("spec.note"), expression });
     person.steps.push(into_v2);
     let lock = grown(&lock, &person);
     declare(
@@ -175,7 +180,9 @@ fn generated_histories_have_every_sort_of_line() {
     }
     let count = |wanted: &dyn Fn(&str) -> bool| texts.lines().filter(|line| wanted(line.trim_start())).count();
     let starts = |sign: &'static str| move |line: &str| line.starts_with(sign);
-    for sign in ["- ", "~ ", "= ", "order ", "writers ", "amend ", "= . "] {
+    for sign in
+        ["- ", "~ ", "= ", "order ", "writers ", "amend ", "= . ", "converted ", "reshaped ", "hook ", "derived "]
+    {
         assert!(count(&starts(sign)) > 2, "{sign}");
     }
     for part in [" before ", " frozen ", "#2", " id ", " union ", "{}[]", " default \""] {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, marker::PhantomData};
 
 use wheelwright_document::Owned;
-use wheelwright_expr::{Identity, ObjectShape, REQUEST_BYTES, RESERVED_WORDS, ShapeId, ShapeKind, Shapes};
+use wheelwright_expr::{Identity, ObjectShape, REQUEST_BYTES, ShapeId, ShapeKind, Shapes, selected_name};
 
 use crate::{
     Schema,
@@ -102,7 +102,7 @@ impl<'s> SchemaShapes<'s> {
             // Kubernetes looks for the keys by the names that expressions use, and does not find those that differ.
             Some(ListType::Map) => {
                 let keys = schema.extensions.list_map_keys.iter();
-                Identity::Keys(keys.map(|key| escape(key).map_or_else(|| key.clone(), Into::into)).collect())
+                Identity::Keys(keys.map(|key| selected_name(key).map_or_else(|| key.clone(), Into::into)).collect())
             }
             _ => Identity::Position,
         };
@@ -134,7 +134,7 @@ impl<'s> SchemaShapes<'s> {
                 object.add(&property.name, None, opaque);
                 continue;
             };
-            object.add(&property.name, escape(&property.name).as_deref(), field.id);
+            object.add(&property.name, selected_name(&property.name).as_deref(), field.id);
             if property.schema.default.is_none() && schema.checks.required.contains(&property.name) {
                 min_bytes += property.name.len() as u64 + field.min_bytes + 4;
             }
@@ -177,47 +177,4 @@ fn longest(values: &[Owned]) -> u64 {
         _ => 0,
     });
     lengths.max().unwrap_or(0)
-}
-
-/// The name by which an expression selects a field; none if it cannot.
-pub(super) fn escape(name: &str) -> Option<String> {
-    if RESERVED_WORDS.contains(&name) || matches!(name, "true" | "false" | "null" | "in") {
-        return Some(format!("__{name}__"));
-    }
-    if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) {
-        return None;
-    }
-    let mut escaped = String::with_capacity(name.len());
-    let mut letters = name.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '_' if letters.next_if_eq(&'_').is_some() => escaped.push_str("__underscores__"),
-            '.' => escaped.push_str("__dot__"),
-            '-' => escaped.push_str("__dash__"),
-            '/' => escaped.push_str("__slash__"),
-            letter if letter == '_' || letter.is_ascii_alphanumeric() => escaped.push(letter),
-            _ => return None,
-        }
-    }
-    Some(escaped)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escape;
-
-    #[test]
-    fn names_are_escaped() {
-        let is = |name: &str, escaped: Option<&str>| assert_eq!(escape(name).as_deref(), escaped, "{name}");
-        is("plain", Some("plain"));
-        is("a.b-c/d", Some("a__dot__b__dash__c__slash__d"));
-        is("a__b", Some("a__underscores__b"));
-        is("a___b", Some("a__underscores___b"));
-        is("namespace", Some("__namespace__"));
-        is("int", Some("int"));
-        is("1st", None);
-        is("größe", None);
-        is("", None);
-        is("$ref", None);
-    }
 }

@@ -84,6 +84,11 @@ impl GoDuration {
         self.0 / MILLISECOND
     }
 
+    /// As Go writes it: `1h0m0s`, `1.5s`, `20ms`.
+    pub fn as_go(self) -> impl fmt::Display {
+        AsGo(self)
+    }
+
     /// The sum, if it fits.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
@@ -108,6 +113,44 @@ impl GoDuration {
 impl fmt::Display for GoDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}s", self.in_units(SECOND))
+    }
+}
+
+struct AsGo(GoDuration);
+
+impl fmt::Display for AsGo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (nanoseconds, second) = (self.0.0.unsigned_abs(), SECOND.unsigned_abs());
+        if self.0.0 < 0 {
+            f.write_str("-")?;
+        }
+        let (unit, name) = match nanoseconds {
+            0 => return f.write_str("0s"),
+            1..1_000 => (1, "ns"),
+            1_000..1_000_000 => (MICROSECOND.unsigned_abs(), "µs"),
+            1_000_000..1_000_000_000 => (MILLISECOND.unsigned_abs(), "ms"),
+            _ => (second, "s"),
+        };
+        let mut whole = nanoseconds / unit;
+        let seconds = nanoseconds / second;
+        if seconds >= 3600 {
+            write!(f, "{}h", seconds / 3600)?;
+        }
+        if seconds >= 60 {
+            write!(f, "{}m", seconds / 60 % 60)?;
+            whole %= 60;
+        }
+        write!(f, "{whole}")?;
+        let (mut fraction, mut place) = (nanoseconds % unit, unit / 10);
+        if fraction > 0 {
+            f.write_str(".")?;
+        }
+        while fraction > 0 {
+            write!(f, "{}", fraction / place)?;
+            fraction %= place;
+            place /= 10;
+        }
+        f.write_str(name)
     }
 }
 
@@ -254,6 +297,27 @@ mod tests {
             [("1h", "3600s"), ("0", "0s"), ("1ns", "0.000000001s"), ("-1.5s", "-1.5s"), ("2562047h", "9223369200s")];
         for (text, written) in cases {
             assert_eq!(GoDuration::parse(text).unwrap().to_string(), written, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_go() {
+        let cases = [
+            (0, "0s"),
+            (1, "1ns"),
+            (-1_100, "-1.1µs"),
+            (2_050_000, "2.05ms"),
+            (SECOND, "1s"),
+            (90 * SECOND + SECOND / 2, "1m30.5s"),
+            (10 * MINUTE, "10m0s"),
+            (HOUR, "1h0m0s"),
+            (-25 * HOUR - SECOND, "-25h0m1s"),
+            (i64::MAX, "2562047h47m16.854775807s"),
+            (i64::MIN, "-2562047h47m16.854775808s"),
+        ];
+        for (nanoseconds, text) in cases {
+            assert_eq!(GoDuration(nanoseconds).as_go().to_string(), text);
+            assert_eq!(GoDuration::parse(text), Some(GoDuration(nanoseconds)), "{text}");
         }
     }
 

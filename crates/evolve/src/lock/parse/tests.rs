@@ -98,7 +98,21 @@ fn lines_that_cannot_be_read_say_what_was_expected() {
         ("+ a list of object keys a,", "expected a name"),
         ("~ a b", "expected `->`"),
         ("writers go", "expected `exact` or `omitempty`"),
-        ("* a", "expected `+`, `-`, `~`, `=`, `order`, `writers`, `version`, `amend` or `sum` instead of `*`"),
+        (
+            "* a",
+            "expected `+`, `-`, `~`, `=`, `order`, `writers`, `converted`, `reshaped`, `hook`, `derived`, `version`, \
+             `amend` or `sum` instead of `*`",
+        ),
+        ("converted a b text", "expected `->`"),
+        ("converted , -> b text", "expected a path on either side of `->`"),
+        ("converted a -> b", "expected how it is converted instead of ``"),
+        ("converted a -> b template \"{b}\"", "expected how it is converted instead of `template`"),
+        ("reshaped a -> b template {b}", "expected a text in quotes"),
+        ("converted a -> b values \"x\",\"y\"", "expected `=` and a text in quotes"),
+        ("converted a -> b up \"x\"", "expected `down`"),
+        ("hook a -> b name", "expected a name"),
+        ("derived a \"x\"", "expected `up` or `down` instead of `a`"),
+        ("derived up a x", "expected a text in quotes"),
     ] {
         expect(&with(edit, ""), unreadable, 5, message);
     }
@@ -128,6 +142,11 @@ fn lines_that_contradict_one_another_are_found() {
             8,
             "a[].b has left its list or map",
         ),
+        ("+ a string", "version v2 from v1 ZERO\nconverted b -> a text", 7, "b is computed, and not there"),
+        ("+ a string", "version v2 from v1 ZERO\nconverted a -> b text", 7, "b is computed, and not there"),
+        ("+ a string", "version v2 from v1 ZERO\nderived up b \"self.a\"", 7, "b is computed, and not there"),
+        ("+ a string\nderived down a \"self.a\"", "", 6, "a is computed, and not there"),
+        ("+ a string", "amend v1 ZERO\nderived up a \"self.b\"", 7, "v1 is locked, and what it computes with it"),
     ] {
         expect(&with(edits, then), &rules::LOCK_INCONSISTENT, line, message);
     }
@@ -136,6 +155,39 @@ fn lines_that_contradict_one_another_are_found() {
     assert_eq!(parse(&twice).1[0].message, "example.com/Person is locked twice");
     let cut = LOCK.trim_end().rsplit_once('\n').unwrap().0;
     expect(cut, &rules::LOCK_EDITED, 4, "the end of example.com/Person is missing: it has no sum");
+}
+
+#[test]
+fn what_is_computed_is_written_as_it_is_read() {
+    let computed = r#"
+    converted a -> a durationSeconds
+    converted a -> a quantity
+    converted a -> a scale 0.001
+    converted l[] -> l[] text
+    converted a -> a values "Fast"="Quick","a \"b\", c"="","="=","
+    converted a -> a joined " "
+    converted a -> a key name
+    converted a -> a oneItem
+    converted a -> a up "self * 2" down "self\n/ 2"
+    reshaped a -> b,"[\"with space\"]" template "{b}:{with space}"
+    reshaped b,"[\"with space\"]" -> a template "{b}:{with space}" pattern "^(?P<b>.*):(.*)$"
+    reshaped a -> a key name
+    reshaped a -> a key name value "the value"
+    reshaped b,"[\"with space\"]" -> a entries x,"y z"
+    reshaped a -> a renamedKeys "app"="application"
+    reshaped b -> a,b up "x","y" down "z"
+    hook b,a -> a name legacyAddress
+    derived up a "self.b + ','"
+    derived down b "'='""#;
+    let fields = "    + a string\n    + b string\n    + l list of string\n    + \"[\\\"with space\\\"]\" string";
+    let text = with(fields, &format!("  version v2 from v1 ZERO{computed}"));
+    let (lock, problems) = parse(&text);
+    assert!(problems.is_empty(), "{problems:?}");
+    let written = lock.to_string();
+    assert!(written.contains(computed), "{written}");
+    assert_eq!(parse(&written).0, lock);
+    let history = lock.kinds()[0].history();
+    assert_eq!((history.versions[1].respelled.len(), history.versions[1].derived.len()), (17, 2));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::{
 /// What should have been where something else is.
 pub(super) struct Expected(pub(super) String);
 
-fn expected<T>(what: impl Into<String>) -> Result<T, Expected> {
+pub(super) fn expected<T>(what: impl Into<String>) -> Result<T, Expected> {
     Err(Expected(what.into()))
 }
 
@@ -104,19 +104,22 @@ impl<'t> Words<'t> {
                 let known = [Writers::Exact, Writers::Omitempty].into_iter().find(|known| writers_name(*known) == name);
                 Edit::Writers(known.map_or_else(|| expected("`exact` or `omitempty`"), Ok)?)
             }
+            "converted" | "reshaped" | "hook" => Edit::Respelled(self.respelled(sign)?),
+            "derived" => Edit::Derived(self.derived()?),
             other => {
-                let signs = "`+`, `-`, `~`, `=`, `order`, `writers`, `version`, `amend` or `sum`";
+                let signs = "`+`, `-`, `~`, `=`, `order`, `writers`, `converted`, `reshaped`, `hook`, `derived`, \
+                             `version`, `amend` or `sum`";
                 return expected(format!("{signs} instead of `{}`", shown(other)));
             }
         })
     }
 
-    fn path(&mut self) -> Result<Selector, Expected> {
-        let text = self.quotable()?;
-        if text == DOCUMENT {
-            return Ok(Selector::root());
-        }
-        Selector::parse(&text).or_else(|error| expected(format!("a path instead of `{}`: {error}", shown(&text))))
+    pub(super) fn path(&mut self) -> Result<Selector, Expected> {
+        path_in(&self.quotable()?)
+    }
+
+    pub(super) fn paths(&mut self) -> Result<Vec<Selector>, Expected> {
+        self.separated(|words| path_in(&words.until_any(&[' ', ','])?))
     }
 
     fn description(&mut self) -> Result<Description, Expected> {
@@ -149,20 +152,49 @@ impl<'t> Words<'t> {
         Ok(Union { members, discriminator })
     }
 
-    fn list(&mut self) -> Result<Vec<Box<str>>, Expected> {
+    pub(super) fn list(&mut self) -> Result<Vec<Box<str>>, Expected> {
+        self.separated(|words| Ok(words.until_any(&[' ', ','])?.into()))
+    }
+
+    /// Things with commas between them; a comma is none at all.
+    pub(super) fn separated<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, Expected>,
+    ) -> Result<Vec<T>, Expected> {
         if self.takes(",") {
             return Ok(Vec::new());
         }
-        let mut list = Vec::new();
+        let mut found = Vec::new();
         loop {
-            list.push(self.until_any(&[' ', ','])?.into());
-            match self.rest.strip_prefix(',') {
-                Some(rest) => self.rest = rest,
-                None => break,
+            found.push(read(self)?);
+            if !self.skips(',') {
+                break;
             }
         }
         self.rest = self.rest.trim_start();
-        Ok(list)
+        Ok(found)
+    }
+
+    /// Whether this letter is next; if so, it is taken.
+    pub(super) fn skips(&mut self, letter: char) -> bool {
+        let after = self.rest.strip_prefix(letter);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
+    }
+
+    /// A text that is in quotes in any case.
+    pub(super) fn text(&mut self) -> Result<Box<str>, Expected> {
+        let text = self.text_in_list()?;
+        self.rest = self.rest.trim_start();
+        Ok(text)
+    }
+
+    /// A text that is in quotes in any case, with a comma or `=` right behind it or not.
+    pub(super) fn text_in_list(&mut self) -> Result<Box<str>, Expected> {
+        if !self.rest.starts_with('"') {
+            return expected("a text in quotes");
+        }
+        Ok(self.until_any(&[' ', ',', '='])?.into())
     }
 
     fn json(&mut self) -> Result<Owned, Expected> {
@@ -219,13 +251,20 @@ impl<'t> Words<'t> {
     }
 }
 
+fn path_in(text: &str) -> Result<Selector, Expected> {
+    if text == DOCUMENT {
+        return Ok(Selector::root());
+    }
+    Selector::parse(text).or_else(|error| expected(format!("a path instead of `{}`: {error}", shown(text))))
+}
+
 fn decode<'a>(text: &'a str, arena: &'a Arena) -> Option<Value<'a>> {
     let options = Decode { max_bytes: usize::MAX, ..Decode::default() };
     options.decode(text.as_bytes(), arena).ok().map(|decoded| decoded.value)
 }
 
 /// As much of a text as fits into a message.
-fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),

@@ -1,0 +1,389 @@
+//! Expressions over a value or over the fields of a scope, and the values that they give.
+
+use wheelwright_document::{Arena, Entry, Number, Value, canonical};
+use wheelwright_expr::{
+    EXPRESSION_LIMIT, Evaluator, Expression, Failure, FailureKind, Identity, ObjectShape, REQUEST_BYTES, ShapeId,
+    ShapeKind, Shapes, Type, Val, Variable,
+    ast::{Comprehension, Expr, Node},
+    parse, selected_name,
+};
+use wheelwright_findings::rules;
+use wheelwright_schema::Problem;
+
+use super::{
+    Failed, Side,
+    decimal::{integer, written},
+    fit::Fit,
+    single::Context,
+    unfit,
+};
+use crate::{Located, NodeIndex, Respelled, Scalar, Selector, Shape, Step, Structure, problem::problem_at};
+
+/// Expressions over one `self`, each with the field that it is for.
+#[derive(Debug)]
+pub(super) struct Computed {
+    shapes: Shapes,
+    own: ShapeId,
+    any: ShapeId,
+    expressions: Box<[(Expression, Fit)]>,
+}
+
+/// A field of a version.
+pub(super) type Place<'s> = (&'s Structure, NodeIndex);
+
+impl Computed {
+    /// An expression over a value of one field that gives one of another.
+    pub(super) fn of_value(
+        source: &Located<Box<str>>,
+        (structure, own): Place<'_>,
+        target: Place<'_>,
+    ) -> Result<Self, Vec<Problem>> {
+        let mut shapes = Shapes::default();
+        let own = add(&mut shapes, structure, own, None);
+        Self::compile(shapes, own, &[(source, target)])
+    }
+
+    /// An expression over some of the fields of an object.
+    pub(super) fn of_object(
+        source: &Located<Box<str>>,
+        (structure, own): Place<'_>,
+        read: Option<&[Box<str>]>,
+        target: Place<'_>,
+    ) -> Result<Self, Vec<Problem>> {
+        let mut shapes = Shapes::default();
+        let own = add(&mut shapes, structure, own, read);
+        Self::compile(shapes, own, &[(source, target)])
+    }
+
+    /// Expressions over the fields of a scope, one for each field on the other side.
+    pub(super) fn of_scope(
+        scope: &Scope,
+        sources: &[Located<Box<str>>],
+        from: Side<'_>,
+        to: Side<'_>,
+    ) -> Result<Self, Vec<Problem>> {
+        let mut shapes = Shapes::default();
+        let own = scope.root.add(&mut shapes, from);
+        let targets = to.fields.iter().map(|field| (to.structure, *field));
+        Self::compile(shapes, own, &sources.iter().zip(targets).collect::<Vec<_>>())
+    }
+
+    fn compile(
+        mut shapes: Shapes,
+        own: ShapeId,
+        wanted: &[(&Located<Box<str>>, Place<'_>)],
+    ) -> Result<Self, Vec<Problem>> {
+        let any = shapes.add(ShapeKind::Any, true, REQUEST_BYTES);
+        let variables = [
+            Variable { name: "self".into(), r#type: Type::of_shape(&shapes, own), shape: Some(own) },
+            Variable { name: "metadata".into(), r#type: Type::Dyn, shape: Some(any) },
+        ];
+        let mut problems = Vec::new();
+        let mut expressions = Vec::new();
+        for (source, (structure, field)) in wanted {
+            match Expression::compile_any(&source.item, &shapes, &variables) {
+                Err(error) => problems.extend(error.mistakes().iter().map(|mistake| {
+                    let place = mistake.at.start + 1;
+                    let message = format!("`{}`: {}, at character {place}", source.item, mistake.message);
+                    let mut problem = problem_at(&rules::COMPUTED_EXPRESSION, source.span, message);
+                    problem.part = Some((source.item.clone(), mistake.at.clone()));
+                    problem
+                })),
+                Ok((_, r#type)) if !can_fit(&r#type, structure, *field) => {
+                    let wanted = structure.shape_name(*field);
+                    let path = structure.selector(*field);
+                    let message =
+                        format!("`{}` gives a value of type {type}, and {path} is of type {wanted}", source.item);
+                    problems.push(problem_at(&rules::COMPUTED_EXPRESSION, source.span, message));
+                }
+                Ok((expression, _)) => expressions.push((expression, Fit::of(structure, *field))),
+            }
+        }
+        match problems.is_empty() {
+            true => Ok(Self { shapes, own, any, expressions: expressions.into() }),
+            false => Err(problems),
+        }
+    }
+
+    /// What each expression gives.
+    pub(super) fn evaluate<'a>(
+        &'a self,
+        own: Value<'a>,
+        context: Context<'a>,
+        results: &mut Vec<Option<Value<'a>>>,
+    ) -> Result<(), Failed> {
+        let values = context.arena.slice(&[own, context.metadata.unwrap_or(Value::Null)]);
+        let mut evaluator = Evaluator::new(&self.shapes, context.arena);
+        let variables = [evaluator.read(&values[0], self.own), evaluator.read(&values[1], self.any)];
+        for (expression, fit) in &self.expressions {
+            evaluator.set_budget(EXPRESSION_LIMIT);
+            let value = match expression.evaluate(&mut evaluator, &variables) {
+                Ok(value) => document(value, context.arena)?,
+                Err(failure) => absent_or_failed(&failure)?,
+            };
+            if let Some(value) = value {
+                fit.check(value)?;
+            }
+            results.push(value);
+        }
+        Ok(())
+    }
+
+    /// What the one expression gives.
+    pub(super) fn evaluate_one<'a>(
+        &'a self,
+        own: Value<'a>,
+        context: Context<'a>,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        let mut results = Vec::with_capacity(1);
+        self.evaluate(own, context, &mut results)?;
+        Ok(results.pop().flatten())
+    }
+}
+
+/// What is not there makes what is computed from it absent, and nobody has to be told.
+fn absent_or_failed(failure: &Failure) -> Result<Option<Value<'static>>, Failed> {
+    match failure.kind() {
+        FailureKind::Absent => Ok(None),
+        _ => Err(Failed(failure.message().to_owned())),
+    }
+}
+
+/// Fields by their paths in the object that all of them are in.
+#[derive(Debug)]
+pub(super) struct Scope {
+    root: Branch,
+}
+
+#[derive(Debug)]
+enum Branch {
+    /// A field, by its position.
+    Field(usize),
+    Object(Vec<(Box<str>, Branch)>),
+}
+
+impl Scope {
+    /// The scope of fields with these paths.
+    pub(super) fn of(respelled: &Respelled, paths: &[Located<Selector>]) -> Result<Self, Vec<Problem>> {
+        let mut root = Branch::Object(Vec::new());
+        for (position, path) in paths.iter().enumerate() {
+            let steps = path.item.steps();
+            let start = steps.iter().rposition(|step| !matches!(step, Step::Field(_))).map_or(0, |last| last + 1);
+            let names: Vec<_> = steps[start..]
+                .iter()
+                .filter_map(|step| match step {
+                    Step::Field(name) => Some(name),
+                    _ => None,
+                })
+                .collect();
+            if !root.insert(&names, position) {
+                let message = format!("{} is not a field beside the others: expressions read whole fields", path.item);
+                return Err(unfit(respelled, &message));
+            }
+        }
+        Ok(Self { root })
+    }
+
+    /// An object with those fields that are there.
+    pub(super) fn object<'a>(&'a self, values: &[Option<Value<'a>>], arena: &'a Arena) -> Value<'a> {
+        self.root.value(values, arena).unwrap_or(Value::Object(&[]))
+    }
+}
+
+impl Branch {
+    fn insert(&mut self, names: &[&Box<str>], position: usize) -> bool {
+        let (Self::Object(branches), [name, rest @ ..]) = (self, names) else { return false };
+        let found = branches.iter().position(|(branch, _)| branch == *name);
+        match (found, rest) {
+            (Some(_), []) => false,
+            (None, []) => {
+                branches.push(((*name).clone(), Self::Field(position)));
+                true
+            }
+            (found, rest) => {
+                let at = found.unwrap_or_else(|| {
+                    branches.push(((*name).clone(), Self::Object(Vec::new())));
+                    branches.len() - 1
+                });
+                branches[at].1.insert(rest, position)
+            }
+        }
+    }
+
+    fn add(&self, shapes: &mut Shapes, side: Side<'_>) -> ShapeId {
+        match self {
+            Self::Field(position) => add(shapes, side.structure, side.fields[*position], None),
+            Self::Object(branches) => {
+                let mut object = ObjectShape::default();
+                for (name, branch) in branches {
+                    let shape = branch.add(shapes, side);
+                    object.add(name, selected_name(name).as_deref(), shape);
+                }
+                shapes.add(ShapeKind::Object(object), false, 0)
+            }
+        }
+    }
+
+    fn value<'a>(&'a self, values: &[Option<Value<'a>>], arena: &'a Arena) -> Option<Value<'a>> {
+        match self {
+            Self::Field(position) => values.get(*position).copied().flatten(),
+            Self::Object(branches) => {
+                let entries: Vec<_> = branches
+                    .iter()
+                    .filter_map(|(key, branch)| branch.value(values, arena).map(|value| Entry { key, value }))
+                    .collect();
+                (!entries.is_empty()).then(|| Value::Object(arena.slice(&entries)))
+            }
+        }
+    }
+}
+
+/// Adds the shape of a node; of an object, with some of its fields only.
+fn add(shapes: &mut Shapes, structure: &Structure, index: NodeIndex, read: Option<&[Box<str>]>) -> ShapeId {
+    let node = structure.node(index);
+    let kind = match node.shape {
+        Shape::Scalar(Scalar::String) => ShapeKind::String,
+        Shape::Scalar(Scalar::Integer) => ShapeKind::Int,
+        Shape::Scalar(Scalar::Number) => ShapeKind::Double,
+        Shape::Scalar(Scalar::Boolean) => ShapeKind::Bool,
+        Shape::Scalar(Scalar::IntOrString) => ShapeKind::IntOrString,
+        Shape::Scalar(Scalar::Any) => ShapeKind::Any,
+        Shape::List | Shape::Map => match structure.element(index) {
+            Some(element) => {
+                let below = add(shapes, structure, element, None);
+                match node.shape {
+                    Shape::List => ShapeKind::List { items: below, identity: Identity::Position },
+                    _ => ShapeKind::Map { values: below },
+                }
+            }
+            None => ShapeKind::Any,
+        },
+        Shape::Object => {
+            let mut object = ObjectShape::default();
+            for child in &node.children {
+                let Some(name) = structure.node(*child).name() else { continue };
+                if read.is_none_or(|read| read.iter().any(|read| **read == *name)) {
+                    let shape = add(shapes, structure, *child, None);
+                    object.add(name, selected_name(name).as_deref(), shape);
+                }
+            }
+            ShapeKind::Object(object)
+        }
+    };
+    shapes.add(kind, node.nullable, REQUEST_BYTES)
+}
+
+/// Whether a value of a type can be one of a field, as far as that is known before there is one.
+fn can_fit(r#type: &Type, structure: &Structure, field: NodeIndex) -> bool {
+    let shape = structure.node(field).shape;
+    let below = |r#type: &Type| structure.element(field).is_none_or(|element| can_fit(r#type, structure, element));
+    let is_any = shape == Shape::Scalar(Scalar::Any);
+    let is = |scalars: &[Scalar]| matches!(shape, Shape::Scalar(scalar) if is_any || scalars.contains(&scalar));
+    match r#type {
+        Type::Dyn | Type::Null | Type::Variable(_) => true,
+        Type::Optional(value) => can_fit(value, structure, field),
+        Type::Bool => is(&[Scalar::Boolean]),
+        Type::Int | Type::Uint => is(&[Scalar::Integer, Scalar::Number, Scalar::IntOrString]),
+        Type::Double => is(&[Scalar::Number]),
+        Type::String | Type::Bytes | Type::Timestamp | Type::Duration => is(&[Scalar::String, Scalar::IntOrString]),
+        Type::List(item) => is_any || shape == Shape::List && below(item),
+        Type::Map(key, value) => {
+            let is_text = matches!(&**key, Type::String | Type::Dyn | Type::Variable(_));
+            is_text && (is_any || shape == Shape::Object || shape == Shape::Map && below(value))
+        }
+        Type::Object(_) => is_any || matches!(shape, Shape::Object | Shape::Map),
+        _ => false,
+    }
+}
+
+/// A value of an expression as one of a document; `None` for null and for what is optional and absent.
+fn document<'a>(value: Val<'a>, arena: &'a Arena) -> Result<Option<Value<'a>>, Failed> {
+    Ok(Some(match value {
+        Val::Null | Val::Optional(None) => return Ok(None),
+        Val::Optional(Some(value)) => return document(*value, arena),
+        Val::Bool(value) => Value::Bool(value),
+        Val::Int(value) => integer(value, arena),
+        Val::Uint(value) => number(written(format_args!("{value}"), arena))?,
+        Val::Double(value) if value.is_finite() => {
+            let text = format!("{value:e}");
+            let canonical = Number::new(&text).map(|number| canonical(Value::Number(number))).unwrap_or_default();
+            number(arena.text(str::from_utf8(&canonical).unwrap_or_default()))?
+        }
+        Val::Double(_) => return Err(Failed("out of range: the result is not a finite number".to_owned())),
+        Val::String(text) => Value::string(text),
+        Val::Bytes(bytes) => Value::string(arena.text(&wheelwright_text::base64::encode(bytes))),
+        Val::Timestamp(moment) => Value::string(written(format_args!("{moment}"), arena)),
+        Val::Duration(span) => Value::string(written(format_args!("{span}"), arena)),
+        Val::Items(items, _) => Value::Array(items),
+        Val::Fields(entries, _) => Value::Object(entries),
+        Val::Opaque(value) => *value,
+        Val::List(items) => {
+            let items: Result<Vec<_>, Failed> =
+                items.iter().map(|item| Ok(document(*item, arena)?.unwrap_or(Value::Null))).collect();
+            Value::Array(arena.slice(&items?))
+        }
+        Val::Map(entries) => {
+            let entries: Result<Vec<_>, Failed> = entries
+                .iter()
+                .map(|(key, value)| match key {
+                    Val::String(key) => Ok(Entry { key, value: document(*value, arena)?.unwrap_or(Value::Null) }),
+                    other => Err(Failed(format!("wrong type: a key must be a string, not {}", other.type_name()))),
+                })
+                .collect();
+            Value::Object(arena.slice(&entries?))
+        }
+        other => return Err(Failed(format!("wrong type: the result is of type {}", other.type_name()))),
+    }))
+}
+
+fn number(text: &str) -> Result<Value<'_>, Failed> {
+    Number::new(text).map(Value::Number).ok_or_else(|| Failed::out_of_range(text))
+}
+
+/// The fields right below `self` that an expression reads; `None` if it may read any, or cannot be read itself.
+pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Box<str>>> {
+    let mut selected = Vec::new();
+    if !read_by(&parse(source).ok()?, &mut selected) {
+        return None;
+    }
+    let names = structure.node(own).children.iter().filter_map(|child| structure.node(*child).name());
+    let is_read = |name: &str| {
+        let escaped = selected_name(name);
+        selected.iter().any(|selected| **selected == *name || Some(&**selected) == escaped.as_deref())
+    };
+    Some(names.filter(|name| is_read(name)).map(Into::into).collect())
+}
+
+/// Adds the fields that are selected from `self`; false if `self` is used in any other way.
+fn read_by(expr: &Expr, selected: &mut Vec<Box<str>>) -> bool {
+    let is_own = |expr: &Expr| matches!(&expr.node, Node::Name(name) if matches!(&**name, "self" | ".self"));
+    match &expr.node {
+        Node::Select { operand, field, .. } | Node::Has { operand, field } if is_own(operand) => {
+            selected.push(field.clone());
+            true
+        }
+        _ => !is_own(expr) && parts(expr).into_iter().all(|part| read_by(part, selected)),
+    }
+}
+
+/// The expressions right below one.
+fn parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.node {
+        Node::Name(_) | Node::Literal(_) => Vec::new(),
+        Node::Select { operand, .. } | Node::Has { operand, .. } | Node::Unary { operand, .. } => vec![operand],
+        Node::Index { operand, index, .. } => vec![operand, index],
+        Node::Binary { left, right, .. } => vec![left, right],
+        Node::And(operands) | Node::Or(operands) => operands.iter().collect(),
+        Node::Conditional { condition, then, otherwise } => vec![condition, then, otherwise],
+        Node::Call { target, arguments, .. } => target.as_deref().into_iter().chain(arguments).collect(),
+        Node::List(items) => items.iter().map(|(item, _)| item).collect(),
+        Node::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
+        Node::Message { fields, .. } => fields.iter().map(|(_, value, _)| value).collect(),
+        Node::Comprehension(comprehension) => {
+            let Comprehension { range, condition, transform, .. } = &**comprehension;
+            [range].into_iter().chain(condition).chain(transform).collect()
+        }
+        Node::Bind { value, body, .. } => vec![value, body],
+        Node::OptionalMap { operand, body, .. } => vec![operand, body],
+    }
+}

@@ -1,0 +1,203 @@
+//! Whether a value is one that a field can have, and what is wrong if it is not.
+
+use std::collections::HashMap;
+
+use wheelwright_document::{Number, Value};
+
+use super::Failed;
+use crate::{NodeIndex, Scalar, Shape, Structure};
+
+/// The shape of a field and everything below it.
+#[derive(Debug)]
+pub(crate) struct Fit {
+    kind: FitKind,
+    nullable: bool,
+}
+
+#[derive(Debug)]
+enum FitKind {
+    Scalar(Scalar),
+    List(Box<Fit>),
+    Map(Box<Fit>),
+    Object { fields: HashMap<Box<str>, Fit>, keeps_unknown: bool },
+}
+
+impl Fit {
+    /// The shape of a node.
+    pub(crate) fn of(structure: &Structure, index: NodeIndex) -> Self {
+        let node = structure.node(index);
+        let below = || structure.element(index).map_or_else(Self::anything, |element| Self::of(structure, element));
+        let kind = match node.shape {
+            Shape::Scalar(scalar) => FitKind::Scalar(scalar),
+            Shape::List => FitKind::List(Box::new(below())),
+            Shape::Map => FitKind::Map(Box::new(below())),
+            Shape::Object => {
+                let fields = node.children.iter().filter_map(|child| {
+                    structure.node(*child).name().map(|name| (name.into(), Self::of(structure, *child)))
+                });
+                FitKind::Object { fields: fields.collect(), keeps_unknown: node.keeps_unknown }
+            }
+        };
+        Self { kind, nullable: node.nullable }
+    }
+
+    fn anything() -> Self {
+        Self { kind: FitKind::Scalar(Scalar::Any), nullable: true }
+    }
+
+    /// Null is a value of it.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.nullable
+    }
+
+    /// The type, of a scalar; any of what has parts.
+    pub(crate) fn scalar(&self) -> Scalar {
+        match &self.kind {
+            FitKind::Scalar(scalar) => *scalar,
+            _ => Scalar::Any,
+        }
+    }
+
+    /// The shape of the items or values, of a list or map.
+    pub(crate) fn element(&self) -> Option<&Self> {
+        match &self.kind {
+            FitKind::List(element) | FitKind::Map(element) => Some(element),
+            _ => None,
+        }
+    }
+
+    /// The shape under a key, of an object or map.
+    pub(crate) fn under(&self, key: &str) -> Option<&Self> {
+        match &self.kind {
+            FitKind::Map(values) => Some(values),
+            FitKind::Object { fields, .. } => fields.get(key),
+            _ => None,
+        }
+    }
+
+    /// Says what is wrong with a value, if it is none of the field.
+    pub(crate) fn check(&self, value: Value<'_>) -> Result<(), Failed> {
+        if self.nullable && value.is_null() {
+            return Ok(());
+        }
+        match (&self.kind, value) {
+            (FitKind::Scalar(scalar), value) => check_scalar(*scalar, value),
+            (FitKind::List(items), Value::Array(list)) => list.iter().try_for_each(|item| items.check(*item)),
+            (FitKind::Map(values), Value::Object(entries)) => {
+                entries.iter().try_for_each(|entry| values.check(entry.value).map_err(|failed| failed.under(entry.key)))
+            }
+            (FitKind::Object { fields, keeps_unknown }, Value::Object(entries)) => {
+                entries.iter().try_for_each(|entry| match fields.get(entry.key) {
+                    Some(field) => field.check(entry.value).map_err(|failed| failed.under(entry.key)),
+                    None if *keeps_unknown => Ok(()),
+                    None => Err(Failed(format!("there is no field {}", entry.key))),
+                })
+            }
+            (kind, value) => Err(wrong_type(kind.name(), value)),
+        }
+    }
+}
+
+impl FitKind {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Scalar(scalar) => scalar.name(),
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Object { .. } => "object",
+        }
+    }
+}
+
+/// An integer that the field can have: whole, and of 64 bits.
+pub(crate) fn check_integer(number: Number<'_>) -> Result<(), Failed> {
+    if number.as_i64().is_some() {
+        return Ok(());
+    }
+    if !number.is_integral() {
+        return Err(Failed(format!("{} is not a whole number", excerpt(number.as_str()))));
+    }
+    let [least, most] = ["-9223372036854775808", "9223372036854775807"].map(Number::new);
+    let is_within = |limit: Option<Number<'_>>, order| limit.is_some_and(|limit| number.compare(limit) != order);
+    match is_within(least, std::cmp::Ordering::Less) && is_within(most, std::cmp::Ordering::Greater) {
+        true => Ok(()),
+        false => Err(Failed::out_of_range(number.as_str())),
+    }
+}
+
+fn check_scalar(scalar: Scalar, value: Value<'_>) -> Result<(), Failed> {
+    match (scalar, value) {
+        (Scalar::Integer | Scalar::IntOrString, Value::Number(number)) => check_integer(number),
+        (Scalar::String | Scalar::IntOrString, Value::String(_))
+        | (Scalar::Number, Value::Number(_))
+        | (Scalar::Boolean, Value::Bool(_)) => Ok(()),
+        (Scalar::Any, value) if !value.is_null() => Ok(()),
+        _ => Err(wrong_type(scalar.name(), value)),
+    }
+}
+
+#[cold]
+pub(crate) fn wrong_type(wanted: &str, value: Value<'_>) -> Failed {
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    Failed(format!("wrong type: it must be of type {wanted}, not {found}"))
+}
+
+/// As much of a text as a message has room for.
+pub(crate) fn excerpt(text: &str) -> String {
+    const CHARACTERS: usize = 60;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::Arena;
+    use wheelwright_schema::Root;
+
+    use super::*;
+    use crate::testing::{document, schema};
+
+    #[test]
+    fn a_value_fits_if_every_part_of_it_is_of_the_declared_type() {
+        let text = "{type: object, properties: {s: {type: string}, i: {type: integer}, n: {type: number}, \
+            b: {type: boolean, nullable: true}, x: {x-kubernetes-int-or-string: true}, \
+            l: {type: array, items: {type: integer}}, m: {type: object, additionalProperties: {type: string}}, \
+            o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}}}";
+        let structure = Structure::of(&schema(text), Root::Value);
+        let fit = Fit::of(&structure, structure.root());
+        let arena = Arena::new();
+        for good in [
+            "{}",
+            r#"{"s":"","i":3,"n":1.5,"b":true,"x":"a","l":[1,2],"m":{"a":"b"},"o":{"a":"","z":[null]}}"#,
+            r#"{"i":-9223372036854775808,"x":1,"b":null,"l":[],"m":{}}"#,
+            r#"{"i":1e3,"n":1e400}"#,
+        ] {
+            assert!(fit.check(document(good, &arena)).is_ok(), "{good}");
+        }
+        for (bad, message) in [
+            (r#"{"s":1}"#, "s: wrong type: it must be of type string, not a number"),
+            (r#"{"s":null}"#, "s: wrong type: it must be of type string, not null"),
+            (r#"{"i":1.5}"#, "i: 1.5 is not a whole number"),
+            (r#"{"i":9223372036854775808}"#, "i: out of range: 9223372036854775808"),
+            (r#"{"x":1e99}"#, "x: out of range: 1e99"),
+            (r#"{"l":[1,"a"]}"#, "l: wrong type: it must be of type integer, not a string"),
+            (r#"{"l":{}}"#, "l: wrong type: it must be of type list, not an object"),
+            (r#"{"m":{"k":1}}"#, "m: k: wrong type: it must be of type string, not a number"),
+            (r#"{"m":[]}"#, "m: wrong type: it must be of type map, not a list"),
+            (r#"{"o":{"a":1}}"#, "o: a: wrong type: it must be of type string, not a number"),
+            (r#"{"z":1}"#, "there is no field z"),
+            ("[]", "wrong type: it must be of type object, not a list"),
+        ] {
+            assert_eq!(fit.check(document(bad, &arena)).unwrap_err().0, message);
+        }
+    }
+}

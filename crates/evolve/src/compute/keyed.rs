@@ -1,0 +1,329 @@
+//! Maps and what holds the same under other keys: lists of objects with a key, sibling fields, maps with other keys.
+
+use std::collections::{HashMap, HashSet};
+
+use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_schema::Problem;
+
+use super::{
+    Failed, Side,
+    fit::{Fit, wrong_type},
+    scalar::{read, spelled},
+    unfit,
+};
+use crate::{
+    Direction, NodeIndex, Respelled, Scalar, Shape, Structure,
+    lens::{by_key, find, same},
+};
+
+/// A list of objects and a map of them.
+#[derive(Debug)]
+pub(super) struct KeyedList {
+    key: Box<str>,
+    key_type: Scalar,
+    /// The field that is the value; else all others are.
+    value: Option<Box<str>>,
+}
+
+impl KeyedList {
+    /// For a list and a map; or what is wrong with them.
+    pub(super) fn new(
+        key: &str,
+        value: Option<&str>,
+        (list_side, list): (&Structure, NodeIndex),
+        (map_side, map): (&Structure, NodeIndex),
+    ) -> Result<Self, String> {
+        let shape_of_element = |structure: &Structure, container| {
+            structure.element(container).map_or(Shape::Scalar(Scalar::Any), |element| structure.node(element).shape)
+        };
+        let mut key_type = Scalar::String;
+        match shape_of_element(list_side, list) {
+            Shape::Object => {
+                let item = list_side.element(list).unwrap_or(list);
+                let keeps_unknown = list_side.node(item).keeps_unknown;
+                let field = |name: &str| {
+                    let field = list_side.child(item, name);
+                    match field.is_some() || keeps_unknown {
+                        true => Ok(field.map(|field| list_side.node(field).shape)),
+                        false => Err(format!("the items of the list have no field {name}")),
+                    }
+                };
+                match field(key)? {
+                    Some(Shape::Scalar(scalar)) if scalar != Scalar::Any => key_type = scalar,
+                    Some(shape) => return Err(format!("{key} cannot be the key: it is of type {}", shape.name())),
+                    None => {}
+                }
+                if let Some(value) = value {
+                    field(value)?;
+                }
+            }
+            Shape::Scalar(Scalar::Any) => {}
+            shape => return Err(format!("the items of the list must be objects, not of type {}", shape.name())),
+        }
+        match shape_of_element(map_side, map) {
+            Shape::Object | Shape::Map | Shape::Scalar(Scalar::Any) => {}
+            _ if value.is_some() => {}
+            shape => {
+                let name = shape.name();
+                return Err(format!("without `value`, the values of the map must be objects, not of type {name}"));
+            }
+        }
+        Ok(Self { key: key.into(), key_type, value: value.map(Into::into) })
+    }
+
+    pub(super) fn convert<'a>(
+        &'a self,
+        value: Value<'a>,
+        old: Option<(Value<'a>, Value<'a>)>,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, Failed> {
+        match value {
+            Value::Array(items) => Ok(self.map_of(items, arena)),
+            Value::Object(entries) => {
+                let old = old.and_then(|(_, list)| list.as_array()).unwrap_or_default();
+                self.list_of(entries, old, arena)
+            }
+            value => Err(wrong_type("list or map", value)),
+        }
+    }
+
+    /// The map of a list: of several items with one key, the last.
+    fn map_of<'a>(&'a self, items: &'a [Value<'a>], arena: &'a Arena) -> Value<'a> {
+        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(items.len());
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(items.len());
+        for item in items {
+            let Some((key, value)) = self.shown(*item, arena) else { continue };
+            match places.get(key) {
+                Some(place) => entries[*place].value = value,
+                None => {
+                    places.insert(key, entries.len());
+                    entries.push(Entry { key, value });
+                }
+            }
+        }
+        Value::Object(arena.slice(&entries))
+    }
+
+    /// The list of a map: what was there before keeps its place, with what the map does not show.
+    fn list_of<'a>(
+        &'a self,
+        entries: &'a [Entry<'a>],
+        old: &'a [Value<'a>],
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, Failed> {
+        let sorted = by_key(entries);
+        // Where the item of a key is that the map shows, or would.
+        let mut shown: HashMap<&str, usize> = HashMap::with_capacity(old.len());
+        let mut hidden: HashMap<&str, usize> = HashMap::new();
+        for (position, item) in old.iter().enumerate() {
+            if let Some(key) = self.key_of(*item) {
+                let places = if self.shown(*item, arena).is_some() { &mut shown } else { &mut hidden };
+                places.insert(key, position);
+            }
+        }
+        let mut items = Vec::with_capacity(old.len().max(entries.len()));
+        for (position, item) in old.iter().enumerate() {
+            let key = self.key_of(*item);
+            let place = key.and_then(|key| shown.get(key).or_else(|| hidden.get(key)));
+            match key.and_then(|key| find(&sorted, key)) {
+                Some(value) if place == Some(&position) => items.push(self.changed(*item, value, arena)?),
+                Some(_) => items.push(*item),
+                None if key.is_some_and(|key| shown.contains_key(key)) => {}
+                None => items.push(*item),
+            }
+        }
+        for entry in sorted {
+            if !shown.contains_key(entry.key) && !hidden.contains_key(entry.key) {
+                items.push(self.item(read(entry.key, self.key_type, arena)?, entry.value, arena)?);
+            }
+        }
+        Ok(Value::Array(arena.slice(&items)))
+    }
+
+    fn key_of<'a>(&self, item: Value<'a>) -> Option<&'a str> {
+        spelled(item.get(&self.key)?).ok()
+    }
+
+    /// What the map shows of an item: nothing if it has no key, or no value.
+    fn shown<'a>(&self, item: Value<'a>, arena: &'a Arena) -> Option<(&'a str, Value<'a>)> {
+        let key = self.key_of(item)?;
+        match &self.value {
+            Some(value) => item.get(value).map(|value| (key, value)),
+            None => {
+                let others = item.as_object()?.iter().filter(|entry| *entry.key != *self.key).copied();
+                Some((key, Value::Object(arena.slice(&others.collect::<Vec<_>>()))))
+            }
+        }
+    }
+
+    /// An item with another value, and all that the map does not show of it.
+    fn changed<'a>(&'a self, item: Value<'a>, value: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+        let (Some(entries), Some(key)) = (item.as_object(), item.get(&self.key)) else { return Ok(item) };
+        if self.shown(item, arena).is_some_and(|(_, old)| same(old, value)) {
+            return Ok(item);
+        }
+        let Some(name) = &self.value else { return self.item(key, value, arena) };
+        let others = entries.iter().filter(|entry| *entry.key != **name).copied();
+        let changed: Vec<_> = others.chain([Entry { key: name, value }]).collect();
+        Ok(Value::Object(arena.slice(&changed)))
+    }
+
+    fn item<'a>(&'a self, key: Value<'a>, value: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+        let key = Entry { key: &self.key, value: key };
+        let entries: Vec<_> = match (&self.value, value) {
+            (Some(name), value) => vec![key, Entry { key: name, value }],
+            (None, Value::Object(others)) => {
+                [key].into_iter().chain(others.iter().filter(|entry| *entry.key != *self.key).copied()).collect()
+            }
+            (None, value) => return Err(wrong_type("object", value)),
+        };
+        Ok(Value::Object(arena.slice(&entries)))
+    }
+}
+
+/// Fields and a map of them.
+#[derive(Debug)]
+pub(super) struct Entries {
+    keys: Box<[Box<str>]>,
+    fields: Box<[Fit]>,
+    map: Fit,
+    /// Which way the map is.
+    map_is: Direction,
+}
+
+impl Entries {
+    pub(super) fn compile(
+        respelled: &Respelled,
+        keys: &[Box<str>],
+        from: Side<'_>,
+        to: Side<'_>,
+    ) -> Result<Self, Vec<Problem>> {
+        let has_keys = |side: Side<'_>| match side.fields {
+            [map] => matches!(side.structure.node(*map).shape, Shape::Map | Shape::Object),
+            _ => false,
+        };
+        let (fields, map, map_is) = match () {
+            () if has_keys(to) && from.fields.len() == keys.len() => (from, to, Direction::Up),
+            () if has_keys(from) && to.fields.len() == keys.len() => (to, from, Direction::Down),
+            () => return Err(unfit(respelled, "it is for fields and one map, with a key for each field")),
+        };
+        let map_fit = Fit::of(map.structure, map.fields[0]);
+        if let Some(key) = keys.iter().find(|key| map_fit.under(key).is_none()) {
+            return Err(unfit(respelled, &format!("the object has no field {key}")));
+        }
+        if keys.iter().collect::<HashSet<_>>().len() < keys.len() {
+            return Err(unfit(respelled, "two fields have one key"));
+        }
+        let fields = fields.fields.iter().map(|field| Fit::of(fields.structure, *field)).collect();
+        Ok(Self { keys: keys.into(), fields, map: map_fit, map_is })
+    }
+
+    pub(super) fn convert<'a>(
+        &'a self,
+        direction: Direction,
+        sources: &[Option<Value<'a>>],
+        old: Option<&[Option<Value<'a>>]>,
+        arena: &'a Arena,
+        results: &mut Vec<Option<Value<'a>>>,
+    ) -> Result<(), Failed> {
+        if direction == self.map_is {
+            let old = old.and_then(|old| old.first().copied().flatten()).and_then(Value::as_object);
+            results.push(self.map_of(sources, old.unwrap_or_default(), arena)?);
+            return Ok(());
+        }
+        let map = sources.first().copied().flatten().filter(|map| !map.is_null());
+        let Some(map) = map else {
+            results.extend(self.keys.iter().map(|_| None));
+            return Ok(());
+        };
+        let Value::Object(entries) = map else { return Err(wrong_type("map", map)) };
+        let sorted = by_key(entries);
+        for (key, fit) in self.keys.iter().zip(&self.fields) {
+            results.push(part(find(&sorted, key), fit).map_err(|failed| failed.under(key))?);
+        }
+        Ok(())
+    }
+
+    /// The map of the fields; keys that are no field stay.
+    fn map_of<'a>(
+        &'a self,
+        sources: &[Option<Value<'a>>],
+        old: &'a [Entry<'a>],
+        arena: &'a Arena,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        let extra = old.iter().filter(|entry| !self.keys.iter().any(|key| **key == *entry.key)).copied();
+        let mut entries: Vec<_> = extra.collect();
+        for (key, source) in self.keys.iter().zip(sources) {
+            let Some(fit) = self.map.under(key) else { continue };
+            let value = part(*source, fit).map_err(|failed| failed.under(key))?;
+            entries.extend(value.map(|value| Entry { key, value }));
+        }
+        Ok((!entries.is_empty()).then(|| Value::Object(arena.slice(&entries))))
+    }
+}
+
+/// A part that moves as it is; null where that can be said.
+fn part<'a>(value: Option<Value<'a>>, fit: &Fit) -> Result<Option<Value<'a>>, Failed> {
+    match value {
+        Some(Value::Null) if !fit.is_nullable() => Ok(None),
+        Some(value) => fit.check(value).map(|()| Some(value)),
+        None => Ok(None),
+    }
+}
+
+/// A map and the same map with other keys.
+#[derive(Debug)]
+pub(super) struct RenamedKeys {
+    up: HashMap<Box<str>, Box<str>>,
+    down: HashMap<Box<str>, Box<str>>,
+}
+
+impl RenamedKeys {
+    /// Pairs of old and new keys; of several for one, the first is meant.
+    pub(super) fn new(pairs: &[(Box<str>, Box<str>)]) -> Self {
+        let mut keys = Self { up: HashMap::new(), down: HashMap::new() };
+        for (old, new) in pairs {
+            keys.up.entry(old.clone()).or_insert_with(|| new.clone());
+            keys.down.entry(new.clone()).or_insert_with(|| old.clone());
+        }
+        keys
+    }
+
+    pub(super) fn convert<'a>(
+        &'a self,
+        direction: Direction,
+        value: Value<'a>,
+        old: Option<(Value<'a>, Value<'a>)>,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, Failed> {
+        let Value::Object(entries) = value else { return Err(wrong_type("map", value)) };
+        let (there, back) = match direction {
+            Direction::Up => (&self.up, &self.down),
+            Direction::Down => (&self.down, &self.up),
+        };
+        let renamed: HashSet<&str> =
+            entries.iter().filter_map(|entry| there.get(entry.key)).map(|key| &**key).collect();
+        let mut taken: HashSet<&str> = HashSet::with_capacity(entries.len());
+        let mut results = Vec::with_capacity(entries.len());
+        for Entry { key, value } in entries {
+            let new = there.get(*key).map(|new| &**new);
+            if (new.is_some() || !renamed.contains(key)) && taken.insert(new.unwrap_or(key)) {
+                results.push(Entry { key: new.unwrap_or(key), value: *value });
+            }
+        }
+        // A key that another one hides on this side was there before, and stays as long as it is hidden.
+        let before = old.and_then(|(_, result)| result.as_object()).unwrap_or_default();
+        let hidden: HashSet<&str> = before
+            .iter()
+            .filter(|entry| taken.contains(entry.key))
+            .filter_map(|entry| back.get(entry.key))
+            .map(|key| &**key)
+            .collect();
+        for entry in before {
+            if hidden.contains(entry.key) && !back.contains_key(entry.key) && taken.insert(entry.key) {
+                results.push(*entry);
+            }
+        }
+        Ok(Value::Object(arena.slice(&results)))
+    }
+}

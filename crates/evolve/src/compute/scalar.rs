@@ -1,0 +1,189 @@
+//! Conversions of one value without parts to another.
+
+use std::collections::HashMap;
+
+use wheelwright_document::{Arena, Number, Owned, Value};
+use wheelwright_text::{GoDuration, Quantity};
+
+use super::{
+    Failed,
+    decimal::{Decimal, integer, written},
+    fit::{Fit, check_integer, excerpt, wrong_type},
+};
+use crate::{Direction, Scalar};
+
+const NANOSECONDS_EXPONENT: i32 = -9;
+
+/// A duration as Go writes it, and a number of seconds.
+pub(super) fn duration<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    match (value, target.scalar()) {
+        (Value::String(text), scalar) if scalar != Scalar::String => {
+            let duration = GoDuration::parse(text.as_str())
+                .ok_or_else(|| Failed(format!("{:?} is no duration", excerpt(text.as_str()))))?;
+            let seconds = Decimal::new(duration.nanoseconds().into(), NANOSECONDS_EXPONENT);
+            Ok(if scalar == Scalar::Integer { seconds.truncated() } else { seconds }.value(arena))
+        }
+        (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
+            let seconds = decimal(number)?;
+            let nanoseconds = seconds.times(Decimal::new(1, -NANOSECONDS_EXPONENT)).map(Decimal::truncated);
+            let nanoseconds =
+                nanoseconds.and_then(Decimal::whole).ok_or_else(|| Failed::out_of_range(number.as_str()))?;
+            let text = GoDuration::from_nanoseconds(nanoseconds).as_go();
+            Ok(Value::string(written(format_args!("{text}"), arena)))
+        }
+        (value, _) => as_is(value, target),
+    }
+}
+
+/// A quantity as Kubernetes writes it, and a number. Where only integers fit, it is rounded as Kubernetes does: away from
+/// zero.
+pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    match (value, target.scalar()) {
+        (Value::String(text), scalar) if scalar != Scalar::String => {
+            let quantity = Quantity::parse(text.as_str())
+                .ok_or_else(|| Failed(format!("{:?} is no quantity", excerpt(text.as_str()))))?;
+            let (mantissa, exponent) = quantity.as_decimal();
+            if exponent > 1_000 {
+                return Err(Failed::out_of_range(text.as_str()));
+            }
+            let amount = Decimal::new(mantissa, exponent);
+            match scalar {
+                Scalar::Number => Ok(amount.value(arena)),
+                _ => whole(amount.away_from_zero(), arena),
+            }
+        }
+        (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
+            Ok(Value::string(decimal(number)?.text(arena)))
+        }
+        (value, _) => as_is(value, target),
+    }
+}
+
+/// A number and its multiple.
+#[derive(Debug)]
+pub(super) struct Scale(Decimal);
+
+impl Scale {
+    /// A factor, unless it is zero, no number, or one of more than 18 digits.
+    pub(super) fn parse(factor: &str) -> Option<Self> {
+        let factor = Decimal::of(Number::new(factor)?)?;
+        (!factor.is_zero() && factor.digits() <= 18).then_some(Self(factor))
+    }
+
+    pub(super) fn convert<'a>(
+        &self,
+        direction: Direction,
+        value: Value<'a>,
+        target: &Fit,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, Failed> {
+        let Value::Number(number) = value else { return Err(wrong_type("number", value)) };
+        let result = match direction {
+            Direction::Up => decimal(number)?.times(self.0).ok_or_else(|| Failed::out_of_range(number.as_str()))?,
+            Direction::Down => decimal(number)?.over(self.0),
+        };
+        match target.scalar() {
+            Scalar::Integer | Scalar::IntOrString => whole(result, arena),
+            _ => Ok(result.value(arena)),
+        }
+    }
+}
+
+/// A text and what it spells.
+pub(super) fn text<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    read(spelled(value)?, target.scalar(), arena)
+}
+
+/// Values and what they are called on the other side.
+#[derive(Debug)]
+pub(super) struct Values {
+    up: HashMap<Box<str>, Owned>,
+    down: HashMap<Box<str>, Owned>,
+}
+
+impl Values {
+    /// Pairs of old and new values, for fields of these types; or the first that is no value of its field.
+    pub(super) fn new(pairs: &[(Box<str>, Box<str>)], from: Scalar, to: Scalar) -> Result<Self, Box<str>> {
+        let mut values = Self { up: HashMap::new(), down: HashMap::new() };
+        let arena = Arena::new();
+        let typed = |text: &Box<str>, scalar| read(text, scalar, &arena).map(Owned::from).map_err(|_| text.clone());
+        for (old, new) in pairs {
+            let (old_value, new_value) = (typed(old, from)?, typed(new, to)?);
+            values.up.entry(old.clone()).or_insert(new_value);
+            values.down.entry(new.clone()).or_insert(old_value);
+        }
+        Ok(values)
+    }
+
+    pub(super) fn convert<'a>(
+        &'a self,
+        direction: Direction,
+        value: Value<'a>,
+        target: &Fit,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, Failed> {
+        let names = match direction {
+            Direction::Up => &self.up,
+            Direction::Down => &self.down,
+        };
+        let text = spelled(value)?;
+        match names.get(text) {
+            Some(named) => Ok(named.share(arena)),
+            None => read(text, target.scalar(), arena),
+        }
+    }
+}
+
+/// How a scalar is written as a text.
+pub(super) fn spelled(value: Value<'_>) -> Result<&str, Failed> {
+    match value {
+        Value::String(text) => Ok(text.as_str()),
+        Value::Number(number) => Ok(number.as_str()),
+        Value::Bool(true) => Ok("true"),
+        Value::Bool(false) => Ok("false"),
+        _ => Err(wrong_type("string, number or boolean", value)),
+    }
+}
+
+/// What a text spells as a value of a type. An integer or string is an integer if it is written as one.
+pub(super) fn read<'a>(text: &'a str, scalar: Scalar, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    let unreadable = || Failed(format!("{:?} is no {}", excerpt(text), scalar.name()));
+    match scalar {
+        Scalar::String | Scalar::Any => Ok(Value::string(text)),
+        Scalar::Integer => match Number::new(text) {
+            // A number is spelled as it was written, so that nothing is lost.
+            Some(number) => check_integer(number).map(|()| Value::Number(number)),
+            None => text.parse().map(|number| integer(number, arena)).map_err(|_| unreadable()),
+        },
+        Scalar::Number => match Number::new(text) {
+            Some(number) => Ok(Value::Number(number)),
+            None => text.parse().map(|number| integer(number, arena)).map_err(|_| unreadable()),
+        },
+        Scalar::Boolean => match text {
+            "true" => Ok(Value::Bool(true)),
+            "false" => Ok(Value::Bool(false)),
+            _ => Err(unreadable()),
+        },
+        Scalar::IntOrString => match Number::new(text) {
+            Some(number) if number.as_i64().is_some() => Ok(Value::Number(number)),
+            _ => Ok(Value::string(text)),
+        },
+    }
+}
+
+/// A value that is spelled alike on both sides.
+fn as_is<'a>(value: Value<'a>, target: &Fit) -> Result<Value<'a>, Failed> {
+    target.check(value).map(|()| value)
+}
+
+fn whole(number: Decimal, arena: &Arena) -> Result<Value<'_>, Failed> {
+    match number.whole() {
+        Some(whole) => Ok(integer(whole, arena)),
+        None if number.truncated() == number => Err(Failed::out_of_range(number.text(arena))),
+        None => Err(Failed(format!("{} is not a whole number", number.text(arena)))),
+    }
+}
+
+fn decimal(number: Number<'_>) -> Result<Decimal, Failed> {
+    Decimal::of(number).ok_or_else(|| Failed::out_of_range(number.as_str()))
+}

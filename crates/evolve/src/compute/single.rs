@@ -1,0 +1,321 @@
+//! One field to one field: a value at a time, through lists and maps where the paths end in `[]` or `{}`.
+
+use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_schema::Problem;
+
+use super::{
+    Failed, Side, are_same,
+    expression::Computed,
+    fit::{Fit, wrong_type},
+    keyed::{KeyedList, RenamedKeys},
+    scalar::{self, Scale, Values},
+    unfit,
+};
+use crate::{
+    Conversion, Direction, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
+    lens::{by_key, find, match_items},
+};
+
+/// What a conversion may look at besides the value.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) metadata: Option<Value<'a>>,
+    pub(super) arena: &'a Arena,
+}
+
+/// A conversion of one field.
+#[derive(Debug)]
+pub(super) struct Single {
+    how: How,
+    /// The lists and maps of which every item or value is converted on its own, from the outermost.
+    within: Box<[Step]>,
+    from: Fit,
+    to: Fit,
+}
+
+#[derive(Debug)]
+enum How {
+    Duration,
+    Quantity,
+    Scale(Scale),
+    Text,
+    Values(Values),
+    Joined(Box<str>),
+    /// Which way the list is.
+    OneItem(Direction),
+    KeyedList(KeyedList),
+    RenamedKeys(RenamedKeys),
+    Expression {
+        up: Computed,
+        down: Computed,
+    },
+}
+
+impl Single {
+    pub(super) fn compile(respelled: &Respelled, from: Side<'_>, to: Side<'_>) -> Result<Self, Vec<Problem>> {
+        let (&[from_field], &[to_field]) = (from.fields, to.fields) else {
+            return Err(unfit(respelled, "it is for one field and one other"));
+        };
+        let within: Box<[Step]> = elements(respelled).into();
+        let [Some(from_value), Some(to_value)] =
+            [(from, from_field), (to, to_field)].map(|(side, field)| descend(side.structure, field, &within))
+        else {
+            return Err(unfit(respelled, "`[]` is for lists and `{}` for maps, and both paths must end alike"));
+        };
+        let how = How::compile(respelled, (from.structure, from_value), (to.structure, to_value))?;
+        Ok(Self { how, within, from: Fit::of(from.structure, from_field), to: Fit::of(to.structure, to_field) })
+    }
+
+    pub(super) fn convert<'a>(
+        &'a self,
+        direction: Direction,
+        value: Value<'a>,
+        old: Option<(Value<'a>, Value<'a>)>,
+        context: Context<'a>,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        let (source, target) = match direction {
+            Direction::Up => (&self.from, &self.to),
+            Direction::Down => (&self.to, &self.from),
+        };
+        self.value(direction, &self.within, value, old, (source, target), context)
+    }
+
+    fn value<'a>(
+        &'a self,
+        direction: Direction,
+        within: &'a [Step],
+        value: Value<'a>,
+        old: Option<(Value<'a>, Value<'a>)>,
+        (source, target): (&'a Fit, &'a Fit),
+        context: Context<'a>,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        if let Some((old_value, old_result)) = old
+            && are_same(Some(value), Some(old_value))
+        {
+            return Ok(Some(old_result));
+        }
+        if value.is_null() {
+            return Ok(target.is_nullable().then_some(Value::Null));
+        }
+        let below = source.element().zip(target.element());
+        match (within, value, below) {
+            ([], value, _) => {
+                let result = self.how.convert(direction, value, old, target, context)?;
+                if let Some(result) = result {
+                    target.check(result)?;
+                }
+                Ok(result)
+            }
+            ([Step::Items, within @ ..], Value::Array(items), Some(below)) => {
+                let before = old.and_then(|(values, results)| values.as_array().zip(results.as_array()));
+                // Where an item has no counterpart, it cannot be said which one it is.
+                let before = before.filter(|(values, results)| values.len() == results.len());
+                let matched = before.map(|(values, _)| match_items(items, values, &[])).unwrap_or_default();
+                let mut results = Vec::with_capacity(items.len());
+                for (position, item) in items.iter().enumerate() {
+                    let counterpart = matched.get(position).copied().flatten();
+                    let old = before.zip(counterpart).map(|((values, results), at)| (values[at], results[at]));
+                    results.extend(self.value(direction, within, *item, old, below, context)?);
+                }
+                Ok(Some(Value::Array(context.arena.slice(&results))))
+            }
+            ([Step::Values, within @ ..], Value::Object(entries), Some(below)) => {
+                let before = old.and_then(|(values, results)| values.as_object().zip(results.as_object()));
+                let before = before.map(|(values, results)| (by_key(values), by_key(results)));
+                let mut results = Vec::with_capacity(entries.len());
+                for Entry { key, value } in entries {
+                    let old = before.as_ref().and_then(|(values, results)| find(values, key).zip(find(results, key)));
+                    let result = self.value(direction, within, *value, old, below, context);
+                    let result = result.map_err(|failed| failed.under(key))?;
+                    results.extend(result.map(|value| Entry { key, value }));
+                }
+                Ok(Some(Value::Object(context.arena.slice(&results))))
+            }
+            ([step, ..], value, _) => Err(wrong_type(if *step == Step::Items { "list" } else { "map" }, value)),
+        }
+    }
+}
+
+impl How {
+    fn compile(
+        respelled: &Respelled,
+        (from, from_value): (&Structure, NodeIndex),
+        (to, to_value): (&Structure, NodeIndex),
+    ) -> Result<Self, Vec<Problem>> {
+        let shapes = (from.node(from_value).shape, to.node(to_value).shape);
+        let scalars = match shapes {
+            (Shape::Scalar(from), Shape::Scalar(to)) => Some((from, to)),
+            _ => None,
+        };
+        let is_either_way = |is: fn(Scalar, Scalar) -> bool| scalars.is_some_and(|(a, b)| is(a, b) || is(b, a));
+        let refused = |wanted: &str| {
+            let (from, to) = (from.shape_name(from_value), to.shape_name(to_value));
+            Err(unfit(respelled, &format!("it is for {wanted}, and these are {from} and {to}")))
+        };
+        Ok(match &respelled.with.item {
+            Conversion::DurationSeconds if is_either_way(is_text_and_number) => Self::Duration,
+            Conversion::DurationSeconds => return refused("a string and a number of seconds"),
+            Conversion::Quantity if is_either_way(is_text_and_number) => Self::Quantity,
+            Conversion::Quantity => return refused("a string and a number"),
+            Conversion::Scale(_) if !is_either_way(|a, b| is_number(a) && is_number(b)) => {
+                return refused("two numbers");
+            }
+            Conversion::Scale(factor) => match Scale::parse(factor) {
+                Some(scale) => Self::Scale(scale),
+                None => {
+                    let message = format!("{factor} is no factor: it must be a number of at most 18 digits, and not 0");
+                    return Err(unfit(respelled, &message));
+                }
+            },
+            Conversion::Text if is_either_way(is_text_and_typed) => Self::Text,
+            Conversion::Text => return refused("a string and an integer, number or boolean"),
+            Conversion::Values(pairs) => match scalars {
+                Some((from, to)) if from != Scalar::Any && to != Scalar::Any => {
+                    let values = Values::new(pairs, from, to).map_err(|value| {
+                        unfit(respelled, &format!("{value:?} is no value of the field that is to have it"))
+                    })?;
+                    Self::Values(values)
+                }
+                _ => return refused("strings, numbers and booleans"),
+            },
+            Conversion::Joined(delimiter) => {
+                let is_list_and_text = |(list, item, text): (Shape, Option<Shape>, Shape)| {
+                    let is_typed = matches!(item, Some(Shape::Scalar(item)) if item != Scalar::Any);
+                    list == Shape::List && is_typed && text == Shape::Scalar(Scalar::String)
+                };
+                let item = |structure: &Structure, list| structure.element(list).map(|item| structure.node(item).shape);
+                let ways = [(shapes.0, item(from, from_value), shapes.1), (shapes.1, item(to, to_value), shapes.0)];
+                if !ways.into_iter().any(is_list_and_text) {
+                    return refused("a list of strings, numbers or booleans and a string");
+                }
+                if delimiter.is_empty() {
+                    return Err(unfit(respelled, "an empty text is no delimiter"));
+                }
+                Self::Joined(delimiter.clone())
+            }
+            Conversion::OneItem => {
+                let is_item_of = |list: (&Structure, NodeIndex), (structure, value): (&Structure, NodeIndex)| {
+                    let item = list.0.element(list.1).filter(|_| list.0.node(list.1).shape == Shape::List);
+                    item.is_some_and(|item| {
+                        let (item, value) = (list.0.node(item).shape, structure.node(value).shape);
+                        item == value || [item, value].contains(&Shape::Scalar(Scalar::Any))
+                    })
+                };
+                let (old, new) = ((from, from_value), (to, to_value));
+                match (is_item_of(old, new), is_item_of(new, old)) {
+                    (true, false) => Self::OneItem(Direction::Down),
+                    (false, true) => Self::OneItem(Direction::Up),
+                    _ => return refused("a list and what is its one item"),
+                }
+            }
+            Conversion::KeyedList { key, value } => {
+                let (list, map) = match shapes {
+                    (Shape::List, Shape::Map) => ((from, from_value), (to, to_value)),
+                    (Shape::Map, Shape::List) => ((to, to_value), (from, from_value)),
+                    _ => return refused("a list of objects and a map"),
+                };
+                let keyed = KeyedList::new(key, value.as_deref(), list, map);
+                Self::KeyedList(keyed.map_err(|message| unfit(respelled, &message))?)
+            }
+            Conversion::RenamedKeys(pairs) => {
+                let has_keys = |shape| matches!(shape, Shape::Map | Shape::Object | Shape::Scalar(Scalar::Any));
+                if !has_keys(shapes.0) || !has_keys(shapes.1) {
+                    return refused("two maps");
+                }
+                Self::RenamedKeys(RenamedKeys::new(pairs))
+            }
+            Conversion::Expression { up, down } => {
+                let [up, down] = [(up, (from, from_value), (to, to_value)), (down, (to, to_value), (from, from_value))]
+                    .map(|(source, own, target)| Computed::of_value(source, own, target));
+                match (up, down) {
+                    (Ok(up), Ok(down)) => Self::Expression { up, down },
+                    (up, down) => return Err([up.err(), down.err()].into_iter().flatten().flatten().collect()),
+                }
+            }
+            _ => return Err(unfit(respelled, "it is not a conversion of one field to another")),
+        })
+    }
+
+    fn convert<'a>(
+        &'a self,
+        direction: Direction,
+        value: Value<'a>,
+        old: Option<(Value<'a>, Value<'a>)>,
+        target: &'a Fit,
+        context: Context<'a>,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        let arena = context.arena;
+        match self {
+            Self::Duration => scalar::duration(value, target, arena).map(Some),
+            Self::Quantity => scalar::quantity(value, target, arena).map(Some),
+            Self::Scale(scale) => scale.convert(direction, value, target, arena).map(Some),
+            Self::Text => scalar::text(value, target, arena).map(Some),
+            Self::Values(values) => values.convert(direction, value, target, arena).map(Some),
+            Self::Joined(delimiter) => joined(delimiter, value, target, arena).map(Some),
+            Self::OneItem(list_is) if *list_is == direction => Ok(Some(one_item(value, old, arena))),
+            Self::OneItem(_) => match value {
+                Value::Array(items) => Ok(items.first().copied()),
+                value => Err(wrong_type("list", value)),
+            },
+            Self::KeyedList(keyed) => keyed.convert(value, old, arena).map(Some),
+            Self::RenamedKeys(renamed) => renamed.convert(direction, value, old, arena).map(Some),
+            Self::Expression { up, down } => {
+                let computed = if direction == Direction::Up { up } else { down };
+                computed.evaluate_one(value, context)
+            }
+        }
+    }
+}
+
+/// The list of texts and the one text.
+fn joined<'a>(delimiter: &str, value: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    match (value, target.element()) {
+        (Value::String(text), Some(_)) if text.as_str().is_empty() => Ok(Value::Array(&[])),
+        (Value::String(text), Some(item)) => {
+            let items: Result<Vec<_>, _> =
+                text.as_str().split(delimiter).map(|part| scalar::read(part, item.scalar(), arena)).collect();
+            Ok(Value::Array(arena.slice(&items?)))
+        }
+        (Value::Array(items), None) => {
+            let items: Result<Vec<_>, _> = items.iter().map(|item| scalar::spelled(*item)).collect();
+            Ok(Value::string(arena.text(&items?.join(delimiter))))
+        }
+        (value, element) => Err(wrong_type(if element.is_some() { "string" } else { "list" }, value)),
+    }
+}
+
+/// The list of an item. Of a longer one only the first item is shown, and the others stay where they are.
+fn one_item<'a>(value: Value<'a>, old: Option<(Value<'a>, Value<'a>)>, arena: &'a Arena) -> Value<'a> {
+    let others = old.and_then(|(_, list)| list.as_array()?.get(1..)).unwrap_or_default();
+    let items: Vec<_> = [value].iter().chain(others).copied().collect();
+    Value::Array(arena.slice(&items))
+}
+
+/// The steps through lists and maps at the end of both paths.
+fn elements(respelled: &Respelled) -> &[Step] {
+    let steps = respelled.from.first().map_or(&[][..], |path| path.item.steps());
+    let count = steps.iter().rev().take_while(|step| !matches!(step, Step::Field(_))).count();
+    &steps[steps.len() - count..]
+}
+
+fn descend(structure: &Structure, field: NodeIndex, within: &[Step]) -> Option<NodeIndex> {
+    within.iter().try_fold(field, |node, step| {
+        let shape = if *step == Step::Items { Shape::List } else { Shape::Map };
+        structure.element(node).filter(|_| structure.node(node).shape == shape)
+    })
+}
+
+fn is_number(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::Integer | Scalar::Number | Scalar::IntOrString | Scalar::Any)
+}
+
+fn is_text_and_number(text: Scalar, number: Scalar) -> bool {
+    matches!(text, Scalar::String | Scalar::IntOrString | Scalar::Any)
+        && matches!(number, Scalar::Integer | Scalar::Number | Scalar::Any)
+}
+
+fn is_text_and_typed(text: Scalar, typed: Scalar) -> bool {
+    text != typed
+        && matches!(text, Scalar::String | Scalar::IntOrString)
+        && matches!(typed, Scalar::Integer | Scalar::Number | Scalar::Boolean | Scalar::IntOrString)
+}

@@ -1,0 +1,157 @@
+//! Cases about fields that are computed.
+
+use super::{STRING, for_every_hub, object};
+
+const INTEGER: &str = "{type: integer}";
+
+#[test]
+fn a_spelling_is_kept_until_somebody_changes_the_fact() {
+    let v1 = object("timeout: {type: string}, note: {type: string}");
+    let v2 = object("timeoutSeconds: {type: integer}");
+    let changes = "v2: {converted: {timeout: {to: timeoutSeconds, with: durationSeconds}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"timeout":"10m"}"#).reads("v2", r#"{"timeoutSeconds":600}"#);
+        stored.write("v1", r#"{"timeout":"10m","note":"x"}"#).reads("v2", r#"{"timeoutSeconds":600}"#);
+        stored.write("v2", r#"{"timeoutSeconds":900}"#).reads("v1", r#"{"timeout":"15m0s","note":"x"}"#);
+        stored.write("v1", r#"{"timeout":"garbage"}"#).reads("v2", "{}");
+        stored.write("v2", "{}").reads("v1", r#"{"timeout":"garbage"}"#);
+        stored.write("v2", r#"{"timeoutSeconds":1}"#).reads("v1", r#"{"timeout":"1s"}"#);
+        stored.write("v1", "{}").reads("v2", "{}");
+    });
+}
+
+#[test]
+fn chains_of_conversions_keep_every_spelling() {
+    let v1 = object("t: {type: string}");
+    let v2 = object("seconds: {type: number}");
+    let v3 = object("s: {type: string}");
+    let changes = "{v2: {converted: {t: {to: seconds, with: durationSeconds}}}, \
+                   v3: {converted: {seconds: {to: s, with: text}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v1", r#"{"t":"1500ms"}"#).reads("v2", r#"{"seconds":1.5}"#).reads("v3", r#"{"s":"1.5"}"#);
+        stored.write("v3", r#"{"s":"2.50"}"#).reads("v2", r#"{"seconds":2.50}"#).reads("v1", r#"{"t":"2.5s"}"#);
+        stored.write("v3", r#"{"s":"?"}"#).reads("v2", "{}").reads("v1", "{}");
+        stored.write("v2", r#"{"seconds":60}"#).reads("v1", r#"{"t":"1m0s"}"#).reads("v3", r#"{"s":"60"}"#);
+    });
+}
+
+#[test]
+fn a_converted_field_may_move_into_an_object_that_nobody_wrote() {
+    let v1 = object("spec: {type: object, properties: {drain: {type: string}}}");
+    let v2 = object(
+        "spec: {type: object, properties: {deletion: {type: object, properties: {drainSeconds: {type: integer}, \
+         order: {type: string}}}}}",
+    );
+    let changes = "v2: {converted: {spec.drain: {to: spec.deletion.drainSeconds, with: durationSeconds}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"spec":{"drain":"1m"}}"#).reads("v2", r#"{"spec":{"deletion":{"drainSeconds":60}}}"#);
+        stored.write("v1", r#"{"spec":{}}"#).reads("v2", r#"{"spec":{}}"#);
+        stored.write("v2", r#"{"spec":{"deletion":{"drainSeconds":5,"order":"x"}}}"#);
+        stored.reads("v1", r#"{"spec":{"drain":"5s"}}"#);
+        stored.write("v1", r#"{"spec":{}}"#).reads("v2", r#"{"spec":{"deletion":{"order":"x"}}}"#);
+        stored.write("v2", r#"{"spec":{"deletion":{}}}"#).reads("v1", r#"{"spec":{}}"#);
+    });
+}
+
+#[test]
+fn a_fact_in_a_list_item_keeps_its_spelling_with_the_item() {
+    let item = |fields: &str| object(&format!("l: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}"));
+    let v1 = item("name: {type: string}, ttl: {type: string}");
+    let v2 = item("name: {type: string}, ttlSeconds: {type: integer}");
+    let changes = "v2: {converted: {\"l[].ttl\": {to: \"l[].ttlSeconds\", with: durationSeconds}}, keys: {l: [name]}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"l":[{"name":"a","ttl":"1h"},{"name":"b","ttl":"90s"}]}"#);
+        stored.write("v2", r#"{"l":[{"name":"b","ttlSeconds":90},{"name":"c","ttlSeconds":1}]}"#);
+        stored.reads("v1", r#"{"l":[{"name":"b","ttl":"90s"},{"name":"c","ttl":"1s"}]}"#);
+    });
+}
+
+#[test]
+fn a_keyed_list_keeps_its_order_and_its_hidden_data() {
+    let list = |fields: &str| {
+        object(&format!("m: {{type: array, items: {{type: object, properties: {{name: {STRING}, {fields}}}}}}}"))
+    };
+    let v1 = object("m: {type: object, additionalProperties: {type: string}}");
+    let v2 = list("value: {type: string}");
+    let v3 = list("value: {type: string}, secret: {type: string}");
+    let changes =
+        "{v2: {reshaped: [{from: m, to: m, key: name, value: value}], keys: {m: [name]}}, v3: {keys: {m: [name]}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"m":[{"name":"b","value":"1","secret":"s"},{"name":"a","value":"2"}]}"#);
+        stored.reads("v1", r#"{"m":{"b":"1","a":"2"}}"#);
+        stored.write("v1", r#"{"m":{"a":"2","b":"3","c":"4"}}"#);
+        let all = r#"{"m":[{"name":"b","value":"3","secret":"s"},{"name":"a","value":"2"},{"name":"c","value":"4"}]}"#;
+        stored.reads("v3", all);
+    });
+}
+
+#[test]
+fn an_object_and_a_list_of_it_are_one_fact_with_what_is_hidden_in_it() {
+    let v1 = object("disk: {type: object, properties: {size: {type: integer}}}");
+    let v2 = object("disks: {type: array, items: {type: object, properties: {size: {type: integer}}}}");
+    let v3 = object(
+        "disks: {type: array, items: {type: object, properties: {size: {type: integer}, cache: {type: string}}}}",
+    );
+    let changes = "v2: {converted: {disk: {to: disks, with: oneItem}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"disks":[{"size":1,"cache":"c"},{"size":2}]}"#).reads("v1", r#"{"disk":{"size":1}}"#);
+        stored.write("v1", r#"{"disk":{"size":5}}"#).reads("v3", r#"{"disks":[{"size":5,"cache":"c"},{"size":2}]}"#);
+        stored.write("v1", "{}").reads("v3", "{}");
+        stored.write("v1", r#"{"disk":{}}"#).reads("v2", r#"{"disks":[{}]}"#);
+    });
+}
+
+#[test]
+fn a_derived_value_is_shown_and_never_stored_until_it_is_written() {
+    let v1 = object("first: {type: string}, last: {type: string}");
+    let v2 = object("known: {type: string}, family: {type: string}, key: {type: string}");
+    let changes = "v2: {derived: {up: {known: self.first, family: self.last, key: self.last}, \
+                   down: {first: self.known, last: self.family}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"first":"Ada","last":"Byron"}"#);
+        stored.reads("v2", r#"{"known":"Ada","family":"Byron","key":"Byron"}"#);
+        stored.write("v1", r#"{"first":"Ada","last":"King"}"#);
+        stored.reads("v2", r#"{"known":"Ada","family":"King","key":"King"}"#);
+        // What was written follows no longer, and what was written before follows it as long as it did.
+        stored.write("v2", r#"{"known":"Ada","family":"Lovelace","key":"King"}"#);
+        stored.reads("v1", r#"{"first":"Ada","last":"Lovelace"}"#);
+        stored.write("v1", r#"{"first":"A.","last":"Lovelace"}"#);
+        stored.reads("v2", r#"{"known":"A.","family":"Lovelace","key":"King"}"#);
+        // Nothing can be written over what would be derived.
+        stored.write("v2", r#"{"family":"Lovelace","key":"King"}"#).reads("v1", r#"{"first":"A.","last":"Lovelace"}"#);
+        stored.write("v2", r#"{"family":"X"}"#).reads("v1", r#"{"first":"A.","last":"X"}"#);
+    });
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v2", r#"{"known":"Bob","family":"F"}"#).reads("v1", r#"{"first":"Bob","last":"F"}"#);
+        stored.reads("v2", r#"{"known":"Bob","family":"F"}"#);
+        stored.write("v2", r#"{"family":"F"}"#).reads("v1", r#"{"last":"F"}"#);
+    });
+}
+
+#[test]
+fn a_constant_is_shown_only_in_objects_that_are_there() {
+    let v1 =
+        object("ref: {type: object, properties: {kind: {type: string}, name: {type: string}}}, mode: {type: string}");
+    let v2 = object("ref: {type: object, properties: {name: {type: string}}}");
+    let changes = "v2: {derived: {down: {ref.kind: \"'Node'\", mode: \"'legacy'\"}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v2", "{}").reads("v1", r#"{"mode":"legacy"}"#);
+        stored.write("v2", r#"{"ref":{"name":"n"}}"#);
+        stored.reads("v1", r#"{"ref":{"kind":"Node","name":"n"},"mode":"legacy"}"#);
+        stored.write("v1", r#"{"ref":{"kind":"Pod","name":"n"}}"#).reads("v2", r#"{"ref":{"name":"n"}}"#);
+    });
+}
+
+#[test]
+fn fields_are_taken_apart_and_put_together() {
+    let v1 = object("endpoint: {type: string}");
+    let v2 = object(&format!("host: {STRING}, port: {INTEGER}"));
+    let changes = "v2: {reshaped: [{from: endpoint, to: [host, port], template: '{host}:{port}'}]}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"endpoint":"a:080"}"#).reads("v2", r#"{"host":"a","port":80}"#);
+        stored.write("v2", r#"{"host":"b","port":80}"#).reads("v1", r#"{"endpoint":"b:80"}"#);
+        stored.write("v2", r#"{"port":80}"#).reads("v1", r#"{"endpoint":":80"}"#);
+        stored.write("v1", r#"{"endpoint":"no port"}"#).reads("v2", r#"{"host":"no port"}"#);
+        stored.write("v1", r#"{"endpoint":"a:b"}"#).reads("v2", "{}");
+    });
+}

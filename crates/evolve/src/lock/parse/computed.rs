@@ -1,0 +1,96 @@
+//! Lines of a lock that say what is computed.
+
+use wheelwright_document::Span;
+
+use super::words::{Expected, Words, expected, shown};
+use crate::{Conversion, Derived, Direction, Located, Respelled};
+
+impl Words<'_> {
+    /// What follows `converted`, `reshaped` or `hook`.
+    pub(super) fn respelled(&mut self, sign: &str) -> Result<Respelled, Expected> {
+        let from = self.paths()?;
+        if !self.takes("->") {
+            return expected("`->`");
+        }
+        let to = self.paths()?;
+        if from.is_empty() || to.is_empty() {
+            return expected("a path on either side of `->`");
+        }
+        let with = located(self.conversion(sign)?);
+        let located_all = |paths: Vec<_>| paths.into_iter().map(located).collect();
+        Ok(Respelled { from: located_all(from), to: located_all(to), with })
+    }
+
+    /// What follows `derived`.
+    pub(super) fn derived(&mut self) -> Result<Derived, Expected> {
+        let direction = match self.word() {
+            "up" => Direction::Up,
+            "down" => Direction::Down,
+            other => return expected(format!("`up` or `down` instead of `{}`", shown(other))),
+        };
+        let at = located(self.path()?);
+        Ok(Derived { direction, at, expression: located(self.text()?) })
+    }
+
+    fn conversion(&mut self, sign: &str) -> Result<Conversion, Expected> {
+        Ok(match (sign, self.word()) {
+            ("converted", "durationSeconds") => Conversion::DurationSeconds,
+            ("converted", "quantity") => Conversion::Quantity,
+            ("converted", "scale") => Conversion::Scale(self.quotable()?.into()),
+            ("converted", "text") => Conversion::Text,
+            ("converted", "values") => Conversion::Values(self.pairs()?),
+            ("converted", "joined") => Conversion::Joined(self.text()?),
+            ("converted", "key") => Conversion::ObjectWithKey(self.quotable()?.into()),
+            ("converted", "oneItem") => Conversion::OneItem,
+            ("converted", "up") => {
+                let up = self.text()?;
+                let [up, down] = [up, self.after("down", Self::text)?].map(located);
+                Conversion::Expression { up, down }
+            }
+            ("reshaped", "template") => {
+                let template = self.text()?;
+                let pattern = if self.takes("pattern") { Some(self.text()?) } else { None };
+                Conversion::Template { template, pattern }
+            }
+            ("reshaped", "key") => {
+                let key = self.quotable()?.into();
+                let value = if self.takes("value") { Some(self.quotable()?.into()) } else { None };
+                Conversion::KeyedList { key, value }
+            }
+            ("reshaped", "entries") => Conversion::Entries(self.list()?),
+            ("reshaped", "renamedKeys") => Conversion::RenamedKeys(self.pairs()?),
+            ("reshaped", "up") => {
+                let up = self.expressions()?;
+                Conversion::Expressions { up, down: self.after("down", Self::expressions)? }
+            }
+            ("hook", "name") => Conversion::Hook(self.quotable()?.into()),
+            (sign, other) => return expected(format!("how it is {sign} instead of `{}`", shown(other))),
+        })
+    }
+
+    fn after<T>(&mut self, word: &str, read: impl FnOnce(&mut Self) -> Result<T, Expected>) -> Result<T, Expected> {
+        if !self.takes(word) {
+            return expected(format!("`{word}`"));
+        }
+        read(self)
+    }
+
+    fn pairs(&mut self) -> Result<Vec<(Box<str>, Box<str>)>, Expected> {
+        self.separated(|words| {
+            let old = words.text_in_list()?;
+            if !words.skips('=') {
+                return expected("`=` and a text in quotes");
+            }
+            Ok((old, words.text_in_list()?))
+        })
+    }
+
+    fn expressions(&mut self) -> Result<Vec<Located<Box<str>>>, Expected> {
+        self.separated(|words| words.text_in_list().map(located))
+    }
+}
+
+/// What a lock says has no place that anybody would look at.
+fn located<T>(item: T) -> Located<T> {
+    Located { item, span: Span::default() }
+}

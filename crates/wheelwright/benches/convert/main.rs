@@ -1,0 +1,171 @@
+//! What converting a document costs: beside parsing and serializing it with `serde_json`, and computed fields beside
+//! renamed ones.
+//!
+//! Everything is measured in one run, interleaved; the ratios are what counts. The run fails if converting takes longer
+//! than twice a parse and serialize, or ten converted fields longer than twice ten renamed ones.
+//!
+//! The documents are those of Cluster API in the folder that `WHEELWRIGHT_SHARED` names, or `shared` beside the
+//! repository, declared by `examples/cluster-api`; without that folder there are only those made here.
+
+#![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
+
+#[path = "../../../schema/benches/pipeline/measure.rs"]
+mod measure;
+
+use std::{hint::black_box, path::PathBuf, process::ExitCode};
+
+use measure::{Candidate, Measured, measure};
+use wheelwright::{
+    catalog::Catalog,
+    document::{Arena, Decode, Span, decode, decode_json_spanned, encode},
+    evolve::{Declaration, DeclaredVersion, Kind, VersionName, parse_changes},
+    schema::{Root, lower_schema},
+};
+
+fn main() -> ExitCode {
+    // `cargo test` builds and runs benchmarks too, with `--test`: there, one round shows that they work.
+    let rounds = if std::env::args().any(|argument| argument == "--bench") { 60 } else { 1 };
+    let mut misses = Vec::new();
+    ten_fields(rounds, &mut misses);
+    for pair in cluster_api() {
+        beside_serde(&pair, rounds, &mut misses);
+    }
+    for miss in &misses {
+        println!("missed: {miss}");
+    }
+    if misses.is_empty() || rounds == 1 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Ten durations that became seconds beside ten texts that were renamed.
+fn ten_fields(rounds: usize, misses: &mut Vec<String>) {
+    let named = |prefix: &str, kind: &str| {
+        let fields = (0..10).map(|at| format!(r#""{prefix}{at}":{{"type":"{kind}"}}"#)).collect::<Vec<_>>().join(",");
+        format!(r#"{{"type":"object","properties":{{"spec":{{"type":"object","properties":{{{fields}}}}}}}}}"#)
+    };
+    let steps = |word: &str, to: &dyn Fn(usize) -> String| {
+        let lines = (0..10).map(|at| format!(r#""spec.old{at}":{}"#, to(at))).collect::<Vec<_>>().join(",");
+        format!(r#"{{"v2":{{"{word}":{{{lines}}}}}}}"#)
+    };
+    let renamed = kind(
+        &[("v1", &named("old", "string")), ("v2", &named("new", "string"))],
+        &steps("renamed", &|at| format!(r#""spec.new{at}""#)),
+    );
+    let converted = kind(
+        &[("v1", &named("old", "string")), ("v2", &named("new", "integer"))],
+        &steps("converted", &|at| format!(r#"{{"to":"spec.new{at}","with":"durationSeconds"}}"#)),
+    );
+    for (name, spelling) in [("as Go prints it", "10m0s"), ("otherwise, so that the original is kept", "10m")] {
+        let fields = (0..10).map(|at| format!(r#""old{at}":"{spelling}""#)).collect::<Vec<_>>().join(",");
+        let document = format!(r#"{{"spec":{{{fields}}}}}"#).into_bytes();
+        println!("ten fields, each a duration spelled {name} ({} bytes)", document.len());
+        let arena = Arena::new();
+        let value = decode(&document, &arena).expect("it is JSON");
+        let convert = |kind: &Kind| {
+            let (v1, v2) = (kind.version("v1").expect("declared"), kind.version("v2").expect("declared"));
+            let arena = Arena::for_input(document.len());
+            black_box(kind.convert(v1, v2, black_box(value), &arena).is_ok());
+        };
+        let measured = measure(
+            rounds,
+            document.len(),
+            vec![
+                Candidate::new("ten renamed fields", || convert(&renamed)),
+                Candidate::new("ten converted fields", || convert(&converted)),
+            ],
+        );
+        let [renames, conversions] = &measured[..] else { unreachable!("as listed above") };
+        gate("converted to renamed", conversions, renames, &measured, misses);
+    }
+}
+
+/// A document, and what converts it.
+struct Pair {
+    name: String,
+    kind: Kind,
+    from: String,
+    to: String,
+    document: Vec<u8>,
+}
+
+fn beside_serde(pair: &Pair, rounds: usize, misses: &mut Vec<String>) {
+    println!("{} ({} bytes)", pair.name, pair.document.len());
+    let (from, to) = (pair.kind.version(&pair.from).expect("declared"), pair.kind.version(&pair.to).expect("declared"));
+    let measured = measure(
+        rounds,
+        pair.document.len(),
+        vec![
+            Candidate::new("serde_json: parse and serialize", || {
+                let value: serde_json::Value = serde_json::from_slice(black_box(&pair.document)).expect("it is JSON");
+                black_box(serde_json::to_vec(&value).ok());
+            }),
+            Candidate::new("decode, convert and encode", || {
+                let arena = Arena::for_input(pair.document.len());
+                let value = decode(black_box(&pair.document), &arena).expect("it is JSON");
+                black_box(encode(pair.kind.convert(from, to, value, &arena).expect("it can be converted")));
+            }),
+        ],
+    );
+    let [serde, ours] = &measured[..] else { unreachable!("as listed above") };
+    gate("converting to parsing and serializing", ours, serde, &measured, misses);
+}
+
+fn gate(what: &str, candidate: &Measured, base: &Measured, all: &[Measured], misses: &mut Vec<String>) {
+    for line in all {
+        println!("  {line}");
+    }
+    let (ratio, median) = (candidate.best / base.best, candidate.median / base.median);
+    println!("  ratio: {what} {ratio:.2} (medians {median:.2}); at most 2\n");
+    if ratio > 2.0 {
+        misses.push(format!("{what} {ratio:.2} instead of 2"));
+    }
+}
+
+/// The largest document of each kind and direction.
+fn cluster_api() -> Vec<Pair> {
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let shared = std::env::var_os("WHEELWRIGHT_SHARED").map_or_else(|| repository.join("../shared"), PathBuf::from);
+    let Ok(pairs) = std::fs::read_to_string(shared.join("real-apis/cluster-api/pairs.jsonl")) else {
+        return Vec::new();
+    };
+    let example = repository.join("examples/cluster-api");
+    let catalog = Catalog::load(&[example]).expect("the example can be read");
+    let mut found: Vec<Pair> = Vec::new();
+    for line in pairs.lines() {
+        let pair: serde_json::Value = serde_json::from_str(line).expect("a pair a line");
+        let (input, text) = (&pair["input"], |key: &str| pair[key].as_str().unwrap_or_default().to_owned());
+        let (from, to, kind) = (text("from"), text("to"), input["kind"].as_str().unwrap_or_default());
+        let name = format!("{kind} from {from} to {to}");
+        let document = serde_json::to_vec(input).expect("it was JSON");
+        if let Some(known) = found.iter_mut().find(|known| known.name == name) {
+            if known.document.len() < document.len() {
+                known.document = document;
+            }
+            continue;
+        }
+        let Some(declared) = catalog.kinds().iter().find(|declared| *declared.declaration.kind == *kind) else {
+            continue;
+        };
+        if let Some(kind) = Kind::compile(&declared.declaration, None).0 {
+            found.push(Pair { name, kind, from, to, document });
+        }
+    }
+    found
+}
+
+fn kind(versions: &[(&str, &str)], changes: &str) -> Kind {
+    let arena = Arena::new();
+    let read = |text: &str| {
+        let text = arena.text(text);
+        decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).expect("it is JSON")
+    };
+    let mut declaration = Declaration::new("", "Bench");
+    for (name, schema) in versions {
+        let schema = lower_schema(&read(schema)).item;
+        let version = DeclaredVersion::new(VersionName::new(*name), schema, Root::Value, Span::default());
+        declaration.versions.push(version);
+    }
+    declaration.steps = parse_changes(&read(changes)).0;
+    let (kind, problems) = Kind::compile(&declaration, None);
+    assert!(problems.is_empty(), "{problems:?}");
+    kind.expect("there are versions")
+}
