@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wheelwright_document::Span;
-use wheelwright_evolve::{Declaration, Located, VersionName};
+use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
 use wheelwright_findings::{Finding, Place, Sources, rules};
 use wheelwright_schema::{Problem, closest_of};
 
@@ -93,6 +93,21 @@ impl Catalog {
         self.kinds.iter().flat_map(unknown).collect()
     }
 
+    /// The names that kinds are said to have had, and that neither their files nor a lock know.
+    pub fn unknown_names(&self, is_locked: impl Fn(&Declaration, &KindName) -> bool) -> Vec<Finding> {
+        let unknown = |kind: &Kind| {
+            let declaration = &kind.declaration;
+            let is_known = |name: &KindName| {
+                let mut versions = declaration.versions.iter();
+                versions.any(|version| version.kind.as_ref() == Some(name)) || is_locked(declaration, name)
+            };
+            // A kind whose files cannot be read has no versions, and that has been said.
+            let was = declaration.was.iter().filter(|was| !declaration.versions.is_empty() && !is_known(&was.item));
+            was.map(|was| self.finding(kind.unknown_name(was))).collect::<Vec<_>>()
+        };
+        self.kinds.iter().flat_map(unknown).collect()
+    }
+
     /// The place in a file of a span in a declaration; `None` if it is nowhere.
     pub fn place(&self, span: Span) -> Option<Place> {
         self.table.place(span)
@@ -127,6 +142,14 @@ impl Kind {
             None => format!("correct the name, or declare the version; there is {}", few(there())),
         });
         problem
+    }
+
+    /// What is said of a name that nobody knows.
+    fn unknown_name(&self, was: &Located<KindName>) -> Problem {
+        let path = wheelwright_document::Path::Root;
+        let (is, was, span) = (self.declaration.name(), &was.item, was.span);
+        let message = format!("{is} is said to have been {was}, which neither its files nor the lock know");
+        Problem::ours(&rules::UNKNOWN_FORMER_KIND, &path, span, message)
     }
 }
 

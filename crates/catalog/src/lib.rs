@@ -10,6 +10,7 @@
 
 mod bare;
 mod catalog;
+mod chosen;
 pub mod declared;
 mod disk;
 mod documents;

@@ -8,14 +8,14 @@ use std::{
 };
 
 use wheelwright_document::{Arena, FieldPath, Path as FieldSteps, Span, Spanned};
-use wheelwright_evolve::{Declaration, DeclaredVersion, Located, Steps, VersionName, parse_changes, quoted};
+use wheelwright_evolve::{Declaration, DeclaredVersion, Steps, VersionName, parse_changes};
 use wheelwright_findings::{Finding, Rule, rules};
-use wheelwright_schema::{Definition, Problem, Root, closest_of};
+use wheelwright_schema::{Definition, Problem, Root};
 
 use crate::{
     Catalog, Input, Kind, Origin, PolicySet, Source, Unreadable,
     bare::{self, Bare},
-    catalog::few,
+    chosen::{chosen, former_names},
     declared::{self, Declared},
     disk::normalized,
     documents::{self, Wanted},
@@ -115,12 +115,12 @@ impl<'s> Loader<'s> {
         let mut wanted: Vec<Wanted> = Vec::new();
         for (position, entry) in file.kinds.iter().enumerate() {
             if let Schemas::Documents { files, definition } = &entry.schemas {
-                wanted.extend(files.iter().map(|(version, file)| Wanted {
+                wanted.extend(files.iter().map(|(version, document)| Wanted {
                     entry: position,
                     version: version.clone(),
-                    path: normalized(&folder.join(&*file.item)),
-                    named: file.span,
-                    definition: definition.clone(),
+                    path: normalized(&folder.join(&*document.file.item)),
+                    named: document.file.span,
+                    definition: document.definition.as_ref().or(definition.as_ref()).cloned(),
                 }));
             }
         }
@@ -128,8 +128,10 @@ impl<'s> Loader<'s> {
         for (position, entry) in file.kinds.iter().enumerate() {
             match &entry.schemas {
                 Schemas::Definitions(named) => {
-                    for definition in self.chosen(entry, named, folder) {
-                        let (declaration, span) = self.declaration(&definition);
+                    let chosen = chosen(self, entry, named, folder);
+                    for definition in &chosen.kinds {
+                        let (mut declaration, span) = self.declaration(definition);
+                        declaration.versions.splice(0..0, chosen.former_versions(self));
                         self.add(file, entry, folder, declaration, span);
                     }
                 }
@@ -147,6 +149,12 @@ impl<'s> Loader<'s> {
                     };
                     let mut declaration = Declaration::new("", name.item.clone());
                     declaration.versions = found.remove(&position).unwrap_or_default();
+                    for version in &mut declaration.versions {
+                        let document = files.iter().find(|(name, _)| name.item == version.name);
+                        let own = document.and_then(|(_, document)| document.definition.as_ref());
+                        let former = former_names(&entry.was, "").into_iter().map(|was| was.item);
+                        version.kind = own.and_then(|own| former.into_iter().find(|was| was.kind == own.item));
+                    }
                     if !is_ordered_by_names(&declaration.versions) {
                         declaration.order =
                             Some(declaration.versions.iter().map(|version| version.name.clone()).collect());
@@ -163,6 +171,7 @@ impl<'s> Loader<'s> {
             declaration.steps = self.steps(&normalized(&folder.join(&*changes.item)), changes.span);
         }
         declaration.hub.clone_from(&entry.hub);
+        declaration.was = former_names(&entry.was, &declaration.group);
         if let Some(order) = &entry.order {
             declaration.order = Some(order.item.iter().map(|name| name.item.clone()).collect());
         }
@@ -173,7 +182,7 @@ impl<'s> Loader<'s> {
         let mut kind = self.kind(declaration, folder, policies, span);
         kind.named = match (&entry.kind, &entry.schemas) {
             (Some(kind), _) => kind.span,
-            (None, Schemas::Definitions(file)) => file.span,
+            (None, Schemas::Definitions(files)) => files.first().map_or(span, |file| file.span),
             (None, Schemas::Documents { .. }) => span,
         };
         kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone());
@@ -192,46 +201,8 @@ impl<'s> Loader<'s> {
         Kind { declaration, folder: folder.to_owned(), arm: None, policies, span, named: span, mentioned }
     }
 
-    /// The definitions in a file that an entry is about.
-    fn chosen(&mut self, entry: &KindEntry, file: &Located<Box<str>>, folder: &Path) -> Vec<Definition> {
-        let path = normalized(&folder.join(&*file.item));
-        let Some(definitions) = self.definitions_in(&path, file.span) else { return Vec::new() };
-        let names = definitions.iter().map(|definition| &*definition.kind.text);
-        let Some(kind) = &entry.kind else {
-            let says_more =
-                entry.changes.is_some() || entry.hub.is_some() || entry.order.is_some() || entry.arm.is_some();
-            if definitions.len() > 1 && (says_more || !entry.successors.is_empty()) {
-                let mend = format!("add kind: with one of {}", few(names));
-                let message = "the file has several definitions, and the entry is about one";
-                self.complain(&rules::UNKNOWN_DEFINITION, file.span, message, &mend);
-                return Vec::new();
-            }
-            return definitions;
-        };
-        let chosen: Vec<_> =
-            definitions.iter().filter(|definition| definition.kind.text == kind.item).cloned().collect();
-        match &chosen[..] {
-            [_] => return chosen,
-            [] => {
-                let message = format!("{} declares no kind {}", self.source.display(&path), quoted(&kind.item));
-                let mend = match closest_of(names.clone(), &kind.item) {
-                    Some(meant) => format!("write {meant}, if that is what is meant"),
-                    None => format!("write one of {}", few(names)),
-                };
-                self.complain(&rules::UNKNOWN_DEFINITION, kind.span, &message, &mend);
-            }
-            [first, second, ..] => {
-                let message = format!("{} declares the kind {} twice", self.source.display(&path), quoted(&kind.item));
-                let problem = Problem::ours(&rules::DUPLICATE_KIND, &FieldSteps::Root, kind.span, message);
-                let problem = problem.related(first.kind.span, "here").related(second.kind.span, "and here");
-                self.report(vec![problem]);
-            }
-        }
-        Vec::new()
-    }
-
     /// Every definition in a file that a catalog names.
-    fn definitions_in(&mut self, path: &Path, named: Span) -> Option<Vec<Definition>> {
+    pub(crate) fn definitions_in(&mut self, path: &Path, named: Span) -> Option<Vec<Definition>> {
         if let Some(known) = self.definitions.get(path) {
             return known.clone();
         }

@@ -27,6 +27,8 @@ pub struct KindEntry {
     pub schemas: Schemas,
     /// `kind`: which of the kinds in a file, or what to call a definition.
     pub kind: Option<Located<Box<str>>>,
+    /// `was`: the names that the kind had before.
+    pub was: Vec<FormerName>,
     /// `arm`: the type of the resource in the Azure Resource Manager.
     pub arm: Option<Located<Box<str>>>,
     /// `changes`: the changes file.
@@ -44,19 +46,41 @@ pub struct KindEntry {
 /// Where the schemas of a kind are.
 #[derive(Clone, Debug)]
 pub enum Schemas {
-    /// `crd`: a file with CustomResourceDefinitions.
-    Definitions(Located<Box<str>>),
+    /// `crd`: files with CustomResourceDefinitions.
+    Definitions(Vec<Located<Box<str>>>),
     /// `openapi`: a document for each version.
     Documents {
         /// The versions and their files.
-        files: Vec<(Located<VersionName>, Located<Box<str>>)>,
+        files: Vec<(Located<VersionName>, DocumentEntry)>,
         /// `definition`: which of the definitions in them.
         definition: Option<Located<Box<str>>>,
     },
 }
 
+/// Where the schema of a version is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DocumentEntry {
+    /// The document.
+    pub file: Located<Box<str>>,
+    /// The definition in it, if it is not the one of the kind.
+    pub definition: Option<Located<Box<str>>>,
+}
+
+/// A name that a kind had.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FormerName {
+    /// The group, if it is not that of the kind.
+    pub group: Option<Box<str>>,
+    /// The name.
+    pub kind: Box<str>,
+    /// Where it was written.
+    pub span: Span,
+}
+
 const KEYS: &[&str] =
-    &["crd", "openapi", "definition", "kind", "arm", "changes", "hub", "order", "successors", "policies"];
+    &["crd", "openapi", "definition", "kind", "was", "arm", "changes", "hub", "order", "successors", "policies"];
 
 /// Reads a catalog file. What is wrong is reported and left out; the rest is read all the same.
 pub fn parse_catalog(file: &Spanned<'_>) -> (CatalogFile, Vec<Problem>) {
@@ -96,6 +120,7 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         span: source.span,
         schemas: Schemas::Documents { files: Vec::new(), definition: None },
         kind: None,
+        was: Vec::new(),
         arm: None,
         changes: None,
         hub: None,
@@ -107,10 +132,11 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         let path = &Path::Child(path, entry.key);
         let value = &entry.value;
         match entry.key {
-            "crd" => definitions = Some((entry, text(reader, value, path, "the path of a file"))),
+            "crd" => definitions = Some((entry, files_of(reader, value, path))),
             "openapi" => documents = Some((entry, documents_of(reader, value, path))),
             "definition" => definition = Some((entry, text(reader, value, path, "the name of a definition"))),
             "kind" => kind.kind = text(reader, value, path, "the name of a kind"),
+            "was" => kind.was = former_names(reader, value, path),
             "arm" => kind.arm = arm(reader, value, path),
             "changes" => kind.changes = text(reader, value, path, "the path of a file"),
             "hub" => kind.hub = reader.version(value, path),
@@ -137,7 +163,7 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         _ => {}
     }
     kind.schemas = match (definitions, documents) {
-        (Some((_, file)), _) => Schemas::Definitions(file?),
+        (Some((_, files)), _) => Schemas::Definitions(files?),
         (None, documents) => Schemas::Documents {
             files: documents?.1,
             definition: match definition {
@@ -149,18 +175,59 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
     Some(kind)
 }
 
+/// A file, or a list of them; none if nothing of it can be read.
+fn files_of(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Vec<Located<Box<str>>>> {
+    let Some(items) = value.as_array() else {
+        return text(reader, value, path, "the path of a file, or a list of them").map(|file| vec![file]);
+    };
+    if items.is_empty() {
+        lacks(reader, value, path, "crd needs a file", "add the path of a definition");
+    }
+    let items = items.iter().enumerate();
+    let read = items.map(|(index, item)| text(reader, item, &Path::Index(path, index), "the path of a file"));
+    read.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>().filter(|files| !files.is_empty())
+}
+
+fn former_names(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Vec<FormerName> {
+    const EXPECTED: &str = "the name of a kind, or an object with group and kind";
+    let items = reader.list(value, path, "a list of the names that the kind had").iter().enumerate();
+    let mut names = Vec::new();
+    for (index, item) in items {
+        let path = &Path::Index(path, index);
+        let Some(entries) = item.as_object() else {
+            let name = text(reader, item, path, EXPECTED);
+            names.extend(name.map(|name| FormerName { group: None, kind: name.item, span: name.span }));
+            continue;
+        };
+        let (mut group, mut kind) = (None, None);
+        for entry in entries {
+            let path = &Path::Child(path, entry.key);
+            match entry.key {
+                "group" => group = text(reader, &entry.value, path, "a group"),
+                "kind" => kind = text(reader, &entry.value, path, "the name of a kind"),
+                _ => reader.unknown_key(entry, path, &["group", "kind"]),
+            }
+        }
+        if item.get("kind").is_none() {
+            lacks(reader, item, path, "a name that a kind had needs kind", "add kind: with the name");
+        }
+        let group = group.map(|group| group.item);
+        names.extend(kind.map(|Located { item: kind, span }| FormerName { group, kind, span }));
+    }
+    names
+}
+
 fn documents_of(
     reader: &mut Reader,
     value: &Spanned<'_>,
     path: &Path<'_>,
-) -> Vec<(Located<VersionName>, Located<Box<str>>)> {
+) -> Vec<(Located<VersionName>, DocumentEntry)> {
     let mut files = Vec::new();
     let entries = reader.entries(value, path, "an object with a file for each version");
     for SpannedEntry { key, key_span, value } in entries {
         let path = &Path::Key(path, key);
         let name = reader.version_in(key, *key_span, path);
-        let file = text(reader, value, path, "the path of a file");
-        files.extend(name.zip(file));
+        files.extend(name.zip(document_entry(reader, value, path)));
     }
     if entries.is_empty() && (value.as_object().is_some() || value.as_scalar().is_some_and(|value| value.is_null())) {
         lacks(
@@ -172,6 +239,27 @@ fn documents_of(
         );
     }
     files
+}
+
+/// The path of a file, or an object with it and the definition in it.
+fn document_entry(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<DocumentEntry> {
+    let Some(entries) = value.as_object() else {
+        let file = text(reader, value, path, "the path of a file, or an object with file and definition")?;
+        return Some(DocumentEntry { file, definition: None });
+    };
+    let (mut file, mut definition) = (None, None);
+    for entry in entries {
+        let path = &Path::Child(path, entry.key);
+        match entry.key {
+            "file" => file = text(reader, &entry.value, path, "the path of a file"),
+            "definition" => definition = text(reader, &entry.value, path, "the name of a definition"),
+            _ => reader.unknown_key(entry, path, &["file", "definition"]),
+        }
+    }
+    if value.get("file").is_none() {
+        lacks(reader, value, path, "a version needs its document", "add file: with the path of a document");
+    }
+    file.map(|file| DocumentEntry { file, definition })
 }
 
 /// A type of resource: a provider and at least one name, with slashes between them.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use wheelwright_document::{Path, Span};
-use wheelwright_evolve::{Located, Structure, VersionName, quoted, unknown_policy_field};
+use wheelwright_evolve::{KindName, Located, Structure, VersionName, quoted, unknown_policy_field};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
@@ -37,8 +37,33 @@ pub(crate) fn verify(catalog: &mut Catalog) {
         keep_first_versions(kind, &mut problems);
         true
     });
+    keep_first_names(&mut catalog.kinds, &mut problems);
     let findings: Vec<_> = problems.into_iter().map(|problem| catalog.table.finding(problem)).collect();
     catalog.findings.extend(findings);
+}
+
+/// A name that a kind says it had is that of no other, and no other says so, too; what is claimed twice, the first keeps.
+fn keep_first_names(kinds: &mut [Kind], problems: &mut Vec<Problem>) {
+    let name = |kind: &Kind| (kind.declaration.name(), (kind.declaration.name(), kind.named));
+    let mut claims: HashMap<KindName, (KindName, Span)> = kinds.iter().map(name).collect();
+    for kind in kinds {
+        let own = kind.declaration.name();
+        kind.declaration.was.retain(|was| {
+            let Some((other, first)) = claims.get(&was.item) else {
+                claims.insert(was.item.clone(), (own.clone(), was.span));
+                return true;
+            };
+            let name = &was.item;
+            let message = match *other {
+                _ if *other == own => format!("{own} is said twice to be or have been {name}"),
+                _ if *other == *name => format!("{own} is said to have been {name}, which is a kind of its own"),
+                _ => format!("{own} and {other} are both said to have been {name}"),
+            };
+            let problem = Problem::ours(&rules::KIND_NAME_TAKEN, &Path::Root, was.span, message);
+            problems.push(problem.related(*first, "first here"));
+            false
+        });
+    }
 }
 
 /// What an entry says of a kind fits its versions.

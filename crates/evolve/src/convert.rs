@@ -76,8 +76,9 @@ impl Kind {
     /// [`convert`](Self::convert) gives. The list ends once it has four megabytes: all paths can be as long as the square
     /// of the document.
     pub fn left_out(&self, from: VersionIndex, to: VersionIndex, document: Value<'_>) -> Vec<FieldPath> {
+        let is_pruned = self.program(from).is_some();
         let (from, to) = (self.history().version(from), self.history().version(to));
-        let mut search = LeftOut { kind: self, from, to, found: Vec::new(), bytes: 0 };
+        let mut search = LeftOut { kind: self, is_pruned, from, to, found: Vec::new(), bytes: 0 };
         search.content(from.structure.root(), document, &Path::Root);
         search.found
     }
@@ -113,6 +114,8 @@ impl Kind {
 /// Looks for what a version cannot say.
 struct LeftOut<'k> {
     kind: &'k Kind,
+    /// What the version of the document does not know is no part of it, and its schema says so.
+    is_pruned: bool,
     from: &'k VersionHistory,
     to: &'k VersionHistory,
     found: Vec<FieldPath>,
@@ -140,6 +143,7 @@ impl LeftOut<'_> {
                         None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
                             self.push(&path);
                         }
+                        None if !structure.node(node).keeps_unknown && !self.is_pruned => self.push(&path),
                         None => {}
                     }
                 }

@@ -3,7 +3,7 @@
 use wheelwright_document::Span;
 use wheelwright_schema::{Root, Schema};
 
-use crate::{Located, Policies, Selector, VersionName, change::Steps};
+use crate::{KindName, Located, Policies, Selector, VersionName, change::Steps};
 
 /// A kind, as a catalog declares it.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Declaration {
     pub group: Box<str>,
     /// The name of the kind.
     pub kind: Box<str>,
+    /// The names that it had before.
+    pub was: Vec<Located<KindName>>,
     /// Its versions; [`History`](crate::History) orders them.
     pub versions: Vec<DeclaredVersion>,
     /// The order of the versions, oldest first, where their names do not tell.
@@ -33,6 +35,8 @@ pub struct Declaration {
 pub struct DeclaredVersion {
     /// Its name.
     pub name: VersionName,
+    /// The name of the kind that it is published under, if that is a former one.
+    pub kind: Option<KindName>,
     /// Its schema.
     pub schema: Schema,
     /// What the schema describes.
@@ -49,6 +53,7 @@ impl Declaration {
         Self {
             group: group.into(),
             kind: kind.into(),
+            was: Vec::new(),
             versions: Vec::new(),
             order: None,
             steps: Vec::new(),
@@ -63,16 +68,47 @@ impl Declaration {
         self.versions.iter().find(|version| version.name.as_str() == name)
     }
 
+    /// The name of the kind, with its group.
+    pub fn name(&self) -> KindName {
+        KindName::new(self.group.clone(), self.kind.clone())
+    }
+
+    /// The name of the kind, and those that it had before.
+    pub fn names(&self) -> impl Iterator<Item = KindName> {
+        std::iter::once(self.name()).chain(self.was.iter().map(|was| was.item.clone()))
+    }
+
+    /// Whether people mean this kind by a text: by its name or one that it had, with or without the group.
+    pub fn is_meant_by(&self, text: &str) -> bool {
+        self.names().any(|name| name.is_meant_by(text))
+    }
+
+    /// Whether another declaration is about the same kind, now or under a name that one of them had.
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        self.names().any(|name| other.names().any(|other| other == name))
+    }
+
+    /// The name of the kind that a version is published under.
+    pub fn name_in(&self, version: &VersionName) -> KindName {
+        self.version(version.as_str()).and_then(|version| version.kind.clone()).unwrap_or_else(|| self.name())
+    }
+
     /// How the apiVersion of a document names a version of this kind.
     pub fn api_version(&self, version: &VersionName) -> String {
-        if self.group.is_empty() { version.to_string() } else { format!("{}/{version}", self.group) }
+        self.name_in(version).api_version(version)
     }
 }
 
 impl DeclaredVersion {
     /// A version with its schema, which is served.
     pub fn new(name: VersionName, schema: Schema, root: Root, span: Span) -> Self {
-        Self { name, schema, root, span, served: true }
+        Self { name, kind: None, schema, root, span, served: true }
+    }
+
+    /// The same version, published under another name of the kind.
+    pub fn published_as(mut self, kind: KindName) -> Self {
+        self.kind = Some(kind);
+        self
     }
 }
 

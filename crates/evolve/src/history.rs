@@ -10,10 +10,11 @@ use wheelwright_findings::rules;
 use wheelwright_schema::{Problem, Schema, model::Additional};
 
 use crate::{
-    Declaration, DeclaredUnion, Derived, Located, Maturity, NodeIndex, Respelled, Selector, Shape, Step, Structure,
-    VersionName, VersionStep, Writers,
+    Declaration, DeclaredUnion, Derived, KindName, Located, Maturity, NodeIndex, Respelled, Selector, Shape, Step,
+    Structure, VersionName, VersionStep, Writers,
     change::{settled, unfit_defaults},
     identify::{Identify, identify},
+    kind_name::once_each,
     link::with_renames,
     problem::problem_at,
 };
@@ -42,6 +43,8 @@ pub struct FieldId(pub(crate) u32);
 pub struct VersionHistory {
     /// Its name.
     pub name: VersionName,
+    /// The names of the kind that it was published under, the one of today last.
+    pub published_as: Vec<KindName>,
     /// The version that its changes are relative to; none for the first.
     pub from: Option<VersionIndex>,
     /// Its position in the order in which versions were locked.
@@ -77,10 +80,23 @@ pub struct FieldRecord {
 /// Two histories are equal if they say the same; how much of it was locked when it was derived is no part of that.
 impl PartialEq for VersionHistory {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, from, locked_as, structure, writers, respelled, derived, declared, ids, nodes: _, locked: _ } =
-            self;
+        let Self {
+            name,
+            published_as,
+            from,
+            locked_as,
+            structure,
+            writers,
+            respelled,
+            derived,
+            declared,
+            ids,
+            nodes: _,
+            locked: _,
+        } = self;
         (name, from, locked_as, structure) == (&other.name, &other.from, &other.locked_as, &other.structure)
             && (writers, declared, ids) == (&other.writers, &other.declared, &other.ids)
+            && *published_as == other.published_as
             && (respelled, derived) == (&other.respelled, &other.derived)
     }
 }
@@ -105,6 +121,7 @@ impl VersionHistory {
         let ids = vec![None; structure.indexes().len()];
         Self {
             name,
+            published_as: Vec::new(),
             from,
             locked_as,
             structure,
@@ -238,6 +255,8 @@ impl History {
             let mut structure = Structure::of(&schema, declared.root);
             overlay(&mut structure, step, name, &mut problems);
             let mut version = VersionHistory::new(name.clone(), from, rank, structure);
+            let published_as = before.iter().flat_map(|before| before.published_as.iter().cloned());
+            version.published_as = once_each(published_as.chain([declaration.name_in(name)]));
             version.writers = step.writers.as_ref().map_or(Writers::Exact, |writers| writers.item);
             (version.respelled, version.derived) = (step.respelled.clone(), step.derived.clone());
             let index = VersionIndex(position as u32);

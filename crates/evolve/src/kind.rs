@@ -6,15 +6,16 @@ use wheelwright_document::{Arena, Value};
 use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
-    Declaration, Envelope, FieldId, History, Hooks, Lenses, OlderWrite, Part, Policies, PutError, VersionIndex,
-    VersionName, VersionStep, link::Computations, overlaid_schema,
+    Declaration, Envelope, FieldId, History, Hooks, KindName, Lenses, LockedKind, OlderWrite, Part, Policies, PutError,
+    TypeMeta, VersionHistory, VersionIndex, VersionName, VersionStep, kind_name::once_each, link::Computations,
+    overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
 #[derive(Debug)]
 pub struct Kind {
-    group: Box<str>,
-    name: Box<str>,
+    /// All that it ever had, the one of today last.
+    names: Vec<KindName>,
     history: History,
     lenses: Lenses,
     /// The schemas, by version; none for a version that only the lock remembers.
@@ -57,12 +58,7 @@ impl Kind {
         });
         let programs = programs.collect();
         let is_resource = declaration.versions.iter().any(|version| version.root == Root::Resource);
-        let envelope = match is_resource {
-            true => Envelope::Resource(
-                history.versions.iter().map(|version| declaration.api_version(&version.name).into()).collect(),
-            ),
-            false => Envelope::None,
-        };
+        let envelope = envelope_of(&history, is_resource);
         let mut policies = declaration.policies.clone();
         for step in &declaration.steps {
             if let Some(policy) = &step.older_write {
@@ -73,18 +69,43 @@ impl Kind {
         let policy = policy_of(&policies, &history);
         let lenses = Lenses::computing(&history, hub, envelope.clone(), &policy, computations.clone());
         drop(policy);
-        let (group, name) = (declaration.group.clone(), declaration.kind.clone());
-        (Some(Self { group, name, history, lenses, programs, envelope, policies, computations }), problems)
+        let published_as = history.versions.iter().flat_map(|version| version.published_as.iter().cloned());
+        let names = once_each(declaration.names().chain(published_as).chain([declaration.name()]));
+        (Some(Self { names, history, lenses, programs, envelope, policies, computations }), problems)
+    }
+
+    /// A kind that only a lock remembers: its documents are converted as ever, and neither pruned nor given the API
+    /// defaults of their version, since its schemas are gone. That its documents are resources is told by its group. There
+    /// is none if it has no versions.
+    pub fn remembered(locked: &LockedKind) -> Option<Self> {
+        Self::remembered_with(locked, &Hooks::default())
+    }
+
+    /// As [`remembered`](Self::remembered), with the hooks that locked changes call by name.
+    pub fn remembered_with(locked: &LockedKind, hooks: &Hooks) -> Option<Self> {
+        let (history, names) = (locked.history().clone(), locked.names().to_vec());
+        let hub = history.find(locked.hub().as_str())?;
+        let envelope = envelope_of(&history, !locked.name().group.is_empty());
+        let computations = Arc::new(Computations::of(&history, hooks).0);
+        let preserve = |_, _| OlderWrite::Preserve;
+        let lenses = Lenses::computing(&history, hub, envelope.clone(), &preserve, computations.clone());
+        let programs = history.versions.iter().map(|_| None).collect();
+        Some(Self { names, history, lenses, programs, envelope, policies: Policies::default(), computations })
     }
 
     /// The group of the kind; empty if it has none.
     pub fn group(&self) -> &str {
-        &self.group
+        self.names.last().map_or("", |name| &name.group)
     }
 
     /// The name of the kind.
     pub fn name(&self) -> &str {
-        &self.name
+        self.names.last().map_or("", |name| &name.kind)
+    }
+
+    /// All names that the kind ever had, the one of today last.
+    pub fn names(&self) -> &[KindName] {
+        &self.names
     }
 
     /// Whether its documents are resources, with apiVersion, kind and metadata.
@@ -95,9 +116,14 @@ impl Kind {
     /// How documents of a version name it, if they are resources.
     pub fn api_version(&self, version: VersionIndex) -> Option<&str> {
         match &self.envelope {
-            Envelope::Resource(api_versions) => api_versions.get(version.position()).map(|text| &**text),
+            Envelope::Resource(versions) => versions.get(version.position()).map(|meta| &*meta.api_version),
             Envelope::None => None,
         }
+    }
+
+    /// The name of the kind as documents of a version have it: a former one, if the version is published under that.
+    pub fn name_in(&self, version: VersionIndex) -> &str {
+        self.history.version(version).published_as.last().map_or(self.name(), |name| &name.kind)
     }
 
     /// Its versions and fields.
@@ -133,10 +159,12 @@ impl Kind {
         self.history.find(name)
     }
 
-    /// The version that the apiVersion of a document names, if it is of this kind.
-    pub fn version_of(&self, api_version: &str) -> Option<VersionIndex> {
+    /// The version that the apiVersion of a document names, if it is of this kind. A document that also says its kind
+    /// must name one that the version was published under.
+    pub fn version_of(&self, api_version: &str, kind: Option<&str>) -> Option<VersionIndex> {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-        (*group == *self.group).then(|| self.version(version)).flatten()
+        let fits = |name: &KindName| *name.group == *group && kind.is_none_or(|kind| *name.kind == *kind);
+        self.version(version).filter(|version| self.history.version(*version).published_as.iter().any(fits))
     }
 
     /// The normal form of a new document: pruned, freed of nulls, with the API defaults of its version, and with the frozen
@@ -206,6 +234,18 @@ impl Kind {
     }
 }
 
+/// What documents of every version say of themselves.
+fn envelope_of(history: &History, is_resource: bool) -> Envelope {
+    let type_meta = |version: &VersionHistory| {
+        let name = version.published_as.last()?;
+        Some(TypeMeta { api_version: name.api_version(&version.name).into(), kind: name.kind.clone() })
+    };
+    match history.versions.iter().map(type_meta).collect() {
+        Some(versions) if is_resource => Envelope::Resource(versions),
+        _ => Envelope::None,
+    }
+}
+
 /// The version whose shape is stored: as the lock says, since documents are stored so already, else as pinned, else the
 /// newest stable one. What is pinned and no version is the catalog's to tell.
 pub(crate) fn hub_of(
@@ -235,5 +275,98 @@ fn policy_of<'p>(policies: &'p Policies, history: &'p History) -> impl Fn(Versio
         let name = &history.version(version).name;
         let through = policies.older_write_through.iter().rev().find(|(through, _)| through == name);
         of_field.or(through.map(|(_, policy)| *policy)).unwrap_or(policies.older_write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::encode;
+
+    use super::*;
+    use crate::{
+        DeclaredVersion, Located, Lock,
+        testing::{document, schema},
+    };
+
+    /// A Person up to v2, and a Party of another group from v3 on.
+    fn party() -> Declaration {
+        let mut party = Declaration::new("example.com", "Party");
+        let person = KindName::new("crm.example.com", "Person");
+        for (name, field) in [("v1", "{a: {type: string}}"), ("v2", "{b: {type: string, default: x}}"), ("v3", "{}")] {
+            let schema =
+                schema(&format!("{{type: object, properties: {{spec: {{type: object, properties: {field}}}}}}}"));
+            let version = DeclaredVersion::new(VersionName::new(name), schema, Root::Resource, Default::default());
+            party.versions.push(if name == "v3" { version } else { version.published_as(person.clone()) });
+        }
+        party.was.push(Located { item: person, span: Default::default() });
+        party
+    }
+
+    fn compiled(declaration: &Declaration) -> Kind {
+        let (kind, problems) = Kind::compile(declaration, None);
+        assert!(problems.is_empty(), "{problems:?}");
+        kind.unwrap()
+    }
+
+    fn converted(kind: &Kind, from: &str, to: &str, json: &str) -> String {
+        let arena = Arena::new();
+        let [from, to] = [from, to].map(|name| kind.version(name).unwrap());
+        String::from_utf8(encode(kind.convert(from, to, document(json, &arena), &arena).unwrap())).unwrap()
+    }
+
+    const PERSON: &str =
+        r#"{"apiVersion":"crm.example.com/v1","kind":"Person","metadata":{"name":"n"},"spec":{"a":"1"}}"#;
+
+    #[test]
+    fn documents_of_a_kind_have_the_name_that_their_version_is_published_under() {
+        let kind = compiled(&party());
+        let party = converted(&kind, "v1", "v3", PERSON);
+        assert_eq!(party, r#"{"apiVersion":"example.com/v3","kind":"Party","metadata":{"name":"n"},"spec":{}}"#);
+        assert_eq!(converted(&kind, "v3", "v1", &party), PERSON.replace(r#""a":"1""#, ""));
+        assert_eq!((kind.name(), kind.group()), ("Party", "example.com"));
+        let names = ["v1", "v3"].map(|version| kind.name_in(kind.version(version).unwrap()));
+        assert_eq!(names, ["Person", "Party"]);
+        let arena = Arena::new();
+        let [v1, v3] = ["v1", "v3"].map(|name| kind.version(name).unwrap());
+        let back = kind.round_trip(v1, v3, document(PERSON, &arena), &arena).unwrap();
+        assert_eq!(String::from_utf8(encode(back)).unwrap(), PERSON);
+    }
+
+    #[test]
+    fn a_version_is_found_by_the_names_that_it_was_published_under_and_no_others() {
+        let kind = compiled(&party());
+        let found = |api_version: &str, name| kind.version_of(api_version, name).map(VersionIndex::position);
+        assert_eq!(found("crm.example.com/v1", Some("Person")), Some(0));
+        assert_eq!(found("crm.example.com/v1", None), Some(0));
+        assert_eq!(found("example.com/v3", Some("Party")), Some(2));
+        for (api_version, name) in [
+            ("crm.example.com/v1", "Party"),
+            ("example.com/v1", "Person"),
+            ("crm.example.com/v3", "Person"),
+            ("example.com/v3", "Person"),
+            ("example.com/v4", "Party"),
+        ] {
+            assert_eq!(found(api_version, Some(name)), None, "{api_version} {name}");
+        }
+    }
+
+    #[test]
+    fn a_kind_that_only_a_lock_remembers_is_converted_without_its_schemas() {
+        let declaration = party();
+        let lock = Lock::default().grow(&declaration, &History::derive(&declaration, None).0, None).unwrap();
+        let kind = Kind::remembered(&lock.kinds()[0]).unwrap();
+        assert_eq!(kind.names(), compiled(&declaration).names());
+        for version in kind.history().indexes() {
+            assert!(kind.program(version).is_none());
+        }
+        for (from, to) in [("v1", "v3"), ("v1", "v2"), ("v1", "v1")] {
+            let declared = converted(&compiled(&declaration), from, to, PERSON);
+            assert_eq!(converted(&kind, from, to, PERSON), declared, "frozen defaults are filled in");
+        }
+        let arena = Arena::new();
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let unknown = document(&PERSON.replace(r#""a""#, r#""unknown""#), &arena);
+        let left_out: Vec<_> = kind.left_out(v1, v2, unknown).iter().map(ToString::to_string).collect();
+        assert_eq!(left_out, ["spec.unknown"], "no schema tells, so that it is told here");
     }
 }

@@ -509,6 +509,16 @@ rules! {
         why: "until it is locked, its id and the default that readers fill in can still change without anybody noticing",
         mend: "run `wheelwright lock`, review what it adds, and commit it",
     }
+    KIND_NAME_TAKEN: "WW148" "kind-name-taken" Error {
+        summary: "two kinds claim the same name, now or from before",
+        why: "a document says by the name of its kind what it is, so that it could be of both",
+        mend: "let only one kind say that it had the name, and give a new kind a name that no other had",
+    }
+    UNKNOWN_FORMER_KIND: "WW149" "unknown-former-kind" Error {
+        summary: "a kind is said to have had a name that neither its files nor the lock know",
+        why: "documents under the name that was meant are not found, and no lock continues under the new one",
+        mend: "correct the name or its group, or name the file that declares the versions under it",
+    }
     REMOVAL_NOT_ASSESSED: "WW150" "removal-not-assessed" Error {
         summary: "a field of the version before is gone, and no change says why",
         why: "clients of the old version still write it; whether it was renamed, or is gone on purpose, no schema \

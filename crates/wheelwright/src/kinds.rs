@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Source};
 use wheelwright_document::Spanned;
-use wheelwright_evolve::{Declaration, Kind, VersionIndex};
+use wheelwright_evolve::{Declaration, Kind, LockedKind, VersionIndex};
 use wheelwright_findings::Level;
 
 use crate::{
@@ -20,6 +20,8 @@ pub struct Kinds {
     catalog: Catalog,
     /// Each with its position in the catalog.
     kinds: Vec<(usize, Kind)>,
+    /// Those that only a lock remembers.
+    remembered: Vec<Kind>,
 }
 
 /// What a document says of itself, and what is said of it.
@@ -64,7 +66,8 @@ impl Kinds {
         let mut kinds = Vec::new();
         for (position, kind) in catalog.kinds().iter().enumerate() {
             let locked = locks.locked(kind).map(|locked| (locked.history(), locked.hub()));
-            let (compiled, problems) = Kind::compile(&kind.declaration, locked);
+            let (compiled, mut problems) = Kind::compile(&kind.declaration, locked);
+            problems.extend(locks.of(kind).and_then(|lock| lock.lock.taken_name(&kind.declaration)));
             let subject = Subject { catalog: &catalog, kind };
             findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
             kinds.extend(compiled.map(|compiled| (position, compiled)));
@@ -73,11 +76,13 @@ impl Kinds {
             let mut kinds = kinds.iter().map(|(_, kind)| kind).filter(|kind| *kind.group() == *declaration.group);
             kinds.any(|kind| *kind.name() == *declaration.kind && kind.version(version.as_str()).is_some())
         }));
+        findings.extend(locks.unknown_names(&catalog));
         let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|lock| lock.input.as_ref())).collect();
         match say_errors(&inputs, findings, console)? {
             0 => {
                 warn_of_schemas(&catalog, console)?;
-                Ok(Ok(Self { catalog, kinds }))
+                let remembered = locks.iter().flat_map(|file| remembered(file, &catalog)).collect();
+                Ok(Ok(Self { catalog, kinds, remembered }))
             }
             errors => {
                 console.complain(format_args!("the catalog has {}; mend it first", plural(errors, "error")))?;
@@ -110,16 +115,19 @@ impl Kinds {
         self.kinds.iter().map(|(position, _)| &self.catalog.kinds()[*position].declaration)
     }
 
-    /// The kinds of a name, which may have its group behind it: `Order`, `Order.shop.example.com`.
+    /// The kinds that are not declared any more, and that a lock remembers.
+    pub fn remembered(&self) -> &[Kind] {
+        &self.remembered
+    }
+
+    /// The kinds of a name, which may have its group behind it and be one that they had: `Order`,
+    /// `Order.shop.example.com`. What only a lock remembers is meant where nothing else is.
     ///
     /// # Errors
     /// There is none, and what there is.
     pub(crate) fn named(&self, name: &str) -> Result<Vec<&Kind>, String> {
-        let fits = |kind: &&Kind| {
-            let rest = name.strip_prefix(kind.name());
-            rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.') == Some(kind.group()))
-        };
-        let found: Vec<&Kind> = self.iter().filter(fits).collect();
+        let fits = |kind: &&Kind| kind.names().iter().any(|own| own.is_meant_by(name));
+        let found = self.first_that(fits);
         if found.is_empty() {
             Err(format!("no kind {name} in the catalog; there is {}", self.what_is_there()))
         } else {
@@ -137,7 +145,8 @@ impl Kinds {
         let version = match own {
             Some(api_version) => {
                 let name = api_version.rsplit_once('/').map_or(api_version, |(_, name)| name);
-                kind.version_of(api_version).ok_or_else(|| no_version(kind, name))?
+                let own_kind = names.kind.filter(|_| names.chosen_kind.is_none());
+                kind.version_of(api_version, own_kind).ok_or_else(|| no_version_of(kind, name, own_kind))?
             }
             None => {
                 let from = names.from.ok_or_else(|| match names.other_api_version.filter(|_| kind.is_resource()) {
@@ -158,7 +167,10 @@ impl Kinds {
 
     fn kind_of(&self, names: Names<'_>) -> Result<&Kind, String> {
         let group = names.api_version.map(|text| text.rsplit_once('/').map_or("", |(group, _)| group));
-        let is_of_group = |kind: &Kind| !kind.is_resource() || group.is_none_or(|group| group == kind.group());
+        let is_of_group = |kind: &Kind| {
+            let has = |group: &str| kind.names().iter().any(|name| *name.group == *group);
+            !kind.is_resource() || group.is_none_or(has)
+        };
         let candidates: Vec<&Kind> = match names.chosen_kind {
             Some(name) => self.named(name)?,
             // What is no resource has its kind nowhere, and a field of that name is only a field.
@@ -166,10 +178,13 @@ impl Kinds {
                 let has_both = names.kind.is_some() && names.api_version.is_some();
                 let is_resource = has_both && self.iter().any(Kind::is_resource);
                 let fits = |kind: &&Kind| match kind.is_resource() {
-                    true => names.kind.is_none_or(|name| name == kind.name()),
+                    true => names.kind.is_none_or(|name| kind.names().iter().any(|own| *own.kind == *name)),
                     false => !is_resource,
                 };
-                self.iter().filter(fits).collect()
+                match self.first_that(|kind| fits(kind) && is_of_group(kind)) {
+                    none if none.is_empty() => self.iter().filter(fits).collect(),
+                    found => found,
+                }
             }
         };
         let fitting: Vec<&Kind> = candidates.iter().copied().filter(|kind| is_of_group(kind)).collect();
@@ -194,11 +209,18 @@ impl Kinds {
         }
     }
 
+    /// The declared kinds that fit; if none does, those that only a lock remembers.
+    fn first_that(&self, fits: impl Fn(&&Kind) -> bool) -> Vec<&Kind> {
+        let found: Vec<&Kind> = self.iter().filter(&fits).collect();
+        if found.is_empty() { self.remembered.iter().filter(&fits).collect() } else { found }
+    }
+
     /// The items of a list of resources, such as `kubectl get` writes. A declared kind is no list, whatever its name.
     pub(crate) fn items<'a>(&self, document: &Spanned<'a>) -> Option<&'a [Spanned<'a>]> {
         let kind = document.get("kind")?.as_str()?;
         document.get("apiVersion")?.as_str()?;
-        let is_list = kind.ends_with("List") && self.iter().all(|declared| declared.name() != kind);
+        let is_list = kind.ends_with("List")
+            && self.iter().all(|declared| declared.names().iter().all(|name| *name.kind != *kind));
         document.get("items")?.as_array().filter(|_| is_list)
     }
 
@@ -225,6 +247,23 @@ fn no_version(kind: &Kind, name: &str) -> String {
 
 fn versions(kind: &Kind) -> String {
     format!("there is {}", few(kind.history().versions.iter().map(|version| version.name.to_string())))
+}
+
+/// Why a document that says its kind is of no version: there is none of the name, or it has another name for the kind.
+fn no_version_of(kind: &Kind, name: &str, own_kind: Option<&str>) -> String {
+    match (kind.version(name), own_kind) {
+        (Some(version), Some(own_kind)) if kind.name_in(version) != own_kind => {
+            format!("{name} has no kind {own_kind}: it is {} there", kind.name_in(version))
+        }
+        _ => no_version(kind, name),
+    }
+}
+
+/// The kinds of a lock that no catalog declares any more.
+fn remembered(file: &LockFile, catalog: &Catalog) -> Vec<Kind> {
+    let declared: Vec<_> =
+        catalog.kinds().iter().filter_map(|kind| file.lock.locked(&kind.declaration)).map(LockedKind::name).collect();
+    file.lock.kinds().iter().filter(|locked| !declared.contains(&locked.name())).filter_map(Kind::remembered).collect()
 }
 
 /// Some names for a message, and how many more there are.

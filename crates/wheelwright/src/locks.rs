@@ -47,9 +47,17 @@ impl Locks {
         self.0.iter().find(|lock| lock.folder == kind.folder)
     }
 
+    /// The names that kinds of a catalog are said to have had, and that nobody knows.
+    pub(crate) fn unknown_names(&self, catalog: &Catalog) -> Vec<Finding> {
+        catalog.unknown_names(|declaration, name| {
+            let mut locked = self.iter().filter_map(|lock| lock.lock.locked(declaration));
+            locked.any(|locked| locked.names().contains(name))
+        })
+    }
+
     /// What is locked of a kind.
     pub(crate) fn locked(&self, kind: &Kind) -> Option<&LockedKind> {
-        self.of(kind)?.lock.kind(&kind.declaration.group, &kind.declaration.kind)
+        self.of(kind)?.lock.locked(&kind.declaration)
     }
 }
 

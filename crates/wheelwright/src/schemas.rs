@@ -8,7 +8,7 @@ use std::{
 
 use wheelwright_catalog::declared::{self, Declared};
 use wheelwright_document::{Arena, Span, Spanned, encode};
-use wheelwright_evolve::overlaid_schema;
+use wheelwright_evolve::{KindName, overlaid_schema};
 use wheelwright_findings::{Holds, Level};
 use wheelwright_schema::{Dialect, Program, Root, Schema};
 
@@ -51,14 +51,25 @@ pub(crate) struct NoSchema {
 
 #[derive(Debug)]
 struct Names {
-    group: Box<str>,
     version: Box<str>,
-    kind: Box<str>,
+    /// The names of the kind that documents of the version have, the one of today last.
+    published_as: Vec<KindName>,
+    /// The names that the kind has in other versions.
+    elsewhere: Vec<KindName>,
+}
+
+impl Names {
+    fn has_group(&self, group: &str) -> bool {
+        self.published_as.iter().any(|name| *name.group == *group)
+    }
 }
 
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{} {}", self.group, self.version, self.kind)
+        match self.published_as.last() {
+            Some(name) => write!(f, "{}/{} {}", name.group, self.version, name.kind),
+            None => f.write_str(&self.version),
+        }
     }
 }
 
@@ -125,12 +136,13 @@ impl Schemas {
 
     /// Adds every version of the kinds of a catalog, with the defaults that its changes declare.
     pub fn add_kinds(&mut self, kinds: &Kinds, root: Option<Root>) {
-        for declaration in kinds.declarations() {
+        for (kind, declaration) in kinds.iter().zip(kinds.declarations()) {
             for version in &declaration.versions {
+                let Some(index) = kind.version(version.name.as_str()) else { continue };
                 let names = Names {
-                    group: declaration.group.clone(),
                     version: version.name.as_str().into(),
-                    kind: declaration.kind.clone(),
+                    published_as: kind.history().version(index).published_as.clone(),
+                    elsewhere: kind.names().to_vec(),
                 };
                 let step = declaration.steps.iter().find(|step| step.version.item == version.name);
                 let schema = match step {
@@ -197,11 +209,8 @@ impl Schemas {
             }
             Declared::Definition(definition) => {
                 for version in definition.versions {
-                    let names = Names {
-                        group: definition.group.text.clone(),
-                        version: version.name.text,
-                        kind: definition.kind.text.clone(),
-                    };
+                    let name = KindName::new(definition.group.text.clone(), definition.kind.text.clone());
+                    let names = Names { version: version.name.text, published_as: vec![name], elsewhere: Vec::new() };
                     if let Some(schema) = version.schema {
                         self.kinds.push(Compiled::new(names, schema, root.unwrap_or(Root::Resource)));
                     }
@@ -245,8 +254,11 @@ impl Schemas {
             return refuse("apiVersion", "the document has no apiVersion and --version is not given".to_owned());
         };
         let fits_but_for_kind =
-            |names: &Names| *names.version == *version && group.is_none_or(|group| *names.group == *group);
-        let fits = |names: &Names| *names.kind == *kind && fits_but_for_kind(names);
+            |names: &Names| *names.version == *version && group.is_none_or(|group| names.has_group(group));
+        let fits = |names: &Names| {
+            let elsewhere = names.elsewhere.iter().filter(|_| choice.kind.is_some());
+            fits_but_for_kind(names) && names.published_as.iter().chain(elsewhere).any(|name| *name.kind == *kind)
+        };
         let fitting: Vec<_> = self.kinds.iter().filter(|compiled| fits(&compiled.names)).collect();
         match &fitting[..] {
             [compiled] => Ok(compiled.program()),
@@ -313,7 +325,8 @@ impl Schemas {
     pub(crate) fn items<'a>(&self, document: &Spanned<'a>) -> Option<&'a [Spanned<'a>]> {
         let kind = document.get("kind")?.as_str()?;
         document.get("apiVersion")?.as_str()?;
-        let is_list = kind.ends_with("List") && self.kinds.iter().all(|compiled| *compiled.names.kind != *kind);
+        let is_list = kind.ends_with("List")
+            && !self.kinds.iter().any(|compiled| compiled.names.published_as.iter().any(|name| *name.kind == *kind));
         document.get("items")?.as_array().filter(|_| is_list)
     }
 

@@ -50,10 +50,7 @@ impl Subject<'_> {
 
 /// The group and the name of a kind.
 pub(crate) fn full_name(declaration: &Declaration) -> String {
-    match &*declaration.group {
-        "" => declaration.kind.to_string(),
-        group => format!("{}.{group}", declaration.kind),
-    }
+    declaration.name().to_string()
 }
 
 /// The kinds of a name, which may have its group behind it; all of them without a name.
@@ -66,8 +63,7 @@ pub(crate) fn chosen<'k>(
 ) -> Result<Vec<&'k Kind>, String> {
     let all: Vec<&Kind> = kinds.into_iter().collect();
     let Some(name) = name else { return Ok(all) };
-    let is_named = |kind: &&&Kind| *kind.declaration.kind == *name || full_name(&kind.declaration) == name;
-    let found: Vec<&Kind> = all.iter().filter(is_named).copied().collect();
+    let found: Vec<&Kind> = all.iter().filter(|kind| kind.declaration.is_meant_by(name)).copied().collect();
     if found.is_empty() {
         let names: Vec<String> = all.iter().map(|kind| full_name(&kind.declaration)).collect();
         return Err(format!("no kind {name} in the catalog; there is {}", names.join(", ")));

@@ -7,6 +7,7 @@ mod git;
 mod golden;
 mod load;
 mod lock;
+mod names;
 mod real;
 mod schemas;
 mod support;

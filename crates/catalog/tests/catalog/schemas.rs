@@ -73,6 +73,10 @@ const ENTRIES: (&[&str], &[&str]) = (
         "{crd: a, policies: {olderWrite: keep}}",
         "{crd: a, policies: {nul: zero}}",
         "{crd: a, policies: {null: {fields: {a: b}}}}",
+        "{crd: []}",
+        "{crd: a, was: Person}",
+        "{crd: a, was: [{group: g}]}",
+        "{openapi: {v1: {definition: A}}}",
     ],
 );
 

@@ -32,7 +32,10 @@ impl Memory {
 
     /// Everything that examples refer to, and some more files.
     pub(crate) fn shop<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Self {
+        let [persons, parties] = [("Person", "v1"), ("Party", "v2")].map(|(kind, version)| definition(kind, version));
         let mut shop = Self::new([("crds/carts.yaml", CARTS), ("changes/carts.yaml", "v2: {}\n")]);
+        shop.0.extend(Self::new([("crds/persons.yaml", &*persons), ("crds/parties.yaml", &*parties)]).0);
+        shop.0.extend(Self::new([("changes/parties.yaml", "v2: {}\n")]).0);
         shop.0.extend(Self::new(SPECS).0);
         shop.0.extend(Self::new(files).0);
         shop
@@ -76,6 +79,16 @@ impl Source for Memory {
     }
 }
 
+/// The definition of a kind with one version.
+pub(crate) fn definition(kind: &str, version: &str) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {plural}.crm.example.com}}\n\
+         spec:\n  group: crm.example.com\n  names: {{kind: {kind}, plural: {plural}}}\n  scope: Cluster\n  versions:\n  \
+         - {{name: {version}, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}\n"
+    )
+}
+
 /// What is wrong with a catalog without a lock, as people see it.
 pub(crate) fn shown(catalog: &Catalog) -> String {
     let findings: Findings = all_findings(catalog).into_iter().collect();
@@ -90,7 +103,7 @@ pub(crate) fn broken(catalog: &Catalog) -> Vec<&'static str> {
 }
 
 fn all_findings(catalog: &Catalog) -> Vec<wheelwright_findings::Finding> {
-    let unknown = catalog.unknown_versions(|_, _| false);
+    let unknown = catalog.unknown_versions(|_, _| false).into_iter().chain(catalog.unknown_names(|_, _| false));
     catalog.findings().iter().chain(catalog.schema_findings()).cloned().chain(unknown).collect()
 }
 

@@ -53,7 +53,7 @@ impl<'d> Schemas<'d> {
         let whole = self.list[index.position()].as_deref();
         let root = self.declaration.version(version.name.as_str()).map_or(Root::Value, |declared| declared.root);
         let type_meta = (root == Root::Resource)
-            .then(|| (self.declaration.api_version(&version.name), self.declaration.kind.clone()));
+            .then(|| (self.declaration.api_version(&version.name), self.declaration.name_in(&version.name).kind));
         let mut schemas: Vec<Option<&Schema>> = Vec::with_capacity(version.structure.indexes().len());
         for index in version.structure.indexes() {
             let node = version.structure.node(index);

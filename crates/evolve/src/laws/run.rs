@@ -172,7 +172,7 @@ impl<'k> Run<'k> {
                 Some(step) => Generator::new(&overlaid_schema(&declared.schema, step), declared.root),
                 None => Generator::new(&declared.schema, declared.root),
             };
-            let generator = generator.of_kind(&declaration.api_version(&version.name), kind.name());
+            let generator = generator.of_kind(&declaration.api_version(&version.name), kind.name_in(index));
             let reached = vec![false; generator.nodes().len()];
             versions.push((index, generator, reached));
         }

@@ -60,8 +60,17 @@ pub struct Lenses {
 pub enum Envelope {
     /// Documents have none.
     None,
-    /// Documents have apiVersion, kind and metadata; what their apiVersion is, by version.
-    Resource(Vec<Box<str>>),
+    /// Documents have apiVersion, kind and metadata; what the first two are, by version.
+    Resource(Vec<TypeMeta>),
+}
+
+/// What documents of a version say of themselves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeMeta {
+    /// Their apiVersion.
+    pub api_version: Box<str>,
+    /// Their kind.
+    pub kind: Box<str>,
 }
 
 impl Envelope {
@@ -318,9 +327,11 @@ impl Lenses {
         inside: &'a [Entry<'a>],
         arena: &'a Arena,
     ) -> Value<'a> {
-        let Envelope::Resource(api_versions) = &self.envelope else { return Value::Object(inside) };
+        let Envelope::Resource(versions) = &self.envelope else { return Value::Object(inside) };
+        let TypeMeta { api_version, kind } = &versions[version.position()];
         let spoken = |entry: &Entry<'a>| match entry.key {
-            "apiVersion" => Entry { key: entry.key, value: Value::string(&api_versions[version.position()]) },
+            "apiVersion" => Entry { key: entry.key, value: Value::string(api_version) },
+            "kind" => Entry { key: entry.key, value: Value::string(kind) },
             _ => *entry,
         };
         let entries: Vec<_> = outside.iter().map(spoken).chain(inside.iter().copied()).collect();

@@ -11,7 +11,7 @@ use super::{
     replay::Replay,
 };
 use crate::{
-    Declaration, FieldId, History, Located, NodeIndex, Structure, VersionHistory, VersionName, Writers,
+    Declaration, FieldId, History, KindName, Located, NodeIndex, Structure, VersionHistory, VersionName, Writers,
     problem::problem_at,
 };
 use wheelwright_schema::Problem;
@@ -55,10 +55,14 @@ impl Lock {
         history: &History,
         hub: Option<&VersionName>,
     ) -> Result<Self, Vec<Problem>> {
-        let (group, kind) = (&*declaration.group, &*declaration.kind);
-        let found = self.position(group, kind);
-        let locked = found.ok().map(|position| &self.kinds[position]);
-        let mut growth = Growth { replay: Replay::default(), entries: Vec::new(), problems: Vec::new() };
+        let found = self.position_of(declaration);
+        let locked = found.map(|position| &self.kinds[position]);
+        let title = locked.map_or_else(|| declaration.name(), |locked| locked.title.clone());
+        let mut growth = Growth {
+            replay: Replay::new(title.clone()),
+            entries: Vec::new(),
+            problems: self.taken_name(declaration).into_iter().collect(),
+        };
         if let Some(locked) = locked {
             growth.repeat(locked);
             growth.contradictions(locked, declaration, history);
@@ -69,12 +73,11 @@ impl Lock {
         let before = locked.map(|locked| &locked.hub);
         let hub = growth.hub(before, declaration, history, hub);
         let (Some(hub), true) = (hub, growth.problems.is_empty()) else { return Err(growth.problems) };
-        let (group, kind, history) = (group.into(), kind.into(), growth.replay.history());
-        let grown = LockedKind { group, kind, hub, entries: growth.entries, history };
+        let grown = LockedKind::new(title, hub, growth.entries, growth.replay.history());
         let mut lock = self.clone();
         match found {
-            Ok(position) => lock.kinds[position] = grown,
-            Err(position) => lock.kinds.insert(position, grown),
+            Some(position) => lock.kinds[position] = grown,
+            None => lock.insert(grown),
         }
         Ok(lock)
     }
@@ -84,10 +87,11 @@ impl Lock {
     /// # Errors
     /// The kind or the version is not locked.
     pub fn move_hub(&mut self, group: &str, kind: &str, to: &VersionName) -> Result<HubMove, Box<Problem>> {
-        let name = full_name(group, kind);
+        let name = full_name(&KindName::new(group, kind));
         let refused = |message: String| Box::new(problem_at(&rules::HUB_MOVED, Span::default(), message));
-        let position = self.position(group, kind).map_err(|_| refused(format!("{name} is not locked")))?;
-        let locked = &mut self.kinds[position];
+        let is_named = |locked: &&mut LockedKind| locked.is_named(group, kind);
+        let found = self.kinds.iter_mut().find(is_named);
+        let locked = found.ok_or_else(|| refused(format!("{name} is not locked")))?;
         if locked.history.find(to.as_str()).is_none() {
             let versions: Vec<_> = locked.history.versions.iter().map(|version| version.name.as_str()).collect();
             let message = format!("{name} has no version {to} that could be its hub");
@@ -189,7 +193,9 @@ impl Growth {
             Some(_) => Origin::Amended,
             None => Origin::New { from, before: self.next_locked(version, history) },
         };
-        let mut entry = Entry { version: version.name.clone(), origin, fingerprint, edits };
+        let known_as = locked.map_or(Some(self.replay.title()), |locked| locked.published_as.last());
+        let published_as = version.published_as.last().filter(|name| Some(*name) != known_as).cloned();
+        let mut entry = Entry { version: version.name.clone(), published_as, origin, fingerprint, edits };
         if entry.origin == Origin::Amended && self.refuses(&entry, declared.span) {
             return;
         }
@@ -198,7 +204,9 @@ impl Growth {
             Err(fault) => return self.fault(&version.name, fault),
         }
         let earlier = self.entries.iter().rev().find(|earlier| earlier.version == version.name);
-        let is_news = !entry.edits.is_empty() || earlier.is_none_or(|earlier| earlier.fingerprint != fingerprint);
+        let is_news = !entry.edits.is_empty()
+            || entry.published_as.is_some()
+            || earlier.is_none_or(|earlier| earlier.fingerprint != fingerprint);
         if is_news {
             self.add(entry);
         }
@@ -232,7 +240,7 @@ impl Growth {
         let span = pinned.map_or(Span::default(), |pinned| pinned.span);
         let natural = || history.natural_hub().map(|hub| history.version(hub).name.clone());
         let pinned_or_natural = || pinned.map(|Located { item, .. }| item.clone()).or_else(natural);
-        let name = full_name(&declaration.group, &declaration.kind);
+        let name = full_name(&declaration.name());
         let Some(hub) = asked.or(locked).cloned().or_else(pinned_or_natural) else {
             self.problem(&rules::HUB_MOVED, span, format!("{name} has no version that could be its hub"));
             return None;

@@ -1,11 +1,12 @@
 //! What a lock holds.
 
 use wheelwright_document::{Owned, Span};
+use wheelwright_findings::rules;
 
 use super::fingerprint::Fingerprint;
 use crate::{
-    Derived, History, Respelled, Selector, Shape, Structure, StructureNode, Union, VersionName, Writers,
-    problem::problem_at,
+    Declaration, Derived, History, KindName, Respelled, Selector, Shape, Structure, StructureNode, Union, VersionName,
+    Writers, kind_name::once_each, problem::problem_at,
 };
 use wheelwright_schema::Problem;
 
@@ -19,8 +20,10 @@ pub struct Lock {
 /// What is settled about a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LockedKind {
-    pub(super) group: Box<str>,
-    pub(super) kind: Box<str>,
+    /// The name that it was locked under first, and by which its lines are found.
+    pub(super) title: KindName,
+    /// All that it had, the one of today last.
+    names: Vec<KindName>,
     pub(super) hub: VersionName,
     pub(super) entries: Vec<Entry>,
     /// What the entries amount to.
@@ -39,9 +42,39 @@ impl Lock {
         &self.kinds
     }
 
-    /// A kind, if it is locked.
+    /// A kind, if it is locked, by any of the names that it had.
     pub fn kind(&self, group: &str, kind: &str) -> Option<&LockedKind> {
-        self.position(group, kind).ok().map(|position| &self.kinds[position])
+        self.kinds.iter().find(|locked| locked.is_named(group, kind))
+    }
+
+    /// What is locked of a declared kind: under its name, or under one that it had before.
+    pub fn locked(&self, declaration: &Declaration) -> Option<&LockedKind> {
+        self.position_of(declaration).map(|position| &self.kinds[position])
+    }
+
+    /// What is wrong with a declared kind if the lock has one of its names for another kind.
+    pub fn taken_name(&self, declaration: &Declaration) -> Option<Problem> {
+        let own = self.locked(declaration);
+        let is_other = |locked: &&LockedKind| own.is_none_or(|own| own.title != locked.title);
+        let mut others = self.kinds.iter().filter(is_other);
+        let span_of = |name: &KindName| {
+            let was = declaration.was.iter().find(|was| was.item == *name);
+            was.map_or(Span::default(), |was| was.span)
+        };
+        let (name, other) = others.find_map(|other| {
+            declaration.names().find(|name| other.names.contains(name)).map(|name| (name, other.name()))
+        })?;
+        let message = match name == *other {
+            true => format!("{name} is locked as a kind of its own, and cannot become {}", declaration.name()),
+            false => format!("{name} is locked as a name that {other} had"),
+        };
+        let problem = problem_at(&rules::KIND_NAME_TAKEN, span_of(&name), message);
+        Some(match name == declaration.name() {
+            true => {
+                problem.mend(format!("add `was` with {} if it is that kind, else give it another name", other.kind))
+            }
+            false => problem,
+        })
     }
 
     /// The versions and fields of a kind, as [`History::derive`] continues them.
@@ -49,21 +82,40 @@ impl Lock {
         self.kind(group, kind).map(|kind| kind.history.clone())
     }
 
-    /// Where a kind is, or belongs.
-    pub(super) fn position(&self, group: &str, kind: &str) -> Result<usize, usize> {
-        self.kinds.binary_search_by(|locked| (&*locked.group, &*locked.kind).cmp(&(group, kind)))
+    /// Where a declared kind is.
+    pub(super) fn position_of(&self, declaration: &Declaration) -> Option<usize> {
+        let own = declaration.name();
+        let today = self.kinds.iter().position(|locked| *locked.name() == own);
+        let is_former = |locked: &LockedKind| declaration.was.iter().any(|was| locked.names.contains(&was.item));
+        today.or_else(|| self.kinds.iter().position(is_former))
+    }
+
+    /// Puts a kind where it belongs.
+    pub(super) fn insert(&mut self, kind: LockedKind) {
+        let position = self.kinds.partition_point(|locked| locked.title < kind.title);
+        self.kinds.insert(position, kind);
     }
 }
 
 impl LockedKind {
-    /// The group of the kind; empty if it has none.
-    pub fn group(&self) -> &str {
-        &self.group
+    pub(super) fn new(title: KindName, hub: VersionName, entries: Vec<Entry>, history: History) -> Self {
+        let of_versions = history.versions.iter().flat_map(|version| version.published_as.iter().cloned());
+        let names = once_each([title.clone()].into_iter().chain(of_versions));
+        Self { title, names, hub, entries, history }
     }
 
-    /// The name of the kind.
-    pub fn kind(&self) -> &str {
-        &self.kind
+    /// The name of the kind: that of its newest version.
+    pub fn name(&self) -> &KindName {
+        self.names.last().unwrap_or(&self.title)
+    }
+
+    pub(super) fn is_named(&self, group: &str, kind: &str) -> bool {
+        self.names.iter().any(|name| *name.group == *group && *name.kind == *kind)
+    }
+
+    /// All names that the kind had, the one of today last.
+    pub fn names(&self) -> &[KindName] {
+        &self.names
     }
 
     /// The version whose shape is stored.
@@ -82,15 +134,18 @@ impl LockedKind {
     }
 }
 
-/// A group and the name of a kind, for messages.
-pub(super) fn full_name(group: &str, kind: &str) -> String {
-    if group.is_empty() { kind.to_owned() } else { format!("{group}/{kind}") }
+/// The name of a kind, for messages.
+pub(super) fn full_name(name: &KindName) -> String {
+    if name.group.is_empty() { name.kind.to_string() } else { format!("{}/{}", name.group, name.kind) }
 }
 
 /// A version that was locked, or what it gained afterwards.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Entry {
     pub(super) version: VersionName,
+    /// The name of the kind that the version is published under from now on; none if that is the first one, or for what a
+    /// version gained, the one that it has.
+    pub(super) published_as: Option<KindName>,
     pub(super) origin: Origin,
     pub(super) fingerprint: Fingerprint,
     pub(super) edits: Vec<Edit>,
@@ -198,7 +253,7 @@ impl Fault {
     /// The problem that it is, where the entry and its edits were written.
     pub(super) fn problem(self, entry: Span, edits: &[Span]) -> Problem {
         let span = self.edit.and_then(|edit| edits.get(edit)).copied().unwrap_or(entry);
-        problem_at(&wheelwright_findings::rules::LOCK_INCONSISTENT, span, self.message)
+        problem_at(&rules::LOCK_INCONSISTENT, span, self.message)
             .mend("restore the file from version control, and run `wheelwright lock` again")
     }
 }

@@ -17,7 +17,7 @@ use super::{
     replay::Replay,
     text::FORMAT,
 };
-use crate::{VersionName, problem::problem_at};
+use crate::{KindName, VersionName, problem::problem_at};
 use wheelwright_schema::Problem;
 
 /// The largest lock that is read, in bytes.
@@ -53,7 +53,7 @@ pub(super) fn parse(text: &str) -> (Lock, Vec<Problem>) {
         let message = format!("the lock has no line `format {FORMAT}`");
         reader.problems.push(problem_at(&rules::LOCK_UNREADABLE, Span::default(), message).mend(RESTORE));
     }
-    reader.lock.kinds.sort_by(|a, b| (&a.group, &a.kind).cmp(&(&b.group, &b.kind)));
+    reader.lock.kinds.sort_by(|a, b| a.title.cmp(&b.title));
     (reader.lock, reader.problems)
 }
 
@@ -98,14 +98,13 @@ struct Reader {
     /// Nothing that follows can be understood.
     is_over: bool,
     fields_left: usize,
-    names: HashSet<(Box<str>, Box<str>)>,
+    names: HashSet<KindName>,
     kind: Option<OpenKind>,
 }
 
 /// A kind whose lines are being read.
 struct OpenKind {
-    group: Box<str>,
-    kind: Box<str>,
+    title: KindName,
     span: Span,
     hub: Option<(VersionName, Span)>,
     entries: Vec<(Entry, Span, Vec<Span>)>,
@@ -164,21 +163,17 @@ impl Reader {
 
     fn open_kind(&mut self, mut words: Words<'_>, line: &Line<'_>) -> Result<(), Expected> {
         self.end_kind();
-        let kind: Box<str> = words.quotable()?.into();
-        let mut group: Box<str> = "".into();
-        if words.takes("group") {
-            group = words.quotable()?.into();
-        }
+        let title = words.kind_name()?;
         words.end()?;
-        let is_new = self.names.insert((group.clone(), kind.clone()));
+        let is_new = self.names.insert(title.clone());
         if !is_new {
-            let message = format!("{} is locked twice", full_name(&group, &kind));
+            let message = format!("{} is locked twice", full_name(&title));
             self.problem(&rules::LOCK_INCONSISTENT, line.span, message);
         }
         let mut sum = Sum::default();
         sum.line(line.raw);
         let (hub, entries, span) = (None, Vec::new(), line.span);
-        self.kind = Some(OpenKind { group, kind, span, hub, entries, sum, is_summed: false, is_broken: !is_new });
+        self.kind = Some(OpenKind { title, span, hub, entries, sum, is_summed: false, is_broken: !is_new });
         Ok(())
     }
 
@@ -192,7 +187,7 @@ impl Reader {
             words.end()?;
             kind.is_summed = true;
             if sum != kind.sum.finish() && !kind.is_broken {
-                let name = full_name(&kind.group, &kind.kind);
+                let name = full_name(&kind.title);
                 let message = format!("what is locked of {name} was edited, or merged by hand: its sum is another one");
                 self.problem(&rules::LOCK_EDITED, line.span, message);
             }
@@ -226,14 +221,14 @@ impl Reader {
     /// Takes in the kind whose lines came to an end.
     fn end_kind(&mut self) {
         let Some(open) = self.kind.take() else { return };
-        let name = full_name(&open.group, &open.kind);
+        let name = full_name(&open.title);
         if !open.is_summed && !self.is_over && self.problems.len() < MAX_PROBLEMS {
             self.problem(&rules::LOCK_EDITED, open.span, format!("the end of {name} is missing: it has no sum"));
         }
         if open.is_broken {
             return;
         }
-        let mut replay = Replay::default();
+        let mut replay = Replay::new(open.title.clone());
         for (entry, span, spans) in &open.entries {
             let Some(left) = self.fields_left.checked_sub(replay.cost(entry)) else {
                 let message = "the versions so far have more fields than can be read".to_owned();
@@ -254,7 +249,15 @@ impl Reader {
             );
         };
         let entries = open.entries.into_iter().map(|(entry, ..)| entry).collect();
-        let history = replay.history();
-        self.lock.kinds.push(LockedKind { group: open.group, kind: open.kind, hub, entries, history });
+        let kind = LockedKind::new(open.title, hub, entries, replay.history());
+        let mut others = kind.names().iter().filter(|name| **name != kind.title);
+        match others.find(|name| !self.names.insert(KindName::clone(name))) {
+            None => self.lock.kinds.push(kind),
+            Some(name) => {
+                let message =
+                    format!("{} is a name of {} and of another kind", full_name(name), full_name(&kind.title));
+                self.problem(&rules::LOCK_INCONSISTENT, open.span, message);
+            }
+        }
     }
 }

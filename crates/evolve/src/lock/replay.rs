@@ -6,8 +6,8 @@ use wheelwright_document::Owned;
 
 use super::model::{Attributes, Description, Edit, Entry, Fault, Origin};
 use crate::{
-    Derived, Direction, FieldId, FieldRecord, History, Located, NodeIndex, Respelled, Selector, Shape, Step, Structure,
-    StructureNode, VersionHistory, VersionIndex, VersionName,
+    Derived, Direction, FieldId, FieldRecord, History, KindName, Located, NodeIndex, Respelled, Selector, Shape, Step,
+    Structure, StructureNode, VersionHistory, VersionIndex, VersionName, kind_name::once_each,
 };
 
 /// How deep fields may nest; what a schema can say is less than half as deep.
@@ -17,8 +17,9 @@ const MAX_DEPTH: usize = 512;
 const MAX_VERSIONS: usize = 4096;
 
 /// What the entries of a kind have come to so far.
-#[derive(Default)]
 pub(super) struct Replay {
+    /// The name of the kind where no entry says another.
+    title: KindName,
     /// In the order of locking; so are the positions in `from` and `first`.
     versions: Vec<VersionHistory>,
     /// The versions, oldest first.
@@ -45,6 +46,17 @@ pub(super) struct Built {
 }
 
 impl Replay {
+    /// No entries of a kind so far.
+    pub(super) fn new(title: KindName) -> Self {
+        let (versions, order, fields) = (Vec::new(), Vec::new(), Vec::new());
+        Self { title, versions, order, by_name: HashMap::new(), fields, by_text: HashMap::new() }
+    }
+
+    /// The name of the kind where no entry says another.
+    pub(super) fn title(&self) -> &KindName {
+        &self.title
+    }
+
     /// The version of a name.
     pub(super) fn version(&self, name: &VersionName) -> Option<&VersionHistory> {
         self.by_name.get(name).map(|position| &self.versions[*position])
@@ -103,6 +115,7 @@ impl Replay {
         let (structure, ids) = self.settle(&draft, &fields)?;
         let mut version = VersionHistory::new(name.clone(), from, rank, structure);
         version.declared = false;
+        version.published_as = self.published_as(entry, amended);
         if let Some(amended) = amended {
             version.writers = amended.writers;
             version.respelled.clone_from(&amended.respelled);
@@ -120,6 +133,13 @@ impl Replay {
             version.set_id(node, id);
         }
         Ok(Built { version, fields, place })
+    }
+
+    fn published_as(&self, entry: &Entry, amended: Option<&VersionHistory>) -> Vec<KindName> {
+        let before = amended.map_or(&[][..], |amended| &amended.published_as);
+        let first = before.is_empty().then_some(&self.title);
+        let name = entry.published_as.as_ref().or(first);
+        once_each(before.iter().chain(name).cloned())
     }
 
     /// Settles what was built.

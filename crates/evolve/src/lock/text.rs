@@ -10,7 +10,7 @@ use super::{
     fingerprint::Sum,
     model::{Attributes, Description, Edit, Entry, Lock, LockedKind, Origin},
 };
-use crate::{Selector, Union, Writers};
+use crate::{KindName, Selector, Union, Writers};
 
 /// The release of the format that is written, and the newest that is read.
 pub(super) const FORMAT: u32 = 1;
@@ -35,11 +35,7 @@ impl fmt::Display for Lock {
 }
 
 fn write_kind(kind: &LockedKind, out: &mut String) -> fmt::Result {
-    write!(out, "kind {}", Word(&kind.kind))?;
-    if !kind.group.is_empty() {
-        write!(out, " group {}", Word(&kind.group))?;
-    }
-    writeln!(out, "\n  hub {}", Word(kind.hub.as_str()))?;
+    writeln!(out, "{}\n  hub {}", Named(&kind.title), Word(kind.hub.as_str()))?;
     kind.entries.iter().try_for_each(|entry| write_entry(entry, out))
 }
 
@@ -55,6 +51,9 @@ fn write_entry(entry: &Entry, out: &mut String) -> fmt::Result {
                 }
             }
         }
+    }
+    if let Some(name) = &entry.published_as {
+        write!(out, " {}", Named(name))?;
     }
     writeln!(out, " fingerprint {}", entry.fingerprint)?;
     entry.edits.iter().try_for_each(|edit| write_edit(edit, out))
@@ -113,6 +112,19 @@ impl fmt::Display for Description {
         match default {
             Some(default) => write!(f, " default {}", Json(default)),
             None => Ok(()),
+        }
+    }
+}
+
+/// The name of a kind, and its group if it has one.
+struct Named<'n>(&'n KindName);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kind {}", Word(&self.0.kind))?;
+        match &*self.0.group {
+            "" => Ok(()),
+            group => write!(f, " group {}", Word(group)),
         }
     }
 }

@@ -19,13 +19,23 @@ pub(super) struct Stage {
     /// Its changes say what writers do, and what new fields are filled in with.
     declares: bool,
     dropped: Option<usize>,
+    /// The kind gets another name, and the versions that are there with it if this says so.
+    renamed: Option<bool>,
 }
 
 pub(super) fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let versions = prop::sample::select(vec!["v2", "v3", "v1beta1", "v1", "v4", "v5alpha1"]);
     let edits = prop::collection::vec((0..12_u8, 0..1000_usize, 0..1000_usize), 1..12);
-    let stage = (versions, edits, prop::bool::weighted(0.3), prop::option::weighted(0.1, 0..6_usize));
-    let stage = stage.prop_map(|(version, edits, declares, dropped)| Stage { version, edits, declares, dropped });
+    let dropped = prop::option::weighted(0.1, 0..6_usize);
+    let renamed = prop::option::weighted(0.1, any::<bool>());
+    let stage = (versions, edits, prop::bool::weighted(0.3), dropped, renamed);
+    let stage = stage.prop_map(|(version, edits, declares, dropped, renamed)| Stage {
+        version,
+        edits,
+        declares,
+        dropped,
+        renamed,
+    });
     prop::collection::vec(stage, 1..8)
 }
 
@@ -64,6 +74,9 @@ impl Kind {
     /// The kind after a stage.
     pub(super) fn after(&self, stage: &Stage) -> Self {
         let mut kind = self.clone();
+        if let Some(in_place) = stage.renamed {
+            kind.rename(in_place);
+        }
         let existing = kind.versions.iter().position(|(name, _)| *name == stage.version);
         let position = existing.unwrap_or_else(|| {
             let name = VersionName::new(stage.version);
@@ -102,6 +115,15 @@ impl Kind {
         }
         kind.declaration.versions.push(DeclaredVersion::new(name, schema(&text), Root::Value, Span::default()));
         kind
+    }
+
+    fn rename(&mut self, in_place: bool) {
+        let before = self.declaration.name();
+        for version in self.declaration.versions.iter_mut().filter(|_| !in_place) {
+            version.kind.get_or_insert_with(|| before.clone());
+        }
+        self.declaration.kind = format!("{} too", before.kind).into();
+        self.declaration.was.push(located(before));
     }
 }
 

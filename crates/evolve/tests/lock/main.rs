@@ -1,6 +1,7 @@
 //! Laws of the lock over generated histories, and what people see of it.
 
 mod generate;
+mod names;
 
 use std::{env, fs, path::Path};
 
@@ -42,15 +43,15 @@ fn declare(declaration: &mut Declaration, version: &str, text: &str) {
 }
 
 fn grown(lock: &Lock, declaration: &Declaration) -> Lock {
-    let locked = lock.history(&declaration.group, &declaration.kind);
-    let (history, problems) = History::derive(declaration, locked.as_ref());
+    let locked = lock.locked(declaration).map(|locked| locked.history());
+    let (history, problems) = History::derive(declaration, locked);
     assert!(problems.is_empty(), "{problems:?}");
     lock.grow(declaration, &history, None).expect("nothing is contradicted")
 }
 
 fn refused(lock: &Lock, declaration: &Declaration) -> Vec<Problem> {
-    let locked = lock.history(&declaration.group, &declaration.kind);
-    let (history, _) = History::derive(declaration, locked.as_ref());
+    let locked = lock.locked(declaration).map(|locked| locked.history());
+    let (history, _) = History::derive(declaration, locked);
     lock.grow(declaration, &history, None).expect_err("something is contradicted")
 }
 
@@ -185,7 +186,9 @@ fn generated_histories_have_every_sort_of_line() {
     {
         assert!(count(&starts(sign)) > 2, "{sign}");
     }
-    for part in [" before ", " frozen ", "#2", " id ", " union ", "{}[]", " default \""] {
+    for part in
+        [" kind \"Generated too\" fingerprint ", " before ", " frozen ", "#2", " id ", " union ", "{}[]", " default \""]
+    {
         assert!(count(&|line| line.contains(part)) > 2, "{part}");
     }
     assert!(count(&|line| line.starts_with("~ ") && line.contains("[]") && line.contains("->")) > 2);
@@ -268,8 +271,8 @@ fn kinds_are_locked_side_by_side() {
         declare(&mut declaration, "v1", "{a: {type: string}}");
         lock = grown(&lock, &declaration);
     }
-    let names: Vec<_> = lock.kinds().iter().map(|kind| (kind.group(), kind.kind())).collect();
-    assert_eq!(names, [("", "Person"), ("example.com", "Ant"), ("example.com", "Person"), ("example.com", "Zebra")]);
+    let names: Vec<_> = lock.kinds().iter().map(|kind| kind.name().to_string()).collect();
+    assert_eq!(names, ["Person", "Ant.example.com", "Person.example.com", "Zebra.example.com"]);
     assert_eq!(Lock::parse(&lock.to_string()).0, lock);
     let version = VersionName::new("v1");
     let of = |kind| lock.kind("example.com", kind).unwrap().fingerprint(&version).unwrap();

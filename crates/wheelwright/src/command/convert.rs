@@ -216,11 +216,15 @@ impl<'r> Run<'r> {
         // `OrderList` names the version of its items, `List` does not.
         let of_kind = names.kind.and_then(|kind| kind.strip_suffix("List"));
         let kind = of_kind.and_then(|kind| self.kinds.of(Names { kind: Some(kind), ..names }).ok());
-        let api_version = kind.and_then(|(kind, _)| kind.api_version(kind.version(&self.options.to)?));
+        let to = kind.and_then(|(kind, _)| {
+            let to = kind.version(&self.options.to)?;
+            Some((kind.api_version(to)?, format!("{}List", kind.name_in(to))))
+        });
         let entries = list.as_object().unwrap_or_default().iter().map(|entry| {
-            let value = match (entry.key, api_version) {
+            let value = match (entry.key, &to) {
                 ("items", _) => Value::Array(arena.slice(&converted)),
-                ("apiVersion", Some(api_version)) => Value::string(arena.text(api_version)),
+                ("apiVersion", Some((api_version, _))) => Value::string(arena.text(api_version)),
+                ("kind", Some((_, kind))) => Value::string(arena.text(kind)),
                 _ => entry.value.to_value(arena),
             };
             Entry { key: entry.key, value }
@@ -311,9 +315,14 @@ fn convert_line(
     if let Way::To(to) = &options.way {
         left_out.unsaid.add(&kind.left_out(from, version(kind, to)?, document));
     }
-    if let Some(Ok(pruned)) = kind.program(from).map(|program| program.run(document, &arena, Stages::PRUNE)) {
-        left_out.unknown.add(&pruned.unknown);
-        left_out.unknown.add(&pruned.unknown_metadata);
+    match kind.program(from).map(|program| program.run(document, &arena, Stages::PRUNE)) {
+        Some(Ok(pruned)) => {
+            left_out.unknown.add(&pruned.unknown);
+            left_out.unknown.add(&pruned.unknown_metadata);
+        }
+        // On the way to another version, it is among what that cannot say.
+        None if matches!(options.way, Way::Via(_)) => left_out.unknown.add(&kind.left_out(from, from, document)),
+        _ => {}
     }
     Ok(())
 }
@@ -382,6 +391,7 @@ fn known(kinds: &Kinds, kind: Option<&str>, name: &str) -> Result<(), String> {
     };
     let find = |kind: &&Kind| -> Result<VersionIndex, String> { version(kind, name) };
     match &candidates[..] {
+        _ if kind.is_none() && kinds.remembered().iter().any(|kind| find(&kind).is_ok()) => Ok(()),
         [kind] => find(kind).map(drop),
         several if several.iter().any(|kind| find(kind).is_ok()) => Ok(()),
         _ => Err(format!("no kind in the catalog has a version {name}")),

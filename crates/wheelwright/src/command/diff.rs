@@ -124,12 +124,7 @@ fn of_files(a: &str, b: &str, options: &DiffOptions) -> Result<Vec<Pair>, String
     let (before, after) = (load(a)?, load(b)?);
     let (before, after) =
         (chosen(before.kinds(), options.kind.as_deref())?, chosen(after.kinds(), options.kind.as_deref())?);
-    let same = |kind: &Kind| {
-        let is_same = |other: &&&Kind| {
-            (&other.declaration.group, &other.declaration.kind) == (&kind.declaration.group, &kind.declaration.kind)
-        };
-        before.iter().find(is_same).copied()
-    };
+    let same = |kind: &Kind| before.iter().find(|other| other.declaration.is_same_kind(&kind.declaration)).copied();
     let pairs: Vec<Pair> = after
         .iter()
         .filter_map(|kind| Some((same(kind)?, *kind)))

@@ -53,6 +53,13 @@ pub fn laws(kinds: &Kinds, options: &LawsOptions, console: &mut Console<'_>) -> 
         run += 1;
         failed += usize::from(!report.is_success());
     }
+    if let (0, Some([kind, ..])) = (run, chosen.as_deref()) {
+        let name = kind.name();
+        console.complain(format_args!(
+            "only a lock remembers {name}: without its schemas, there are no documents of it"
+        ))?;
+        return Ok(Exit::Usage);
+    }
     match failed {
         0 => console.say(format_args!("{}: every law held", plural(run, "kind")))?,
         _ => console.say(format_args!("{}: {failed} failed", plural(run, "kind")))?,

@@ -112,6 +112,7 @@ fn faults(catalog: &Catalog, locks: &Locks) -> Vec<Finding> {
         let locked = kind.and_then(|kind| locks.locked(kind));
         locked.is_some_and(|locked| locked.history().find(version.as_str()).is_some())
     }));
+    findings.extend(locks.unknown_names(catalog));
     findings
 }
 
@@ -126,7 +127,7 @@ fn grow<'k>(
     for kind in kinds.filter(|kind| !kind.declaration.versions.is_empty()) {
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
-        let locked = file.lock.kind(&declaration.group, &declaration.kind);
+        let locked = file.lock.locked(declaration);
         let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
         let is_refused = problems.iter().any(|problem| problem.rule.level == Level::Error);
         findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use wheelwright_document::{Arena, Decode, Owned, Value};
 
 use crate::{
-    Scalar, Selector, Shape, Union, VersionName, Writers,
+    KindName, Scalar, Selector, Shape, Union, VersionName, Writers,
     lock::{
         fingerprint::Fingerprint,
         model::{Attributes, Description, Edit, Entry, Origin},
@@ -66,12 +66,24 @@ impl<'t> Words<'t> {
             false => Ok(None),
         };
         let origin = Origin::New { from: name_after("from")?, before: name_after("before")? };
-        Ok(Entry { version, origin, fingerprint: self.fingerprint()?, edits: Vec::new() })
+        self.entry(version, origin)
     }
 
     pub(super) fn amended(&mut self) -> Result<Entry, Expected> {
         let version = VersionName::new(self.quotable()?);
-        Ok(Entry { version, origin: Origin::Amended, fingerprint: self.fingerprint()?, edits: Vec::new() })
+        self.entry(version, Origin::Amended)
+    }
+
+    fn entry(&mut self, version: VersionName, origin: Origin) -> Result<Entry, Expected> {
+        let published_as = if self.takes("kind") { Some(self.kind_name()?) } else { None };
+        Ok(Entry { version, published_as, origin, fingerprint: self.fingerprint()?, edits: Vec::new() })
+    }
+
+    /// The name of a kind, and its group if it has one.
+    pub(super) fn kind_name(&mut self) -> Result<KindName, Expected> {
+        let kind = self.quotable()?;
+        let group = if self.takes("group") { self.quotable()? } else { Cow::Borrowed("") };
+        Ok(KindName::new(group, kind))
     }
 
     fn fingerprint(&mut self) -> Result<Fingerprint, Expected> {

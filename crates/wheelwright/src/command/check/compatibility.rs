@@ -96,7 +96,7 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
 /// What became of versions that were published at a revision: the same rules, between then and now.
 pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
     let now = &kind.declaration;
-    let Some((loaded_before, kind_before)) = before.kinds.find(&now.group, &now.kind) else { return Vec::new() };
+    let Some((loaded_before, kind_before)) = before.kinds.find(now) else { return Vec::new() };
     let mut findings = Vec::new();
     for version in &now.versions {
         let Some(then) = kind_before.declaration.version(version.name.as_str()) else { continue };

@@ -2,7 +2,7 @@
 
 use wheelwright_catalog::Kind;
 use wheelwright_document::FieldPath;
-use wheelwright_evolve::{History, Maturity, VersionName};
+use wheelwright_evolve::{History, LockedKind, Maturity, VersionName};
 use wheelwright_findings::{Finding, Level, Place, rules};
 
 use super::versions::{Before, State};
@@ -20,8 +20,7 @@ pub(super) fn since_lock(subject: &Subject<'_>, history: &History) -> Vec<Findin
         .collect()
 }
 
-/// The kinds that a lock remembers, and that its catalog does not declare any more. No catalog says which kinds were
-/// given up, so they are only warned of.
+/// The kinds that a lock remembers, and that its catalog does not declare any more. Their documents stay readable.
 pub(super) fn kinds_since_lock(state: &State, lock: &LockFile) -> Vec<Finding> {
     let is_whole = |kind: &Kind| kind.folder == lock.folder;
     let mut whole = state.catalogs.iter().filter(|loaded| !loaded.is_bare && loaded.named.is_none());
@@ -30,20 +29,24 @@ pub(super) fn kinds_since_lock(state: &State, lock: &LockFile) -> Vec<Finding> {
     if loaded.catalog.findings().iter().any(|finding| finding.level == Level::Error) {
         return Vec::new();
     }
-    let is_gone = |group: &str, name: &str| state.find(group, name).is_none();
-    let gone = lock.lock.kinds().iter().filter(|locked| is_gone(locked.group(), locked.kind()));
+    let is_there = |locked: &LockedKind| {
+        let mut there = state.each().filter_map(|(_, kind)| lock.lock.locked(&kind.declaration));
+        there.any(|there| there.name() == locked.name())
+    };
+    let gone = lock.lock.kinds().iter().filter(|locked| !is_there(locked));
     let place = loaded.catalog.kinds().first().and_then(|kind| loaded.catalog.place(kind.named));
-    let finding =
-        |name: String| kind_finding(&name, &format!("is in {}, and is gone", lock.name()), false, place.clone());
-    gone.map(|locked| finding(format!("{}.{}", locked.kind(), locked.group()).trim_end_matches('.').to_owned()))
-        .collect()
+    let what = format!("is in {}, and is gone: its documents can be read, and its schemas are not known", lock.name());
+    let finding = |locked: &LockedKind| {
+        kind_finding(&locked.name().to_string(), &what, false, place.clone()).lowered_to(Level::Note)
+    };
+    gone.map(finding).collect()
 }
 
 /// The versions that were published at a revision, and are not any more.
 pub(super) fn versions_since(before: &Before, now: &State) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (loaded, kind) in now.each() {
-        let Some((loaded_then, then)) = before.kinds.find(&kind.declaration.group, &kind.declaration.kind) else {
+        let Some((loaded_then, then)) = before.kinds.find(&kind.declaration) else {
             continue;
         };
         // What the lock remembers is found without a revision.
@@ -69,7 +72,7 @@ pub(super) fn versions_since(before: &Before, now: &State) -> Vec<Finding> {
 
 /// The kinds that were published at a revision, and are not any more, where they were.
 pub(super) fn kinds_since(before: &Before, now: &State) -> Vec<Finding> {
-    let is_gone = |kind: &Kind| now.find(&kind.declaration.group, &kind.declaration.kind).is_none();
+    let is_gone = |kind: &Kind| now.find(&kind.declaration).is_none();
     let gone = before.kinds.each().filter(|(_, kind)| is_gone(kind));
     let finding = |(loaded, kind): (&super::versions::Loaded, &Kind)| {
         let mut versions = kind.declaration.versions.iter();

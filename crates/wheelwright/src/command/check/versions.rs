@@ -7,6 +7,7 @@ use std::{
 };
 
 use wheelwright_catalog::{Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files};
+use wheelwright_evolve::Declaration;
 use wheelwright_findings::{Finding, Level, rules};
 use wheelwright_schema::Tree;
 
@@ -155,8 +156,11 @@ impl State {
         all.filter(move |(_, kind)| seen.insert((&*kind.declaration.group, &*kind.declaration.kind)))
     }
 
-    pub(super) fn find(&self, group: &str, name: &str) -> Option<(&Loaded, &Kind)> {
-        self.each().find(|(_, kind)| *kind.declaration.group == *group && *kind.declaration.kind == *name)
+    /// The kind that a declaration is about, under any name that it has or had.
+    pub(super) fn find(&self, declaration: &Declaration) -> Option<(&Loaded, &Kind)> {
+        let is_called_so = |(_, kind): &(&Loaded, &Kind)| kind.declaration.name() == declaration.name();
+        let is_same = |(_, kind): &(&Loaded, &Kind)| kind.declaration.is_same_kind(declaration);
+        self.each().find(is_called_so).or_else(|| self.each().find(is_same))
     }
 
     /// The files that were read.
@@ -205,9 +209,10 @@ impl Loaded {
         };
         let mut findings: Vec<Finding> = self.catalog.findings().iter().filter(is_about_kinds).cloned().collect();
         findings.extend(self.catalog.unknown_versions(|declaration, version| {
-            let locked = locks.iter().find_map(|lock| lock.lock.kind(&declaration.group, &declaration.kind));
+            let locked = locks.iter().find_map(|lock| lock.lock.locked(declaration));
             locked.is_some_and(|locked| locked.history().find(version.as_str()).is_some())
         }));
+        findings.extend(locks.unknown_names(&self.catalog));
         if self.is_bare {
             // Charts and kustomizations hold copies of definitions.
             let is_copy = |finding: &Finding| std::ptr::eq(finding.rule, &rules::DUPLICATE_KIND);
