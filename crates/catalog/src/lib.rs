@@ -24,6 +24,7 @@ mod parse;
 mod policy;
 mod resources;
 mod source;
+mod survey;
 mod table;
 mod verify;
 
@@ -35,3 +36,4 @@ pub use lock::{LOCK_FILE, read_lock, write_lock};
 pub use parse::{CatalogFile, KindEntry, Schemas, parse_catalog};
 pub use policy::{NullPolicy, PolicySet, Scoped};
 pub use source::{OnDisk, Source};
+pub use survey::{Survey, Surveyed, SurveyedKind, survey};

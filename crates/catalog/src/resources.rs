@@ -2,28 +2,21 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use wheelwright_document::{Spanned, SpannedNode};
+use wheelwright_document::{Spanned, SpannedEntry, SpannedNode};
 use wheelwright_schema::Dialect;
 
 /// The definitions that clients write: those that the body of a PUT refers to. In a document without such operations,
 /// those that no other definition refers to. In the order they were written.
 pub(crate) fn resources(document: &Spanned<'_>, dialect: Dialect) -> Vec<String> {
-    let (steps, prefix): (&[&str], &str) = match dialect {
-        Dialect::Swagger2 => (&["definitions"], "#/definitions/"),
-        Dialect::OpenApi30 | Dialect::OpenApi31 => (&["components", "schemas"], "#/components/schemas/"),
-        _ => return Vec::new(),
-    };
-    let definitions = steps.iter().try_fold(document, |node, step| node.get(step)).and_then(Spanned::as_object);
-    let definitions = definitions.unwrap_or_default();
-    let name_of = |reference: &str| reference.strip_prefix(prefix).map(unescaped);
-    let written: HashSet<String> =
-        bodies(document).filter_map(|schema| name_of(schema.get("$ref")?.as_str()?)).collect();
+    let definitions = definitions(document, dialect);
+    let written: HashSet<String> = written(document, dialect).into_iter().map(|(name, _)| name).collect();
     let is_resource: Box<dyn Fn(&str) -> bool> = if written.is_empty() {
         let mut referred = BTreeSet::new();
         for definition in definitions {
             let mut references = Vec::new();
             collect_references(&definition.value, &mut references);
-            referred.extend(references.into_iter().filter_map(name_of).filter(|name| name != definition.key));
+            let names = references.into_iter().filter_map(|reference| name_of(reference, dialect));
+            referred.extend(names.filter(|name| name != definition.key));
         }
         Box::new(move |name| !referred.contains(name))
     } else {
@@ -32,18 +25,42 @@ pub(crate) fn resources(document: &Spanned<'_>, dialect: Dialect) -> Vec<String>
     definitions.iter().map(|entry| entry.key).filter(|name| is_resource(name)).map(str::to_owned).collect()
 }
 
-/// The schemas of what is put.
-fn bodies<'a>(document: &'a Spanned<'a>) -> impl Iterator<Item = &'a Spanned<'a>> {
+/// The definitions that the body of a PUT refers to, with the path of the operation.
+pub(crate) fn written<'a>(document: &'a Spanned<'a>, dialect: Dialect) -> Vec<(String, &'a str)> {
+    let named =
+        |(path, schema): (&'a str, &Spanned<'a>)| Some((name_of(schema.get("$ref")?.as_str()?, dialect)?, path));
+    bodies(document).filter_map(named).collect()
+}
+
+/// The definitions of a document.
+pub(crate) fn definitions<'a>(document: &Spanned<'a>, dialect: Dialect) -> &'a [SpannedEntry<'a>] {
+    let found = match dialect {
+        Dialect::Swagger2 => document.get("definitions"),
+        Dialect::OpenApi30 | Dialect::OpenApi31 => document.get("components").and_then(|node| node.get("schemas")),
+        _ => None,
+    };
+    found.and_then(Spanned::as_object).unwrap_or_default()
+}
+
+/// The definition that a reference names.
+fn name_of(reference: &str, dialect: Dialect) -> Option<String> {
+    let prefix = if dialect == Dialect::Swagger2 { "#/definitions/" } else { "#/components/schemas/" };
+    reference.strip_prefix(prefix).map(unescaped)
+}
+
+/// The schemas of what is put, with the paths where.
+fn bodies<'a>(document: &'a Spanned<'a>) -> impl Iterator<Item = (&'a str, &'a Spanned<'a>)> {
     let paths = document.get("paths").and_then(Spanned::as_object).unwrap_or_default();
-    let puts = paths.iter().filter_map(|path| path.value.get("put").map(|put| (&path.value, put)));
+    let puts = paths.iter().filter_map(|path| path.value.get("put").map(|put| (path, put)));
     puts.flat_map(move |(path, put)| {
-        let parameters = [put, path].into_iter().filter_map(|node| node.get("parameters")?.as_array()).flatten();
+        let parameters = [put, &path.value].into_iter().filter_map(|node| node.get("parameters")?.as_array()).flatten();
         let parameters = parameters.map(move |parameter| followed(document, parameter));
         let in_body = |parameter: &&Spanned<'_>| parameter.get("in").and_then(Spanned::as_str) == Some("body");
         let of_swagger = parameters.filter(in_body).filter_map(|parameter| parameter.get("schema"));
         let body = put.get("requestBody").map(|body| followed(document, body));
         let content = body.and_then(|body| body.get("content")?.as_object()).unwrap_or_default();
-        of_swagger.chain(content.iter().filter_map(|entry| entry.value.get("schema")))
+        let schemas = of_swagger.chain(content.iter().filter_map(|entry| entry.value.get("schema")));
+        schemas.map(move |schema| (path.key, schema))
     })
 }
 

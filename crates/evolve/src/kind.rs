@@ -305,12 +305,12 @@ mod tests {
     fn compiled(declaration: &Declaration) -> Kind {
         let (kind, problems) = Kind::compile(declaration, None);
         assert!(problems.is_empty(), "{problems:?}");
-        kind.unwrap()
+        kind.expect("there are versions")
     }
 
     fn converted(kind: &Kind, from: &str, to: &str, json: &str) -> String {
         let arena = Arena::new();
-        let [from, to] = [from, to].map(|name| kind.version(name).unwrap());
+        let [from, to] = [from, to].map(|name| kind.version(name).expect("a version"));
         String::from_utf8(encode(kind.convert(from, to, document(json, &arena), &arena).unwrap())).unwrap()
     }
 

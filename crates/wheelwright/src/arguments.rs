@@ -51,6 +51,17 @@ Examples:
   wheelwright check . --format json | jq .message
   wheelwright check . --format sarif > wheelwright.sarif")]
     Check(Check),
+    /// Make a catalog for the definitions and OpenAPI documents that are there, and propose what changed between versions.
+    ///
+    /// Writes wheelwright.yaml, and for each kind with something open a file in changes/, in which all is proposed in
+    /// comments: take away the `# ` before what is right. Nothing that is there is replaced.
+    #[command(after_help = "\
+Examples:
+  wheelwright init
+  wheelwright init config/crd/bases --into api
+  wheelwright init specs --dry-run
+  wheelwright init specs/2024-06-10.json specs/2025-01-01.json --definition Cart")]
+    Init(Init),
     /// Write documents as Kubernetes would store them: pruned, and with their defaults filled in.
     ///
     /// YAML comes out as YAML and JSON as JSON. Unknown fields are warned about. Values are not validated: `validate`
@@ -92,6 +103,19 @@ Examples:
   kubectl get order shop -o json | wheelwright convert --catalog crds/orders.yaml --to v1
   wheelwright convert --lines --from v1 --via v2 < orders.jsonl   # what a client of v2 would leave")]
     Convert(Convert),
+    /// Hold example documents against what the versions of their kind show of them.
+    ///
+    /// An example is a folder with a document, input.VERSION.yaml, and beside it what other versions show of it,
+    /// VERSION.yaml each. Every document must also come back unchanged from a way through every other version. The exit
+    /// code is 1 if something differs.
+    #[command(after_help = "\
+Examples:
+  wheelwright test
+  wheelwright test tests/gift --catalog api
+  wheelwright test --update                  # write what versions show now
+  wheelwright test --update --all-versions   # also for versions that have no file yet
+  wheelwright test --format json | jq 'select(.result == \"different\")'")]
+    Test(Test),
     /// Hold every version of the kinds of a catalog against the laws, over generated documents.
     ///
     /// The exit code is 1 if a law is broken, or if the documents did not reach all that a kind has.
@@ -203,6 +227,50 @@ pub(crate) struct Check {
     /// Run no laws over kinds with changes or a lock; `wheelwright laws` runs more than the sample that is run here.
     #[arg(long)]
     pub(crate) no_laws: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Init {
+    /// Files with CustomResourceDefinitions or OpenAPI documents, or folders to look through. Of OpenAPI documents in
+    /// folders, those count that have a PUT.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// A definition in OpenAPI documents that is a kind; may be repeated. Without any, those that are put.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) definition: Vec<String>,
+    /// The folder for the catalog.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) into: PathBuf,
+    /// Replace files that are there already.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write nothing, and show what would be written.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Test {
+    /// Examples, or folders to look through for them; the folder of the catalog without any.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The kind of the documents, whatever they say; else that of documents that do not say it is the one that a folder
+    /// above them is named by.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Write what versions show into the files that have something else.
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// With --update, also write files for versions that have none.
+    #[arg(long, requires = "update")]
+    pub(crate) all_versions: bool,
+    /// How to write results.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ResultFormat,
 }
 
 #[derive(Args)]

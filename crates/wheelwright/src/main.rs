@@ -11,14 +11,14 @@ use std::{
     time::SystemTime,
 };
 
-use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Lock};
+use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, Test};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, OnDisk, files},
     command::{
-        self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, LawsOptions, LineOptions, LockOptions,
-        ValidateOptions, Versions, Way,
+        self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
+        LockOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
     schema::Root,
@@ -145,6 +145,11 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::validate(files::files(arguments.documents.documents, None), &schemas, &options, console)
         }
         Command::Convert(arguments) => convert(arguments, console),
+        Command::Init(Init { paths, definition, into, force, dry_run }) => {
+            let options = InitOptions { into, definitions: definition, force, dry_run };
+            command::init(&paths, &options, console)
+        }
+        Command::Test(arguments) => test(arguments, console),
         Command::Laws(arguments) => match Kinds::load(&OnDisk::default(), &arguments.catalog, console)? {
             Ok(kinds) => {
                 let arguments::Laws { kind, cases, seed, format, .. } = arguments;
@@ -179,7 +184,9 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         }
         Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
-        Command::Laws(_)
+        Command::Init(_)
+        | Command::Test(_)
+        | Command::Laws(_)
         | Command::Lock(_)
         | Command::Diff(_)
         | Command::Explain { .. }
@@ -260,6 +267,23 @@ fn convert(arguments: Convert, console: &mut Console<'_>) -> io::Result<Exit> {
         });
     }
     Ok(exit)
+}
+
+fn test(arguments: Test, console: &mut Console<'_>) -> io::Result<Exit> {
+    let Test { paths, catalog, kind, update, all_versions, format } = arguments;
+    // Examples lie beside the catalog, unless they are named.
+    let beside = |path: &PathBuf| match path.is_dir() {
+        true => path.clone(),
+        false => path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned(),
+    };
+    let paths = if paths.is_empty() { catalog.iter().map(beside).collect() } else { paths };
+    match Kinds::load(&OnDisk::default(), &catalog, console)? {
+        Ok(kinds) => {
+            let options = TestOptions { kind, update, all_versions, format: result_format(format) };
+            command::test(&paths, &kinds, &options, console)
+        }
+        Err(exit) => Ok(exit),
+    }
 }
 
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {

@@ -102,6 +102,24 @@ fn a_version_or_kind_that_is_gone_is_found() {
 }
 
 #[test]
+fn a_kind_that_has_another_name_now_is_not_gone_and_keeps_its_versions() {
+    let repository = Repository::new("renamed");
+    repository.write("old.yaml", &definition("Order", &[("v1", BOTH), ("v2", BOTH)]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: old.yaml}]");
+    repository.commit();
+    let check = || repository.check(&["--against", "git:HEAD", "wheelwright.yaml"]);
+    repository.write("new.yaml", &definition("Purchase", &[("v3", BOTH)]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: [new.yaml, old.yaml], was: [Order]}]");
+    let (found, exit, said) = check();
+    assert!(exit == Some(0) && found.iter().all(|found| found.starts_with("WW147 note")), "{found:?} {said}");
+    repository.write("old.yaml", &definition("Order", &[("v2", NOTE)]));
+    let (found, exit, said) = check();
+    let count = |wanted: &str| found.iter().filter(|found| found.starts_with(wanted)).count();
+    assert_eq!((count("WW175 error"), count("WW176"), exit), (1, 0, Some(1)), "{found:?} {said}");
+    assert!(count("WW150 error spec.size") > 0, "{found:?}");
+}
+
+#[test]
 fn a_published_version_is_held_against_what_it_was() {
     let repository = Repository::new("published");
     repository.write("crds/order.yaml", &definition("Order", &[("v1beta1", BOTH), ("v1", BOTH)]));

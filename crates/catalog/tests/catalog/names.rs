@@ -50,6 +50,12 @@ fn several_files_are_several_kinds_unless_one_was_the_other() {
     assert_eq!((catalog.kinds().len(), shown(&catalog)), (2, String::new()));
     for (entries, rules) in [
         ("{crd: [crds/parties.yaml, crds/persons.yaml], hub: v1}", &["WW121"][..]),
+        ("{crd: crds/parties.yaml, was: Person}", &["WW110"]),
+        ("{crd: crds/parties.yaml, was: [3]}", &["WW110"]),
+        ("{crd: crds/parties.yaml, was: [{group: g}]}", &["WW110"]),
+        ("{crd: crds/parties.yaml, was: [{kind: Person, version: v1}]}", &["WW111", "WW149"]),
+        ("{crd: []}", &["WW110"]),
+        ("{openapi: {v1: {definition: Cart}}, kind: Cart}", &["WW110"]),
         ("{crd: crds/persons.yaml, was: [Person]}", &["WW121"]),
         ("{crd: [crds/parties.yaml, crds/persons.yaml], kind: Partie, was: [Person]}", &["WW121"]),
         ("{crd: [crds/parties.yaml, crds/nothing.yaml], was: [Person]}", &["WW116"]),

@@ -172,7 +172,8 @@ impl Incompatibility {
 }
 
 impl Likeness {
-    fn reason(self) -> &'static str {
+    /// Why two fields are probably the same.
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::Case => "the names differ in letter case only",
             Self::Plural => "one name is the plural of the other",

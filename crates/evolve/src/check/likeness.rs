@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Likeness, side::Side};
+use super::{Likeness, propose::units::differ_in_unit, side::Side};
 use crate::{NodeIndex, Shape, declaration::is_on_one_side};
 
 /// A field that went and one that came, which are probably the same.
@@ -175,13 +175,15 @@ impl Offer<'_> {
         })
     }
 
-    /// Whether a rename from one to the other could be declared. Objects must have fields in common.
+    /// Whether a rename from one to the other could be declared. Objects must have fields in common, and a number that is
+    /// one of another unit is another number.
     fn fits(&self, gone: NodeIndex, came: NodeIndex) -> bool {
         let (old, new) = (self.before.version, self.after.version);
         old.structure.keeps_shape(gone, &new.structure, came)
             && old.element_of(gone) == new.element_of(came)
             && is_on_one_side(&old.structure.selector(gone), &new.structure.selector(came))
             && self.have_common_fields(gone, came)
+            && !differ_in_unit(self.name(self.before, gone), self.name(self.after, came))
     }
 
     /// Whether half of the fields of the smaller object are in the other one; lists and maps, by their items or values.
@@ -217,7 +219,7 @@ fn description<'s>(side: &'s Side<'_>, node: NodeIndex) -> Option<&'s str> {
 }
 
 /// How two names are alike.
-fn names_alike(a: &str, b: &str) -> Option<Likeness> {
+pub(crate) fn names_alike(a: &str, b: &str) -> Option<Likeness> {
     if a.len() > 64 || b.len() > 64 || a == b {
         return None;
     }

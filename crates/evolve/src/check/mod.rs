@@ -14,6 +14,7 @@ mod hub;
 mod likeness;
 mod limits;
 mod lists;
+mod propose;
 mod removals;
 mod side;
 mod slots;
@@ -25,6 +26,7 @@ pub(crate) use diff::spelled;
 pub use diff::{Change, Difference, Limit, Narrower, diff};
 pub use finding::{Addition, Example, Incompatibility, Likeness, What};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
+pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;
 
 use side::Schemas;

@@ -13,22 +13,7 @@ use crate::{NodeIndex, Selector};
 
 /// What is gone from one version to the next, and not assessed.
 pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
-    let assessed: HashSet<&Selector> =
-        after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect();
-    let is_assessed = |field: &Selector| {
-        (1..=field.steps().len())
-            .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
-    };
-    let is_new = |difference: &Difference| {
-        let mut new = after.step.iter().flat_map(|step| &step.new);
-        new.any(|new| Some(&new.item) == difference.after.as_ref())
-    };
-    let gone: Vec<(NodeIndex, &Difference)> = differences
-        .iter()
-        .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
-        .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)) && !is_new(difference))
-        .filter_map(|difference| Some((difference.nodes.0?, difference)))
-        .collect();
+    let gone = unassessed(after, differences);
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
     let renames = probable_renames(before, after, removed.map(|(node, _)| *node).collect());
     let mut findings = Vec::new();
@@ -41,6 +26,26 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
     }
     findings.sort_by(|a, b| a.field.cmp(&b.field));
     findings
+}
+
+/// The fields that are gone, or replaced by others of the same path, with no change that says why.
+pub(crate) fn unassessed<'d>(after: &Side<'_>, differences: &'d [Difference]) -> Vec<(NodeIndex, &'d Difference)> {
+    let assessed: HashSet<&Selector> =
+        after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect();
+    let is_assessed = |field: &Selector| {
+        (1..=field.steps().len())
+            .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
+    };
+    let is_new = |difference: &Difference| {
+        let mut new = after.step.iter().flat_map(|step| &step.new);
+        new.any(|new| Some(&new.item) == difference.after.as_ref())
+    };
+    differences
+        .iter()
+        .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
+        .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)) && !is_new(difference))
+        .filter_map(|difference| Some((difference.nodes.0?, difference)))
+        .collect()
 }
 
 fn rename(

@@ -172,7 +172,7 @@ impl Scope {
             let names: Vec<_> = steps[start..]
                 .iter()
                 .filter_map(|step| match step {
-                    Step::Field(name) => Some(name),
+                    Step::Field(name) => Some(&**name),
                     _ => None,
                 })
                 .collect();
@@ -191,18 +191,18 @@ impl Scope {
 }
 
 impl Branch {
-    fn insert(&mut self, names: &[&Box<str>], position: usize) -> bool {
+    fn insert(&mut self, names: &[&str], position: usize) -> bool {
         let (Self::Object(branches), [name, rest @ ..]) = (self, names) else { return false };
-        let found = branches.iter().position(|(branch, _)| branch == *name);
+        let found = branches.iter().position(|(branch, _)| **branch == **name);
         match (found, rest) {
             (Some(_), []) => false,
             (None, []) => {
-                branches.push(((*name).clone(), Self::Field(position)));
+                branches.push(((*name).into(), Self::Field(position)));
                 true
             }
             (found, rest) => {
                 let at = found.unwrap_or_else(|| {
-                    branches.push(((*name).clone(), Self::Object(Vec::new())));
+                    branches.push(((*name).into(), Self::Object(Vec::new())));
                     branches.len() - 1
                 });
                 branches[at].1.insert(rest, position)

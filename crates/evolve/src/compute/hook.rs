@@ -1,5 +1,8 @@
 //! Rust for what expressions cannot say.
 
+#[cfg(feature = "serde")]
+mod typed;
+
 use std::{collections::HashMap, error::Error, fmt, sync::Arc};
 
 use wheelwright_document::{Arena, Value};
@@ -15,8 +18,8 @@ pub struct Hooks {
     by_name: HashMap<Box<str>, Arc<dyn Hook>>,
 }
 
-/// Converts fields of one version to fields of the next and back. Whatever a hook makes of the fields, nothing is lost: where
-/// converting back would not give what a client wrote, that is kept beside it.
+/// Converts fields of one version to fields of the next and back. Whatever a hook makes of the fields, nothing is lost:
+/// where converting back would not give what a client wrote, that is kept beside it.
 pub trait Hook: Send + Sync {
     /// From the fields of the version before to those of the new one.
     ///

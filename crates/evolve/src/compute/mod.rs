@@ -1,7 +1,7 @@
 //! Computed fields: conversions between the spellings of a fact, and derived values, compiled once and run often.
 //!
-//! Nothing here knows of slots or bags: a [`Converter`] gets the values of the fields on one side, as the version of that
-//! side shows them, and gives those of the other side. What it gives fits the schema of the other side, or it fails.
+//! Nothing here knows of slots or bags: a [`Converter`] gets the values of the fields on one side, as the version of
+//! that side shows them, and gives those of the other side. What it gives fits the schema of the other side, or it fails.
 
 mod decimal;
 mod expression;
@@ -32,13 +32,16 @@ pub(crate) struct Side<'s> {
     pub(crate) fields: &'s [NodeIndex],
 }
 
+/// The values of the fields on one side; `None` for what is absent.
+pub(crate) type FieldValues<'e, 'a> = &'e [Option<Value<'a>>];
+
 /// What a conversion works on.
 pub(crate) struct Exchange<'e, 'a> {
-    /// The values of the fields on the side that is left; `None` for what is absent.
-    pub(crate) sources: &'e [Option<Value<'a>>],
+    /// The values of the side that is left.
+    pub(crate) sources: FieldValues<'e, 'a>,
     /// What the values of that side and of the other were before, if there is a before: what did not change keeps its
     /// spelling, its order and its place.
-    pub(crate) old: Option<(&'e [Option<Value<'a>>], &'e [Option<Value<'a>>])>,
+    pub(crate) old: Option<(FieldValues<'e, 'a>, FieldValues<'e, 'a>)>,
     /// The metadata of the document.
     pub(crate) metadata: Option<Value<'a>>,
     /// What a hook keeps in the bag; it may replace it.
@@ -132,13 +135,11 @@ impl Converter {
                 results.resize(start + count, None);
                 Ok(())
             }
-            Work::Single(single) => match sources[0] {
-                Some(value) => {
-                    let old = old.and_then(|(values, results)| values[0].zip(results[0]));
-                    single.convert(direction, value, old, context).map(|result| results.push(result))
-                }
-                None => Ok(results.push(None)),
-            },
+            Work::Single(single) => {
+                let old = old.and_then(|(values, results)| values[0].zip(results[0]));
+                let result = sources[0].map(|value| single.convert(direction, value, old, context)).transpose();
+                result.map(|result| results.push(result.flatten()))
+            }
             Work::Template(template) => template.convert(direction, sources, arena, results),
             Work::Expressions { up, down } => {
                 let (scope, computed) = if direction == Direction::Up { &**up } else { &**down };
@@ -161,8 +162,8 @@ pub(crate) struct Deriver {
 }
 
 impl Deriver {
-    /// Compiles a derived field. `source` is the version that is read, `own` the node in it that `self` is: the document,
-    /// or the items or values of a list or map; `target` is the derived field in the other version.
+    /// Compiles a derived field. `source` is the version that is read, `own` the node in it that `self` is: the
+    /// document, or the items or values of a list or map; `target` is the derived field in the other version.
     pub(crate) fn compile(
         derived: &Derived,
         source: &Structure,

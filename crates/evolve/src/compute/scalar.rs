@@ -35,8 +35,8 @@ pub(super) fn duration<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
     }
 }
 
-/// A quantity as Kubernetes writes it, and a number. Where only integers fit, it is rounded as Kubernetes does: away from
-/// zero.
+/// A quantity as Kubernetes writes it, and a number. Where only integers fit, it is rounded as Kubernetes does: away
+/// from zero.
 pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
     match (value, target.scalar()) {
         (Value::String(text), scalar) if scalar != Scalar::String => {
@@ -106,7 +106,7 @@ impl Values {
     pub(super) fn new(pairs: &[(Box<str>, Box<str>)], from: Scalar, to: Scalar) -> Result<Self, Box<str>> {
         let mut values = Self { up: HashMap::new(), down: HashMap::new() };
         let arena = Arena::new();
-        let typed = |text: &Box<str>, scalar| read(text, scalar, &arena).map(Owned::from).map_err(|_| text.clone());
+        let typed = |text: &str, scalar| read(text, scalar, &arena).map(Owned::from).map_err(|_| Box::from(text));
         for (old, new) in pairs {
             let (old_value, new_value) = (typed(old, from)?, typed(new, to)?);
             values.up.entry(old.clone()).or_insert(new_value);

@@ -184,14 +184,14 @@ fn split(template: &str) -> Result<Texts, &'static str> {
 
 /// A pattern for the whole of a text, with a group for each part.
 fn compiled(pattern: &str, parts: &[Part]) -> Result<Regex, String> {
+    // Alone first: with what we put around it, another pattern might be one.
+    Regex::new(pattern).map_err(|error| {
+        let reason = error.to_string();
+        format!("the pattern `{pattern}` cannot be used: {}", reason.lines().last().unwrap_or_default().trim())
+    })?;
     let regex = RegexBuilder::new(&format!(r"\A(?:{pattern})\z")).size_limit(LARGEST_PATTERN).build();
-    // Its own words for what is wrong show the pattern with what we put around it.
-    let regex = regex.map_err(|_| match Regex::new(pattern) {
-        Ok(_) => format!("the pattern `{pattern}` needs too much memory; repeat less, or smaller things"),
-        Err(error) => {
-            let reason = error.to_string();
-            format!("the pattern `{pattern}` cannot be used: {}", reason.lines().last().unwrap_or_default().trim())
-        }
+    let regex = regex.map_err(|_| {
+        format!("the pattern `{pattern}` cannot be used: it needs too much memory; repeat less, or smaller things")
     })?;
     let groups: HashSet<&str> = regex.capture_names().flatten().collect();
     match parts.iter().find(|part| !groups.contains(&*part.name)) {

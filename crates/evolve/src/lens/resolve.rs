@@ -28,6 +28,9 @@ pub(crate) struct Resolve<'a> {
     pub(crate) troubles: Troubles,
 }
 
+/// The values of the fields of a side.
+type Values<'v, 'a> = &'v [Option<Value<'a>>];
+
 /// Slots that have a derived value, which is shown and not stored.
 type Placed<'a> = Vec<(usize, Slot<'a>)>;
 
@@ -332,7 +335,7 @@ impl<'a> Resolve<'a> {
         plan: &'a LinkPlan,
         direction: Direction,
         sources: &[Option<Value<'a>>],
-        old: Option<(&[Option<Value<'a>>], &[Option<Value<'a>>])>,
+        old: Option<(Values<'_, 'a>, Values<'_, 'a>)>,
         slots: &Slots<'a>,
     ) -> (Vec<Option<Value<'a>>>, Option<Value<'a>>) {
         let link = &self.lenses.computations.links[plan.link];

@@ -42,16 +42,19 @@ fn declare(declaration: &mut Declaration, version: &str, text: &str) {
     declaration.versions.push(declared);
 }
 
+/// The history of a kind, continuing what is locked of it.
+fn derived(lock: &Lock, declaration: &Declaration) -> (History, Vec<Problem>) {
+    History::derive(declaration, lock.locked(declaration).map(|locked| locked.history()))
+}
+
 fn grown(lock: &Lock, declaration: &Declaration) -> Lock {
-    let locked = lock.locked(declaration).map(|locked| locked.history());
-    let (history, problems) = History::derive(declaration, locked);
+    let (history, problems) = derived(lock, declaration);
     assert!(problems.is_empty(), "{problems:?}");
     lock.grow(declaration, &history, None).expect("nothing is contradicted")
 }
 
 fn refused(lock: &Lock, declaration: &Declaration) -> Vec<Problem> {
-    let locked = lock.locked(declaration).map(|locked| locked.history());
-    let (history, _) = History::derive(declaration, locked);
+    let (history, _) = derived(lock, declaration);
     lock.grow(declaration, &history, None).expect_err("something is contradicted")
 }
 
@@ -132,19 +135,17 @@ proptest! {
         let mut lock = Lock::default();
         for stage in &stages {
             let next = kind.after(stage);
-            let locked = lock.history("", "Generated");
-            let (history, problems) = History::derive(&next.declaration, locked.as_ref());
+            let (history, problems) = derived(&lock, &next.declaration);
             if !problems.is_empty() {
                 continue;
             }
             let larger = lock.grow(&next.declaration, &history, None).unwrap();
-            prop_assert_eq!(&larger.history("", "Generated").unwrap(), &remembered(history));
+            prop_assert_eq!(larger.locked(&next.declaration).unwrap().history(), &remembered(history));
             let text = larger.to_string();
             let (read, problems) = Lock::parse(&text);
             prop_assert!(problems.is_empty(), "{:?}\n{}", problems, text);
             prop_assert_eq!(&read, &larger);
-            let again = larger.history("", "Generated");
-            let (history, _) = History::derive(&next.declaration, again.as_ref());
+            let (history, _) = derived(&larger, &next.declaration);
             prop_assert_eq!(&larger.grow(&next.declaration, &history, None).unwrap(), &larger);
             if !lock.kinds().is_empty() {
                 let before = lock.to_string();
@@ -171,7 +172,7 @@ fn generated_histories_have_every_sort_of_line() {
         let mut lock = Lock::default();
         for stage in stages().new_tree(&mut runner).unwrap().current() {
             let next = kind.after(&stage);
-            let (history, problems) = History::derive(&next.declaration, lock.history("", "Generated").as_ref());
+            let (history, problems) = derived(&lock, &next.declaration);
             if problems.is_empty() {
                 lock = lock.grow(&next.declaration, &history, None).unwrap();
                 kind = next;

@@ -1,9 +1,9 @@
 //! Kinds that get another name: what was locked continues, and no name is ever that of two kinds.
 
-use wheelwright_evolve::{Declaration, History, KindName, Lock};
+use wheelwright_evolve::{Declaration, KindName, Lock};
 use wheelwright_findings::rules;
 
-use super::{declare, grown, located, refused};
+use super::{declare, derived, grown, located, refused};
 
 const OLD: &str = "{first: {type: string}, last: {type: string, default: x}}";
 const NEW: &str = "{first: {type: string}, last: {type: string, default: x}, trade: {type: string}}";
@@ -26,7 +26,7 @@ fn party() -> Declaration {
 }
 
 fn without_sum(lock: &Lock) -> String {
-    lock.to_string().trim_end().rsplit_once('\n').unwrap().0.to_owned()
+    lock.to_string().trim_end().rsplit_once('\n').expect("the sum is its last line").0.to_owned()
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_version_may_take_the_new_name_and_is_known_by_both() {
     let news = text.strip_prefix(&without_sum(&lock)).expect("a lock grows by lines alone");
     assert_eq!(news.matches("\n  amend v").count(), 2, "{news}");
     assert_eq!(news.matches(" kind Party group crm.example.com fingerprint ").count(), 2, "{news}");
-    let (history, _) = History::derive(&party, lock.locked(&party).map(|locked| locked.history()));
+    let (history, _) = derived(&lock, &party);
     let names: Vec<_> = history.versions[0].published_as.iter().map(|name| &*name.kind).collect();
     assert_eq!(names, ["Person", "Party"]);
     // Whoever undoes it says so, too, and nothing is forgotten.
@@ -121,5 +121,5 @@ fn a_lock_that_has_one_name_for_two_kinds_is_inconsistent() {
 /// The lines of the only kind of a lock.
 fn of(lock: &Lock) -> String {
     let text = lock.to_string();
-    format!("{}\n", &text[text.find("kind ").unwrap()..])
+    format!("{}\n", &text[text.find("kind ").expect("it has a kind")..])
 }

@@ -92,53 +92,18 @@ fn template(
         let expected = "a pattern with groups, such as \"^(?P<host>.*):(?P<port>[0-9]+)$\"";
         reader.text(pattern, &Path::Child(path, "pattern"), expected)
     });
-    let path = &Path::Child(path, "template");
-    let text = reader.text(value, path, "a text with the names of fields, such as \"{host}:{port}\"")?;
-    let mut refuse = |message: String, mend: &str| malformed(reader, path, value.span, message, mend);
-    let Some(parts) = parts(text.item) else {
-        refuse(format!("{} has a brace that belongs to no name", quoted(text.item)), "write names as {name}");
+    let expected = "a text with the names of fields, such as \"{host}:{port}\"";
+    let text = reader.text(value, &Path::Child(path, "template"), expected);
+    if from.len() > 1 && to.len() > 1 {
+        let message = "a template is for one text, and both sides have several fields";
+        malformed(reader, path, value.span, message, "let one side be the text, or write up and down");
         return None;
-    };
-    let is_of = |side: &[Located<Selector>], other: &[Located<Selector>]| {
-        let named: HashSet<&str> = side.iter().filter_map(|field| last_name(&field.item)).collect();
-        let is_all =
-            named.len() == side.len() && named.len() == parts.len() && parts.iter().all(|it| named.contains(it));
-        is_all && other.len() == 1
-    };
-    match (is_of(from, to), is_of(to, from)) {
-        (true, true) => {
-            let message = format!("{} can be the text of either side: both fields have that name", quoted(text.item));
-            refuse(message, "write it as converted, with up and down");
-            None
-        }
-        (false, false) => {
-            let message =
-                format!("the names in {} are not the last names of the fields on one side", quoted(text.item));
-            let mend = "let one side be the text alone, and name every field of the other side once, such as \
-                        \"{host}:{port}\" for spec.host and spec.port";
-            refuse(message, mend);
-            None
-        }
-        _ => Some(Conversion::Template {
-            template: text.item.into(),
-            pattern: pattern.map(|pattern| pattern.map(|it| it.item.into())).map_or(Some(None), |it| it.map(Some))?,
-        }),
     }
-}
-
-/// The names in the braces of a template; `None` if a brace is left over.
-fn parts(template: &str) -> Option<Vec<&str>> {
-    let mut parts = Vec::new();
-    let mut rest = template;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (name, after) = rest[at..].strip_prefix('{')?.split_once('}')?;
-        if name.is_empty() || name.contains('{') {
-            return None;
-        }
-        parts.push(name);
-        rest = after;
-    }
-    Some(parts)
+    let pattern = match pattern {
+        Some(pattern) => Some(pattern?.item.into()),
+        None => None,
+    };
+    Some(Conversion::Template { template: text?.item.into(), pattern })
 }
 
 fn keyed_list(reader: &mut Reader, item: &Spanned<'_>, key: &Spanned<'_>, path: &Path<'_>) -> Option<Conversion> {

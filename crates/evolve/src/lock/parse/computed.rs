@@ -5,6 +5,9 @@ use wheelwright_document::Span;
 use super::words::{Expected, Words, expected, shown};
 use crate::{Conversion, Derived, Direction, Located, Respelled};
 
+/// An old text and a new one.
+type Pair = (Box<str>, Box<str>);
+
 impl Words<'_> {
     /// What follows `converted`, `reshaped` or `hook`.
     pub(super) fn respelled(&mut self, sign: &str) -> Result<Respelled, Expected> {
@@ -75,7 +78,7 @@ impl Words<'_> {
         read(self)
     }
 
-    fn pairs(&mut self) -> Result<Vec<(Box<str>, Box<str>)>, Expected> {
+    fn pairs(&mut self) -> Result<Vec<Pair>, Expected> {
         self.separated(|words| {
             let old = words.text_in_list()?;
             if !words.skips('=') {

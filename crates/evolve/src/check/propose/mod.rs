@@ -1,0 +1,169 @@
+//! What probably happened on the steps between the versions of a kind, for somebody to accept.
+//!
+//! Renames are found first and taken for granted, so that what is inside of renamed objects is compared, too. Of what is
+//! left, pairs of another shape are conversions (`respelled.rs` finds pairs, and `spelling.rs` says how one becomes the other),
+//! and the rest is probably gone.
+
+mod respelled;
+mod spelling;
+mod text;
+pub(crate) mod units;
+
+use std::collections::HashSet;
+
+pub use text::proposals_text;
+
+use super::{
+    Change, Likeness,
+    diff::compare,
+    likeness::{Candidate, probable_renames},
+    removals::unassessed,
+    side::{Schemas, Side},
+};
+use crate::{Conversion, Declaration, History, Located, NodeIndex, Renamed, Selector, VersionName, VersionStep};
+
+/// What probably happened on the step into a version.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct ProposedStep {
+    /// The version that was stepped into.
+    pub version: VersionName,
+    /// The version before.
+    pub from: VersionName,
+    /// All of it, each field in one proposal at most, so that all of them can be accepted together.
+    pub proposals: Vec<Proposal>,
+}
+
+/// A change that nobody has declared.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Proposal {
+    /// The field in the version before.
+    pub from: Selector,
+    /// What became of it.
+    pub became: Became,
+    /// Little speaks against it; else it is merely possible.
+    pub is_likely: bool,
+    /// Why it is proposed, as a lower-case fragment.
+    pub because: String,
+}
+
+/// What became of a field.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Became {
+    /// The same field has another path.
+    Renamed(Selector),
+    /// The same fact has another spelling, at this path.
+    Respelled(Selector, Conversion),
+    /// It is gone.
+    Removed,
+}
+
+/// Objects that were renamed have fields that were renamed, and so on; deeper than this is not looked.
+const MOST_ROUNDS: usize = 8;
+
+/// What probably happened on every step of a kind, but for what its changes say already.
+pub fn propose(declaration: &Declaration, locked: Option<&History>) -> Vec<ProposedStep> {
+    let mut accepted = declaration.clone();
+    let mut steps: Vec<ProposedStep> = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let found = renames(&accepted, locked);
+        if found.is_empty() {
+            break;
+        }
+        for (version, from, proposal) in found {
+            accept(&mut accepted, &version, &proposal);
+            step_into(&mut steps, version, from).proposals.push(proposal);
+        }
+    }
+    let (history, _) = History::derive(&accepted, locked);
+    for_each_step(&accepted, &history, |before, after| {
+        let proposals = what_is_left(before, after);
+        if !proposals.is_empty() {
+            let names = (after.version.name.clone(), before.version.name.clone());
+            step_into(&mut steps, names.0, names.1).proposals.extend(proposals);
+        }
+    });
+    let position = |name: &VersionName| history.find(name.as_str());
+    steps.sort_by_key(|step| position(&step.version));
+    steps.iter_mut().for_each(|step| step.proposals.sort_by(|a, b| a.from.cmp(&b.from)));
+    steps
+}
+
+fn for_each_step(declaration: &Declaration, history: &History, mut work: impl FnMut(&Side<'_>, &Side<'_>)) {
+    let schemas = Schemas::of(declaration, history);
+    let sides = schemas.sides();
+    for after in sides.iter().filter(|side| side.version.declared) {
+        if let Some(from) = after.version.from {
+            work(&sides[from.position()], after);
+        }
+    }
+}
+
+fn step_into(steps: &mut Vec<ProposedStep>, version: VersionName, from: VersionName) -> &mut ProposedStep {
+    let position = steps.iter().position(|step| step.version == version).unwrap_or_else(|| {
+        steps.push(ProposedStep { version, from, proposals: Vec::new() });
+        steps.len() - 1
+    });
+    &mut steps[position]
+}
+
+fn renames(declaration: &Declaration, locked: Option<&History>) -> Vec<(VersionName, VersionName, Proposal)> {
+    let (history, _) = History::derive(declaration, locked);
+    let mut found = Vec::new();
+    for_each_step(declaration, &history, |before, after| {
+        let differences = compare(before, after);
+        let gone = unassessed(after, &differences).into_iter();
+        let removed = gone.filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
+        for Candidate { gone, came, likeness } in
+            probable_renames(before, after, removed.map(|(node, _)| node).collect())
+        {
+            let proposal = Proposal {
+                from: before.version.structure.selector(gone),
+                became: Became::Renamed(after.version.structure.selector(came)),
+                is_likely: !matches!(likeness, Likeness::OnlyPair | Likeness::Contained),
+                because: likeness.reason().to_owned(),
+            };
+            found.push((after.version.name.clone(), before.version.name.clone(), proposal));
+        }
+    });
+    found
+}
+
+/// Declares a rename.
+fn accept(declaration: &mut Declaration, version: &VersionName, proposal: &Proposal) {
+    let Became::Renamed(to) = &proposal.became else { return };
+    let [from, to] = [&proposal.from, to].map(|item| Located { item: item.clone(), span: Default::default() });
+    let position = declaration.steps.iter().position(|step| step.version.item == *version).unwrap_or_else(|| {
+        let version = Located { item: version.clone(), span: Default::default() };
+        declaration.steps.push(VersionStep::new(version));
+        declaration.steps.len() - 1
+    });
+    declaration.steps[position].renamed.push(Renamed { from, to });
+}
+
+/// Conversions between fields that went and fields that came, and what is probably gone.
+fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
+    let differences = compare(before, after);
+    let gone = unassessed(after, &differences);
+    let mut found = respelled::at_the_same_place(before, after, &gone);
+    found.extend(respelled::elsewhere(before, after, &gone, &found));
+    let settled: HashSet<NodeIndex> = found.iter().map(|pair| pair.gone).collect();
+    let mut proposals: Vec<Proposal> = found.into_iter().map(|pair| pair.proposal).collect();
+    for (node, difference) in gone.into_iter().filter(|(node, _)| !settled.contains(node)) {
+        let (old, new) = (&before.version.name, &after.version.name);
+        let (is_likely, because) = match &difference.change {
+            Change::Replaced { before: was, after: is } => {
+                (false, format!("{was} in {old}, {is} in {new}: two fields of one name"))
+            }
+            _ => (true, format!("{new} has nothing like it")),
+        };
+        let from = before.version.structure.selector(node);
+        proposals.push(Proposal { from, became: Became::Removed, is_likely, because });
+    }
+    proposals
+}
+
+#[cfg(test)]
+mod tests;

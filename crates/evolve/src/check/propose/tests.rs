@@ -1,0 +1,205 @@
+use super::*;
+use crate::testing::declaration;
+
+/// The lines that are proposed between two versions with these properties.
+fn proposed(v1: &str, v2: &str) -> Vec<String> {
+    let [v1, v2] = [v1, v2].map(|properties| format!("{{type: object, properties: {{{properties}}}}}"));
+    let steps = propose(&declaration(&[("v1", &v1), ("v2", &v2)], ""), None);
+    let text = proposals_text(&steps);
+    let lines = text.lines().filter(|line| line.starts_with("#   "));
+    lines.map(|line| line.trim_start_matches(['#', ' ']).to_owned()).collect()
+}
+
+/// The one line that is proposed, without the reason, and whether it is likely.
+fn only(v1: &str, v2: &str) -> (String, bool) {
+    let lines = proposed(v1, v2);
+    let [_, line] = &lines[..] else { panic!("{lines:?}") };
+    let (line, reason) = line.split_once("  # ").unwrap();
+    (line.to_owned(), reason.starts_with("likely: "))
+}
+
+fn assert_proposes(cases: &[(&str, &str, &str, bool)]) {
+    for (v1, v2, line, is_likely) in cases {
+        assert_eq!(only(v1, v2), ((*line).to_owned(), *is_likely), "{v1} {v2}");
+    }
+}
+
+#[test]
+fn scalars_are_converted_by_what_their_names_say() {
+    assert_proposes(&[
+        (
+            "timeout: {type: string}",
+            "timeoutSeconds: {type: integer}",
+            "timeout: {to: timeoutSeconds, with: durationSeconds}",
+            true,
+        ),
+        (
+            "periodSeconds: {type: integer}",
+            "period: {type: string}",
+            "periodSeconds: {to: period, with: durationSeconds}",
+            true,
+        ),
+        ("ttl: {type: string}", "ttl: {type: integer}", "ttl: {with: durationSeconds}", false),
+        ("size: {type: string}", "sizeBytes: {type: integer}", "size: {to: sizeBytes, with: quantity}", true),
+        ("memory: {type: string}", "memory: {type: number}", "memory: {with: quantity}", false),
+        ("port: {type: string}", "port: {type: integer}", "port: {with: text}", true),
+        ("strict: {type: boolean}", "strict: {type: string}", "strict: {with: text}", true),
+        (
+            "ttlMinutes: {type: integer}",
+            "ttlSeconds: {type: integer}",
+            "ttlMinutes: {to: ttlSeconds, with: {scale: 60}}",
+            true,
+        ),
+        (
+            "ttlMillis: {type: integer}",
+            "ttlSeconds: {type: number}",
+            "ttlMillis: {to: ttlSeconds, with: {scale: 0.001}}",
+            true,
+        ),
+    ]);
+}
+
+#[test]
+fn a_unit_that_no_decimal_number_leads_to_is_not_converted() {
+    assert_eq!(proposed("ttlSeconds: {type: integer}", "ttlMinutes: {type: integer}")[0], "removed:");
+}
+
+#[test]
+fn containers_are_converted_by_what_is_in_them() {
+    let items = |properties: &str| format!("{{type: array, items: {{type: object, properties: {{{properties}}}}}}}");
+    let values = |schema: &str| format!("{{type: object, additionalProperties: {schema}}}");
+    let text = "{type: string}";
+    let pair = items("name: {type: string}, value: {type: string}");
+    let port = items("name: {type: string}, port: {type: integer}, note: {type: string}");
+    let by_name = values("{type: object, properties: {port: {type: integer}, note: {type: string}}}");
+    assert_proposes(&[
+        (
+            &format!("env: {pair}"),
+            &format!("env: {}", values(text)),
+            "- {from: env, to: env, key: name, value: value}",
+            true,
+        ),
+        (&format!("ports: {by_name}"), &format!("ports: {port}"), "- {from: ports, to: ports, key: name}", true),
+        (
+            "disk: {type: object, properties: {size: {type: string}, zone: {type: string}}}",
+            &format!("disks: {}", items("size: {type: string}, zone: {type: string}")),
+            "disk: {to: disks, with: oneItem}",
+            true,
+        ),
+        (
+            "image: {type: string}",
+            "image: {type: object, properties: {tag: {type: integer}, name: {type: string}}}",
+            "image: {with: {key: name}}",
+            true,
+        ),
+        ("args: {type: array, items: {type: string}}", "args: {type: string}", "args: {with: {joined: \",\"}}", false),
+        (
+            "ports: {type: array, items: {type: string}}",
+            "ports: {type: array, items: {type: integer}}",
+            "ports[]: {with: text}",
+            true,
+        ),
+    ]);
+}
+
+#[test]
+fn inside_of_a_renamed_object_more_is_found() {
+    let v1 = "dlvr: {type: object, properties: {town: {type: string}, zip: {type: string}, timeout: {type: string}, podCIDR: {type: string}}}";
+    let v2 = "dlvry: {type: object, properties: {town: {type: string}, zip: {type: string}, timeoutSeconds: {type: integer}, podCidr: {type: string}}}";
+    assert_eq!(
+        proposed(v1, v2),
+        [
+            "renamed:",
+            "dlvr: dlvry  # likely: the names differ in a few letters",
+            "dlvr.podCIDR: dlvry.podCidr  # likely: the names differ in letter case only",
+            "converted:",
+            "dlvr.timeout: {to: dlvry.timeoutSeconds, with: durationSeconds}  # likely: a text became seconds, or seconds a text, by their names",
+        ]
+    );
+}
+
+#[test]
+fn a_field_may_be_converted_and_have_another_place() {
+    let object = |name: &str, field: &str| format!("{name}: {{type: object, properties: {{{field}}}}}");
+    let v1 = format!("drainTimeout: {{type: string}}, {}", object("check", "startTimeout: {type: string}"));
+    let v2 = format!(
+        "{}, {}",
+        object("deletion", "drainTimeoutSeconds: {type: integer}"),
+        object("health", "startTimeoutSeconds: {type: integer}")
+    );
+    let because = "a text became seconds, or seconds a text, by their names";
+    assert_eq!(
+        proposed(&v1, &v2),
+        [
+            "converted:",
+            &format!(
+                "check.startTimeout: {{to: health.startTimeoutSeconds, with: durationSeconds}}  # likely: {because}"
+            ),
+            &format!("drainTimeout: {{to: deletion.drainTimeoutSeconds, with: durationSeconds}}  # likely: {because}"),
+            "removed:",
+            "- check  # likely: v2 has nothing like it",
+        ]
+    );
+}
+
+#[test]
+fn what_has_no_counterpart_is_probably_gone() {
+    assert_eq!(
+        proposed(
+            "coupon: {type: string}, b: {type: string}",
+            "b: {type: boolean}, z: {type: integer}, y: {type: integer}"
+        ),
+        [
+            "converted:",
+            "b: {with: text}  # likely: string became boolean",
+            "removed:",
+            "- coupon  # likely: v2 has nothing like it"
+        ]
+        .map(|line| line.to_owned())
+    );
+}
+
+#[test]
+fn what_is_said_already_is_not_proposed() {
+    let [v1, v2] =
+        ["qty", "quantity"].map(|name| format!("{{type: object, properties: {{{name}: {{type: integer}}}}}}"));
+    assert!(propose(&declaration(&[("v1", &v1), ("v2", &v2)], "v2: {renamed: {qty: quantity}}"), None).is_empty());
+    assert!(propose(&declaration(&[("v1", &v1), ("v2", &v2)], "v2: {removed: [qty]}"), None).is_empty());
+}
+
+/// A changes file in which every proposal is accepted.
+fn accepted(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()
+}
+
+#[test]
+fn all_proposals_together_are_a_changes_file_that_holds() {
+    let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+    let v1 = object(&format!(
+        "qty: {{type: integer}}, timeout: {{type: string}}, size: {{type: string}}, ttlMinutes: {{type: integer}}, \
+         port: {{type: string}}, args: {{type: array, items: {{type: string}}}}, image: {{type: string}}, \
+         disk: {disk}, env: {{type: array, items: {env}}}, ports: {{type: array, items: {{type: string}}}}, \
+         'odd name': {{type: string}}, coupon: {{type: boolean}}, mode: {{type: boolean}}, \
+         items: {{type: array, items: {item}}}",
+        disk = object("kind: {type: string}, zone: {type: string}"),
+        env = object("name: {type: string}, value: {type: string}"),
+        item = object("sku: {type: string}, delay: {type: string}"),
+    ));
+    let v2 = object(&format!(
+        "quantity: {{type: integer}}, timeoutSeconds: {{type: integer}}, sizeBytes: {{type: integer}}, \
+         ttlSeconds: {{type: integer}}, port: {{type: integer}}, args: {{type: string}}, image: {image}, \
+         disks: {{type: array, items: {disk}}}, env: {{type: object, additionalProperties: {{type: string}}}}, \
+         ports: {{type: array, items: {{type: integer}}}}, 'odd-name': {{type: string}}, \
+         mode: {{type: array, items: {{type: integer}}}}, items: {{type: array, items: {item}}}",
+        image = object("name: {type: string}, tag: {type: string}"),
+        disk = object("kind: {type: string}, zone: {type: string}"),
+        item = object("skus: {type: string}, delaySeconds: {type: number}"),
+    ));
+    let versions = [("v1", &*v1), ("v2", &*v2)];
+    let steps = propose(&declaration(&versions, ""), None);
+    let sorts: HashSet<_> = steps[0].proposals.iter().map(|one| std::mem::discriminant(&one.became)).collect();
+    assert_eq!((sorts.len(), steps[0].proposals.len()), (3, 15), "{}", proposals_text(&steps));
+    let text = accepted(&proposals_text(&steps));
+    let (_, problems) = History::derive(&declaration(&versions, &text), None);
+    assert!(problems.is_empty(), "{text}{problems:?}");
+}
