@@ -18,6 +18,7 @@ const MOST_PAIRS: usize = 10_000;
 /// The probable renames of fields that went (`tops`, the uppermost ones), each field in one of them at most. Where an
 /// object has no counterpart, those are looked for that its fields may have.
 pub(crate) fn probable_renames(before: &Side<'_>, after: &Side<'_>, tops: Vec<NodeIndex>) -> Vec<Candidate> {
+    let respelled = after.new_spellings();
     let came: Vec<NodeIndex> = after
         .version
         .structure
@@ -25,6 +26,7 @@ pub(crate) fn probable_renames(before: &Side<'_>, after: &Side<'_>, tops: Vec<No
         .filter(|node| before.version.counterpart(after.version, *node).is_none())
         // A field that is locked as one of its own cannot become another.
         .filter(|node| after.version.id(*node).is_none_or(|id| !after.version.is_locked_with(id)))
+        .filter(|node| !respelled.contains(node))
         .collect();
     let mut offer = Offer { before, after, came, taken: HashSet::new(), above_taken: HashSet::new(), list: Vec::new() };
     let mut level = tops;

@@ -13,7 +13,7 @@ use crate::{NodeIndex, Selector};
 
 /// What is gone from one version to the next, and not assessed.
 pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
-    let gone = unassessed(after, differences);
+    let gone = unassessed(before, after, differences);
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
     let renames = probable_renames(before, after, removed.map(|(node, _)| *node).collect());
     let mut findings = Vec::new();
@@ -28,14 +28,22 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
     findings
 }
 
-/// The fields that are gone, or replaced by others of the same path, with no change that says why.
-pub(crate) fn unassessed<'d>(after: &Side<'_>, differences: &'d [Difference]) -> Vec<(NodeIndex, &'d Difference)> {
+/// The fields that are gone, or replaced by others of the same path, with no change that says why. One that has another
+/// spelling now is neither.
+pub(crate) fn unassessed<'d>(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    differences: &'d [Difference],
+) -> Vec<(NodeIndex, &'d Difference)> {
     let assessed: HashSet<&Selector> =
         after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect();
     let is_assessed = |field: &Selector| {
         (1..=field.steps().len())
             .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
     };
+    let old = after.version.respelled.iter().flat_map(|respelled| &respelled.from);
+    let respelled: HashSet<NodeIndex> =
+        old.filter_map(|field| before.version.structure.find_field(&field.item)).collect();
     let is_new = |difference: &Difference| {
         let mut new = after.step.iter().flat_map(|step| &step.new);
         new.any(|new| Some(&new.item) == difference.after.as_ref())
@@ -45,6 +53,7 @@ pub(crate) fn unassessed<'d>(after: &Side<'_>, differences: &'d [Difference]) ->
         .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
         .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)) && !is_new(difference))
         .filter_map(|difference| Some((difference.nodes.0?, difference)))
+        .filter(|(node, _)| !respelled.contains(node))
         .collect()
 }
 

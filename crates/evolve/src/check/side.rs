@@ -119,6 +119,12 @@ impl Side<'_> {
         self.required.contains(&node)
     }
 
+    /// The fields that say otherwise what the version before said in other fields.
+    pub(crate) fn new_spellings(&self) -> HashSet<NodeIndex> {
+        let fields = self.version.respelled.iter().flat_map(|respelled| &respelled.to);
+        fields.filter_map(|field| self.version.structure.find_field(&field.item)).collect()
+    }
+
     /// Where a keyword of a node was written, or the node, or what it is a part of.
     pub(crate) fn place(&self, node: NodeIndex, keyword: &str) -> Span {
         let mut at = Some(node);
