@@ -221,6 +221,16 @@ pub enum Direction {
     Down,
 }
 
+impl Direction {
+    /// The other way.
+    pub(crate) fn back(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
 /// An object of which only one member is set at a time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeclaredUnion {

@@ -125,16 +125,16 @@ impl Side<'_> {
         self.required.contains(&node)
     }
 
-    /// The expression that a field is derived by from another version, if it is.
-    pub(crate) fn derivation_from(&self, other: &Side<'_>, node: NodeIndex) -> Option<&str> {
-        let direction = if other.index < self.index { Direction::Up } else { Direction::Down };
-        self.facts.derivation(self.version.id(node)?, direction)
-    }
-
     /// The fields that say otherwise what the version before said in other fields.
     pub(crate) fn new_spellings(&self) -> HashSet<NodeIndex> {
         let fields = self.version.respelled.iter().flat_map(|respelled| &respelled.to);
         fields.filter_map(|field| self.version.structure.find_field(&field.item)).collect()
+    }
+
+    /// The expression that a field is derived by from another version, if it is.
+    pub(crate) fn derivation_from(&self, other: &Side<'_>, node: NodeIndex) -> Option<&str> {
+        let direction = if other.index < self.index { Direction::Up } else { Direction::Down };
+        self.facts.derivation(self.version.id(node)?, direction)
     }
 
     /// Where a keyword of a node was written, or the node, or what it is a part of.

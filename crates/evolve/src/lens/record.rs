@@ -80,9 +80,9 @@ pub(crate) fn computed_sources(
         let source = derivation.map(|plan| Source::Derived(plan.derivation));
         sources.extend(source.or(link.map(|plan| Source::Converted(plan.link))).map(|source| (slot, source)));
     }
-    for (link, direction) in &needed.links {
-        let plan = &computed.links[*link];
-        for slot in plan.sides(*direction).1.fields.iter().flat_map(|field| &field.slots) {
+    for way in &needed.links {
+        let plan = &computed.links[way.link];
+        for slot in &way.slots {
             let is_known = scope.layout.is_shown[*slot] || sources.iter().any(|(known, _)| known == slot);
             let source = match (stored[*slot], slots.values[*slot]) {
                 _ if is_known => continue,
