@@ -1,5 +1,7 @@
 //! What a changes file says, once it is read.
 
+use std::fmt;
+
 use wheelwright_document::{Owned, Span};
 
 use crate::{Selector, VersionName};
@@ -161,6 +163,28 @@ pub enum Conversion {
     },
     /// Rust that is registered under a name.
     Hook(Box<str>),
+}
+
+/// The converter, as it is called in a changes file.
+impl fmt::Display for Conversion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DurationSeconds => f.write_str("durationSeconds"),
+            Self::Quantity => f.write_str("quantity"),
+            Self::Scale(factor) => write!(f, "scale {factor}"),
+            Self::Text => f.write_str("text"),
+            Self::Values(_) => f.write_str("values"),
+            Self::Joined(delimiter) => write!(f, "joined {delimiter:?}"),
+            Self::ObjectWithKey(key) => write!(f, "key {key}"),
+            Self::OneItem => f.write_str("oneItem"),
+            Self::Template { template, .. } => write!(f, "template {template:?}"),
+            Self::KeyedList { key, .. } => write!(f, "key {key}"),
+            Self::Entries(_) => f.write_str("entries"),
+            Self::RenamedKeys(_) => f.write_str("renamedKeys"),
+            Self::Expression { .. } | Self::Expressions { .. } => f.write_str("expressions"),
+            Self::Hook(name) => write!(f, "hook {name}"),
+        }
+    }
 }
 
 impl Conversion {

@@ -418,7 +418,7 @@ fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
 }
 
 /// Whether two slots hold the same, as far as no object's extras are concerned.
-fn same_slot(a: Slot<'_>, b: Slot<'_>) -> bool {
+pub(crate) fn same_slot(a: Slot<'_>, b: Slot<'_>) -> bool {
     match (a, b) {
         (Slot::Value(a), Slot::Value(b)) => same(a, b),
         (Slot::Object(a), Slot::Object(b)) => a == b,

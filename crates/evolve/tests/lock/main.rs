@@ -167,7 +167,7 @@ fn remembered(mut history: History) -> History {
 fn generated_histories_have_every_sort_of_line() {
     let mut runner = TestRunner::deterministic();
     let mut texts = String::new();
-    for _ in 0..150 {
+    for _ in 0..300 {
         let mut kind = Kind::new();
         let mut lock = Lock::default();
         for stage in stages().new_tree(&mut runner).unwrap().current() {

@@ -16,7 +16,7 @@ pub use text::proposals_text;
 use super::{
     Change, Likeness,
     diff::compare,
-    likeness::{Candidate, probable_renames},
+    likeness::{Candidate, Computed, probable_renames},
     removals::unassessed,
     side::{Schemas, Side},
 };
@@ -114,11 +114,11 @@ fn renames(declaration: &Declaration, locked: Option<&History>) -> Vec<(VersionN
     let mut found = Vec::new();
     for_each_step(declaration, &history, |before, after| {
         let differences = compare(before, after);
-        let gone = unassessed(after, &differences).into_iter();
+        let gone = unassessed(before, after, &differences).into_iter();
         let removed = gone.filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
-        for Candidate { gone, came, likeness } in
-            probable_renames(before, after, removed.map(|(node, _)| node).collect())
-        {
+        let tops = removed.map(|(node, _)| node).collect();
+        let computed = Computed::of(before, after, &differences);
+        for Candidate { gone, came, likeness } in probable_renames(before, after, tops, &computed) {
             let proposal = Proposal {
                 from: before.version.structure.selector(gone),
                 became: Became::Renamed(after.version.structure.selector(came)),
@@ -146,7 +146,7 @@ fn accept(declaration: &mut Declaration, version: &VersionName, proposal: &Propo
 /// Conversions between fields that went and fields that came, and what is probably gone.
 fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
     let differences = compare(before, after);
-    let gone = unassessed(after, &differences);
+    let gone = unassessed(before, after, &differences);
     let mut found = respelled::at_the_same_place(before, after, &gone);
     found.extend(respelled::elsewhere(before, after, &gone, &found));
     let settled: HashSet<NodeIndex> = found.iter().map(|pair| pair.gone).collect();

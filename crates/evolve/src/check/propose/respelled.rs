@@ -112,7 +112,8 @@ fn is_within(side: &Side<'_>, node: NodeIndex, nodes: &HashSet<NodeIndex>) -> bo
 
 /// The fields of the later version that the earlier one has nowhere.
 fn came_of<'s>(before: &'s Side<'_>, after: &'s Side<'_>) -> impl Iterator<Item = NodeIndex> + 's {
-    let fields = after.version.structure.fields();
+    let known = after.new_spellings();
+    let fields = after.version.structure.fields().filter(move |node| !known.contains(node));
     fields.filter(|node| before.version.counterpart(after.version, *node).is_none())
 }
 

@@ -167,6 +167,24 @@ fn what_is_said_already_is_not_proposed() {
     assert!(propose(&declaration(&[("v1", &v1), ("v2", &v2)], "v2: {removed: [qty]}"), None).is_empty());
 }
 
+#[test]
+fn what_is_converted_is_neither_gone_nor_came() {
+    let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+    let v1 =
+        object("timeout: {type: string}, timeoutSecs: {type: integer}, list: {type: array, items: {type: string}}");
+    let v2 = object("timeoutSeconds: {type: integer}, lists: {type: array, items: {type: integer}}");
+    let changes = "v2: {converted: {timeout: {to: timeoutSeconds, with: durationSeconds}, \
+                   'list[]': {to: 'lists[]', with: text}}}";
+    let declaration = declaration(&[("v1", &v1), ("v2", &v2)], changes);
+    let steps = propose(&declaration, None);
+    let lines = proposals_text(&steps);
+    assert_eq!(lines.lines().skip(3).collect::<Vec<_>>(), ["#     - timeoutSecs  # likely: v2 has nothing like it"]);
+    let (history, _) = History::derive(&declaration, None);
+    let found = crate::check::check(&declaration, &history, None);
+    let messages: Vec<String> = found.iter().map(|found| found.message()).collect();
+    assert_eq!(messages, ["timeoutSecs (integer) disappeared in v2, and no change says why"]);
+}
+
 /// A changes file in which every proposal is accepted.
 fn accepted(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()

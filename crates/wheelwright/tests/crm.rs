@@ -1,0 +1,456 @@
+//! The story that `examples/crm` tells, version by version: what was declared at the time, what was stored, and what every
+//! version shows of what every other one wrote.
+//!
+//! `UPDATE_GOLDEN=1` writes the lock of the example anew.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use wheelwright::{
+    Console, Exit,
+    catalog::Catalog,
+    command::{self, LockOptions},
+    document::{Arena, Decode, Value, canonical, decode, decode_yaml, encode},
+    evolve::{Declaration, Kind, Lock, Part, VersionIndex, laws::Laws},
+};
+
+/// Every version that there ever was.
+const VERSIONS: [&str; 15] = [
+    "2011-01-01",
+    "2012-02-02",
+    "2013-03-03",
+    "2014-04-04-preview",
+    "2014-04-04",
+    "2015-05-05",
+    "2016-06-06",
+    "2017-07-07",
+    "2018-08-08",
+    "2019-09-09",
+    "2020-10-10",
+    "2021-11-11",
+    "2022-12-12",
+    "2023-01-13",
+    "2024-02-14",
+];
+
+const ADA: &str = r#"{"id":"1","firstName":"Ada","lastName":"Lovelace"}"#;
+const GRACE: &str = r#"{"id":"3","firstName":"Grace","middleName":"Brewster","lastName":"Hopper"}"#;
+
+#[test]
+fn in_2011_01_01_a_person_has_a_first_and_a_last_name() {
+    let then = time("2011-01-01");
+    assert_eq!(then.hub(), "2011-01-01");
+    assert_eq!(then.told(&[("2011-01-01", ADA)], "2011-01-01"), ADA);
+}
+
+#[test]
+fn in_2012_02_02_nothing_changes() {
+    let then = time("2012-02-02");
+    assert_eq!(then.hub(), "2012-02-02");
+    assert_eq!(then.told(&[("2011-01-01", ADA)], "2012-02-02"), ADA);
+    assert_eq!(then.told(&[("2012-02-02", ADA)], "2011-01-01"), ADA);
+}
+
+#[test]
+fn in_2013_03_03_a_middle_name_comes_that_older_clients_keep() {
+    let then = time("2013-03-03");
+    assert_eq!(then.hub(), "2013-03-03");
+    let married = r#"{"id":"3","firstName":"Grace","lastName":"Murray"}"#;
+    assert_eq!(then.told(&[("2013-03-03", GRACE)], "2011-01-01"), without(GRACE, "middleName"));
+    assert_eq!(
+        then.told(&[("2013-03-03", GRACE), ("2011-01-01", married)], "2013-03-03"),
+        r#"{"id":"3","firstName":"Grace","middleName":"Brewster","lastName":"Murray"}"#
+    );
+}
+
+#[test]
+fn in_2014_04_04_preview_other_names_replace_the_old_ones_and_the_hub_stays() {
+    let then = time("2014-04-04-preview");
+    assert_eq!(then.hub(), "2013-03-03");
+    let [old, new] = ["2013-03-03", "2014-04-04-preview"];
+    let grace = r#"{"id":"3","fullName":"Grace Brewster Hopper","familyName":"Hopper","knownAs":"Grace"}"#;
+    assert_eq!(then.told(&[(old, GRACE)], new), grace);
+    let ada = r#"{"id":"1","fullName":"Ada Lovelace","familyName":"Lovelace","knownAs":"Ada"}"#;
+    assert_eq!(then.told(&[(old, ADA)], new), ada);
+    assert_eq!(then.told(&[(new, ada)], old), ADA);
+    // Half a name is no full one.
+    assert_eq!(then.told(&[(old, r#"{"id":"1","firstName":"Ada"}"#)], new), r#"{"id":"1","knownAs":"Ada"}"#);
+    // Both said the same so far, so that an edit of the one is an edit of the other; and the middle name stays.
+    let amazing = r#"{"id":"3","fullName":"Grace Brewster Hopper","familyName":"Hopper","knownAs":"Amazing Grace"}"#;
+    assert_eq!(then.told(&[(old, GRACE), (new, amazing)], new), amazing);
+    assert_eq!(then.told(&[(old, GRACE), (new, amazing)], old), GRACE.replace("Grace", "Amazing Grace"));
+}
+
+#[test]
+fn in_2014_04_04_the_full_name_is_the_legal_one_and_there_is_a_key_to_sort_by() {
+    let then = time("2014-04-04");
+    assert_eq!(then.hub(), "2014-04-04");
+    let [old, preview, new] = ["2013-03-03", "2014-04-04-preview", "2014-04-04"];
+    let grace =
+        r#"{"id":"3","legalName":"Grace Brewster Hopper","familyName":"Hopper","knownAs":"Grace","alphaKey":"Hopper"}"#;
+    assert_eq!(then.told(&[(old, GRACE)], new), grace);
+    assert_eq!(then.told(&[(new, grace)], old), without(GRACE, "middleName"));
+    assert_eq!(
+        then.told(&[(new, grace)], preview),
+        r#"{"id":"3","fullName":"Grace Brewster Hopper","familyName":"Hopper","knownAs":"Grace"}"#
+    );
+    // Derived values follow what they are derived from.
+    let married = GRACE.replace("Hopper", "Murray");
+    assert_eq!(then.told(&[(old, GRACE), (old, &married)], new), grace.replace("Hopper", "Murray"));
+    // Those that somebody wrote do not, unless they did so far.
+    let sorted = grace.replace(r#""alphaKey":"Hopper""#, r#""alphaKey":"H""#);
+    assert_eq!(
+        then.told(&[(old, GRACE), (new, &sorted), (old, &married)], new),
+        grace.replace("Hopper", "Murray").replace(r#""alphaKey":"Murray""#, r#""alphaKey":"H""#)
+    );
+    // That there is none can be said, too.
+    let unsorted = without(grace, "alphaKey");
+    assert_eq!(then.told(&[(old, GRACE), (new, &unsorted)], new), unsorted);
+    assert_eq!(then.told(&[(old, GRACE), (new, &unsorted)], old), GRACE);
+}
+
+#[test]
+fn in_2015_05_05_the_key_has_another_name_and_the_first_version_is_dropped_and_still_read() {
+    let then = time("2015-05-05");
+    assert_eq!(then.hub(), "2015-05-05");
+    let keyed = r#"{"id":"5","alphaKey":"Beethoven"}"#;
+    assert_eq!(then.told(&[("2014-04-04", keyed)], "2015-05-05"), r#"{"id":"5","sortKey":"Beethoven"}"#);
+    assert!(!then.catalog.contains("api/2011-01-01.yaml"), "{}", then.catalog);
+    assert_eq!(
+        then.told(&[("2011-01-01", ADA)], "2015-05-05"),
+        r#"{"id":"1","legalName":"Ada Lovelace","familyName":"Lovelace","knownAs":"Ada","sortKey":"Lovelace"}"#
+    );
+    let known = r#"{"id":"1","familyName":"Lovelace","knownAs":"Ada"}"#;
+    assert_eq!(then.told(&[("2015-05-05", known)], "2011-01-01"), ADA);
+}
+
+#[test]
+fn in_2016_06_06_an_address_is_required_and_in_2017_07_07_it_is_not() {
+    let holmes = r#"{"id":"7","mailingAddress":{"street":"221B Baker Street","city":"London"}}"#;
+    for newest in ["2016-06-06", "2017-07-07"] {
+        let then = time(newest);
+        assert_eq!(then.hub(), newest);
+        assert_eq!(then.told(&[(newest, holmes)], "2015-05-05"), r#"{"id":"7"}"#);
+        let named = r#"{"id":"7","knownAs":"Sherlock"}"#;
+        assert_eq!(
+            then.told(&[(newest, holmes), ("2015-05-05", named)], newest),
+            r#"{"id":"7","knownAs":"Sherlock","mailingAddress":{"street":"221B Baker Street","city":"London"}}"#
+        );
+        // Nothing is made up: reading never fails, and `check` says where a view is not valid.
+        assert_eq!(then.told(&[("2015-05-05", named)], newest), named);
+    }
+    let allowed = ["WW154 2016-06-06 mailingAddress is allowed"];
+    assert_eq!(time("2016-06-06").check(&["--no-laws"]), allowed);
+    assert_eq!(time("2017-07-07").check(&["--no-laws"]), allowed);
+}
+
+#[test]
+fn in_2018_08_08_an_address_is_whole_and_the_street_is_kept() {
+    let then = time("2018-08-08");
+    assert_eq!(then.hub(), "2018-08-08");
+    let [old, new] = ["2017-07-07", "2018-08-08"];
+    let street = r#"{"id":"7","mailingAddress":{"street":"221B Baker Street","city":"London"}}"#;
+    let full = r#"{"id":"7","mailingAddress":{"fullAddress":"221B Baker Street, London","city":"London"}}"#;
+    assert_eq!(then.told(&[(old, street)], new), full);
+    assert_eq!(then.told(&[(new, full)], old), street);
+    let country = full.replace(r#""city":"London""#, r#""city":"London","country":"United Kingdom""#);
+    assert_eq!(then.told(&[(old, street), (new, &country), (old, street)], new), country);
+    // An address without a street has none to show, and one that is there stays there.
+    let city = r#"{"id":"7","mailingAddress":{"city":"London"}}"#;
+    assert_eq!(then.told(&[(old, city)], new), city);
+    assert_eq!(then.told(&[(new, r#"{"id":"7","mailingAddress":{}}"#)], old), r#"{"id":"7","mailingAddress":{}}"#);
+}
+
+#[test]
+fn in_2019_09_09_an_address_is_a_location() {
+    let then = time("2019-09-09");
+    assert_eq!(then.hub(), "2019-09-09");
+    let fogg = r#"{"id":"10","mailingAddress":{"city":"London","latitude":51.511,"longitude":-0.140}}"#;
+    let address = r#"{"id":"10","mailingAddress":{"city":"London"}}"#;
+    assert_eq!(then.told(&[("2019-09-09", fogg)], "2018-08-08"), address);
+    assert_eq!(then.told(&[("2019-09-09", fogg), ("2016-06-06", address)], "2019-09-09"), fogg);
+}
+
+#[test]
+fn in_2020_10_10_a_person_is_a_party() {
+    let then = time("2020-10-10");
+    assert_eq!(then.hub(), "2020-10-10");
+    assert_eq!(time("2019-09-09").kind.name(), "Person");
+    assert_eq!(then.kind.name(), "Party");
+    let names = ["2011-01-01", "2019-09-09", "2020-10-10"].map(|name| then.kind.name_in(then.version(name)));
+    assert_eq!(names, ["Person", "Person", "Party"]);
+    assert_eq!(
+        then.told(&[("2020-10-10", r#"{"id":"11","legalName":"Reform Club"}"#)], "2014-04-04-preview"),
+        r#"{"id":"11","fullName":"Reform Club"}"#
+    );
+}
+
+#[test]
+fn a_residential_address_comes_goes_and_returns_with_other_fields_and_nothing_is_lost() {
+    let labelled = r#"{"id":"12","residentialAddress":{"label":"The Homestead"}}"#;
+    let nowhere = r#"{"id":"12"}"#;
+    assert_eq!(time("2021-11-11").told(&[("2021-11-11", labelled)], "2020-10-10"), nowhere);
+    for newest in ["2022-12-12", "2023-01-13"] {
+        let then = time(newest);
+        assert_eq!(then.told(&[("2021-11-11", labelled)], newest), nowhere);
+        assert_eq!(then.told(&[("2021-11-11", labelled), (newest, nowhere)], "2021-11-11"), labelled);
+    }
+    let then = time("2024-02-14");
+    assert_eq!(then.hub(), "2024-02-14");
+    assert_eq!(then.told(&[("2021-11-11", labelled)], "2024-02-14"), r#"{"id":"12","residentialAddress":{}}"#);
+    let street = r#"{"id":"12","residentialAddress":{"street":"280 Main Street","city":"Amherst"}}"#;
+    let writes = [("2021-11-11", labelled), ("2024-02-14", street), ("2022-12-12", nowhere)];
+    assert_eq!(then.told(&writes, "2024-02-14"), street);
+    assert_eq!(then.told(&writes, "2021-11-11"), labelled);
+    assert_eq!(then.told(&writes, "2023-01-13"), nowhere);
+}
+
+#[test]
+fn the_example_is_where_the_story_ends() {
+    let end = time("2024-02-14");
+    assert_eq!(end.catalog, text("wheelwright.yaml"));
+    assert_eq!(changes_until("2024-02-14"), text("changes.yaml"));
+    let lock = end.lock();
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(example().join("wheelwright.lock"), &lock).unwrap();
+    }
+    assert_eq!(lock, text("wheelwright.lock"), "UPDATE_GOLDEN=1 writes it");
+}
+
+#[test]
+fn a_lock_has_all_that_the_one_before_has() {
+    for pair in story().windows(2) {
+        let [before, after] = [&pair[0], &pair[1]].map(|time| {
+            let lock = time.lock();
+            let is_about_versions = |line: &&str| !line.starts_with("  hub ") && !line.starts_with("  sum ");
+            lock.lines().filter(is_about_versions).map(str::to_owned).collect::<Vec<_>>()
+        });
+        assert!(after.starts_with(&before), "{after:#?}");
+    }
+}
+
+#[test]
+fn at_no_time_anything_is_wrong_but_what_is_allowed() {
+    for time in story() {
+        let mut found = time.check(&["--no-laws"]);
+        found.retain(|finding| !finding.ends_with(" is allowed"));
+        assert_eq!(found, [""; 0], "{}", time.newest);
+    }
+}
+
+/// What was stored when the story began is moved from hub to hub as they come, and read by the first and the last version.
+#[test]
+fn what_was_stored_first_is_read_to_the_end() {
+    let arena = Arena::new();
+    let first = time("2011-01-01");
+    let normal = first.kind.normal(first.version("2011-01-01"), json(ADA, &arena), &arena).unwrap();
+    let mut stored = first.kind.put(first.version("2011-01-01"), normal, None, Part::Whole, &arena).unwrap();
+    for pair in story().windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let from = after.kind.lenses_for(after.version(before.hub()));
+        stored = json(&spelled(from.rehub(stored, after.kind.lenses(), &arena)), &arena);
+        assert_eq!(spelled(after.kind.get(after.version("2011-01-01"), stored, &arena)), ADA, "{}", after.newest);
+    }
+    let end = time("2024-02-14");
+    assert_eq!(
+        spelled(end.kind.get(end.version("2024-02-14"), stored, &arena)),
+        r#"{"id":"1","legalName":"Ada Lovelace","familyName":"Lovelace","knownAs":"Ada","sortKey":"Lovelace"}"#
+    );
+}
+
+#[test]
+fn every_document_comes_back_from_every_other_version_at_every_time() {
+    let mut trips: usize = 0;
+    for time in story() {
+        let versions: Vec<&str> = VERSIONS.into_iter().filter(|name| time.kind.version(name).is_some()).collect();
+        for from in &versions {
+            for via in &versions {
+                let arena = Arena::new();
+                let (from, via) = (time.version(from), time.version(via));
+                let document = input(&time.kind.history().version(from).name.to_string(), &arena);
+                let back = time.kind.round_trip(from, via, document, &arena).unwrap();
+                assert_eq!(canonical(back), canonical(document));
+                trips += 1;
+            }
+        }
+    }
+    assert_eq!(trips, (1..=VERSIONS.len()).map(|count| count * count).sum());
+}
+
+#[test]
+fn the_laws_hold_at_every_time() {
+    for time in story() {
+        let report = Laws { cases: 100, seed: 5 }.run(&time.kind, &time.declaration, &mut |_| {});
+        assert!(report.is_success(), "{}: {report:#?}", time.newest);
+    }
+}
+
+/// The example when a version was the newest.
+struct Time {
+    newest: &'static str,
+    folder: PathBuf,
+    catalog: String,
+    declaration: Declaration,
+    kind: Kind,
+}
+
+impl Time {
+    /// Writes what there was, and locks it with the newest stable version as the hub.
+    fn begin(newest: usize, lock: Option<&str>) -> Self {
+        let is_there = |version: &&&str| **version != "2011-01-01" || newest < position("2015-05-05");
+        let versions: Vec<&str> = VERSIONS[..=newest].iter().filter(is_there).copied().collect();
+        let newest = VERSIONS[newest];
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crm").join(newest);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("api")).unwrap();
+        for version in &versions {
+            let from = if *version == "2011-01-01" { "dropped" } else { "api" };
+            fs::write(folder.join(format!("api/{version}.yaml")), text(&format!("{from}/{version}.yaml"))).unwrap();
+        }
+        let (catalog, changes) = (catalog_of(&versions), changes_until(newest));
+        fs::write(folder.join("wheelwright.yaml"), &catalog).unwrap();
+        fs::write(folder.join("changes.yaml"), changes).unwrap();
+        lock.into_iter().for_each(|lock| fs::write(folder.join("wheelwright.lock"), lock).unwrap());
+        let hub = versions.iter().rfind(|version| !version.ends_with("-preview")).map(|hub| (*hub).to_owned());
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut data, &mut conversation);
+        let exit = command::lock(&[folder.clone()], &LockOptions { hub, ..LockOptions::default() }, &mut console);
+        assert_eq!(exit.unwrap(), Exit::Clean, "{newest}: {}", String::from_utf8_lossy(&conversation));
+        let loaded = Catalog::load(&[folder.clone()]).expect("it can be read");
+        let declaration = loaded.kinds()[0].declaration.clone();
+        let (lock, problems) = Lock::parse(&fs::read_to_string(folder.join("wheelwright.lock")).unwrap());
+        assert!(problems.is_empty(), "{newest}: {problems:?}");
+        let locked = lock.locked(&declaration).expect("it is locked");
+        let (kind, problems) = Kind::compile(&declaration, Some((locked.history(), locked.hub())));
+        assert!(problems.is_empty(), "{newest}: {problems:?}");
+        Self { newest, folder, catalog, declaration, kind: kind.expect("it has versions") }
+    }
+
+    fn version(&self, name: &str) -> VersionIndex {
+        self.kind.version(name).expect("it was published by then")
+    }
+
+    fn hub(&self) -> &str {
+        self.kind.history().version(self.kind.lenses().hub()).name.as_str()
+    }
+
+    fn lock(&self) -> String {
+        fs::read_to_string(self.folder.join("wheelwright.lock")).unwrap()
+    }
+
+    /// What a version shows after some writes, each through a version. All but the first replace what theirs showed.
+    fn told(&self, writes: &[(&str, &str)], read: &str) -> String {
+        let (arena, kind) = (Arena::new(), &self.kind);
+        let mut stored = None;
+        for (version, text) in writes {
+            let (version, document) = (self.version(version), json(text, &arena));
+            let normal = match stored {
+                None => kind.normal(version, document, &arena),
+                Some(stored) => kind.normal_update(version, document, kind.get(version, stored, &arena), &arena),
+            };
+            stored = Some(kind.put(version, normal.unwrap(), stored, Part::Whole, &arena).unwrap());
+        }
+        spelled(kind.get(self.version(read), stored.expect("something is written"), &arena))
+    }
+
+    /// The rules of what `check` finds, with field and version.
+    fn check(&self, arguments: &[&str]) -> Vec<String> {
+        let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+            .current_dir(&self.folder)
+            .args(["check", "--format", "json"])
+            .args(arguments)
+            .output()
+            .expect("the command can be started");
+        let arena = Arena::new();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let found = lines.lines().map(|line| {
+            let finding = json(line, &arena);
+            let told = ["rule", "version", "field"]
+                .map(|key| finding.get(key).and_then(|value| value.as_str()).unwrap_or("-"));
+            let is_let_pass = finding.get("suppressed").is_some_and(|reason| !reason.is_null());
+            format!("{}{}", told.join(" "), if is_let_pass { " is allowed" } else { "" })
+        });
+        found.collect()
+    }
+}
+
+fn time(newest: &str) -> &'static Time {
+    &story()[position(newest)]
+}
+
+fn position(version: &str) -> usize {
+    VERSIONS.iter().position(|name| *name == version).expect("it is of the story")
+}
+
+/// Every time of the story, each with the lock that the one before left.
+fn story() -> &'static [Time] {
+    static STORY: OnceLock<Vec<Time>> = OnceLock::new();
+    STORY.get_or_init(|| {
+        let mut story: Vec<Time> = Vec::new();
+        for newest in 0..VERSIONS.len() {
+            let lock = story.last().map(Time::lock);
+            story.push(Time::begin(newest, lock.as_deref()));
+        }
+        story
+    })
+}
+
+/// The catalog with some versions.
+fn catalog_of(versions: &[&str]) -> String {
+    let is_party = |version: &str| position(version) >= position("2020-10-10");
+    let is_renamed = versions.iter().any(|version| is_party(version));
+    let entry = |version: &&str| match is_renamed && !is_party(version) {
+        true => format!("      {version}: {{ file: api/{version}.yaml, definition: Person }}\n"),
+        false => format!("      {version}: api/{version}.yaml\n"),
+    };
+    let entries: String = versions.iter().map(entry).collect();
+    let names = if is_renamed { "    definition: Party\n    was: [Person]\n" } else { "    definition: Person\n" };
+    let is_dropped = !versions.contains(&"2011-01-01");
+    let successors = if is_dropped { "    successors: { 2011-01-01: 2012-02-02 }\n" } else { "" };
+    format!("kinds:\n  - openapi:\n{entries}{names}{successors}    changes: changes.yaml\n")
+}
+
+/// What the changes said when a version was the newest: its paragraphs begin with the version.
+fn changes_until(newest: &str) -> String {
+    let changes = text("changes.yaml");
+    let is_known = |paragraph: &&str| {
+        let version = paragraph.split(':').next().unwrap_or_default();
+        VERSIONS[..=position(newest)].contains(&version) || paragraph.starts_with('#')
+    };
+    changes.split("\n\n").filter(is_known).collect::<Vec<_>>().join("\n\n")
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crm")
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(example().join(name)).unwrap()
+}
+
+/// The document that the example has for a version.
+fn input<'a>(version: &str, arena: &'a Arena) -> Value<'a> {
+    let text = text(&format!("tests/written-{version}/input.{version}.yaml"));
+    let documents = decode_yaml(arena.text(&text).as_bytes(), arena, &Decode::default()).expect("it is YAML");
+    documents.first().expect("it has a document").to_value(arena)
+}
+
+fn json<'a>(text: &str, arena: &'a Arena) -> Value<'a> {
+    decode(arena.text(text).as_bytes(), arena).expect("it is JSON")
+}
+
+fn spelled(value: Value<'_>) -> String {
+    String::from_utf8(encode(value)).expect("JSON is text")
+}
+
+/// A document of texts without one of its fields.
+fn without(text: &str, field: &str) -> String {
+    let arena = Arena::new();
+    let entries = json(text, &arena).as_object().expect("it is an object");
+    let kept: Vec<_> = entries.iter().filter(|entry| entry.key != field).copied().collect();
+    spelled(Value::Object(&kept))
+}
