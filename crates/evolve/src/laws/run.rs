@@ -10,6 +10,7 @@ use super::{
     law::{Broken, Hubs},
     schemes::{Make, Plan, Schemes, with_items_prepended},
     shrink_all,
+    spelling::convertible,
 };
 use crate::{Declaration, Kind, VersionIndex, overlaid_schema};
 
@@ -173,6 +174,7 @@ impl<'k> Run<'k> {
                 None => Generator::new(&declared.schema, declared.root),
             };
             let generator = generator.of_kind(&declaration.api_version(&version.name), kind.name_in(index));
+            let generator = generator.knowing(convertible(kind.computations(), kind.history(), index));
             let reached = vec![false; generator.nodes().len()];
             versions.push((index, generator, reached));
         }
@@ -284,10 +286,11 @@ impl<'k> Run<'k> {
 
     /// The writes of a case: some at random, or a scheme for what chance meets too rarely.
     fn plan(&mut self) -> Vec<Plan> {
-        let wanted = if self.covered.reorders.is_missed() || self.covered.unions.is_missed() { 2 } else { 8 };
+        let columns = [self.covered.reorders, self.covered.unions, self.covered.guards];
+        let wanted = if columns.into_iter().any(Column::is_missed) { 2 } else { 8 };
         if self.random.one_in(wanted) {
-            let both = self.schemes.reorders.iter().chain(&self.schemes.switches);
-            let schemes: Vec<&[Plan; 2]> = both.collect();
+            let all = self.schemes.reorders.iter().chain(&self.schemes.switches).chain(&self.schemes.respellings);
+            let schemes: Vec<&[Plan; 2]> = all.collect();
             if let Some(scheme) = self.random.pick(&schemes) {
                 return scheme.to_vec();
             }
