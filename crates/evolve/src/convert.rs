@@ -1,11 +1,11 @@
 //! Conversion of documents that are stored nowhere: from one version to another, and there and back.
 
-use std::{error::Error, fmt};
+use std::{collections::HashSet, error::Error, fmt};
 
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 use wheelwright_schema::AdmitError;
 
-use crate::{Kind, NodeIndex, Part, PutError, Shape, VersionHistory, VersionIndex};
+use crate::{FieldId, Kind, NodeIndex, Part, PutError, Shape, Trouble, VersionHistory, VersionIndex};
 
 /// Why a document cannot be converted.
 #[derive(Clone, Debug)]
@@ -36,6 +36,15 @@ impl From<AdmitError> for ConvertError {
     }
 }
 
+impl From<PutError> for ConvertError {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::NoObject(kind_name) => Self::NoObject(kind_name),
+            PutError::WouldReset(field) => Self::WouldReset(field),
+        }
+    }
+}
+
 impl Kind {
     /// What a version shows of a new document that was written through another. To its own version, this is the normal
     /// form of the document.
@@ -49,8 +58,25 @@ impl Kind {
         document: Value<'a>,
         arena: &'a Arena,
     ) -> Result<Value<'a>, ConvertError> {
-        let stored = self.created(from, document, arena)?;
+        let stored = self.put(from, self.normal_object(from, document, arena)?, None, Part::Whole, arena)?;
         Ok(self.get(to, stored, arena))
+    }
+
+    /// As [`convert`](Self::convert), and what could not be computed on the way.
+    ///
+    /// # Errors
+    /// As for [`convert`](Self::convert).
+    pub fn convert_telling<'a>(
+        &'a self,
+        from: VersionIndex,
+        to: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Vec<Trouble>), ConvertError> {
+        let written = self.normal_object(from, document, arena)?;
+        let (stored, troubles) = self.lenses().put_telling(from, written, None, Part::Whole, arena)?;
+        let (shown, others) = self.lenses().get_telling(to, stored, arena);
+        Ok((shown, self.on_the_way(from, to, troubles.into_iter().chain(others))))
     }
 
     /// What is left of a new document once a client of another version has read it and written it back unchanged: all
@@ -65,11 +91,29 @@ impl Kind {
         document: Value<'a>,
         arena: &'a Arena,
     ) -> Result<Value<'a>, ConvertError> {
-        let stored = self.created(from, document, arena)?;
-        let shown = self.get(via, stored, arena);
+        Ok(self.round_trip_telling(from, via, document, arena)?.0)
+    }
+
+    /// As [`round_trip`](Self::round_trip), and what could not be computed on the way.
+    ///
+    /// # Errors
+    /// As for [`round_trip`](Self::round_trip).
+    pub fn round_trip_telling<'a>(
+        &'a self,
+        from: VersionIndex,
+        via: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Vec<Trouble>), ConvertError> {
+        let written = self.normal_object(from, document, arena)?;
+        let (stored, mut troubles) = self.lenses().put_telling(from, written, None, Part::Whole, arena)?;
+        let (shown, others) = self.lenses().get_telling(via, stored, arena);
+        troubles.extend(others);
         let written = self.normal_update(via, shown, shown, arena)?;
-        let stored = self.stored(via, written, Some(stored), arena)?;
-        Ok(self.get(from, stored, arena))
+        let (stored, others) = self.lenses().put_telling(via, written, Some(stored), Part::Whole, arena)?;
+        troubles.extend(others);
+        let (back, others) = self.lenses().get_telling(from, stored, arena);
+        Ok((back, self.on_the_way(from, via, troubles.into_iter().chain(others))))
     }
 
     /// The fields of a document that another version cannot say, and which are therefore not in what
@@ -78,13 +122,14 @@ impl Kind {
     pub fn left_out(&self, from: VersionIndex, to: VersionIndex, document: Value<'_>) -> Vec<FieldPath> {
         let is_pruned = self.program(from).is_some();
         let (from, to) = (self.history().version(from), self.history().version(to));
-        let mut search = LeftOut { kind: self, is_pruned, from, to, found: Vec::new(), bytes: 0 };
+        let said_otherwise = self.facts().said_otherwise(to);
+        let mut search = LeftOut { kind: self, is_pruned, from, to, said_otherwise, found: Vec::new(), bytes: 0 };
         search.content(from.structure.root(), document, &Path::Root);
         search.found
     }
 
-    /// What is stored once a new document was written.
-    fn created<'a>(
+    /// The normal form of a new document, which must be an object.
+    fn normal_object<'a>(
         &'a self,
         version: VersionIndex,
         document: Value<'a>,
@@ -93,21 +138,23 @@ impl Kind {
         if document.as_object().is_none() {
             return Err(ConvertError::NoObject(document.kind_name()));
         }
-        self.stored(version, self.normal(version, document, arena)?, None, arena)
+        Ok(self.normal(version, document, arena)?)
     }
 
-    /// What is stored once a document in normal form was written.
-    pub(crate) fn stored<'a>(
-        &'a self,
-        version: VersionIndex,
-        normal: Value<'a>,
-        old: Option<Value<'a>>,
-        arena: &'a Arena,
-    ) -> Result<Value<'a>, ConvertError> {
-        self.put(version, normal, old, Part::Whole, arena).map_err(|error| match error {
-            PutError::NoObject(kind_name) => ConvertError::NoObject(kind_name),
-            PutError::WouldReset(field) => ConvertError::WouldReset(field),
-        })
+    /// The troubles of the steps between two versions, each once: what other versions would lack is theirs to hear.
+    fn on_the_way(
+        &self,
+        from: VersionIndex,
+        to: VersionIndex,
+        troubles: impl Iterator<Item = Trouble>,
+    ) -> Vec<Trouble> {
+        let mut told = Vec::new();
+        for trouble in troubles.filter(|trouble| self.facts().is_between(from, to, trouble.step)) {
+            if !told.contains(&trouble) {
+                told.push(trouble);
+            }
+        }
+        told
     }
 }
 
@@ -118,6 +165,8 @@ struct LeftOut<'k> {
     is_pruned: bool,
     from: &'k VersionHistory,
     to: &'k VersionHistory,
+    /// The fields that the other version has in another spelling.
+    said_otherwise: HashSet<FieldId>,
     found: Vec<FieldPath>,
     bytes: usize,
 }
@@ -163,6 +212,9 @@ impl LeftOut<'_> {
     }
 
     fn field(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
+        if self.from.id(node).is_some_and(|id| self.said_otherwise.contains(&id)) {
+            return;
+        }
         let is_said = self.to.counterpart(self.from, node).is_some();
         let has_fields = self.from.structure.node(node).shape == Shape::Object
             && value.as_object().is_some_and(|entries| !entries.is_empty());
@@ -254,5 +306,57 @@ mod tests {
         };
         assert_eq!(left_out(v1, v2), ["gone.lost", "any.x", "list[1].b"]);
         assert!(left_out(v1, v1).is_empty());
+    }
+
+    const SPELLED: [(&str, &str); 3] = [
+        (
+            "v1",
+            "{type: object, properties: {timeout: {type: string}, endpoint: {type: string}, disk: {type: object, \
+                properties: {size: {type: integer}}}}}",
+        ),
+        (
+            "v2",
+            "{type: object, properties: {timeoutSeconds: {type: integer}, host: {type: string}, port: {type: integer}, \
+                disks: {type: array, items: {type: object, properties: {size: {type: integer}}}}}}",
+        ),
+        ("v3", "{type: object, properties: {timeoutSeconds: {type: integer}, host: {type: string}}}"),
+    ];
+    const RESPELLED: &str = "{v2: {converted: {timeout: {to: timeoutSeconds, with: durationSeconds}, \
+        disk: {to: disks, with: oneItem}}, reshaped: [{from: endpoint, to: [host, port], template: '{host}:{port}'}]}, \
+        v3: {removed: [port, disks]}}";
+
+    #[test]
+    fn what_a_version_says_in_another_spelling_is_not_left_out() {
+        let kind = kind(&SPELLED, RESPELLED, "v2");
+        let arena = Arena::new();
+        let json = r#"{"timeout": "10m", "endpoint": "a:1", "disk": {"size": 1}}"#;
+        let left_out = |to: &str| -> Vec<String> {
+            let [v1, to] = ["v1", to].map(|name| kind.version(name).unwrap());
+            kind.left_out(v1, to, document(json, &arena)).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(left_out("v2"), [""; 0]);
+        assert_eq!(left_out("v3"), ["endpoint", "disk.size"], "only a part of the endpoint is there");
+    }
+
+    #[test]
+    fn what_could_not_be_computed_is_told_to_those_who_would_have_read_it() {
+        for hub in ["v1", "v2", "v3"] {
+            let kind = kind(&SPELLED, RESPELLED, hub);
+            let arena = Arena::new();
+            let json = document(r#"{"timeout": "soon", "endpoint": "a:1"}"#, &arena);
+            let told = |to: &str| -> Vec<(String, usize)> {
+                let [v1, to] = ["v1", to].map(|name| kind.version(name).unwrap());
+                let (shown, troubles) = kind.convert_telling(v1, to, json, &arena).unwrap();
+                assert_eq!(text(shown), text(kind.convert(v1, to, json, &arena).unwrap()));
+                troubles.into_iter().map(|trouble| (trouble.field, trouble.step.position())).collect()
+            };
+            for to in ["v2", "v3"] {
+                assert_eq!(told(to), [("timeoutSeconds".to_owned(), 1)], "{hub} {to}");
+            }
+            assert_eq!(told("v1"), [], "{hub}");
+            let [v1, v3] = ["v1", "v3"].map(|name| kind.version(name).unwrap());
+            let (back, troubles) = kind.round_trip_telling(v1, v3, json, &arena).unwrap();
+            assert_eq!((text(back), troubles.len()), (text(json), 1), "{hub}");
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use wheelwright_document::{Arena, Entry, Value};
 
 use crate::{
-    ConvertError, FieldId, Kind, NodeIndex, Provenance, Shape, Source, Step, Trail, VersionHistory, VersionIndex,
-    lens::record::TrailStep,
+    Conversion, ConvertError, FieldId, Kind, NodeIndex, Part, Provenance, Shape, Source, Step, Trail, VersionHistory,
+    VersionIndex, fact::Spellings, lens::record::TrailStep,
 };
 
 /// A value of a converted document, and why it is there.
@@ -27,8 +27,24 @@ pub enum Because {
     Written {
         /// The path there, which is another one if the field was renamed or moved.
         at: Trail,
-        /// What is stored has no such field, and keeps it in a bag.
-        in_bag: bool,
+        /// How it is stored.
+        kept: Kept,
+    },
+    /// The document says the same fact in another spelling.
+    Converted {
+        /// The paths there.
+        at: Vec<Trail>,
+        /// The steps that it was converted on, each by the version that was stepped into, and how.
+        by: Vec<(VersionIndex, Conversion)>,
+    },
+    /// Nobody said, and it follows from other fields.
+    Derived {
+        /// The version whose changes say so.
+        step: VersionIndex,
+        /// The version that was read for it.
+        source: VersionIndex,
+        /// What was computed.
+        expression: Box<str>,
     },
     /// The document did not say, and the schema of its version has a default.
     Default {
@@ -44,6 +60,26 @@ pub enum Because {
     Implied,
     /// It names the version that the document was converted to.
     Asked,
+}
+
+/// How a value of a document is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// In the shape of the hub.
+    InShape,
+    /// In a bag: the hub has no such field.
+    InBag,
+    /// In the spelling of the hub, from which it is computed again.
+    Respelled,
+    /// In a bag, as it was written: the hub has another spelling, from which it would not come back so.
+    Original,
+}
+
+impl Kept {
+    /// Whether it is in a bag.
+    pub fn is_in_bag(self) -> bool {
+        matches!(self, Self::InBag | Self::Original)
+    }
 }
 
 impl Kind {
@@ -63,7 +99,8 @@ impl Kind {
             return Err(ConvertError::NoObject(document.kind_name()));
         }
         let defaulted = self.defaulted(from, document, arena)?;
-        let stored = self.stored(from, self.lenses().fill(from, defaulted, arena), None, arena)?;
+        let filled = self.lenses().fill(from, defaulted, arena);
+        let stored = self.put(from, filled, None, Part::Whole, arena)?;
         let (shown, provenance) = self.lenses().explain(to, stored, arena);
         let history = self.history();
         let mut said = Said::default();
@@ -75,6 +112,7 @@ impl Kind {
             to: history.version(to),
             said,
             sources: Sources::of(&provenance),
+            spellings: self.facts().between((from, history.version(from)), (to, history.version(to))),
             elements: Vec::new(),
             path: Trail::default(),
             source_at: 0,
@@ -92,6 +130,8 @@ struct Walk<'a, 'p> {
     to: &'a VersionHistory,
     said: Said<'a>,
     sources: Sources<'p>,
+    /// The facts that the two versions spell differently.
+    spellings: Vec<Spellings<'a>>,
     /// What the items and values that the walk is inside of are in the document that was converted, the innermost last.
     /// No change moves a field out of them, so they are the same in every version.
     elements: Vec<Origin>,
@@ -117,6 +157,7 @@ struct Origin {
     place: Option<usize>,
     /// The field that it is, or is in; `None` if nobody declares it.
     field: Option<FieldId>,
+    kept: Kept,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -140,13 +181,82 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn field(&mut self, node: NodeIndex, value: Value<'a>) {
-        match self.sources.source(self.source_at) {
-            Some(Source::Frozen) => self.value(value, &Origin::nowhere(self.to.id(node))),
-            Some(Source::Implied) => {
-                self.push(value, Because::Implied);
-                self.content(node, value, &self.origin_of(node));
+        let source = self.sources.source(self.source_at);
+        let computed = match source {
+            Some(Source::Frozen) => return self.value(value, &Origin::nowhere(self.to.id(node))),
+            Some(Source::Derived(derivation)) => Some(self.derived(derivation)),
+            _ => self.converted(node, source),
+        };
+        if let Some(because) = computed {
+            return self.computed(value, &because);
+        }
+        let kept = match source {
+            Some(Source::Converted(_)) => Kept::Respelled,
+            Some(Source::Original(_)) => Kept::Original,
+            _ => self.kept(node),
+        };
+        if source == Some(Source::Implied) {
+            self.push(value, Because::Implied);
+        }
+        self.content(node, value, &Origin { kept, ..self.origin_of(node) });
+    }
+
+    /// How a field is stored that nothing is computed of.
+    fn kept(&self, node: NodeIndex) -> Kept {
+        let hub = self.kind.history().version(self.kind.lenses().hub());
+        match self.to.id(node) {
+            Some(id) if hub.node_of(id).is_none() => Kept::InBag,
+            _ => Kept::InShape,
+        }
+    }
+
+    fn derived(&self, derivation: usize) -> Because {
+        let derivation = &self.kind.lenses().computations.derivations[derivation];
+        let (step, source) = (derivation.version, derivation.source);
+        Because::Derived { step, source, expression: derivation.derived.expression.item.clone() }
+    }
+
+    /// What a field was converted from, if the document does not have it but says it otherwise.
+    fn converted(&self, node: NodeIndex, source: Option<Source>) -> Option<Because> {
+        if self.from.counterpart(self.to, node).is_some() {
+            return None;
+        }
+        let id = self.to.id(node)?;
+        let Some(fact) = self.spellings.iter().find(|fact| fact.after.contains(&id)) else {
+            // It is the spelling of something that was derived on the way.
+            let Some(Source::Converted(link)) = source else { return None };
+            let link = &self.kind.lenses().computations.links[link];
+            return Some(Because::Converted {
+                at: Vec::new(),
+                by: vec![(link.version, link.respelled.with.item.clone())],
+            });
+        };
+        let origins = fact.before.iter().filter_map(|id| Some(self.origin_in_document(self.from.node_of(*id)?)));
+        let said = origins.filter(|origin| self.said.is_null(origin.place, Stage::Defaulted) == Some(false));
+        let at: Vec<Trail> = said.map(|origin| origin.path).collect();
+        let by = fact.changes.iter().map(|change| (change.version, change.respelled.with.item.clone())).collect();
+        (!at.is_empty()).then_some(Because::Converted { at, by })
+    }
+
+    /// A computed value, down to its leaves.
+    fn computed(&mut self, value: Value<'a>, because: &Because) {
+        match value {
+            Value::Object(entries) if !entries.is_empty() => {
+                for entry in entries {
+                    let outside = self.enter(TrailStep::Field(entry.key.into()), Token::Name(entry.key));
+                    self.computed(entry.value, because);
+                    self.leave(outside);
+                }
             }
-            Some(Source::Stored) | None => self.content(node, value, &self.origin_of(node)),
+            Value::Array(items) if !items.is_empty() => {
+                for (index, item) in items.iter().enumerate() {
+                    let element = Element::Item(index);
+                    let outside = self.enter(element.step(), element.token());
+                    self.computed(*item, because);
+                    self.leave(outside);
+                }
+            }
+            _ => self.push(value, because.clone()),
         }
     }
 
@@ -226,26 +336,29 @@ impl<'a> Walk<'a, '_> {
                 true => Because::Default { at: at() },
                 false => Because::Frozen { first: history.field(id).first },
             },
-            field => {
-                let hub = history.version(self.kind.lenses().hub());
-                Because::Written { at: at(), in_bag: field.is_some_and(|id| hub.node_of(id).is_none()) }
-            }
+            _ => Because::Written { at: at(), kept: origin.kept },
         }
     }
 
     /// What a node is in the document that was converted.
     fn origin_of(&self, node: NodeIndex) -> Origin {
         let field = self.to.id(node);
-        let Some(node) = self.from.counterpart(self.to, node) else { return Origin::nowhere(field) };
+        match self.from.counterpart(self.to, node) {
+            Some(node) => Origin { field, ..self.origin_in_document(node) },
+            None => Origin::nowhere(field),
+        }
+    }
+
+    /// Where the document that was converted has a node.
+    fn origin_in_document(&self, node: NodeIndex) -> Origin {
         let selector = self.from.structure.selector(node);
         let inside = |step: &Step| matches!(step, Step::Field(_));
         let start = selector.steps().iter().rposition(|step| !inside(step)).map_or(0, |position| position + 1);
         let element = self.elements.last().filter(|_| start > 0).cloned().unwrap_or_else(Origin::document);
-        let origin = selector.steps()[start..].iter().fold(element, |origin, step| match step {
+        selector.steps()[start..].iter().fold(element, |origin, step| match step {
             Step::Field(name) => self.child(&origin, name),
             Step::Items | Step::Values => origin,
-        });
-        Origin { field, ..origin }
+        })
     }
 
     fn child(&self, origin: &Origin, name: &str) -> Origin {
@@ -261,12 +374,12 @@ impl<'a> Walk<'a, '_> {
 
 impl Origin {
     fn document() -> Self {
-        Self { path: Trail::default(), place: Some(0), field: None }
+        Self { path: Trail::default(), place: Some(0), field: None, kept: Kept::InShape }
     }
 
     /// What the document cannot say.
     fn nowhere(field: Option<FieldId>) -> Self {
-        Self { path: Trail::default(), place: None, field }
+        Self { path: Trail::default(), place: None, field, kept: Kept::InShape }
     }
 }
 
@@ -399,8 +512,17 @@ mod tests {
         let line = |Explained { path, value, because }: &Explained<'_>| {
             let value = String::from_utf8(encode(*value)).unwrap();
             let because = match because {
-                Because::Written { at, in_bag: false } => format!("written at {at}"),
-                Because::Written { at, in_bag: true } => format!("written at {at}, in a bag"),
+                Because::Written { at, kept: Kept::InShape } => format!("written at {at}"),
+                Because::Written { at, kept: Kept::InBag } => format!("written at {at}, in a bag"),
+                Because::Written { at, kept } => format!("written at {at}, {kept:?}"),
+                Because::Converted { at, by } => {
+                    let at: Vec<String> = at.iter().map(ToString::to_string).collect();
+                    let by = by.iter().map(|(step, with)| format!("{} {with}", kind.history().version(*step).name));
+                    format!("converted from {} by {}", at.join(", "), by.collect::<Vec<_>>().join(", "))
+                }
+                Because::Derived { step, expression, .. } => {
+                    format!("derived in {} as {expression}", kind.history().version(*step).name)
+                }
                 Because::Default { at } => format!("default at {at}"),
                 Because::Frozen { first } => format!("frozen in {}", kind.history().version(*first).name),
                 Because::Implied => "implied".to_owned(),
@@ -531,8 +653,69 @@ mod tests {
         assert_eq!(explained.len(), 4_000);
         let last = explained.last().unwrap();
         assert_eq!(last.path.to_string(), format!("m[{key}][1999].b"));
-        assert_eq!(last.because, Because::Written { at: last.path.clone(), in_bag: false });
+        assert_eq!(last.because, Because::Written { at: last.path.clone(), kept: Kept::InShape });
         let left_out: usize = kind.left_out(v2, v1, json).iter().map(|path| path.as_str().len()).sum();
         assert!((4 << 20..5 << 20).contains(&left_out), "{left_out}");
+    }
+
+    #[test]
+    fn computed_values_are_told_with_what_they_came_from() {
+        let versions = [
+            (
+                "v1",
+                "{type: object, properties: {timeout: {type: string, default: 5s}, first: {type: string}, rules: {type: array, \
+                 items: {type: object, properties: {size: {type: string}}}}}}",
+            ),
+            (
+                "v2",
+                "{type: object, properties: {seconds: {type: integer}, knownAs: {type: string}, rules: {type: array, items: \
+                 {type: object, properties: {bytes: {type: integer}}}}}}",
+            ),
+            (
+                "v3",
+                "{type: object, properties: {millis: {type: integer}, nick: {type: object, properties: {name: {type: string}}}}}",
+            ),
+        ];
+        let changes = "{v2: {converted: {timeout: {to: seconds, with: durationSeconds}, 'rules[].size': {to: 'rules[].bytes', \
+             with: quantity}}, derived: {up: {knownAs: self.first}, down: {first: self.knownAs}}}, \
+             v3: {converted: {seconds: {to: millis, with: {scale: 1000}}, knownAs: {to: nick, up: '{\"name\": self}', \
+             down: self.name}}, removed: [rules]}}";
+        let json = r#"{"timeout": "60s", "first": "Ann", "rules": [{"size": "1k"}, {"size": "1000"}]}"#;
+        for hub in ["v1", "v2", "v3"] {
+            let kind = kind(&versions, changes, hub);
+            assert_eq!(
+                explained(&kind, "v1", "v2", json),
+                [
+                    "seconds = 60: converted from timeout by v2 durationSeconds",
+                    "knownAs = \"Ann\": derived in v2 as self.first",
+                    "rules[0].bytes = 1000: converted from rules[0].size by v2 quantity",
+                    "rules[1].bytes = 1000: converted from rules[1].size by v2 quantity",
+                ],
+                "{hub}"
+            );
+            assert_eq!(
+                explained(&kind, "v1", "v3", json),
+                [
+                    "millis = 60000: converted from timeout by v2 durationSeconds, v3 scale 1000",
+                    "nick.name = \"Ann\": converted from  by v3 expressions",
+                ],
+                "{hub}"
+            );
+            assert_eq!(
+                explained(&kind, "v1", "v2", "{}"),
+                ["seconds = 5: converted from timeout by v2 durationSeconds"]
+            );
+            assert_eq!(explained(&kind, "v2", "v1", "{}"), ["timeout = \"5s\": frozen in v1"]);
+        }
+        let kind = kind(&versions, changes, "v2");
+        assert_eq!(
+            explained(&kind, "v1", "v1", json),
+            [
+                "timeout = \"60s\": written at timeout, Original",
+                "first = \"Ann\": written at first, in a bag",
+                "rules[0].size = \"1k\": written at rules[0].size, Original",
+                "rules[1].size = \"1000\": written at rules[1].size, Respelled",
+            ]
+        );
     }
 }

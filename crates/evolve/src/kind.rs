@@ -7,8 +7,8 @@ use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
     Declaration, Envelope, FieldId, History, Hooks, KindName, Lenses, LockedKind, OlderWrite, Part, Policies, PutError,
-    TypeMeta, VersionHistory, VersionIndex, VersionName, VersionStep, kind_name::once_each, link::Computations,
-    overlaid_schema,
+    TypeMeta, VersionHistory, VersionIndex, VersionName, VersionStep, fact::Facts, kind_name::once_each,
+    link::Computations, overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -23,6 +23,7 @@ pub struct Kind {
     envelope: Envelope,
     policies: Policies,
     computations: Arc<Computations>,
+    facts: Facts,
 }
 
 impl Kind {
@@ -71,7 +72,8 @@ impl Kind {
         drop(policy);
         let published_as = history.versions.iter().flat_map(|version| version.published_as.iter().cloned());
         let names = once_each(declaration.names().chain(published_as).chain([declaration.name()]));
-        (Some(Self { names, history, lenses, programs, envelope, policies, computations }), problems)
+        let facts = Facts::computed(&history, &computations);
+        (Some(Self { names, history, lenses, programs, envelope, policies, computations, facts }), problems)
     }
 
     /// A kind that only a lock remembers: its documents are converted as ever, and neither pruned nor given the API
@@ -90,7 +92,8 @@ impl Kind {
         let preserve = |_, _| OlderWrite::Preserve;
         let lenses = Lenses::computing(&history, hub, envelope.clone(), &preserve, computations.clone());
         let programs = history.versions.iter().map(|_| None).collect();
-        Some(Self { names, history, lenses, programs, envelope, policies: Policies::default(), computations })
+        let (policies, facts) = (Policies::default(), Facts::computed(&history, &computations));
+        Some(Self { names, history, lenses, programs, envelope, policies, computations, facts })
     }
 
     /// The group of the kind; empty if it has none.
@@ -129,6 +132,11 @@ impl Kind {
     /// Its versions and fields.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What its changes say of its fields.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The lenses for its hub.
@@ -235,7 +243,7 @@ impl Kind {
 }
 
 /// What documents of every version say of themselves.
-fn envelope_of(history: &History, is_resource: bool) -> Envelope {
+pub(crate) fn envelope_of(history: &History, is_resource: bool) -> Envelope {
     let type_meta = |version: &VersionHistory| {
         let name = version.published_as.last()?;
         Some(TypeMeta { api_version: name.api_version(&version.name).into(), kind: name.kind.clone() })

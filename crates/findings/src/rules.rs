@@ -4,7 +4,8 @@
 //! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
-//! filled in, WW190 to WW199 about fields that are computed. An id is never used again for anything else.
+//! filled in, WW190 to WW199 about fields that are computed, and
+//! WW220 to WW229 about what computing them does to documents. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -680,6 +681,27 @@ rules! {
         summary: "a hook is declared, and nothing is registered under its name",
         why: "its fields could not be converted",
         mend: "register the hook before the catalog is built, or declare the change without one",
+    }
+    NOT_COMPUTED: "WW220" "not-computed" Warning {
+        summary: "a field could not be computed from a document",
+        why: "the version that has it does not show it; nothing is lost, since what it would be computed from is kept",
+        mend: "correct the value in the document, or make the conversion or expression accept it",
+    }
+    CONVERSION_DRIFTS: "WW221" "conversion-drifts" Note {
+        summary: "a value that is converted, converted back and converted again is another one",
+        why: "`down` does not undo `up`, so that a client that reads and writes a value back may change it",
+        mend: "correct one of the two, so that up(down(up(x))) is up(x)",
+    }
+    SPELLING_STAYS: "WW222" "spelling-stays" Warning {
+        summary: "a field is converted into another and still has its place in the new version",
+        why: "a fact has one spelling in a version, so that the field of the old name is another one from now on, which nobody \
+            has written",
+        mend: "say with `derived` what follows from what, if both are facts; else remove the field from the new version",
+    }
+    SPELLING_TAKEN: "WW223" "spelling-taken" Error {
+        summary: "a field is converted into one that the version before has already",
+        why: "what was written to that field is shown no more in the new version, which has the converted one in its place",
+        mend: "give the new spelling a name of its own, or declare the old field as removed",
     }
 }
 

@@ -105,6 +105,11 @@ impl Kinds {
         }
     }
 
+    /// The catalog that declares them.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
     /// The kinds, in the order they were declared.
     pub fn iter(&self) -> impl Iterator<Item = &Kind> {
         self.kinds.iter().map(|(_, kind)| kind)

@@ -97,6 +97,11 @@ impl Report {
         }
     }
 
+    /// Takes a finding in an input that is known already, or in none.
+    pub(crate) fn add_finding(&mut self, finding: Finding) {
+        self.findings.extend([finding]);
+    }
+
     /// Lets pass what is allowed today. `exit` is worse than clean if something could not be looked at.
     pub(crate) fn finish(self, today: Option<Date>, exit: Exit) -> Found {
         let Self { holds, mut findings, sources, allowances, .. } = self;

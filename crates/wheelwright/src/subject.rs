@@ -3,7 +3,7 @@
 use wheelwright_catalog::{Catalog, Kind};
 use wheelwright_document::{FieldPath, Span};
 use wheelwright_evolve::{Declaration, VersionName, check::Incompatibility};
-use wheelwright_findings::{Finding, Place};
+use wheelwright_findings::{Finding, Level, Place, rules};
 use wheelwright_schema::Problem;
 
 /// A kind, and the catalog that knows the places in its files.
@@ -18,7 +18,17 @@ impl Subject<'_> {
         if problem.span == Span::default() {
             problem.span = self.kind.named;
         }
-        self.catalog.finding(problem)
+        let is_hook = std::ptr::eq(problem.rule, &rules::HOOK_NOT_REGISTERED);
+        let finding = self.catalog.finding(problem);
+        match is_hook {
+            // Programs register hooks; the command line has none, and whoever uses it can do nothing about it.
+            true => finding
+                .with_mend(
+                    "leave it, if your program registers the hook: without it, its fields are not converted here",
+                )
+                .lowered_to(Level::Note),
+            false => finding,
+        }
     }
 
     /// What a version does to another, where its schema says so.

@@ -281,6 +281,18 @@ fn every_document_comes_back_from_every_other_version_at_every_time() {
     assert_eq!(trips, (1..=VERSIONS.len()).map(|count| count * count).sum());
 }
 
+/// `wheelwright test --update` writes them.
+#[test]
+fn every_version_shows_what_is_expected_of_what_every_other_wrote() {
+    for (from, to) in VERSIONS.iter().flat_map(|from| VERSIONS.map(|to| (from, to))) {
+        let name = if *from == to { format!("input.{to}.yaml") } else { format!("{to}.yaml") };
+        assert!(example().join(format!("tests/written-{from}")).join(&name).exists(), "{from}: {name}");
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright")).current_dir(example()).arg("test").output();
+    let output = output.expect("the command can be started");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn the_laws_hold_at_every_time() {
     for time in story() {

@@ -1,5 +1,7 @@
 //! What a changes file says, once it is read.
 
+use std::fmt;
+
 use wheelwright_document::{Owned, Span};
 
 use crate::{Selector, VersionName};
@@ -163,6 +165,28 @@ pub enum Conversion {
     Hook(Box<str>),
 }
 
+/// The converter, as it is called in a changes file.
+impl fmt::Display for Conversion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DurationSeconds => f.write_str("durationSeconds"),
+            Self::Quantity => f.write_str("quantity"),
+            Self::Scale(factor) => write!(f, "scale {factor}"),
+            Self::Text => f.write_str("text"),
+            Self::Values(_) => f.write_str("values"),
+            Self::Joined(delimiter) => write!(f, "joined {delimiter:?}"),
+            Self::ObjectWithKey(key) => write!(f, "key {key}"),
+            Self::OneItem => f.write_str("oneItem"),
+            Self::Template { template, .. } => write!(f, "template {template:?}"),
+            Self::KeyedList { key, .. } => write!(f, "key {key}"),
+            Self::Entries(_) => f.write_str("entries"),
+            Self::RenamedKeys(_) => f.write_str("renamedKeys"),
+            Self::Expression { .. } | Self::Expressions { .. } => f.write_str("expressions"),
+            Self::Hook(name) => write!(f, "hook {name}"),
+        }
+    }
+}
+
 impl Conversion {
     /// The key of a step that it is written under.
     pub(crate) fn word(&self) -> &'static str {
@@ -195,6 +219,16 @@ pub enum Direction {
     Up,
     /// From the new version to the one before.
     Down,
+}
+
+impl Direction {
+    /// The other way.
+    pub(crate) fn back(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
 }
 
 /// An object of which only one member is set at a time.

@@ -9,6 +9,7 @@ use super::{
     Addition, Change, Difference, Example, Incompatibility, Limit, What,
     diff::{spelled, spellings},
     example::{self, Wanted, document, value_for},
+    sample::Samples,
     side::Side,
 };
 use crate::{History, NodeIndex};
@@ -22,12 +23,18 @@ pub(crate) fn constraints(
     before: &Side<'_>,
     after: &Side<'_>,
     differences: &[Difference],
+    samples: &Samples<'_>,
 ) -> Vec<Incompatibility> {
     let mut findings = Vec::new();
     let mut examples = 0;
     for difference in differences {
         let (Some(field), Some(node)) = (&difference.after, difference.nodes.1) else { continue };
-        let Some((what, keyword, witness)) = judge(history, after, difference, node) else { continue };
+        let Some((what, keyword, witness)) = judge(history, before, after, difference, node) else { continue };
+        let is_derived = matches!(what, What::NewlyRequired { derived: Some(_), .. });
+        let underived = is_derived.then(|| samples.underived(before, after, node));
+        if underived == Some(None) {
+            continue;
+        }
         let old = difference.nodes.0;
         let span = match keyword {
             "required" => after.parent(node).map_or_else(Default::default, |parent| after.place(parent, keyword)),
@@ -36,7 +43,7 @@ pub(crate) fn constraints(
         let related = old.map_or_else(Default::default, |old| before.place(old, keyword));
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(span, related);
-        if matches!(finding.what, What::NewlyRequired { settled: false, .. })
+        if matches!(finding.what, What::NewlyRequired { settled: false, derived: None, .. })
             && let Some(value) = acceptable(after, node)
         {
             finding = finding.add(Addition::Default(field.clone(), value));
@@ -47,7 +54,9 @@ pub(crate) fn constraints(
         if matches!(finding.what, What::ValuesUnlisted { .. }) {
             finding.level = finding.level.min(Level::Warning);
         }
-        if let Some(witness) = witness.filter(|_| examples < MOST_EXAMPLES) {
+        if let Some(document) = underived.flatten() {
+            finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
+        } else if let Some(witness) = witness.filter(|_| examples < MOST_EXAMPLES) {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
             finding.example =
                 target.and_then(|target| refused_example(before, (after, node), (target, old.is_some()), witness));
@@ -74,13 +83,17 @@ fn acceptable(side: &Side<'_>, node: NodeIndex) -> Option<Owned> {
 /// What is wrong with a difference, the keyword that says so, and what a document has to have at the field to show it.
 fn judge(
     history: &History,
+    before: &Side<'_>,
     after: &Side<'_>,
     difference: &Difference,
     node: NodeIndex,
 ) -> Option<(What, &'static str, Option<Wanted>)> {
     // A default of the version alone is for new documents: nobody fills it in for old ones.
     let is_filled = || after.version.id(node).is_some_and(|id| history.field(id).frozen.is_some());
-    let newly_required = |existed| What::NewlyRequired { existed, settled: !is_new(history, after, node) };
+    let newly_required = |existed| {
+        let derived = after.derivation_from(before, node).map(Into::into);
+        What::NewlyRequired { existed, settled: !is_new(history, after, node), derived }
+    };
     match &difference.change {
         Change::Widened { before, after, narrower } => {
             let what = What::Widened { before: before.clone(), after: after.clone(), narrower: *narrower };

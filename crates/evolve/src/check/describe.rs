@@ -8,7 +8,7 @@ use super::{
     Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, Narrower, What, diff::spelled,
     example::string,
 };
-use crate::{Selector, Step, Union, VersionName};
+use crate::{Conversion, Selector, Step, Union, VersionName};
 
 impl Incompatibility {
     /// What is wrong, as a lower-case fragment.
@@ -31,9 +31,24 @@ impl Incompatibility {
                 };
                 format!("{field} is {before} in {other} and {after} in {version}: {reader}")
             }
+            What::NewlyRequired { derived: Some(expression), .. } => format!(
+                "{field} is required in {version}, and `{expression}` derives it only from some documents of {other}"
+            ),
             What::NewlyRequired { existed, .. } => {
                 let lack = if *existed { "may lack it" } else { "do not have it" };
                 format!("{field} is required in {version}, and documents of {other} {lack}")
+            }
+            What::Drifts { value, up, down, again } => {
+                format!(
+                    "{value} becomes {up} as {field} in {version}, which {other} reads as {down}, and that becomes {again}"
+                )
+            }
+            What::SpellingStays { to } => format!(
+                "{field} is converted into {} in {version}, and {version} still has a {field}, which is another field",
+                names(to)
+            ),
+            What::SpellingTaken { from } => {
+                format!("{} is converted into {field} in {version}, which {other} has already", names(from))
             }
             What::ValuesRefused { removed, listed } if removed.is_empty() => {
                 format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
@@ -127,12 +142,19 @@ impl Incompatibility {
                 let removed = [Addition::Removed(self.field.clone())];
                 format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
             }
+            What::SpellingTaken { .. } => {
+                format!("give the new spelling another name, or say that the old field is gone:\n{}", lines())
+            }
             What::Replaced { .. } => {
                 format!("give the new field another name, or say that the old one is gone:\n{}", lines())
             }
-            What::NewlyRequired { .. } if !self.additions.is_empty() => {
+            What::NewlyRequired { derived: None, .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
             }
+            What::NewlyRequired { derived: Some(_), .. } => format!(
+                "make it optional in {}, or derive it so that there is always a value, as with has(self.a) ? self.a : 'none'",
+                self.version
+            ),
             What::NewlyRequired { settled: true, .. } => format!(
                 "make it optional in {}: it was published without a default, so that a default now is for new documents only",
                 self.version
@@ -194,14 +216,14 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
     let mut renamed = Vec::new();
     let mut removed = Vec::new();
     let [mut defaults, mut keys, mut unions] = [const { Vec::new() }; 3];
-    let names = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
+    let texts = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
     for addition in additions {
         match addition {
             Addition::Renamed { from, to } => renamed.push((path(from), string(&to.to_string()))),
             Addition::Removed(field) => removed.push(string(&field.to_string())),
             Addition::Default(field, value) => defaults.push((path(field), value.clone())),
-            Addition::Keys(field, keyed) => keys.push((path(field), names(keyed))),
-            Addition::Union(field, members) => unions.push((path(field), names(members))),
+            Addition::Keys(field, keyed) => keys.push((path(field), texts(keyed))),
+            Addition::Union(field, members) => unions.push((path(field), texts(members))),
         }
     }
     let mut step: Vec<(Box<str>, Owned)> = Vec::new();
@@ -256,7 +278,10 @@ fn lost(lost: &Lost) -> String {
 impl Lacking {
     /// The field, and what it reads as in the newer version, as a fragment.
     pub fn reads(&self, new: &VersionName) -> String {
-        let Self { field, shape, reads_as, within, required, probably, .. } = self;
+        let Self { field, shape, reads_as, within, required, probably, derived, .. } = self;
+        if let Some(expression) = derived {
+            return format!("{field} ({shape}) is derived: {expression}");
+        }
         let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
         let mut text = match (reads_as, required) {
             (Some(value), _) => format!("{field} ({shape}) reads as {}{within}", spelled(value)),
@@ -310,12 +335,13 @@ pub fn describe_differences(differences: &[Difference]) -> String {
 fn line(difference: &Difference, name: &str) -> String {
     let from_to = |before: &str, after: &str| format!("{before} → {after}");
     match &difference.change {
-        Change::Added { shape, required, default } => {
+        Change::Added { shape, required, default, derived } => {
             let required = if *required { ", required" } else { "" };
             let default = default.as_ref().map_or_else(String::new, |value| format!(", default {}", spelled(value)));
-            format!("+ {name}: {shape}{required}{default}")
+            format!("+ {name}: {shape}{required}{default}{}", derived_as(derived))
         }
-        Change::Removed { shape } => format!("- {name}: {shape}"),
+        Change::Removed { shape, derived } => format!("- {name}: {shape}{}", derived_as(derived)),
+        Change::Converted { before, after, with } => converted(before, after, with),
         Change::Moved => {
             let before = difference.before.as_ref();
             let was = before.map_or_else(String::new, |before| match difference.after.as_ref().map(parent) {
@@ -357,6 +383,19 @@ fn line(difference: &Difference, name: &str) -> String {
     }
 }
 
+fn derived_as(expression: &Option<Box<str>>) -> String {
+    expression.as_ref().map_or_else(String::new, |expression| format!(", derived: {expression}"))
+}
+
+/// The two spellings of a fact, and how one becomes the other: `timeout → timeoutSeconds (durationSeconds)`.
+fn converted(before: &[Selector], after: &[Selector], with: &[Conversion]) -> String {
+    let home = after.first().map(parent);
+    let short = |field: &Selector| if Some(parent(field)) == home { last(field) } else { field.to_string() };
+    let all = |fields: &[Selector]| fields.iter().map(short).collect::<Vec<_>>().join(", ");
+    let with: Vec<String> = with.iter().map(ToString::to_string).collect();
+    format!("> {} → {} ({})", all(before), all(after), with.join(", "))
+}
+
 fn parent(field: &Selector) -> String {
     let steps = field.steps();
     Selector::from_steps(steps[..steps.len().saturating_sub(1)].to_vec()).to_string()
@@ -369,6 +408,10 @@ fn last(field: &Selector) -> String {
         Some(Step::Items) => "its items".to_owned(),
         Some(Step::Values) => "its values".to_owned(),
     }
+}
+
+fn names(fields: &[Selector]) -> String {
+    fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn path(field: &Selector) -> Box<str> {

@@ -1,6 +1,6 @@
 //! What changed between two versions, field by field: the facts that rules judge and that people read.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use wheelwright_document::{Arena, Owned, encode};
 use wheelwright_schema::Schema;
@@ -9,7 +9,10 @@ use super::{
     limits::limits,
     side::{Schemas, Side},
 };
-use crate::{Declaration, History, NodeIndex, Selector, Shape, StructureNode, Union, VersionIndex};
+use crate::{
+    Conversion, Declaration, FieldId, History, NodeIndex, Selector, Shape, StructureNode, Union, VersionIndex,
+    fact::Spellings,
+};
 
 /// A field that is not the same in two versions.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,11 +40,24 @@ pub enum Change {
         required: bool,
         /// What it is if it is left out.
         default: Option<Owned>,
+        /// The expression that computes it from the other version, where nobody wrote it.
+        derived: Option<Box<str>>,
     },
     /// It went.
     Removed {
         /// What sort of value it had.
         shape: String,
+        /// The expression that computes it from the version that lacks it, where nobody wrote it.
+        derived: Option<Box<str>>,
+    },
+    /// It is there in another spelling, alone or with others; the difference is named by the first of each.
+    Converted {
+        /// All fields of the one spelling.
+        before: Vec<Selector>,
+        /// All fields of the other.
+        after: Vec<Selector>,
+        /// The conversions that lead from one to the other.
+        with: Vec<Conversion>,
     },
     /// It has another path, not only because something above it has.
     Moved,
@@ -143,12 +159,17 @@ pub fn diff(
 pub(crate) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
     let mut found = Found { before, after, list: Vec::new() };
     let (old, new) = (&before.version.structure, &after.version.structure);
-    let gone = old.fields().filter(|node| is_top(before, after, *node));
+    let converted = Converted::between(before, after);
+    let gone = old.fields().filter(|node| is_top(before, after, *node) && !converted.before.contains(node));
     let mut gone: BTreeMap<(Option<NodeIndex>, Option<&str>), NodeIndex> =
         gone.map(|node| ((old.node(node).parent, old.node(node).name()), node)).collect();
     for node in new.indexes() {
         if let Some(counterpart) = before.version.counterpart(after.version, node) {
             found.pair(counterpart, node);
+        } else if converted.after.contains(&node) {
+            if let Some((was, change)) = converted.changes.get(&node) {
+                found.push(Some(*was), Some(node), change.clone());
+            }
         } else if is_top(after, before, node) {
             let parent = new.node(node).parent.and_then(|parent| before.version.counterpart(after.version, parent));
             let taken = gone.remove(&(parent, new.node(node).name()));
@@ -158,6 +179,7 @@ pub(crate) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
                     shape: after.shape_name(node),
                     required: after.is_required(node),
                     default: new.node(node).default.clone(),
+                    derived: after.derivation_from(before, node).map(Into::into),
                 },
             };
             found.push(taken, Some(node), change);
@@ -166,9 +188,47 @@ pub(crate) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
     let mut gone: Vec<NodeIndex> = gone.into_values().collect();
     gone.sort_unstable();
     for node in gone {
-        found.push(Some(node), None, Change::Removed { shape: before.shape_name(node) });
+        let derived = before.derivation_from(after, node).map(Into::into);
+        found.push(Some(node), None, Change::Removed { shape: before.shape_name(node), derived });
     }
     found.list
+}
+
+/// The fields of two versions that are spellings of one fact.
+#[derive(Default)]
+struct Converted {
+    before: HashSet<NodeIndex>,
+    after: HashSet<NodeIndex>,
+    /// What is said of a fact, by the first field of its new spelling, with the first of the old one.
+    changes: HashMap<NodeIndex, (NodeIndex, Change)>,
+}
+
+impl Converted {
+    fn between(before: &Side<'_>, after: &Side<'_>) -> Self {
+        let mut found = Self::default();
+        let facts = after.facts.between((before.index, before.version), (after.index, after.version));
+        for Spellings { before: from, after: to, changes } in facts {
+            let nodes = |side: &Side<'_>, ids: &[FieldId]| -> Vec<NodeIndex> {
+                let mut nodes: Vec<_> = ids.iter().filter_map(|id| side.version.node_of(*id)).collect();
+                nodes.sort_unstable();
+                nodes
+            };
+            let (from, to) = (nodes(before, &from), nodes(after, &to));
+            let (Some(was), Some(is)) = (from.first(), to.first()) else { continue };
+            let paths = |side: &Side<'_>, nodes: &[NodeIndex]| {
+                nodes.iter().map(|node| side.version.structure.selector(*node)).collect()
+            };
+            let change = Change::Converted {
+                before: paths(before, &from),
+                after: paths(after, &to),
+                with: changes.iter().map(|change| change.respelled.with.item.clone()).collect(),
+            };
+            found.changes.insert(*is, (*was, change));
+            found.before.extend(from);
+            found.after.extend(to);
+        }
+        found
+    }
 }
 
 /// Whether the other side lacks a field, but not what it is a part of.

@@ -80,6 +80,29 @@ pub enum What {
         existed: bool,
         /// It was published without a default, so that readers fill in nothing for good.
         settled: bool,
+        /// The expression that computes it, though not from every document of the other version.
+        derived: Option<Box<str>>,
+    },
+    /// A value that is converted, back and again is another one.
+    Drifts {
+        /// The value of the old spelling.
+        value: String,
+        /// What it is converted to.
+        up: String,
+        /// What that is converted back to.
+        down: String,
+        /// What that is converted to.
+        again: String,
+    },
+    /// A field is converted into others, and still there.
+    SpellingStays {
+        /// What it is converted into.
+        to: Vec<Selector>,
+    },
+    /// A field that was there gave its place to one that others are converted into.
+    SpellingTaken {
+        /// What is converted into it.
+        from: Vec<Selector>,
     },
     /// Values are not listed any more.
     ValuesRefused {
@@ -267,6 +290,9 @@ impl What {
             Self::Replaced { .. } => &rules::SHAPE_CHANGED,
             Self::Widened { .. } => &rules::SHAPE_WIDENED,
             Self::NewlyRequired { .. } => &rules::NEWLY_REQUIRED,
+            Self::Drifts { .. } => &rules::CONVERSION_DRIFTS,
+            Self::SpellingStays { .. } => &rules::SPELLING_STAYS,
+            Self::SpellingTaken { .. } => &rules::SPELLING_TAKEN,
             Self::ValuesRefused { .. } | Self::ValuesUnlisted { .. } => &rules::ENUM_MEMBER_REMOVED,
             Self::Tightened(_) => &rules::LIMIT_TIGHTENED,
             Self::TextChanged { .. } => &rules::PATTERN_CHANGED,

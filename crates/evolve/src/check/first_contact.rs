@@ -84,6 +84,8 @@ pub struct Lacking {
     pub required: bool,
     /// The field of the older version that it probably is, under another name.
     pub probably: Option<Selector>,
+    /// The expression that computes it from what old records have.
+    pub derived: Option<Box<str>>,
     /// Where in the schema of the newer version it was written.
     pub span: Span,
 }
@@ -135,6 +137,7 @@ pub fn lacking_in_old_records(
             reads_as: after.version.id(node).and_then(|id| history.field(id).frozen.clone()),
             within: object_that_may_lack(history, &after, node),
             required: after.is_required(node),
+            derived: after.derivation_from(&before, node).map(Into::into),
             span: after.place(node, ""),
         })
     });

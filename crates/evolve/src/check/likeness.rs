@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Likeness, propose::units::differ_in_unit, side::Side};
-use crate::{NodeIndex, Shape, declaration::is_on_one_side};
+use super::{Change, Difference, Likeness, propose::units::differ_in_unit, side::Side};
+use crate::{NodeIndex, Selector, Shape, declaration::is_on_one_side};
 
 /// A field that went and one that came, which are probably the same.
 pub(crate) struct Candidate {
@@ -12,21 +12,53 @@ pub(crate) struct Candidate {
     pub(crate) likeness: Likeness,
 }
 
+/// Fields of which changes say what became of them, or what they are computed from: they are nothing else under another
+/// name.
+pub(crate) struct Computed {
+    before: HashSet<NodeIndex>,
+    after: HashSet<NodeIndex>,
+}
+
+impl Computed {
+    pub(crate) fn of(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Self {
+        let converted = differences.iter().filter_map(|difference| match &difference.change {
+            Change::Converted { before, after, .. } => Some((before, after)),
+            _ => None,
+        });
+        let nodes = |side: &Side<'_>, other: &Side<'_>, paths: Vec<&Selector>| -> HashSet<NodeIndex> {
+            let structure = &side.version.structure;
+            let converted = paths.into_iter().filter_map(|path| structure.find(path));
+            let derived = structure.fields().filter(|node| side.derivation_from(other, *node).is_some());
+            converted.chain(derived).collect()
+        };
+        Self {
+            before: nodes(before, after, converted.clone().flat_map(|(before, _)| before).collect()),
+            after: nodes(after, before, converted.flat_map(|(_, after)| after).collect()),
+        }
+    }
+}
+
 /// More fields of one object than this are not held against each other.
 const MOST_PAIRS: usize = 10_000;
 
 /// The probable renames of fields that went (`tops`, the uppermost ones), each field in one of them at most. Where an
 /// object has no counterpart, those are looked for that its fields may have.
-pub(crate) fn probable_renames(before: &Side<'_>, after: &Side<'_>, tops: Vec<NodeIndex>) -> Vec<Candidate> {
-    let respelled = after.new_spellings();
+pub(crate) fn probable_renames(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    tops: Vec<NodeIndex>,
+    computed: &Computed,
+) -> Vec<Candidate> {
+    let is_computed = |node: NodeIndex| {
+        std::iter::successors(Some(node), |node| after.parent(*node)).any(|node| computed.after.contains(&node))
+    };
     let came: Vec<NodeIndex> = after
         .version
         .structure
         .fields()
-        .filter(|node| before.version.counterpart(after.version, *node).is_none())
+        .filter(|node| before.version.counterpart(after.version, *node).is_none() && !is_computed(*node))
         // A field that is locked as one of its own cannot become another.
         .filter(|node| after.version.id(*node).is_none_or(|id| !after.version.is_locked_with(id)))
-        .filter(|node| !respelled.contains(node))
         .collect();
     let mut offer = Offer { before, after, came, taken: HashSet::new(), above_taken: HashSet::new(), list: Vec::new() };
     let mut level = tops;
@@ -35,7 +67,8 @@ pub(crate) fn probable_renames(before: &Side<'_>, after: &Side<'_>, tops: Vec<No
         let children = |node: &NodeIndex| before.version.structure.node(*node).children.clone();
         let unmatched = level.iter().filter(|node| !found.contains(node));
         let is_object = |node: &&NodeIndex| before.version.structure.node(**node).shape == Shape::Object;
-        level = unmatched.filter(is_object).flat_map(children).collect();
+        let below = unmatched.filter(is_object).flat_map(children);
+        level = below.filter(|node| !computed.before.contains(node)).collect();
     }
     offer.list
 }

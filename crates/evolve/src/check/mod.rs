@@ -4,6 +4,7 @@
 //! in one place ([`Incompatibility::message`], [`describe_loss`] and the like).
 
 mod constraints;
+mod converted;
 mod defaults;
 mod describe;
 mod diff;
@@ -16,6 +17,7 @@ mod limits;
 mod lists;
 mod propose;
 mod removals;
+mod sample;
 mod side;
 mod slots;
 #[cfg(test)]
@@ -29,6 +31,7 @@ pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_ol
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;
 
+use sample::Samples;
 use side::Schemas;
 
 use crate::{Declaration, History, VersionName, kind::hub_of};
@@ -38,13 +41,16 @@ use crate::{Declaration, History, VersionName, kind::hub_of};
 pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&VersionName>) -> Vec<Incompatibility> {
     let schemas = Schemas::of(declaration, history);
     let sides = schemas.sides();
+    let samples = Samples::of(history);
     let mut findings = Vec::new();
     for after in sides.iter().filter(|side| side.version.declared) {
         let Some(from) = after.version.from else { continue };
         let before = &sides[from.position()];
         let differences = diff::compare(before, after);
         findings.extend(removals::removals(before, after, &differences));
-        findings.extend(constraints::constraints(history, before, after, &differences));
+        findings.extend(constraints::constraints(history, before, after, &differences, &samples));
+        findings.extend(converted::converted(history, before, after, &differences));
+        findings.extend(samples.drifts(before, after));
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
         findings.extend(lists::keys(before, after, &differences));
         findings.extend(lists::unions(before, after, &differences));

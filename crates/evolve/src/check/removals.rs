@@ -6,7 +6,7 @@ use wheelwright_findings::Level;
 
 use super::{
     Addition, Change, Difference, Incompatibility, Likeness, What,
-    likeness::{Candidate, probable_renames},
+    likeness::{Candidate, Computed, probable_renames},
     side::Side,
 };
 use crate::{NodeIndex, Selector};
@@ -15,21 +15,21 @@ use crate::{NodeIndex, Selector};
 pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
     let gone = unassessed(before, after, differences);
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
-    let renames = probable_renames(before, after, removed.map(|(node, _)| *node).collect());
+    let tops = removed.map(|(node, _)| *node).collect();
+    let renames = probable_renames(before, after, tops, &Computed::of(before, after, differences));
     let mut findings = Vec::new();
     for Candidate { gone, came, likeness } in &renames {
         findings.push(rename(before, after, *gone, *came, *likeness));
     }
     let offered: HashSet<NodeIndex> = renames.iter().map(|candidate| candidate.gone).collect();
     for (node, difference) in gone.iter().filter(|(node, _)| !offered.contains(node)) {
-        findings.push(removal(before, after, *node, difference));
+        findings.push(removal(before, after, *node, difference, differences));
     }
     findings.sort_by(|a, b| a.field.cmp(&b.field));
     findings
 }
 
-/// The fields that are gone, or replaced by others of the same path, with no change that says why. One that has another
-/// spelling now is neither.
+/// The fields that are gone, or replaced by others of the same path, with no change that says why.
 pub(crate) fn unassessed<'d>(
     before: &Side<'_>,
     after: &Side<'_>,
@@ -41,9 +41,6 @@ pub(crate) fn unassessed<'d>(
         (1..=field.steps().len())
             .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
     };
-    let old = after.version.respelled.iter().flat_map(|respelled| &respelled.from);
-    let respelled: HashSet<NodeIndex> =
-        old.filter_map(|field| before.version.structure.find_field(&field.item)).collect();
     let is_new = |difference: &Difference| {
         let mut new = after.step.iter().flat_map(|step| &step.new);
         new.any(|new| Some(&new.item) == difference.after.as_ref())
@@ -53,7 +50,8 @@ pub(crate) fn unassessed<'d>(
         .filter(|difference| matches!(difference.change, Change::Removed { .. } | Change::Replaced { .. }))
         .filter(|difference| difference.before.as_ref().is_some_and(|field| !is_assessed(field)) && !is_new(difference))
         .filter_map(|difference| Some((difference.nodes.0?, difference)))
-        .filter(|(node, _)| !respelled.contains(node))
+        // Whoever says how the version before derives a field knows that it is gone.
+        .filter(|(node, _)| before.derivation_from(after, *node).is_none())
         .collect()
 }
 
@@ -71,15 +69,26 @@ fn rename(
         .add(Addition::Renamed { from, to })
 }
 
-fn removal(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, difference: &Difference) -> Incompatibility {
+fn removal(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    gone: NodeIndex,
+    difference: &Difference,
+    differences: &[Difference],
+) -> Incompatibility {
     let field = before.version.structure.selector(gone);
     // What is locked stays two fields, whatever is said about them: there is nothing left to decide.
     let is_settled = matches!(difference.change, Change::Removed { .. })
         && after.version.continues_lock()
         && before.version.id(gone).is_some_and(|id| before.version.is_locked_with(id));
-    let what = match &difference.change {
-        Change::Replaced { before, after } => What::Replaced { before: before.clone(), after: after.clone() },
-        _ => What::Removed { shape: before.shape_name(gone) },
+    let taken_by = differences.iter().find_map(|other| match &other.change {
+        Change::Converted { before, after, .. } if after.contains(&field) => Some(before.clone()),
+        _ => None,
+    });
+    let what = match (taken_by, &difference.change) {
+        (Some(from), _) => What::SpellingTaken { from },
+        (None, Change::Replaced { before, after }) => What::Replaced { before: before.clone(), after: after.clone() },
+        (None, _) => What::Removed { shape: before.shape_name(gone) },
     };
     let parent = || before.parent(gone).and_then(|parent| after.version.counterpart(before.version, parent));
     let span = match difference.nodes.1 {

@@ -10,19 +10,24 @@ use wheelwright_document::{Arena, Owned, Span};
 use wheelwright_schema::{Program, Root, Schema, Stages, ValidationError};
 
 use crate::{
-    Declaration, FieldId, History, NodeIndex, Step, VersionHistory, VersionIndex, VersionStep, overlaid_schema,
+    Declaration, Direction, FieldId, History, NodeIndex, Step, VersionHistory, VersionIndex, VersionStep, fact::Facts,
+    laws::Generator, overlaid_schema,
 };
 
 /// The schemas of all versions of a history, with the defaults that changes add; none for those that only the lock knows.
 pub(crate) struct Schemas<'d> {
     declaration: &'d Declaration,
     history: &'d History,
+    pub(crate) facts: Facts,
     list: Vec<Option<Cow<'d, Schema>>>,
 }
 
 /// A version as it is compared with another.
 pub(crate) struct Side<'s> {
+    pub(crate) index: VersionIndex,
     pub(crate) version: &'s VersionHistory,
+    /// What the changes of all versions say of fields.
+    pub(crate) facts: &'s Facts,
     /// What its changes say.
     pub(crate) step: Option<&'s VersionStep>,
     /// What a document of it calls its version and kind; nothing for those that are no resources.
@@ -45,7 +50,7 @@ impl<'d> Schemas<'d> {
                 None => Cow::Borrowed(&declared.schema),
             })
         });
-        Self { declaration, history, list: list.collect() }
+        Self { declaration, history, facts: Facts::of(history), list: list.collect() }
     }
 
     pub(crate) fn side(&self, index: VersionIndex) -> Side<'_> {
@@ -55,8 +60,8 @@ impl<'d> Schemas<'d> {
         let type_meta = (root == Root::Resource)
             .then(|| (self.declaration.api_version(&version.name), self.declaration.name_in(&version.name).kind));
         let mut schemas: Vec<Option<&Schema>> = Vec::with_capacity(version.structure.indexes().len());
-        for index in version.structure.indexes() {
-            let node = version.structure.node(index);
+        for node in version.structure.indexes() {
+            let node = version.structure.node(node);
             schemas.push(match (node.parent, &node.step) {
                 (None, _) => whole,
                 (Some(parent), step) => schemas[parent.position()].and_then(|parent| below(parent, step)),
@@ -64,7 +69,8 @@ impl<'d> Schemas<'d> {
         }
         let step = step_of(self.declaration, version);
         let required = required(version, &schemas);
-        Side { version, step, type_meta, whole, root, schemas, required, program: OnceCell::new() }
+        let facts = &self.facts;
+        Side { index, version, facts, step, type_meta, whole, root, schemas, required, program: OnceCell::new() }
     }
 
     pub(crate) fn sides(&self) -> Vec<Side<'_>> {
@@ -125,6 +131,12 @@ impl Side<'_> {
         fields.filter_map(|field| self.version.structure.find_field(&field.item)).collect()
     }
 
+    /// The expression that a field is derived by from another version, if it is.
+    pub(crate) fn derivation_from(&self, other: &Side<'_>, node: NodeIndex) -> Option<&str> {
+        let direction = if other.index < self.index { Direction::Up } else { Direction::Down };
+        self.facts.derivation(self.version.id(node)?, direction)
+    }
+
     /// Where a keyword of a node was written, or the node, or what it is a part of.
     pub(crate) fn place(&self, node: NodeIndex, keyword: &str) -> Span {
         let mut at = Some(node);
@@ -154,6 +166,15 @@ impl Side<'_> {
     pub(crate) fn program(&self) -> Option<&Program> {
         let whole = self.whole?;
         Some(self.program.get_or_init(|| Program::compile(whole, self.root)))
+    }
+
+    /// What makes documents of the version.
+    pub(crate) fn generator(&self) -> Option<Generator> {
+        let generator = Generator::new(self.whole?, self.root);
+        Some(match &self.type_meta {
+            Some((api_version, kind)) => generator.of_kind(api_version, kind),
+            None => generator,
+        })
     }
 
     /// Why a document of the version is refused, if it is.

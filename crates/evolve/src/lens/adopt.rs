@@ -4,39 +4,61 @@
 //! the first version must then be read through the second: a field that a version keeps is the field of that name that
 //! another version declares there: of several, the one that was locked first, so that a version that comes later never
 //! changes what was stored.
+//!
+//! Computed fields are for the versions that declare them: a version has one spelling of a fact, and whoever does not know
+//! that a field can be derived does not say by leaving it out that it is absent.
 
-use crate::{History, NodeIndex, Shape, VersionHistory, structure::StructureNode};
+use std::collections::HashSet;
+
+use super::computed::Spellings;
+use crate::{FieldId, History, NodeIndex, Shape, VersionHistory, link::Computations, structure::StructureNode};
 
 /// A history in which every version has the fields that it keeps for others.
-pub(super) fn adopt(history: &History) -> History {
+pub(super) fn adopt(history: &History, computations: &Computations) -> History {
+    let spellings = Spellings::of(history, computations);
+    let derived = computations.derivations.iter();
+    let derived = derived.filter_map(|derivation| history.version(derivation.target).id(derivation.field)).collect();
+    let computed = Computed { spellings, derived };
     let mut adopted = history.clone();
     let mut in_order_of_locking: Vec<&VersionHistory> = history.versions.iter().collect();
     in_order_of_locking.sort_by_key(|version| version.locked_as);
     for index in history.indexes() {
         let version = &mut adopted.versions[index.position()];
         for other in &in_order_of_locking {
-            adopt_from(other, version);
+            adopt_from(other, version, &computed);
         }
     }
     adopted
 }
 
-fn adopt_from(other: &VersionHistory, version: &mut VersionHistory) {
+/// What is computed.
+struct Computed {
+    spellings: Spellings,
+    derived: HashSet<FieldId>,
+}
+
+fn adopt_from(other: &VersionHistory, version: &mut VersionHistory, computed: &Computed) {
     // What is adopted keeps everything that is in it, so that it adopts in turn: nodes are added while this goes on.
     let mut next = Some(version.structure.root());
     while let Some(node) = next {
-        adopt_in(other, version, node);
+        adopt_in(other, version, node, computed);
         next = version.structure.after(node);
     }
 }
 
-fn adopt_in(other: &VersionHistory, version: &mut VersionHistory, object: NodeIndex) {
+fn adopt_in(other: &VersionHistory, version: &mut VersionHistory, object: NodeIndex, computed: &Computed) {
     // Only objects keep what they do not declare.
     if version.structure.node(object).keeps_unknown
         && let Some(counterpart) = other.counterpart(version, object)
     {
         for field in &other.structure.node(counterpart).children {
-            adopt_field(other, *field, version, object);
+            let is_taken = |id: &FieldId| version.node_of(*id).is_some();
+            let is_computed = other.id(*field).is_some_and(|id| {
+                computed.derived.contains(&id) || computed.spellings.of_one_fact(id).iter().any(is_taken)
+            });
+            if !is_computed {
+                adopt_field(other, *field, version, object);
+            }
         }
     }
 }

@@ -341,7 +341,7 @@ impl Compiler<'_> {
                 slot,
                 object,
                 nullable: structure.node(*child).nullable,
-                may_be_implied: plan.may_be_implied[slot],
+                may_be_implied: object.is_some() && plan.may_be_implied[slot],
                 levels: self.levels(version, id, *child),
                 may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
@@ -423,7 +423,9 @@ impl Compiler<'_> {
             discriminators.extend(union.discriminator.iter().filter_map(|name| id_of(name)));
         }
         let position = |id: FieldId| fields.list.iter().position(|(_, field)| plan.slots[field.slot].id == id);
-        let mut hidden: Vec<usize> = members.iter().map(|id| self.slot_of(*id)).filter(|slot| !says[*slot]).collect();
+        // A member that the version can say in another spelling is not hidden from it.
+        let is_said = |id: &FieldId| self.spellings.of_one_fact(*id).iter().any(|id| says[self.slot_of(*id)]);
+        let mut hidden: Vec<usize> = members.iter().filter(|id| !is_said(id)).map(|id| self.slot_of(*id)).collect();
         hidden.sort_unstable();
         let mut told: Vec<usize> = discriminators.iter().filter_map(|id| position(*id)).collect();
         told.sort_unstable();

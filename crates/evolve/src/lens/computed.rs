@@ -25,11 +25,27 @@ pub(crate) struct Computed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Needed {
     /// The spellings that the hub does not store, from those nearest to it on.
-    pub(crate) links: Vec<(usize, Direction)>,
+    pub(crate) links: Vec<Way>,
     /// What is derived on the way up, from the oldest step on.
     pub(crate) up: Vec<Action>,
     /// What is derived on the way down, from the newest step on.
     pub(crate) down: Vec<Action>,
+}
+
+/// A link, the way it is taken, and the slots that are computed by that: each by one link only, and after those that it is
+/// computed from.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    pub(crate) link: usize,
+    pub(crate) direction: Direction,
+    pub(crate) slots: Vec<usize>,
+}
+
+impl Way {
+    /// The slots of a field that are computed.
+    pub(crate) fn computed<'w>(&'w self, field: &'w FieldPlan) -> impl Iterator<Item = &'w usize> {
+        field.slots.iter().filter(|slot| self.slots.contains(slot))
+    }
 }
 
 /// One thing that is computed.
@@ -42,10 +58,10 @@ pub(crate) enum Action {
 }
 
 /// One thing that follows from a write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Onward {
     /// The other spelling of what was written.
-    Link(usize, Direction),
+    Link(Way),
     /// A derived field that a client wrote, and which followed its inputs so far.
     Derive(usize),
 }
@@ -217,7 +233,7 @@ fn order(
     computations: &Computations,
     crossings: &[Vec<(VersionIndex, Direction)>],
 ) {
-    let computed = &mut scope.computed;
+    let computed = &scope.computed;
     let step_of = |plan: &LinkPlan| computations.links[plan.link].version;
     let links_of = |step: VersionIndex| {
         computed.links.iter().enumerate().filter(move |(_, plan)| step_of(plan) == step).map(|(at, _)| at)
@@ -229,9 +245,17 @@ fn order(
         };
         computed.derivations.iter().enumerate().filter(move |(_, plan)| is_of(plan)).map(|(at, _)| at)
     };
-    let outward = &crossings[hub.position()];
-    let links: Vec<(usize, Direction)> =
-        outward.iter().flat_map(|(step, direction)| links_of(*step).map(move |link| (link, *direction))).collect();
+    let ways = |start: VersionIndex| {
+        let mut known = scope.views[start.position()].as_ref().map_or_else(Vec::new, |view| view.says.clone());
+        known.resize(scope.slots.len(), false);
+        let crossings = crossings[start.position()].iter();
+        let ways = crossings.map(|(step, direction)| {
+            let ways = links_of(*step).filter_map(|link| way(&computed.links[link], link, *direction, &mut known));
+            (*step, *direction, ways.collect::<Vec<Way>>())
+        });
+        ways.collect::<Vec<_>>()
+    };
+    let links: Vec<Way> = ways(hub).into_iter().flat_map(|(_, _, ways)| ways).collect();
     let phase = |steps: Vec<VersionIndex>, direction: Direction| {
         let mut derivable: HashSet<usize> = HashSet::new();
         let mut actions = Vec::new();
@@ -260,15 +284,34 @@ fn order(
         None => Needed::default(),
     });
     let shown = shown.collect();
-    let onward = crossings.iter().map(|crossings| {
-        let at_step = |(step, direction): &(VersionIndex, Direction)| -> Vec<Onward> {
-            let links = links_of(*step).map(|link| Onward::Link(link, *direction));
-            links.chain(derivations_of(*step, *direction).map(Onward::Derive)).collect()
+    let onward = history.indexes().map(|start| {
+        let at_step = |(step, direction, ways): (VersionIndex, Direction, Vec<Way>)| -> Vec<Onward> {
+            let links = ways.into_iter().map(Onward::Link);
+            links.chain(derivations_of(step, direction).map(Onward::Derive)).collect()
         };
-        crossings.iter().flat_map(at_step).collect()
+        ways(start).into_iter().flat_map(at_step).collect()
     });
     let onward = onward.collect();
+    let computed = &mut scope.computed;
     (computed.all, computed.shown, computed.onward, computed.derivable) = (all, shown, onward, derivable);
+}
+
+/// How a link is taken where some slots are known: away from what is known, which is mostly away from where it is crossed
+/// first; but a field that returned in a later version is known there, and not where it was before.
+fn way(plan: &LinkPlan, link: usize, direction: Direction, known: &mut [bool]) -> Option<Way> {
+    let unknown = |side: &SidePlan, known: &[bool]| -> Vec<usize> {
+        side.fields.iter().flat_map(|field| &field.slots).copied().filter(|slot| !known[*slot]).collect()
+    };
+    let (source, target) = plan.sides(direction);
+    let found = match (unknown(source, known), unknown(target, known)) {
+        (sources, targets) if sources.is_empty() && targets.is_empty() => None,
+        (sources, targets) if targets.is_empty() => Some(Way { link, direction: direction.back(), slots: sources }),
+        (_, slots) => Some(Way { link, direction, slots }),
+    };
+    for field in source.fields.iter().chain(&target.fields) {
+        field.slots.iter().for_each(|slot| known[*slot] = true);
+    }
+    found
 }
 
 /// What is to be computed so that some slots are known.
@@ -298,9 +341,9 @@ fn needed(computed: &Computed, all: &Needed, says: &[bool]) -> Needed {
     // What is derived on one way is never read on the other, so that the two do not need each other.
     let up = phase(&all.up, Direction::Up, &mut wanted);
     let down = phase(&all.down, Direction::Down, &mut wanted);
-    let mut links: Vec<(usize, Direction)> = all.links.clone();
+    let mut links = all.links.clone();
     links.reverse();
-    links.retain(|(link, direction)| wants(&mut wanted, computed.links[*link].sides(*direction)));
+    links.retain(|way| wants(&mut wanted, computed.links[way.link].sides(way.direction)));
     links.reverse();
     Needed { links, up, down }
 }

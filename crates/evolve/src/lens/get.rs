@@ -5,7 +5,7 @@ use wheelwright_document::{Arena, Entry, Value};
 use super::{
     Lenses,
     plan::{Content, Level, Scope, View, ViewField, ViewObject},
-    record::{Recorder, Source},
+    record::{Recorder, Source, computed_sources},
     resolve::Resolve,
     state::{Slot, Slots},
     trouble::Troubles,
@@ -54,8 +54,13 @@ impl<'a, R: Recorder> Get<'a, R> {
             let needed = &scope.computed.shown[self.version.position()];
             let (lenses, arena, metadata) = (self.lenses, self.arena, self.metadata);
             let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: self.troubles.clone() };
+            let stored = R::LISTENS.then(|| slots.values.clone());
             resolve.expand(needed, &mut slots);
-            resolve.derive(needed, &mut slots);
+            let derived = resolve.derive(needed, &mut slots);
+            if let Some(stored) = stored {
+                let derived = derived.iter().map(|(slot, _)| *slot);
+                slots.sources = computed_sources(scope, needed, &stored, derived, &slots);
+            }
         }
         let shown = self.object(scope, view, None, &view.objects[0], &slots);
         self.pool.push(slots);
@@ -101,7 +106,10 @@ impl<'a, R: Recorder> Get<'a, R> {
         let plan = &scope.slots[field.slot];
         if shows(view, field, slots) {
             let said = says(field, slots);
-            self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { Source::Stored });
+            if R::LISTENS {
+                let source = slots.source(field.slot);
+                self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { source });
+            }
             return Some(match (said, field.object) {
                 (Slot::Value(value), _) if field.may_be_anything => {
                     let value = sayable(&plan.content, &field.levels, value, self.arena);

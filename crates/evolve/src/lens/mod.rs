@@ -124,7 +124,7 @@ impl Lenses {
         policy: &dyn Fn(VersionIndex, FieldId) -> OlderWrite,
         computations: Arc<Computations>,
     ) -> Self {
-        let scopes = compile::compile(&adopt::adopt(history), hub, policy, &computations);
+        let scopes = compile::compile(&adopt::adopt(history, &computations), hub, policy, &computations);
         let mut lenses = Self { hub, scopes, envelope, computations };
         // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);

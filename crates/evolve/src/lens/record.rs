@@ -2,13 +2,25 @@
 
 use std::{fmt, sync::Arc};
 
+use super::{
+    computed::{FieldPlan, Needed},
+    plan::Scope,
+    resolve::same_slot,
+    state::{Slot, Slots},
+};
 use crate::FieldId;
 
-/// Where the value of a field comes from.
+/// Where the value of a field comes from. Changes are told by their position among those of the kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// It is stored, in the shape of the hub or in a bag.
     Stored,
+    /// It is stored in another spelling, and computed from that by a conversion.
+    Converted(usize),
+    /// It is kept in a bag as it was written, since a conversion would not give it from the spelling of the hub.
+    Original(usize),
+    /// Nobody wrote it, and it is computed from other fields by a derivation.
+    Derived(usize),
     /// It is absent, and readers fill it in.
     Frozen,
     /// Nobody wrote the object; it holds fields that another version has elsewhere.
@@ -17,6 +29,8 @@ pub enum Source {
 
 /// Someone who wants to know where values come from. `()` does not, and costs nothing.
 pub(crate) trait Recorder {
+    /// Whether anybody wants to know.
+    const LISTENS: bool = true;
     /// What follows is about a field, until [`leave`](Self::leave).
     fn enter(&mut self, name: &str);
     /// What follows is about an item.
@@ -32,6 +46,8 @@ pub(crate) trait Recorder {
 }
 
 impl Recorder for () {
+    const LISTENS: bool = false;
+
     #[inline]
     fn enter(&mut self, _: &str) {}
     #[inline]
@@ -44,6 +60,40 @@ impl Recorder for () {
     fn source(&mut self, _: FieldId, _: Source) {}
     #[inline]
     fn unknown(&mut self, _: &str) {}
+}
+
+/// Which slots of a scope were computed for a reader, once they were: `stored` is what they held before, `derived` are those
+/// that only derivations filled.
+pub(crate) fn computed_sources(
+    scope: &Scope,
+    needed: &Needed,
+    stored: &[Slot<'_>],
+    derived: impl Iterator<Item = usize>,
+    slots: &Slots<'_>,
+) -> Vec<(usize, Source)> {
+    let computed = &scope.computed;
+    let mut sources: Vec<(usize, Source)> = Vec::new();
+    for slot in derived {
+        let derivation = computed.derivations.iter().find(|plan| plan.field.slot == slot);
+        let is_spelling = |fields: &[FieldPlan]| fields.iter().any(|field| field.slots.contains(&slot));
+        let link = computed.links.iter().find(|plan| is_spelling(&plan.from.fields) || is_spelling(&plan.to.fields));
+        let source = derivation.map(|plan| Source::Derived(plan.derivation));
+        sources.extend(source.or(link.map(|plan| Source::Converted(plan.link))).map(|source| (slot, source)));
+    }
+    for way in &needed.links {
+        let plan = &computed.links[way.link];
+        for slot in &way.slots {
+            let is_known = scope.layout.is_shown[*slot] || sources.iter().any(|(known, _)| known == slot);
+            let source = match (stored[*slot], slots.values[*slot]) {
+                _ if is_known => continue,
+                (Slot::Absent | Slot::Tombstone, _) => Source::Converted(plan.link),
+                (was, is) if same_slot(was, is) => Source::Original(plan.link),
+                _ => Source::Converted(plan.link),
+            };
+            sources.push((*slot, source));
+        }
+    }
+    sources
 }
 
 /// Where one field of a result comes from.

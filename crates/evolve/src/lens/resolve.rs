@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    computed::{Action, DerivationPlan, FieldPlan, LinkPlan, Needed, Onward, SidePlan},
+    computed::{Action, DerivationPlan, FieldPlan, LinkPlan, Needed, Onward, SidePlan, Way},
     get::{Get, says, shows},
     plan::{Scope, View, ViewField},
     put::Put,
@@ -37,28 +37,28 @@ type Placed<'a> = Vec<(usize, Slot<'a>)>;
 impl<'a> Resolve<'a> {
     /// Computes the spellings that are not stored.
     pub(crate) fn expand(&mut self, needed: &'a Needed, slots: &mut Slots<'a>) {
-        for (link, direction) in &needed.links {
-            let plan = &self.scope.computed.links[*link];
-            let (near, far) = plan.sides(*direction);
+        for way in &needed.links {
+            let plan = &self.scope.computed.links[way.link];
+            let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
-            let (results, _) = self.convert(plan, *direction, &sources, None, slots);
+            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
             let is_guarded = slots.guard(&plan.key).is_none_or(|guard| same(guard, self.guard(near, &sources)));
             for (field, result) in far.fields.iter().zip(results) {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
-                if !is_guarded && field.slots.iter().any(is_stored) {
+                if !is_guarded && way.computed(field).any(is_stored) {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
-                    let shown = self.shown(far.version, field, slots);
-                    self.write(far.version, field, result, shown, slots);
+                    self.rewrite(far.version, way, field, result, slots);
                 } else if field.is_plain {
-                    if !is_stored(&field.slot)
+                    if way.slots.contains(&field.slot)
+                        && !is_stored(&field.slot)
                         && let Some(result) = result
                     {
                         slots.values[field.slot] = Slot::Value(result);
                     }
                 } else if result.is_some() {
                     let computed = self.alone(far.version, field, result);
-                    for slot in &field.slots {
+                    for slot in way.computed(field) {
                         if matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot) {
                             slots.copy(*slot, &computed);
                         }
@@ -168,9 +168,7 @@ impl<'a> Resolve<'a> {
     ) {
         for onward in &self.scope.computed.onward[version.position()] {
             match onward {
-                Onward::Link(link, direction) => {
-                    self.respell(&self.scope.computed.links[*link], *direction, view, before, slots);
-                }
+                Onward::Link(way) => self.respell(way, before, slots),
                 Onward::Derive(derivation) => {
                     let plan = &self.scope.computed.derivations[*derivation];
                     if let Some(before) = before.filter(|_| !view.says[plan.field.slot]) {
@@ -182,30 +180,23 @@ impl<'a> Resolve<'a> {
     }
 
     /// The other spelling of what changed.
-    fn respell(
-        &mut self,
-        plan: &'a LinkPlan,
-        direction: Direction,
-        view: &View,
-        before: Option<&Slots<'a>>,
-        slots: &mut Slots<'a>,
-    ) {
-        let (source, target) = plan.sides(direction);
+    fn respell(&mut self, way: &'a Way, before: Option<&Slots<'a>>, slots: &mut Slots<'a>) {
+        let plan = &self.scope.computed.links[way.link];
+        let (source, target) = plan.sides(way.direction);
         let sources = self.read(source, slots);
         let old = before.map(|before| (self.read(source, before), self.read(target, before)));
         let is_unchanged = match &old {
             Some((old, _)) => sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
             None => sources.iter().all(Option::is_none),
         };
-        if is_unchanged || target.fields.iter().all(|field| view.says[field.slot]) {
+        if is_unchanged {
             return;
         }
         let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-        let (results, entry) = self.convert(plan, direction, &sources, old, slots);
+        let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
         slots.set_entry(&plan.key, entry);
-        for (field, result) in target.fields.iter().zip(results).filter(|(field, _)| !view.says[field.slot]) {
-            let shown = self.shown(target.version, field, slots);
-            self.write(target.version, field, result, shown, slots);
+        for (field, result) in target.fields.iter().zip(results) {
+            self.rewrite(target.version, way, field, result, slots);
         }
     }
 
@@ -244,18 +235,18 @@ impl<'a> Resolve<'a> {
         self.troubles = Troubles::default();
         let (mut omitted, mut gone) = (Vec::new(), Vec::new());
         let mut guards: Vec<Entry<'a>> = Vec::new();
-        for (link, direction) in &self.scope.computed.all.links {
-            let plan = &self.scope.computed.links[*link];
-            let (near, far) = plan.sides(*direction);
+        for way in &self.scope.computed.all.links {
+            let plan = &self.scope.computed.links[way.link];
+            let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
-            let (results, _) = self.convert(plan, *direction, &sources, None, slots);
+            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
             let mut has_original = false;
             for (field, result) in far.fields.iter().zip(results) {
                 let computed = match field.is_plain {
                     true => None,
                     false => Some(self.alone(far.version, field, result)),
                 };
-                for slot in &field.slots {
+                for slot in way.computed(field) {
                     let is_same = match &computed {
                         None => same_slot(slots.values[*slot], result.map_or(Slot::Absent, Slot::Value)),
                         Some(computed) => slots.is_same(*slot, computed),
@@ -299,6 +290,24 @@ impl<'a> Resolve<'a> {
         let mut get = Get::new(self.lenses, version, self.arena, ());
         get.metadata = self.metadata;
         get.field(self.scope, view, shown, slots)
+    }
+
+    /// Writes what is computed of a field in the place of what its version shows.
+    fn rewrite(
+        &mut self,
+        version: VersionIndex,
+        way: &'a Way,
+        field: &'a FieldPlan,
+        new: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
+        let known = field.slots.iter().filter(|slot| !way.slots.contains(slot));
+        let known: Placed<'a> = known.map(|slot| (*slot, slots.values[*slot])).collect();
+        let shown = self.shown(version, field, slots);
+        self.write(version, field, new, shown, slots);
+        for (slot, value) in known {
+            slots.values[slot] = value;
+        }
     }
 
     /// Writes a field as its version does, in the place of what it showed.
@@ -409,7 +418,7 @@ fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
 }
 
 /// Whether two slots hold the same, as far as no object's extras are concerned.
-fn same_slot(a: Slot<'_>, b: Slot<'_>) -> bool {
+pub(crate) fn same_slot(a: Slot<'_>, b: Slot<'_>) -> bool {
     match (a, b) {
         (Slot::Value(a), Slot::Value(b)) => same(a, b),
         (Slot::Object(a), Slot::Object(b)) => a == b,

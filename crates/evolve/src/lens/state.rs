@@ -4,6 +4,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     plan::{Layout, Scope, StoredField, StoredObject},
+    record::Source,
     same::same,
 };
 
@@ -48,6 +49,8 @@ pub(crate) struct Slots<'a> {
     entries: Vec<Entry<'a>>,
     /// Slots of lists and maps whose parts are spelled by ids, although the hub has names for them.
     spelled_by_ids: Vec<usize>,
+    /// Where computed slots come from, for those who listen.
+    pub(crate) sources: Vec<(usize, Source)>,
 }
 
 /// How the fields of a stored object are spelled.
@@ -91,6 +94,11 @@ impl Slot<'_> {
 }
 
 impl<'a> Slots<'a> {
+    /// Where the value of a slot comes from, as far as it is known.
+    pub(crate) fn source(&self, slot: usize) -> Source {
+        self.sources.iter().find(|(known, _)| *known == slot).map_or(Source::Stored, |(_, source)| *source)
+    }
+
     /// Makes room for a scope in which nothing is there.
     pub(crate) fn clear(&mut self, scope: &Scope) {
         self.values.clear();
@@ -101,6 +109,7 @@ impl<'a> Slots<'a> {
         self.spelled_by_ids.clear();
         self.guards.clear();
         self.entries.clear();
+        self.sources.clear();
         self.gone.clear();
         self.absent.clear();
     }

@@ -117,7 +117,7 @@ impl Case<'_> {
     fn edited<'a>(&'a self, version: usize, stored: Option<Value<'a>>, tape: &[u16], arena: &'a Arena) -> Json {
         let shape = &self.generated.versions[version];
         let mut tape = Tape::new(tape);
-        let writer = Writer { versions: &self.generated.versions, is_undeclared: false };
+        let writer = Writer { versions: &self.generated.versions, is_undeclared: false, computes: false };
         let mut document = match stored {
             Some(stored) => {
                 let mut shown = as_json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));

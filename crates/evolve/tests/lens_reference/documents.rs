@@ -13,7 +13,16 @@ pub(crate) struct Writer<'v> {
     pub(crate) versions: &'v [Object],
     /// Inside of what the version keeps without declaring it: anything is kept there.
     pub(crate) is_undeclared: bool,
+    /// Values are such that conversions have something to do.
+    pub(crate) computes: bool,
 }
+
+/// Durations, quantities, integers, booleans and lists in several spellings, and what is none of them.
+const SPELLINGS: [&str; 18] = [
+    "a", "10m", "600s", "10m0s", "1m30s", "b", "0s", "5", "05", "1Ki", "1024", "true", "a,b", "", "a:5", "a:b:c", "c",
+    "-3",
+];
+const NUMBERS: [i64; 8] = [0, 1, 2, 3, 600, 1024, 90, -5];
 
 impl<'v> Writer<'v> {
     /// A document of a version.
@@ -129,7 +138,9 @@ impl<'v> Writer<'v> {
             return [json!("wrong"), Json::Null, json!(7), json!([]), json!({})][tape.pick(5)].clone();
         }
         match shape {
+            Type::String if self.computes => json!(SPELLINGS[tape.pick(SPELLINGS.len())]),
             Type::String => json!(["a", "b", "c"][tape.pick(3)]),
+            Type::Integer if self.computes => json!(NUMBERS[tape.pick(NUMBERS.len())]),
             Type::Integer => json!(tape.pick(3)),
             Type::Boolean => json!(tape.pick(2) == 1),
             Type::IntOrString => [json!(0), json!("a")][tape.pick(2)].clone(),

@@ -2,6 +2,8 @@
 //!
 //! Zero is the simplest choice everywhere, and what a tape that has ended gives.
 
+#[path = "generate/computing.rs"]
+mod computing;
 #[path = "generate/editor.rs"]
 mod editor;
 
@@ -11,11 +13,13 @@ use proptest::{collection::vec, prelude::*};
 use serde_json::{Map, Value as Json, json};
 use wheelwright_document::{Arena, Decode, DuplicateKeys, Yaml, decode_yaml};
 use wheelwright_evolve::{
-    Declaration, DeclaredUnion, DeclaredVersion, Located, Renamed, Selector, Step, VersionName, VersionStep,
+    Conversion, Declaration, DeclaredUnion, DeclaredVersion, Derived, Direction, Located, Renamed, Respelled, Selector,
+    Step, VersionName, VersionStep,
 };
 use wheelwright_schema::{Root, lower_schema};
 
 use self::editor::Editor;
+use crate::expression::Expression;
 
 /// The numbers of a case.
 #[derive(Clone)]
@@ -38,6 +42,16 @@ pub(crate) enum Focus {
     Unknown,
     /// A spec and a status, written apart.
     Parts,
+    /// Facts in several spellings, and derived fields.
+    Computed,
+    /// The same in lists and maps.
+    ComputedInLists,
+}
+
+impl Focus {
+    pub(crate) fn computes(self) -> bool {
+        matches!(self, Self::Computed | Self::ComputedInLists)
+    }
 }
 
 impl fmt::Debug for Numbers {
@@ -56,8 +70,30 @@ pub(crate) fn numbers(focus: Focus) -> impl Strategy<Value = Numbers> {
 /// A kind, as its versions are generated.
 pub(crate) struct Generated {
     pub(crate) versions: Vec<Object>,
-    /// The renames of every step, paths of the version before to those of the version.
+    /// The renames of every step but the first, paths of the version before to those of the version.
     pub(crate) renamed: Vec<Vec<(Selector, Selector)>>,
+    /// The computed changes of every step.
+    pub(crate) changes: Vec<Vec<Change>>,
+    /// The version that every version was made of, where it is not the one before.
+    pub(crate) from: Vec<Option<usize>>,
+}
+
+/// A computed change, in the paths of both versions.
+pub(crate) enum Change {
+    Respelled {
+        from: Vec<Selector>,
+        to: Vec<Selector>,
+        /// How many levels of items and values the paths end in.
+        levels: usize,
+        with: Conversion,
+        /// What the expressions mean, if it is one: on the way up, and on the way down.
+        expressions: [Vec<Expression>; 2],
+    },
+    Derived {
+        direction: Direction,
+        at: Selector,
+        expression: Expression,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -117,20 +153,23 @@ pub(crate) const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 impl Generated {
     pub(crate) fn of(numbers: &Numbers) -> Self {
-        let mut editor = Editor { focus: numbers.focus, next: 0, graveyard: Vec::new() };
+        let mut editor = Editor { focus: numbers.focus, next: 0, graveyard: Vec::new(), planned: Vec::new() };
         let mut tape = Tape::new(&numbers.base);
         let mut versions = vec![editor.root(&mut tape)];
-        let mut renamed = Vec::new();
+        let (mut renamed, mut changes, mut from) = (Vec::new(), vec![Vec::new()], vec![None]);
         for step in &numbers.steps {
-            let before = versions[versions.len() - 1].clone();
+            let is_branch = numbers.focus.computes() && versions.len() > 1 && tape.chance(15);
+            from.push(is_branch.then(|| tape.pick(versions.len() - 1)));
+            let before = versions[from[from.len() - 1].unwrap_or(versions.len() - 1)].clone();
             let mut after = before.clone();
             for edit in step {
                 editor.edit(&mut after, &mut Tape::new(edit));
             }
             renamed.push(renames(&before, &after));
+            changes.push(computing::changes(std::mem::take(&mut editor.planned), &before, &after));
             versions.push(after);
         }
-        Self { versions, renamed }
+        Self { versions, renamed, changes, from }
     }
 
     pub(crate) fn declaration(&self) -> Declaration {
@@ -153,6 +192,22 @@ impl Generated {
             let renamed = renamed.into_iter().flatten();
             step.renamed = renamed.map(|(from, to)| Renamed { from: located(from), to: located(to) }).collect();
             version.declared_unions(&Selector::root(), &mut step.unions);
+            let from = self.from[position].map(|from| VersionName::new(format!("v{}", from + 1)));
+            step.from = from.map(|item| Located { item, span: Default::default() });
+            for change in &self.changes[position] {
+                match change {
+                    Change::Respelled { from, to, with, .. } => step.respelled.push(Respelled {
+                        from: from.iter().map(located).collect(),
+                        to: to.iter().map(located).collect(),
+                        with: Located { item: with.clone(), span: Default::default() },
+                    }),
+                    Change::Derived { direction, at, expression } => step.derived.push(Derived {
+                        direction: *direction,
+                        at: located(at),
+                        expression: Located { item: expression.to_string().into(), span: Default::default() },
+                    }),
+                }
+            }
             declaration.steps.push(step);
         }
         declaration
@@ -174,8 +229,29 @@ impl Generated {
             if !renamed.is_empty() {
                 text += &format!("  renamed into v{}: {{{}}}\n", position + 1, renamed.join(", "));
             }
+            if let Some(from) = self.from[position] {
+                text += &format!("  from v{}\n", from + 1);
+            }
+            for change in &self.changes[position] {
+                text += &format!("  {change}\n");
+            }
         }
         text
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths = |paths: &[Selector]| paths.iter().map(Selector::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Respelled { from, to, with, expressions: [up, down], .. } if !up.is_empty() => {
+                let texts = |them: &[Expression]| them.iter().map(Expression::to_string).collect::<Vec<_>>();
+                write!(f, "{} -> {} up {:?} down {:?}", paths(from), paths(to), texts(up), texts(down))?;
+                matches!(with, Conversion::Hook(_)).then(|| write!(f, " {with:?}")).unwrap_or(Ok(()))
+            }
+            Self::Respelled { from, to, with, .. } => write!(f, "{} -> {} {with:?}", paths(from), paths(to)),
+            Self::Derived { direction, at, expression } => write!(f, "derived {direction:?} {at}: {expression}"),
+        }
     }
 }
 

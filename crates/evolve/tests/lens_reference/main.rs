@@ -1,7 +1,10 @@
 //! The lens agrees with a slow and obvious model of its rules, for random kinds, whatever the hub, and keeps its laws.
 
 mod carry;
+mod computed;
+mod convert;
 mod documents;
+mod expression;
 mod generate;
 mod matching;
 mod model;
@@ -48,6 +51,18 @@ proptest! {
     fn the_lens_is_what_its_rules_say_about_spec_and_status(numbers in generate::numbers(Focus::Parts)) {
         agree(&numbers)?;
     }
+
+    #[test]
+    fn the_lens_is_what_its_rules_say_about_computed_fields(numbers in generate::numbers(Focus::Computed)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn the_lens_is_what_its_rules_say_about_computed_fields_in_lists(
+        numbers in generate::numbers(Focus::ComputedInLists),
+    ) {
+        agree(&numbers)?;
+    }
 }
 
 /// A third of the usual cases for each test, which are still seconds: a case is a kind with all its hubs.
@@ -74,9 +89,12 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
     let kind = kind.expect("there are versions");
-    let model = Model::new(kind.history());
+    let model = Model::new(kind.history(), &generated);
     let writes = writes(numbers, &generated, &kind, &model);
     let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
+    if std::env::var_os("SHOWCASE").is_some() {
+        std::fs::write(std::env::var_os("SHOWCASE").unwrap(), describe(&generated, &writes, "")).unwrap();
+    }
     let mut stored: Vec<Option<String>> = vec![None; lenses.len()];
     for (position, write) in writes.iter().enumerate() {
         let mut differences = Vec::new();
@@ -104,7 +122,7 @@ fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'
         let parts = if numbers.focus == Focus::Parts { 3 } else { 1 };
         let part = [Part::Whole, Part::Spec, Part::Status][usize::from(*part) % parts];
         let mut tape = Tape::new(tape);
-        let writer = Writer { versions: &generated.versions, is_undeclared: false };
+        let writer = Writer { versions: &generated.versions, is_undeclared: false, computes: numbers.focus.computes() };
         let old = writes.last().map(|write| &write.after);
         let before = old.map(|old| model.get(version, old));
         let document = match &before {

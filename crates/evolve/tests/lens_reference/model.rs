@@ -23,30 +23,45 @@
 //! - An object is one union of all members that any version says, with the discriminators of all. A member that was not
 //!   shown and is written, or a discriminator that differs, removes the members that the version has nowhere; an object
 //!   that is new counts as one that showed nothing.
+//! - Another spelling of a fact is the fact in another place: a member of a union that the version can say in another
+//!   spelling is not hidden, and a field belongs to an object if all its spellings do. A version adopts neither what is
+//!   derived nor another spelling of what it has.
 //! - Keys of lists are those of the version that writes, else those of the newest version that has any which the writer
 //!   has in its items. An adopted list has the keys of the version that it is adopted from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 use wheelwright_document::{Arena, encode};
 use wheelwright_evolve::{FieldId, History, Part, Shape, VersionIndex};
 
 use crate::{
+    computed::Computed,
+    generate::Generated,
     matching::{by_keys, by_likeness},
-    tree::{ROOT, Tree, trees},
+    tree::{Facts, ROOT, Tree, declared, with_adopted},
 };
 
 /// The document, or one item or value that is an object: what is set, by field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Scope {
-    fields: BTreeMap<FieldId, Content>,
+    pub(crate) fields: BTreeMap<FieldId, Content>,
+    /// Fields that are not there although they could be derived.
+    pub(crate) gone: BTreeSet<FieldId>,
     unknown: Map<String, Json>,
+}
+
+impl Scope {
+    /// Takes a field away, and all that was said of it.
+    fn remove(&mut self, id: FieldId) {
+        self.fields.remove(&id);
+        self.gone.remove(&id);
+    }
 }
 
 /// What a field, item or value is set to.
 #[derive(Clone, Debug, PartialEq)]
-enum Content {
+pub(crate) enum Content {
     /// An object that is a field, with its unknown fields: its own fields are in the same scope.
     Present(Map<String, Json>),
     Scope(Scope),
@@ -59,24 +74,30 @@ enum Content {
 /// The model of a kind.
 pub(crate) struct Model<'h> {
     pub(crate) history: &'h History,
-    trees: Vec<Tree>,
+    pub(crate) trees: Vec<Tree>,
+    pub(crate) computed: Computed,
+    facts: Facts,
 }
 
 /// One version of the model.
 #[derive(Clone, Copy)]
-struct View<'m> {
-    model: &'m Model<'m>,
-    tree: &'m Tree,
+pub(crate) struct View<'m> {
+    pub(crate) model: &'m Model<'m>,
+    pub(crate) tree: &'m Tree,
+    pub(crate) version: usize,
 }
 
 impl<'h> Model<'h> {
-    pub(crate) fn new(history: &'h History) -> Self {
-        Self { history, trees: trees(history) }
+    pub(crate) fn new(history: &'h History, generated: &Generated) -> Self {
+        let declared = declared(history);
+        let computed = Computed::of(generated, history, &declared);
+        let facts = computed.facts(&declared);
+        Self { history, trees: with_adopted(&declared, &facts), computed, facts }
     }
 
     /// The document as a version shows it.
     pub(crate) fn get(&self, version: VersionIndex, scope: &Scope) -> Json {
-        Json::Object(self.view(version).object(ROOT, scope))
+        Json::Object(self.view(version).scope(ROOT, scope))
     }
 
     /// What is set once a document of a version is written.
@@ -96,7 +117,7 @@ impl<'h> Model<'h> {
     }
 
     fn view(&self, version: VersionIndex) -> View<'_> {
-        View { model: self, tree: &self.trees[version.position()] }
+        View { model: self, tree: &self.trees[version.position()], version: version.position() }
     }
 }
 
@@ -111,8 +132,13 @@ fn pruned(value: &Json) -> Json {
 
 /// Get.
 impl View<'_> {
+    /// The document, item or value of a node, with all that is derived in it.
+    fn scope(self, node: usize, scope: &Scope) -> Map<String, Json> {
+        self.object(node, &self.here(node).derived(scope).0)
+    }
+
     /// The object of a node, which is shown, with everything below it.
-    fn object(self, node: usize, scope: &Scope) -> Map<String, Json> {
+    pub(crate) fn object(self, node: usize, scope: &Scope) -> Map<String, Json> {
         let mut shown = Map::new();
         if self.tree.node(node).keeps_unknown {
             let unknown = self.unknown(node, scope).into_iter();
@@ -127,7 +153,7 @@ impl View<'_> {
     }
 
     /// A field as it is set.
-    fn field(self, node: usize, scope: &Scope) -> Option<Json> {
+    pub(crate) fn field(self, node: usize, scope: &Scope) -> Option<Json> {
         let object = || Json::Object(self.object(node, scope));
         match scope.fields.get(&self.id(node)) {
             Some(Content::Present(_)) => Some(object()),
@@ -157,7 +183,7 @@ impl View<'_> {
         match content {
             Content::Raw(value) if self.may_be_anything(node) => pruned(value),
             Content::Raw(value) => value.clone(),
-            Content::Scope(scope) => Json::Object(self.object(node, scope)),
+            Content::Scope(scope) => Json::Object(self.scope(node, scope)),
             Content::List(items) => items.iter().map(|item| self.content(element(), item)).collect(),
             Content::Map(values) => {
                 let shown = values.iter().filter(|(_, value)| !self.hides(element(), value));
@@ -198,7 +224,7 @@ impl View<'_> {
         self.tree.node(node).shape
     }
 
-    fn id(self, node: usize) -> FieldId {
+    pub(crate) fn id(self, node: usize) -> FieldId {
         self.tree.node(node).id.expect("fields have ids")
     }
 }
@@ -251,9 +277,10 @@ impl View<'_> {
 /// Put.
 impl View<'_> {
     fn put_scope(self, node: usize, document: &Map<String, Json>, old: Option<&Scope>, part: Part) -> Scope {
-        let mut scope = old.cloned().unwrap_or_default();
-        let shown = old.map(|old| self.object(node, old));
+        let (mut scope, placed) = old.map(|old| self.here(node).derived(old)).unwrap_or_default();
+        let shown = old.map(|_| self.object(node, &scope));
         self.write_object(node, document, shown.as_ref(), &mut scope, part);
+        self.here(node).settle(old, &placed, &mut scope);
         scope
     }
 
@@ -295,7 +322,7 @@ impl View<'_> {
     }
 
     /// Writes a field where it differs from what was shown, or in any case if its object is new.
-    fn write(self, node: usize, new: Option<&Json>, shown: Option<&Json>, is_new: bool, scope: &mut Scope) {
+    pub(crate) fn write(self, node: usize, new: Option<&Json>, shown: Option<&Json>, is_new: bool, scope: &mut Scope) {
         if new == shown && !is_new {
             return;
         }
@@ -387,7 +414,7 @@ impl View<'_> {
     /// Removes a field with all that the version has below it, and what is hidden and belongs to it.
     fn remove(self, node: usize, scope: &mut Scope, hidden_too: bool) {
         let id = self.id(node);
-        scope.fields.remove(&id);
+        scope.remove(id);
         if self.shape(node) != Shape::Object {
             return;
         }
@@ -401,14 +428,19 @@ impl View<'_> {
 
     /// Removes what belongs to an object and is nowhere in this version.
     fn remove_hidden(self, object: FieldId, scope: &mut Scope) {
-        scope.fields.retain(|field, _| self.tree.node_of(*field).is_some() || !self.belongs_to(*field, object));
+        let stays = |field: &FieldId| self.tree.node_of(*field).is_some() || !self.belongs_to(*field, object);
+        scope.fields.retain(|field, _| stays(field));
+        scope.gone.retain(stays);
     }
 
     /// Whether all versions have a field right in one object, and that is the one or belongs to it.
     fn belongs_to(self, field: FieldId, object: FieldId) -> bool {
-        let parents = self.model.trees.iter().filter_map(|tree| {
-            let parent = tree.node(tree.node_of(field)?).parent?;
-            Some(tree.node(parent).id)
+        let spellings = self.model.facts.spellings(field);
+        let parents = spellings.iter().flat_map(|spelling| {
+            self.model.trees.iter().filter_map(|tree| {
+                let parent = tree.node(tree.node_of(*spelling)?).parent?;
+                Some(tree.node(parent).id)
+            })
         });
         let parents: Vec<Option<FieldId>> = parents.collect();
         parents.windows(2).all(|pair| pair[0] == pair[1])
@@ -426,8 +458,10 @@ impl View<'_> {
         let appears = |name: &String| document.contains_key(name) && !shown.contains_key(name);
         let differs = |name: &String| document.get(name) != shown.get(name);
         if names(&members).iter().any(appears) || names(&discriminators).iter().any(differs) {
-            for hidden in members.iter().filter(|id| self.tree.node_of(**id).is_none()) {
-                scope.fields.remove(hidden);
+            let spells =
+                |id: &FieldId| self.model.facts.spellings(*id).iter().any(|id| self.tree.node_of(*id).is_some());
+            for hidden in members.iter().filter(|id| !spells(id)) {
+                scope.remove(*hidden);
                 self.remove_hidden(*hidden, scope);
             }
         }

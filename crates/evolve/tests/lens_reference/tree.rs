@@ -1,8 +1,8 @@
 //! The fields of a version as the model sees them: those that it declares, and those that it keeps for other versions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use wheelwright_evolve::{FieldId, History, NodeIndex, Shape, VersionHistory};
+use wheelwright_evolve::{FieldId, History, NodeIndex, Selector, Shape, Step, VersionHistory};
 
 /// The fields of a version.
 #[derive(Clone)]
@@ -33,17 +33,44 @@ pub(crate) struct Node {
 /// The document itself.
 pub(crate) const ROOT: usize = 0;
 
-/// What every version has.
-pub(crate) fn trees(history: &History) -> Vec<Tree> {
-    let declared: Vec<Tree> = history.versions.iter().map(Tree::declared).collect();
+/// What every version declares.
+pub(crate) fn declared(history: &History) -> Vec<Tree> {
+    history.versions.iter().map(Tree::declared).collect()
+}
+
+/// What every version has. It adopts neither what is derived nor another spelling of what it has already.
+pub(crate) fn with_adopted(declared: &[Tree], facts: &Facts) -> Vec<Tree> {
     let with_adopted = declared.iter().enumerate().map(|(position, own)| {
         let mut tree = own.clone();
         for other in (0..declared.len()).filter(|other| *other != position) {
-            tree.adopt(ROOT, &declared[other]);
+            tree.adopt(ROOT, &declared[other], facts);
         }
         tree
     });
     with_adopted.collect()
+}
+
+/// Which fields are computed.
+#[derive(Default)]
+pub(crate) struct Facts {
+    /// Fields that are spellings of one fact.
+    pub(crate) one: Vec<BTreeSet<FieldId>>,
+    pub(crate) derived: BTreeSet<FieldId>,
+}
+
+impl Facts {
+    /// Says that fields are spellings of one fact.
+    pub(crate) fn join(&mut self, ids: BTreeSet<FieldId>) {
+        let (touched, mut others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.one).into_iter().partition(|fact| !fact.is_disjoint(&ids));
+        others.push(touched.into_iter().flatten().chain(ids).collect());
+        self.one = others;
+    }
+
+    /// A field with all other spellings of the fact.
+    pub(crate) fn spellings(&self, id: FieldId) -> BTreeSet<FieldId> {
+        self.one.iter().find(|fact| fact.contains(&id)).cloned().unwrap_or_else(|| BTreeSet::from([id]))
+    }
 }
 
 impl Tree {
@@ -64,6 +91,44 @@ impl Tree {
     pub(crate) fn element(&self, node: usize) -> Option<usize> {
         let node = self.node(node);
         node.children.first().copied().filter(|_| matches!(node.shape, Shape::List | Shape::Map))
+    }
+
+    /// The field that a path leads to, whatever items or values of it are meant.
+    pub(crate) fn find_field(&self, path: &Selector) -> Option<usize> {
+        let found = path.steps().iter().try_fold(ROOT, |at, step| match step {
+            Step::Field(name) => self.child(at, name),
+            _ => self.element(at),
+        });
+        std::iter::successors(found, |at| self.node(*at).parent).find(|at| self.node(*at).id.is_some())
+    }
+
+    /// The document, item or value that a field is in.
+    pub(crate) fn scope_of(&self, field: usize) -> usize {
+        let mut above = std::iter::successors(Some(field), |at| self.node(*at).parent);
+        above.find(|at| self.node(*at).id.is_none()).unwrap_or(ROOT)
+    }
+
+    /// The names that lead from there to a field.
+    pub(crate) fn names_from_scope(&self, field: usize) -> Vec<String> {
+        let above = std::iter::successors(Some(field), |at| self.node(*at).parent);
+        let mut names: Vec<String> =
+            above.take_while(|at| self.node(*at).id.is_some()).map(|at| self.node(at).name.clone()).collect();
+        names.reverse();
+        names
+    }
+
+    /// A field and all fields in it, as far as they are in the same scope.
+    pub(crate) fn ids_below(&self, field: usize) -> Vec<FieldId> {
+        let mut ids: Vec<FieldId> = self.node(field).id.into_iter().collect();
+        if self.node(field).shape == Shape::Object {
+            ids.extend(self.node(field).children.iter().flat_map(|child| self.ids_below(*child)));
+        }
+        ids
+    }
+
+    /// All fields of the scope that a node is the own object of.
+    pub(crate) fn scope_ids(&self, own: usize) -> Vec<FieldId> {
+        self.node(own).children.iter().flat_map(|child| self.ids_below(*child)).collect()
     }
 
     /// The node that is the same as one of another version.
@@ -115,20 +180,22 @@ impl Tree {
     }
 
     /// Adopts what another version declares at a node and below it, wherever this one keeps undeclared fields.
-    fn adopt(&mut self, node: usize, other: &Tree) {
+    fn adopt(&mut self, node: usize, other: &Tree, facts: &Facts) {
         if self.node(node).keeps_unknown
             && let Some(counterpart) = other.counterpart(self, node)
         {
             for child in &other.node(counterpart).children {
                 let field = other.node(*child);
-                let is_known = field.id.is_some_and(|id| self.node_of(id).is_some());
+                let is_known = field.id.is_some_and(|id| {
+                    facts.derived.contains(&id) || facts.spellings(id).iter().any(|id| self.node_of(*id).is_some())
+                });
                 if !is_known && self.child(node, &field.name).is_none() {
                     self.take(other, *child, node);
                 }
             }
         }
         for child in self.node(node).children.clone() {
-            self.adopt(child, other);
+            self.adopt(child, other, facts);
         }
     }
 

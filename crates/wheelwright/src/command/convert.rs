@@ -15,6 +15,7 @@ use wheelwright_schema::Stages;
 use super::{
     documents::{Writer, treat},
     explained::{Conversion, Explainer},
+    troubles::Troubles,
 };
 use crate::{
     Console, Exit, Input, Kinds, ResultFormat, Unreadable,
@@ -57,6 +58,7 @@ pub fn convert(
     let mut report = Report::new(Holds::Documents);
     let mut writer = Writer::new(options.compact);
     let mut explainer = options.explain.map(Explainer::new);
+    let mut troubles = Troubles::default();
     let mut exit = Exit::Clean;
     for input in documents {
         let input = match input {
@@ -67,14 +69,16 @@ pub fn convert(
                 continue;
             }
         };
-        let explainer = explainer.as_mut();
-        let mut run = Run { input: &input, kinds, options, explainer, findings: Vec::new(), exit: Exit::Clean };
+        let (explainer, troubles) = (explainer.as_mut(), &mut troubles);
+        let mut run =
+            Run { input: &input, kinds, options, explainer, troubles, findings: Vec::new(), exit: Exit::Clean };
         run.all(&mut writer, console)?;
         exit = exit.max(run.exit);
         let findings = run.findings;
         report.add(&input, findings);
     }
     console.data.flush()?;
+    troubles.report(kinds, &mut report);
     let found = report.finish(console.today, exit);
     found.write(Manner::text(console.colour_conversation), console.conversation)?;
     Ok(found.exit())
@@ -87,6 +91,7 @@ struct Run<'r> {
     options: &'r ConvertOptions,
     /// Who takes converted documents instead of the writer.
     explainer: Option<&'r mut Explainer>,
+    troubles: &'r mut Troubles,
     findings: Vec<Finding>,
     exit: Exit,
 }
@@ -157,28 +162,23 @@ impl<'r> Run<'r> {
             }
         }
         let value = document.to_value(arena);
-        let converted = match &mut self.explainer {
-            None => kind.convert(from, to, value, arena),
-            Some(explainer) => match kind.explain(from, to, value, arena) {
-                Ok((shown, explained)) => {
-                    let place = self.input.place(document.span);
-                    explainer.write(&conversion, shown, &explained, &place, console.data)?;
-                    Ok(shown)
-                }
-                Err(error) => Err(error),
-            },
+        let (shown, troubles) = match kind.convert_telling(from, to, value, arena) {
+            Ok(converted) => converted,
+            Err(error) => return self.complain(document, error.to_string(), console),
         };
+        let place = self.input.place(document.span);
+        if let (Some(explainer), Ok((_, explained))) = (&mut self.explainer, kind.explain(from, to, value, arena)) {
+            explainer.write(&conversion, shown, &explained, &place, console.data)?;
+        }
+        self.troubles.add(self.kinds, kind, troubles, Some(place));
         let left_out = kind.left_out(from, to, value);
-        if converted.is_ok() && !left_out.is_empty() {
+        if !left_out.is_empty() {
             let Span { line, column, .. } = document.span;
             let fields = few(left_out.iter().map(ToString::to_string));
             let (file, to) = (&self.input.name, &options.to);
             console.say(format_args!("warning: {file}:{line}:{column}: {to} cannot say {fields}: left out"))?;
         }
-        match converted {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => self.complain(document, error.to_string(), console),
-        }
+        Ok(Some(shown))
     }
 
     fn complain<T>(
@@ -277,9 +277,10 @@ pub fn convert_lines(
     let limit = Decode::default().max_bytes;
     let mut exit = Exit::Clean;
     let mut left_out = LeftOut::default();
+    let mut troubles = Troubles::default();
     answer_lines(lines, limit, console.data, |line, answer| {
         let converted = match line {
-            Line::Whole(line) => convert_line(line, kinds, options, answer, &mut left_out),
+            Line::Whole(line) => convert_line(line, kinds, options, answer, &mut left_out, &mut troubles),
             Line::TooLong(_) => Err(format!("the line is longer than the limit of {} MiB", limit >> 20)),
         };
         if let Err(error) = converted {
@@ -288,6 +289,7 @@ pub fn convert_lines(
         }
     })?;
     left_out.say(&options.way, console)?;
+    troubles.say(kinds, console)?;
     Ok(exit)
 }
 
@@ -297,6 +299,7 @@ fn convert_line(
     options: &LineOptions,
     answer: &mut Vec<u8>,
     left_out: &mut LeftOut,
+    troubles: &mut Troubles,
 ) -> Result<(), String> {
     let line = json_text::without_byte_order_mark(line);
     let arena = Arena::for_input(line.len());
@@ -308,10 +311,12 @@ fn convert_line(
         ..Names::of(|key| document.get(key).and_then(Value::as_str))
     })?;
     let converted = match &options.way {
-        Way::To(to) => kind.convert(from, version(kind, to)?, document, &arena),
-        Way::Via(via) => kind.round_trip(from, version(kind, via)?, document, &arena),
+        Way::To(to) => kind.convert_telling(from, version(kind, to)?, document, &arena),
+        Way::Via(via) => kind.round_trip_telling(from, version(kind, via)?, document, &arena),
     };
-    encode_into(converted.map_err(|error: ConvertError| error.to_string())?, answer);
+    let (converted, untold) = converted.map_err(|error: ConvertError| error.to_string())?;
+    encode_into(converted, answer);
+    troubles.add(kinds, kind, untold, None);
     if let Way::To(to) = &options.way {
         left_out.unsaid.add(&kind.left_out(from, version(kind, to)?, document));
     }

@@ -217,7 +217,11 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
     let spelled = |spelled: Option<&str>| spelled.map_or(Owned::Null, text);
     vec![match change {
         Change::Added { shape, .. } => ("added", None, Owned::Null, text(shape)),
-        Change::Removed { shape } => ("removed", None, text(shape), Owned::Null),
+        Change::Removed { shape, .. } => ("removed", None, text(shape), Owned::Null),
+        Change::Converted { before, after, .. } => {
+            let paths = |paths: &[Selector]| Owned::Array(paths.iter().map(|path| text(&path.to_string())).collect());
+            ("converted", None, paths(before), paths(after))
+        }
         Change::Moved => ("moved", None, Owned::Null, Owned::Null),
         Change::Replaced { before, after } => ("replaced", None, text(before), text(after)),
         Change::Widened { before, after, .. } => ("widened", None, text(before), text(after)),

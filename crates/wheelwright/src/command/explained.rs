@@ -3,7 +3,7 @@
 use std::{io, mem};
 
 use wheelwright_document::{Entry, Number, Value, encode};
-use wheelwright_evolve::{Because, Explained, Kind, VersionIndex};
+use wheelwright_evolve::{Because, Explained, Kept, Kind, Trail, VersionIndex};
 use wheelwright_findings::Place;
 
 use crate::ResultFormat;
@@ -25,18 +25,34 @@ impl<'k> Conversion<'k> {
     fn reason(&self, path: &str, because: &Because) -> String {
         let from = self.name(self.from);
         match because {
-            Because::Written { at, in_bag } => {
+            Because::Written { at, kept } => {
                 let at = at.to_string();
                 let mut reason = match at == path {
                     true => "set in the document".to_owned(),
                     false if parent(&at) == parent(path) => format!("renamed from {at} in {from}"),
                     false => format!("moved from {at} in {from}"),
                 };
-                if *in_bag {
-                    let hub = self.name(self.kind.lenses().hub());
-                    reason.push_str(&format!(", kept in the bag: {hub} is stored and has no such field"));
+                let hub = self.name(self.kind.lenses().hub());
+                match kept {
+                    Kept::InBag => {
+                        reason.push_str(&format!(", kept in the bag: {hub} is stored and has no such field"));
+                    }
+                    Kept::Original => reason
+                        .push_str(&format!(", kept in the bag as it was written: {hub} is stored in another spelling")),
+                    Kept::InShape | Kept::Respelled => {}
                 }
                 reason
+            }
+            Because::Converted { at, by } => {
+                let by: Vec<String> = by.iter().map(|(step, with)| format!("{with}, {}", self.name(*step))).collect();
+                let by = by.join("; ");
+                match &at[..] {
+                    [] => format!("converted from what is derived ({by})"),
+                    at => format!("converted from {} in {from} ({by})", listed(at)),
+                }
+            }
+            Because::Derived { step, source, expression } => {
+                format!("derived from {}: {expression} ({})", self.name(*source), self.name(*step))
             }
             Because::Default { at } if at.to_string() == path => format!("default of {from}"),
             Because::Default { at } => format!("default of {at} in {from}"),
@@ -140,15 +156,28 @@ fn write_line(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let from = conversion.name(conversion.from);
+    let at = |at: &[Trail]| (!at.is_empty()).then(|| listed(at));
     let (because, version, at, in_bag) = match &explained.because {
-        Because::Written { at, in_bag } => ("written", Some(from), Some(at), *in_bag),
-        Because::Default { at } => ("default", Some(from), Some(at), false),
+        Because::Written { at: path, kept } => {
+            ("written", Some(from), at(std::slice::from_ref(path)), kept.is_in_bag())
+        }
+        Because::Default { at: path } => ("default", Some(from), at(std::slice::from_ref(path)), false),
+        Because::Converted { at: paths, .. } => ("converted", Some(from), at(paths), false),
+        Because::Derived { source, .. } => ("derived", Some(conversion.name(*source)), None, false),
         Because::Frozen { first } => ("frozen", Some(conversion.name(*first)), None, false),
         Because::Implied => ("implied", None, None, false),
         Because::Asked => ("asked", Some(conversion.name(conversion.to)), None, false),
     };
     let line = place.span.line.to_string();
-    let (path, at) = (explained.path.to_string(), at.map(ToString::to_string));
+    let path = explained.path.to_string();
+    let by = match &explained.because {
+        Because::Converted { by, .. } => {
+            let by = by.iter().map(|(step, with)| format!("{}: {with}", conversion.name(*step)));
+            Some(by.collect::<Vec<_>>().join("; "))
+        }
+        Because::Derived { step, expression, .. } => Some(format!("{}: {expression}", conversion.name(*step))),
+        _ => None,
+    };
     let entries = [
         ("file", Value::string(&place.file)),
         ("line", Number::new(&line).map_or(Value::Null, Value::Number)),
@@ -158,11 +187,16 @@ fn write_line(
         ("version", version.map_or(Value::Null, Value::string)),
         ("at", at.as_deref().map_or(Value::Null, Value::string)),
         ("inBag", Value::Bool(in_bag)),
+        ("by", by.as_deref().map_or(Value::Null, Value::string)),
     ];
     let entries = entries.map(|(key, value)| Entry { key, value });
     let mut row = encode(Value::Object(&entries));
     row.push(b'\n');
     out.write_all(&row)
+}
+
+fn listed(paths: &[Trail]) -> String {
+    paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Where a field is.

@@ -14,6 +14,7 @@ mod lock;
 mod prune;
 mod schema_eval;
 mod test;
+mod troubles;
 mod validate;
 
 pub use check::{CheckOptions, Versions, VersionsError, check};

@@ -62,16 +62,17 @@ impl<'s> Field<'s> {
 fn find_computed_twice(reader: &mut Reader, step: &VersionStep, path: &Path<'_>, direction: Direction) {
     let is_up = direction == Direction::Up;
     let renamed = step.renamed.iter().map(|renamed| Field::of(if is_up { &renamed.to } else { &renamed.from }));
+    let renamed: Vec<Field<'_>> = renamed.collect();
     let respelled = step.respelled.iter().flat_map(|Respelled { from, to, with }| {
         let fields = if is_up { to } else { from };
         fields.iter().map(|at| Field::respelled(at, &with.item))
     });
-    let carried: Vec<Field<'_>> = renamed.chain(respelled).collect();
+    let carried: Vec<Field<'_>> = renamed.iter().copied().chain(respelled).collect();
     let assessed = if is_up { &step.new } else { &step.removed };
     let derived = step.derived.iter().filter(|derived| derived.direction == direction);
     let derived: Vec<Field<'_>> = derived.map(|derived| Field::of(&derived.at)).collect();
     find_repeated(reader, path, carried.iter().copied().chain(assessed.iter().map(Field::of)));
-    find_also_derived(reader, path, &carried, &derived);
+    find_also_derived(reader, path, &renamed, &derived);
     find_computed_within(reader, path, carried.into_iter().chain(derived).collect());
 }
 
@@ -88,13 +89,14 @@ fn find_repeated<'s>(reader: &mut Reader, path: &Path<'_>, said: impl Iterator<I
     }
 }
 
-/// A field that is new or gone can be derived; one that carries over the values of another field cannot.
-fn find_also_derived(reader: &mut Reader, path: &Path<'_>, carried: &[Field<'_>], derived: &[Field<'_>]) {
+/// A field that is new or gone can be derived, and one that has another spelling where that is absent; one that is the
+/// same field under another name cannot.
+fn find_also_derived(reader: &mut Reader, path: &Path<'_>, renamed: &[Field<'_>], derived: &[Field<'_>]) {
     let path = &Path::Child(path, "derived");
     find_repeated(reader, path, derived.iter().copied());
-    let carried: HashMap<&[Step], Span> = carried.iter().map(|field| (field.steps, field.span)).collect();
+    let renamed: HashMap<&[Step], Span> = renamed.iter().map(|field| (field.steps, field.span)).collect();
     for field in derived {
-        if let Some(first) = carried.get(field.steps).filter(|_| !reader.is_full()) {
+        if let Some(first) = renamed.get(field.steps).filter(|_| !reader.is_full()) {
             said_twice(reader, path, &field.shown(), field.span, *first);
         }
     }

@@ -16,7 +16,7 @@ pub use text::proposals_text;
 use super::{
     Change, Likeness,
     diff::compare,
-    likeness::{Candidate, probable_renames},
+    likeness::{Candidate, Computed, probable_renames},
     removals::unassessed,
     side::{Schemas, Side},
 };
@@ -116,9 +116,9 @@ fn renames(declaration: &Declaration, locked: Option<&History>) -> Vec<(VersionN
         let differences = compare(before, after);
         let gone = unassessed(before, after, &differences).into_iter();
         let removed = gone.filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
-        for Candidate { gone, came, likeness } in
-            probable_renames(before, after, removed.map(|(node, _)| node).collect())
-        {
+        let tops = removed.map(|(node, _)| node).collect();
+        let computed = Computed::of(before, after, &differences);
+        for Candidate { gone, came, likeness } in probable_renames(before, after, tops, &computed) {
             let proposal = Proposal {
                 from: before.version.structure.selector(gone),
                 became: Became::Renamed(after.version.structure.selector(came)),

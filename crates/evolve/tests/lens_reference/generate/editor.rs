@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Field, Focus, NAMES, Object, Tape, Type};
+use super::{Field, Focus, NAMES, Object, Tape, Type, computing::Planned};
 
 /// Makes and changes versions.
 pub(super) struct Editor {
@@ -10,16 +10,18 @@ pub(super) struct Editor {
     pub(super) next: usize,
     /// Fields that are gone, and the objects they were in.
     pub(super) graveyard: Vec<(usize, Field)>,
+    /// The computed changes of the step that is being made.
+    pub(super) planned: Vec<Planned>,
 }
 
 impl Editor {
-    fn identity(&mut self) -> usize {
+    pub(super) fn identity(&mut self) -> usize {
         self.next += 1;
         self.next
     }
 
     pub(super) fn root(&mut self, tape: &mut Tape<'_>) -> Object {
-        if matches!(self.focus, Focus::Anything | Focus::Unknown) {
+        if matches!(self.focus, Focus::Anything | Focus::Unknown | Focus::Computed) {
             return self.object(tape, 0);
         }
         if self.focus == Focus::Parts {
@@ -51,7 +53,7 @@ impl Editor {
         Object { fields: vec![field], ..self.empty() }
     }
 
-    fn empty(&mut self) -> Object {
+    pub(super) fn empty(&mut self) -> Object {
         let identity = self.identity();
         Object { identity, fields: Vec::new(), keeps_unknown: false, union: false, discriminator: None }
     }
@@ -98,7 +100,7 @@ impl Editor {
     }
 
     pub(super) fn edit(&mut self, root: &mut Object, tape: &mut Tape<'_>) {
-        let is_narrow = !matches!(self.focus, Focus::Anything | Focus::Unknown);
+        let is_narrow = !matches!(self.focus, Focus::Anything | Focus::Unknown | Focus::Computed);
         let kind = if is_narrow && tape.chance(40) { tape.pick(2) } else { tape.pick(14) };
         if self.focus == Focus::Lists && kind == 10 {
             return toggle_key(root, tape);
@@ -113,6 +115,16 @@ impl Editor {
         let Some(object) = find_mut(root, identity) else { return };
         let count = object.fields.len();
         let at = place % count.max(1);
+        if kind > 0 && count == 0 && !self.focus.computes() {
+            return;
+        }
+        if self.focus.computes() && tape.chance(70) {
+            return match tape.chance(35) {
+                true => self.derive(object, at, tape),
+                false if count > 0 => self.respell(object, at, tape),
+                false => {}
+            };
+        }
         if kind > 0 && count == 0 {
             return;
         }

@@ -79,7 +79,11 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     }
     if !is_untold && !has_problems {
         let locked = locked.map(|locked| (locked.history(), locked.hub()));
-        if let (Some(compiled), _) = evolve::Kind::compile(declaration, locked) {
+        let (compiled, problems) = evolve::Kind::compile(declaration, locked);
+        // Without the program that registers it, a hook does nothing, and breaks no law.
+        let is_unsound = problems.iter().any(|problem| !std::ptr::eq(problem.rule, &rules::HOOK_NOT_REGISTERED));
+        findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
+        if let Some(compiled) = compiled.filter(|_| !is_unsound) {
             findings.extend(disagreements(&subject, &compiled, &incompatibilities));
             if with_laws {
                 findings.extend(broken_laws(&subject, &compiled));

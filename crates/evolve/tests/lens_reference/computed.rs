@@ -1,0 +1,356 @@
+//! Computed fields as their rules are written: a scope has every spelling of every fact, and what is derived is known only
+//! when somebody looks.
+//!
+//! - A write that changes how its version spells a fact spells it anew for all others, step by step away from that
+//!   version, each spelling from its neighbour; those that the version itself says stay as it says them. Where a spelling
+//!   comes out as it was, nothing beyond it changes. A spelling that returned in a later version is known there, and what
+//!   it was respelled as before is spelled anew from there.
+//! - A derived field is shown where nothing is stored and nobody said that nothing is there. What is derived on the way up
+//!   is read on the way up, what is derived on the way down on the way down, and where both give something, up wins.
+//!   A constant is shown only where the object that it is in is shown.
+//! - A derived field that is stored, and which the writer cannot see, follows what it is derived from if it was what that
+//!   gave before, and unless it would be gone. What it is derived from is what the writer saw and wrote, stored or not.
+//! - After a write the version shows what was written: what would be derived otherwise is stored, or said to be absent.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value as Json;
+use wheelwright_evolve::{Direction, FieldId, History, Selector, VersionIndex};
+
+use crate::{
+    convert::{Before, Converter, Fields, fits},
+    expression::Expression,
+    generate::{Change, Generated},
+    model::{Content, Model, Scope, View},
+    tree::{Facts, Tree},
+};
+
+/// All that is computed between the versions of a kind.
+pub(crate) struct Computed {
+    links: Vec<Link>,
+    derivations: Vec<Derivation>,
+}
+
+/// A fact in two spellings: the version that was stepped into, and the sides.
+struct Link {
+    step: usize,
+    from: Side,
+    to: Side,
+    converter: Converter,
+}
+
+struct Side {
+    version: usize,
+    nodes: Vec<usize>,
+}
+
+struct Derivation {
+    step: usize,
+    direction: Direction,
+    source: usize,
+    target: usize,
+    node: usize,
+    expression: Expression,
+}
+
+impl Link {
+    fn sides(&self, direction: Direction) -> (&Side, &Side) {
+        match direction {
+            Direction::Up => (&self.from, &self.to),
+            Direction::Down => (&self.to, &self.from),
+        }
+    }
+}
+
+impl Computed {
+    pub(crate) fn of(generated: &Generated, history: &History, trees: &[Tree]) -> Self {
+        let (mut links, mut derivations) = (Vec::new(), Vec::new());
+        for (step, changes) in generated.changes.iter().enumerate() {
+            let Some(before) = history.versions[step].from.map(VersionIndex::position) else { continue };
+            let nodes = |version: usize, paths: &[Selector]| {
+                let nodes = paths.iter().map(|path| trees[version].find_field(path).expect("declared paths are there"));
+                Side { version, nodes: nodes.collect() }
+            };
+            for change in changes {
+                match change {
+                    Change::Respelled { from, to, levels, with, expressions } => {
+                        let (with, expressions, levels) = (with.clone(), expressions.clone(), *levels);
+                        let converter = Converter { with, expressions, levels };
+                        links.push(Link { step, from: nodes(before, from), to: nodes(step, to), converter });
+                    }
+                    Change::Derived { direction, at, expression } => {
+                        let (source, target) =
+                            if *direction == Direction::Up { (before, step) } else { (step, before) };
+                        let node = nodes(target, std::slice::from_ref(at)).nodes[0];
+                        let (direction, expression) = (*direction, expression.clone());
+                        derivations.push(Derivation { step, direction, source, target, node, expression });
+                    }
+                }
+            }
+        }
+        Self { links, derivations }
+    }
+
+    /// Which fields are computed.
+    pub(crate) fn facts(&self, trees: &[Tree]) -> Facts {
+        let mut facts = Facts::default();
+        let id = |version: usize, node: usize| trees[version].node(node).id.expect("fields have ids");
+        for Link { from, to, .. } in &self.links {
+            let sides = [from, to].into_iter().flat_map(|side| side.nodes.iter().map(|node| id(side.version, *node)));
+            facts.join(sides.collect());
+        }
+        facts.derived = self.derivations.iter().map(|derivation| id(derivation.target, derivation.node)).collect();
+        facts
+    }
+}
+
+/// What a version says of every field in a scope that it can say.
+type Wanted = BTreeMap<FieldId, Option<Content>>;
+
+/// One scope of a version, in which things are computed.
+#[derive(Clone, Copy)]
+pub(crate) struct Here<'m> {
+    view: View<'m>,
+    node: usize,
+}
+
+impl<'m> View<'m> {
+    /// The scope that a node is the own object of.
+    pub(crate) fn here(self, node: usize) -> Here<'m> {
+        Here { view: self, node }
+    }
+}
+
+impl<'m> Here<'m> {
+    fn model(self) -> &'m Model<'m> {
+        self.view.model
+    }
+
+    /// Whether a field of a version is in this scope.
+    fn has(self, version: usize, field: usize) -> bool {
+        let tree = &self.model().trees[version];
+        tree.counterpart(self.view.tree, self.node) == Some(tree.scope_of(field))
+    }
+
+    fn links(self, step: usize) -> impl Iterator<Item = &'m Link> {
+        let links = self.model().computed.links.iter();
+        links.filter(move |link| link.step == step && self.has(link.from.version, link.from.nodes[0]))
+    }
+
+    fn derivations(self, step: usize, direction: Direction) -> impl Iterator<Item = &'m Derivation> {
+        let derivations = self.model().computed.derivations.iter();
+        derivations.filter(move |it| (it.step, it.direction) == (step, direction) && self.has(it.target, it.node))
+    }
+
+    /// The scope with all that is derived, and the fields that are.
+    pub(crate) fn derived(self, scope: &Scope) -> (Scope, BTreeMap<FieldId, Content>) {
+        let mut all = BTreeMap::new();
+        for direction in [Direction::Down, Direction::Up] {
+            let mut with = scope.clone();
+            let placed = self.phase(direction, &mut with);
+            all.extend(placed.into_iter().filter_map(|id| Some((id, with.fields.get(&id)?.clone()))));
+        }
+        let mut derived = scope.clone();
+        derived.fields.extend(all.clone());
+        (derived, all)
+    }
+
+    /// Derives on one way; which fields have a value by that.
+    fn phase(self, direction: Direction, scope: &mut Scope) -> BTreeSet<FieldId> {
+        let versions = self.model().trees.len();
+        let mut placed = BTreeSet::new();
+        for position in 0..versions {
+            let step = if direction == Direction::Up { position } else { versions - 1 - position };
+            for link in self.links(step) {
+                let (source, target) = link.sides(direction);
+                let is_placed = |node: &usize| placed.contains(&self.view_of(source).id(*node));
+                let mut below = target.nodes.iter().flat_map(|node| self.view_of(target).tree.ids_below(*node));
+                if source.nodes.iter().any(is_placed)
+                    && !below.any(|id| scope.fields.contains_key(&id) || scope.gone.contains(&id))
+                {
+                    let results = self.convert(link, direction, scope, None);
+                    for (node, result) in target.nodes.iter().zip(results).filter(|(_, result)| result.is_some()) {
+                        self.view_of(target).write(*node, result.as_ref(), None, true, scope);
+                        let below = self.view_of(target).tree.ids_below(*node);
+                        placed.extend(below.into_iter().filter(|id| scope.fields.contains_key(id)));
+                    }
+                }
+            }
+            for derivation in self.derivations(step, direction) {
+                let target = self.model().at(derivation.target);
+                let id = target.id(derivation.node);
+                if !scope.fields.contains_key(&id)
+                    && !scope.gone.contains(&id)
+                    && let Some(value) = self.value_of(derivation, scope)
+                {
+                    target.write(derivation.node, Some(&value), None, true, scope);
+                    placed.insert(id);
+                }
+            }
+        }
+        placed
+    }
+
+    /// What a field is derived as from what is in the scope.
+    fn value_of(self, derivation: &Derivation, scope: &Scope) -> Option<Json> {
+        let target = self.model().at(derivation.target);
+        if let Expression::Constant(_) = derivation.expression
+            && let Some(parent) = target.tree.node(derivation.node).parent
+            && parent != target.tree.scope_of(derivation.node)
+            && target.field(parent, scope).is_none()
+        {
+            return None;
+        }
+        let source = self.model().at(derivation.source);
+        let own = source.tree.counterpart(self.view.tree, self.node)?;
+        let own = Json::Object(source.object(own, scope));
+        derivation.expression.value(&own).ok()?.filter(|value| fits(target.tree, derivation.node, value))
+    }
+
+    /// What follows from a write: `before` is what was there, `shown` that with what was derived, `scope` what is there
+    /// once the version was written over what was shown.
+    pub(crate) fn settle(self, before: Option<&Scope>, placed: &BTreeMap<FieldId, Content>, scope: &mut Scope) {
+        let own = self.view.tree.scope_ids(self.node);
+        let wanted: Wanted = own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
+        scope.fields.retain(|id, content| placed.get(id) != Some(content));
+        scope.gone.retain(|id| !scope.fields.contains_key(id));
+        self.propagate(before, &wanted, scope);
+        loop {
+            let (now, _) = self.derived(scope);
+            let differing: Vec<_> =
+                wanted.iter().filter(|(id, wanted)| now.fields.get(id) != wanted.as_ref()).collect();
+            if differing.is_empty() {
+                return;
+            }
+            for (id, wanted) in differing {
+                match wanted {
+                    Some(wanted) => drop(scope.fields.insert(*id, wanted.clone())),
+                    None => {
+                        scope.fields.remove(id);
+                        scope.gone.insert(*id);
+                    }
+                }
+            }
+            self.propagate(before, &wanted, scope);
+        }
+    }
+
+    fn propagate(self, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
+        let mut known: BTreeSet<FieldId> = self.view.tree.scope_ids(self.node).into_iter().collect();
+        for (step, direction) in self.model().ways_from(self.view.version) {
+            for link in self.links(step) {
+                let ids = |side: &Side| -> BTreeSet<FieldId> {
+                    side.nodes.iter().flat_map(|node| self.view_of(side).tree.ids_below(*node)).collect()
+                };
+                let (source, target) = link.sides(direction);
+                let (sources, targets) = (ids(source), ids(target));
+                match (sources.is_subset(&known), targets.is_subset(&known)) {
+                    (true, true) => {}
+                    (false, true) => self.respell(link, direction == Direction::Down, &known, before, scope),
+                    (_, false) => self.respell(link, direction == Direction::Up, &known, before, scope),
+                }
+                known.extend(sources.into_iter().chain(targets));
+            }
+            for derivation in self.derivations(step, direction) {
+                self.follow(derivation, before, wanted, scope);
+            }
+        }
+    }
+
+    /// Spells a fact anew on the other side, as far as nothing is known of that.
+    fn respell(self, link: &Link, is_up: bool, known: &BTreeSet<FieldId>, before: Option<&Scope>, scope: &mut Scope) {
+        let direction = if is_up { Direction::Up } else { Direction::Down };
+        let (source, target) = link.sides(direction);
+        let now = self.read(source, scope);
+        let old = before.map(|before| (self.read(source, before), self.read(target, before)));
+        let nothing = vec![None; now.len()];
+        if now == *old.as_ref().map_or(&nothing, |(sources, _)| sources) {
+            return;
+        }
+        let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+        let results = self.convert(link, direction, scope, old);
+        let view = self.view_of(target);
+        let said: BTreeMap<FieldId, Option<Content>> =
+            known.iter().map(|id| (*id, scope.fields.get(id).cloned())).collect();
+        for (node, result) in target.nodes.iter().zip(results) {
+            let shown = view.field(*node, scope);
+            view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
+        }
+        for (id, content) in said {
+            match content {
+                Some(content) => drop(scope.fields.insert(id, content)),
+                None => drop(scope.fields.remove(&id)),
+            }
+        }
+        scope.gone.retain(|id| !scope.fields.contains_key(id));
+    }
+
+    fn follow(self, derivation: &Derivation, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
+        let target = self.model().at(derivation.target);
+        let id = target.id(derivation.node);
+        let Some(before) = before.filter(|before| before.fields.contains_key(&id)) else { return };
+        if self.view.tree.node_of(id).is_some() || before.fields.get(&id) != scope.fields.get(&id) {
+            return;
+        }
+        let mut written = scope.clone();
+        for (id, wanted) in wanted {
+            match wanted {
+                Some(content) => drop(written.fields.insert(*id, content.clone())),
+                None => {
+                    written.fields.remove(id);
+                    written.gone.insert(*id);
+                }
+            }
+        }
+        let gave = |scope: &Scope| self.value_of(derivation, &self.derived(scope).0);
+        let (old, new, shown) = (gave(before), gave(&written), target.field(derivation.node, scope));
+        if new.is_some() && old == shown && old != new {
+            target.write(derivation.node, new.as_ref(), shown.as_ref(), shown.is_none(), scope);
+        }
+    }
+
+    fn convert(self, link: &Link, direction: Direction, scope: &Scope, before: Before<'_>) -> Vec<Option<Json>> {
+        let (source, target) = link.sides(direction);
+        let sources = self.read(source, scope);
+        let fields = |side: &Side| (self.view_of(side).tree, side.nodes.clone());
+        let ((source_tree, source_nodes), (target_tree, target_nodes)) = (fields(source), fields(target));
+        let source = Fields { tree: source_tree, nodes: &source_nodes };
+        let target = Fields { tree: target_tree, nodes: &target_nodes };
+        link.converter.convert(direction, &sources, before, (source, target))
+    }
+
+    /// The fields of a side, as its version shows them; what readers only fill in is not there.
+    fn read(self, side: &Side, scope: &Scope) -> Vec<Option<Json>> {
+        side.nodes.iter().map(|node| self.view_of(side).field(*node, scope)).collect()
+    }
+
+    fn view_of(self, side: &Side) -> View<'m> {
+        self.model().at(side.version)
+    }
+}
+
+impl Model<'_> {
+    fn at(&self, version: usize) -> View<'_> {
+        View { model: self, tree: &self.trees[version], version }
+    }
+
+    /// The steps that lead from a version to all others, nearest first, each with the way it is taken.
+    fn ways_from(&self, version: usize) -> Vec<(usize, Direction)> {
+        let from = |version: usize| self.history.versions[version].from.map(VersionIndex::position);
+        let mut seen = BTreeSet::from([version]);
+        let mut waiting = VecDeque::from([version]);
+        let mut ways = Vec::new();
+        while let Some(at) = waiting.pop_front() {
+            let down = from(at).map(|next| (next, at, Direction::Down));
+            let up =
+                (0..self.trees.len()).filter(|next| from(*next) == Some(at)).map(|next| (next, next, Direction::Up));
+            for (next, step, direction) in down.into_iter().chain(up) {
+                if seen.insert(next) {
+                    ways.push((step, direction));
+                    waiting.push_back(next);
+                }
+            }
+        }
+        ways
+    }
+}

@@ -1,0 +1,463 @@
+//! What becomes of the values of one side of a respelled fact on the other, as slowly as the rules say it.
+//!
+//! - Nothing becomes nothing, and null is null where the other side can say it, else nothing.
+//! - What does not fit the fields of the other side is no result: then all of them are absent.
+//! - Where there was a value before, what did not change keeps its spelling and its place: items of lists, extra keys of
+//!   maps, items beside the one that is an object.
+
+use serde_json::{Map, Value as Json, json};
+use wheelwright_evolve::{Conversion, Direction, Scalar, Shape};
+
+use crate::{expression::Expression, matching::by_likeness, tree::Tree};
+
+/// A respelled fact, with the nodes of both sides in the trees of their versions.
+pub(crate) struct Converter {
+    pub(crate) with: Conversion,
+    /// Of expressions: what they mean, on the way up and on the way down.
+    pub(crate) expressions: [Vec<Expression>; 2],
+    /// How many levels of items and values are converted on their own.
+    pub(crate) levels: usize,
+}
+
+/// A side of a fact: its version, and its fields in it.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) nodes: &'t [usize],
+}
+
+/// Values before: those of the side that is left, and those of the other.
+pub(crate) type Before<'v> = Option<(&'v [Option<Json>], &'v [Option<Json>])>;
+
+impl Converter {
+    /// The values of the fields on the other side.
+    pub(crate) fn convert(
+        &self,
+        direction: Direction,
+        sources: &[Option<Json>],
+        before: Before<'_>,
+        (source, target): (Fields<'_>, Fields<'_>),
+    ) -> Vec<Option<Json>> {
+        let nothing = vec![None; target.nodes.len()];
+        if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
+            return nothing;
+        }
+        let converted = self.converted(direction, sources, before, source, target);
+        let fitting = converted.filter(|results| {
+            let mut results = results.iter().zip(target.nodes);
+            results.all(|(result, node)| match (result, &self.with) {
+                (None, _) => true,
+                // Extra keys of the map stay as they are, whatever they are.
+                (Some(Json::Object(map)), Conversion::Entries(keys)) if target.tree.node(*node).shape == Shape::Map => {
+                    let parts: Map<String, Json> =
+                        map.clone().into_iter().filter(|(key, _)| keys.iter().any(|it| **it == **key)).collect();
+                    fits(target.tree, *node, &Json::Object(parts))
+                }
+                (Some(result), _) => fits(target.tree, *node, result),
+            })
+        });
+        fitting.unwrap_or(nothing)
+    }
+
+    fn converted(
+        &self,
+        direction: Direction,
+        sources: &[Option<Json>],
+        before: Before<'_>,
+        source: Fields<'_>,
+        target: Fields<'_>,
+    ) -> Option<Vec<Option<Json>>> {
+        let is_up = direction == Direction::Up;
+        match (&self.with, sources, target.nodes) {
+            (Conversion::Template { template, pattern }, [Some(text)], parts) if is_text(source) && parts.len() > 1 => {
+                assert!(pattern.is_none(), "no patterns are generated");
+                match text {
+                    Json::Null => Some(vec![None; parts.len()]),
+                    text => taken_apart(template, text.as_str()?, target),
+                }
+            }
+            (Conversion::Template { template, .. }, parts, [_]) => Some(vec![put_together(template, parts, source)?]),
+            (Conversion::Entries(keys), [map], _) if shape_of(source, 0) == Shape::Map => {
+                let map = match map.as_ref()? {
+                    Json::Null => &Map::new(),
+                    map => map.as_object()?,
+                };
+                Some(keys.iter().zip(target.nodes).map(|(key, node)| sayable(map.get(&**key), target, *node)).collect())
+            }
+            (Conversion::Entries(keys), fields, _) => {
+                let old = before.and_then(|(_, old)| old[0].as_ref()?.as_object().cloned()).unwrap_or_default();
+                let is_extra = |key: &String| keys.iter().all(|other| **other != **key);
+                let mut map: Map<String, Json> = old.into_iter().filter(|(key, _)| is_extra(key)).collect();
+                let element = target.tree.element(target.nodes[0])?;
+                let there = keys.iter().zip(fields);
+                let there = there.filter_map(|(key, value)| Some((key, sayable(value.as_ref(), target, element)?)));
+                map.extend(there.map(|(key, value)| (key.to_string(), value)));
+                Some(vec![Some(Json::Object(map)).filter(|map| *map != json!({}))])
+            }
+            (Conversion::Expressions { .. }, sources, _) => {
+                let own = own_of(source, sources);
+                let expressions = &self.expressions[usize::from(!is_up)];
+                expressions.iter().map(|expression| expression.value(&own)).collect::<Result<_, _>>().ok()
+            }
+            (_, [Some(value)], [node]) => {
+                let old = before.and_then(|(sources, results)| Some((sources[0].as_ref()?, results[0].as_ref()?)));
+                let own = (source.tree, source.nodes[0]);
+                Some(vec![self.at_level(self.levels, direction, value, old, own, (target.tree, *node))?])
+            }
+            _ => None,
+        }
+    }
+
+    /// A value, or every item or value in it.
+    fn at_level(
+        &self,
+        level: usize,
+        direction: Direction,
+        value: &Json,
+        old: Option<(&Json, &Json)>,
+        source: (&Tree, usize),
+        target: (&Tree, usize),
+    ) -> Option<Option<Json>> {
+        if let Some((source, result)) = old
+            && source == value
+        {
+            return Some(Some(result.clone()));
+        }
+        if value.is_null() {
+            return Some(Some(Json::Null).filter(|_| target.0.node(target.1).nullable));
+        }
+        if level == 0 {
+            return self.one(direction, value, old, source, target);
+        }
+        let inner = ((source.0, source.0.element(source.1)?), (target.0, target.0.element(target.1)?));
+        match (value, source.0.node(source.1).shape) {
+            (Json::Array(items), Shape::List) => {
+                let old = old.and_then(|(source, result)| Some((source.as_array()?, result.as_array()?)));
+                let old = old.filter(|(source, result)| source.len() == result.len());
+                let matched = old.map_or_else(|| vec![None; items.len()], |(source, _)| by_likeness(items, source));
+                let converted = items.iter().zip(matched).map(|(item, matched)| {
+                    let old = old.and_then(|(source, result)| Some((&source[matched?], &result[matched?])));
+                    self.at_level(level - 1, direction, item, old, inner.0, inner.1)
+                });
+                let converted = converted.collect::<Option<Vec<Option<Json>>>>()?;
+                Some(Some(converted.into_iter().flatten().collect()))
+            }
+            (Json::Object(values), Shape::Map) => {
+                let old = old.and_then(|(source, result)| Some((source.as_object()?, result.as_object()?)));
+                let mut converted = Map::new();
+                for (key, value) in values {
+                    let old = old.and_then(|(source, result)| Some((source.get(key)?, result.get(key)?)));
+                    let result = self.at_level(level - 1, direction, value, old, inner.0, inner.1)?;
+                    converted.extend(result.map(|result| (key.clone(), result)));
+                }
+                Some(Some(Json::Object(converted)))
+            }
+            _ => None,
+        }
+    }
+
+    fn one(
+        &self,
+        direction: Direction,
+        value: &Json,
+        old: Option<(&Json, &Json)>,
+        (source, own): (&Tree, usize),
+        (target, to): (&Tree, usize),
+    ) -> Option<Option<Json>> {
+        let is_up = direction == Direction::Up;
+        let (own, to) = (source.node(own), target.node(to));
+        let is_text = to.shape == Shape::Scalar(Scalar::String);
+        let may_be_text = is_text || to.shape == Shape::Scalar(Scalar::IntOrString);
+        let result = match &self.with {
+            Conversion::DurationSeconds => match value {
+                Json::String(text) if !is_text => json!(seconds(text)?),
+                Json::Number(number) if may_be_text => json!(go_duration(number.as_i64()?)),
+                alike => alike.clone(),
+            },
+            Conversion::Quantity => match value {
+                Json::String(text) if !is_text => json!(quantity(text)?),
+                Json::Number(number) if may_be_text => json!(number.to_string()),
+                alike => alike.clone(),
+            },
+            // Factors are halves and wholes here, which are exact in binary.
+            Conversion::Scale(factor) => {
+                let (factor, value): (f64, i64) = (factor.parse().ok()?, value.as_i64()?);
+                let scaled = if is_up { value as f64 * factor } else { value as f64 / factor };
+                if scaled.fract() != 0.0 {
+                    return None;
+                }
+                json!(scaled as i64)
+            }
+            Conversion::Text => read(&spelled(value)?, to.shape)?,
+            Conversion::Values(pairs) => {
+                let text = spelled(value)?;
+                let found = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
+                let found = found.into_iter().find(|(from, _)| ***from == *text);
+                read(found.map_or(&text, |(_, to)| &**to), to.shape)?
+            }
+            Conversion::Joined(delimiter) => match (value, to.shape) {
+                (Json::String(text), Shape::List) if text.is_empty() => json!([]),
+                (Json::String(text), Shape::List) => text.split(&**delimiter).map(Json::from).collect(),
+                (Json::Array(items), Shape::Scalar(_)) => {
+                    json!(items.iter().map(spelled).collect::<Option<Vec<String>>>()?.join(delimiter))
+                }
+                _ => return None,
+            },
+            Conversion::OneItem => match (value, own.shape) {
+                (value, Shape::Object) => {
+                    let others = old.and_then(|(_, list)| list.as_array()).map_or(&[][..], |list| &list[..]);
+                    [value].into_iter().chain(others.iter().skip(1)).cloned().collect()
+                }
+                (Json::Array(items), _) => return Some(items.first().cloned()),
+                _ => return None,
+            },
+            Conversion::KeyedList { key, value: part } => match value {
+                Json::Array(items) => to_map(items, key, part.as_deref()),
+                Json::Object(map) => to_list(map, key, part.as_deref(), old.and_then(|(_, list)| list.as_array()))?,
+                _ => return None,
+            },
+            Conversion::RenamedKeys(pairs) => {
+                let map = value.as_object()?;
+                let renamed = |key: &str, is_up: bool| {
+                    let found = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
+                    found.into_iter().find(|(from, _)| ***from == *key).map(|(_, to)| to.to_string())
+                };
+                let (moved, stay): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| renamed(key, is_up).is_some());
+                let mut result: Map<String, Json> = stay.into_iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+                result.extend(moved.into_iter().filter_map(|(key, value)| Some((renamed(key, is_up)?, value.clone()))));
+                // What the other side had beside a key that hides it here stays as long as it is hidden.
+                for (key, value) in old.and_then(|(_, result)| result.as_object()).into_iter().flatten() {
+                    let mut hiding = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
+                    let is_hidden = hiding.any(|(from, to)| **from == **key && result.contains_key(&**to))
+                        && old.is_some_and(|(_, was)| {
+                            pairs
+                                .iter()
+                                .map(|(old, new)| if is_up { (old, new) } else { (new, old) })
+                                .any(|(from, to)| **from == **key && was.get(&**to).is_some())
+                        });
+                    if is_hidden && renamed(key, !is_up).is_none() && !result.contains_key(key) {
+                        result.insert(key.clone(), value.clone());
+                    }
+                }
+                Json::Object(result)
+            }
+            Conversion::Expression { .. } => return self.expressions[usize::from(!is_up)][0].value(value).ok(),
+            _ => return None,
+        };
+        Some(Some(result))
+    }
+}
+
+/// A value that moves as it is; null only where that can be said.
+fn sayable(value: Option<&Json>, target: Fields<'_>, node: usize) -> Option<Json> {
+    value.filter(|value| !value.is_null() || target.tree.node(node).nullable).cloned()
+}
+
+/// How a scalar is written as a text.
+fn spelled(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) => Some(text.clone()),
+        Json::Number(_) | Json::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// What a text spells.
+fn read(text: &str, shape: Shape) -> Option<Json> {
+    match shape {
+        Shape::Scalar(Scalar::Integer) => Some(json!(text.parse::<i64>().ok()?)),
+        Shape::Scalar(Scalar::Boolean) => Some(json!(text.parse::<bool>().ok()?)),
+        Shape::Scalar(Scalar::IntOrString) => {
+            let is_number = text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
+            if is_number { read(text, Shape::Scalar(Scalar::Integer)) } else { Some(json!(text)) }
+        }
+        _ => Some(json!(text)),
+    }
+}
+
+/// Whether a value is of the shape of a field.
+pub(crate) fn fits(tree: &Tree, node: usize, value: &Json) -> bool {
+    let field = tree.node(node);
+    match (field.shape, value) {
+        (_, Json::Null) => field.nullable,
+        (Shape::Object, Json::Object(entries)) => entries.iter().all(|(name, value)| match tree.child(node, name) {
+            Some(child) => fits(tree, child, value),
+            None => field.keeps_unknown,
+        }),
+        (Shape::Map, Json::Object(entries)) => {
+            tree.element(node).is_none_or(|element| entries.values().all(|value| fits(tree, element, value)))
+        }
+        (Shape::List, Json::Array(items)) => {
+            tree.element(node).is_none_or(|element| items.iter().all(|item| fits(tree, element, item)))
+        }
+        (Shape::Scalar(scalar), value) => match (scalar, value) {
+            (Scalar::Any, _) => true,
+            (Scalar::String | Scalar::IntOrString, Json::String(_)) | (Scalar::Boolean, Json::Bool(_)) => true,
+            (Scalar::Integer | Scalar::IntOrString, value) => value.is_i64(),
+            (Scalar::Number, value) => value.is_number(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn shape_of(fields: Fields<'_>, at: usize) -> Shape {
+    fields.tree.node(fields.nodes[at]).shape
+}
+
+fn is_text(fields: Fields<'_>) -> bool {
+    fields.nodes.len() == 1 && shape_of(fields, 0) == Shape::Scalar(Scalar::String)
+}
+
+/// An object with fields at their places.
+fn own_of(fields: Fields<'_>, values: &[Option<Json>]) -> Json {
+    let mut own = json!({});
+    for (node, value) in fields.nodes.iter().zip(values).filter_map(|(node, value)| Some((node, value.as_ref()?))) {
+        let mut at = &mut own;
+        for name in fields.tree.names_from_scope(*node) {
+            at = at.as_object_mut().expect("objects above fields").entry(name).or_insert_with(|| json!({}));
+        }
+        *at = value.clone();
+    }
+    own
+}
+
+/// A template as literals and names, one after the other: the names are at odd places.
+fn pieces(template: &str) -> Vec<&str> {
+    template.split(['{', '}']).collect()
+}
+
+fn put_together(template: &str, parts: &[Option<Json>], source: Fields<'_>) -> Option<Option<Json>> {
+    let (mut text, mut literal, mut is_absent) = (String::new(), "", true);
+    for (position, piece) in pieces(template).into_iter().enumerate() {
+        if position % 2 == 0 {
+            literal = piece;
+            continue;
+        }
+        let at = source.nodes.iter().position(|node| source.tree.node(*node).name == piece)?;
+        if let Some(part) = parts[at].as_ref().filter(|part| !part.is_null()) {
+            text += &format!("{literal}{}", spelled(part)?);
+            is_absent = false;
+        }
+        literal = "";
+    }
+    Some((!is_absent).then(|| json!(text + literal)))
+}
+
+/// Templates here are `{a}:{b}`: what is before the first colon, and what is after it, if there is one.
+fn taken_apart(template: &str, text: &str, target: Fields<'_>) -> Option<Vec<Option<Json>>> {
+    let names: Vec<&str> = pieces(template).into_iter().skip(1).step_by(2).collect();
+    let (first, second) = text.split_once(':').map_or((text, None), |(first, second)| (first, Some(second)));
+    let parts = target.nodes.iter().map(|node| {
+        let field = target.tree.node(*node);
+        let part = if field.name == names[0] { Some(first) } else { second };
+        part.map_or(Some(None), |part| read(part, field.shape).map(Some))
+    });
+    parts.collect()
+}
+
+fn to_map(items: &[Json], key: &str, part: Option<&str>) -> Json {
+    Json::Object(items.iter().filter_map(|item| shown(item, key, part)).collect())
+}
+
+/// What the map shows of an item: nothing if it has no key, or no value.
+fn shown(item: &Json, key: &str, part: Option<&str>) -> Option<(String, Json)> {
+    let name = spelled(item.get(key)?)?;
+    let mut rest = item.as_object()?.clone();
+    rest.remove(key);
+    match part {
+        Some(part) => Some((name, rest.remove(part)?)),
+        None => Some((name, Json::Object(rest))),
+    }
+}
+
+fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, old: Option<&Vec<Json>>) -> Option<Json> {
+    let item_of = |item: Option<&Json>, name: &Json, value: &Json| {
+        let mut made = Map::new();
+        match (part, value) {
+            (Some(part), value) => {
+                made = item.and_then(Json::as_object).cloned().unwrap_or_default();
+                made.insert(part.to_owned(), value.clone());
+            }
+            (None, Json::Object(fields)) => made.extend(fields.clone()),
+            _ => return None,
+        }
+        made.insert(key.to_owned(), name.clone());
+        Some(Json::Object(made))
+    };
+    let name_of = |item: &Json| spelled(item.get(key)?);
+    let old = old.map_or(&[][..], |old| &old[..]);
+    // Of several items with one key, the last that the map shows is the one that changes; else the last.
+    let place = |name: &String| {
+        let of_name = || (0..old.len()).filter(|at| name_of(&old[*at]).as_ref() == Some(name));
+        let is_shown = |at: &usize| shown(&old[*at], key, part).is_some();
+        of_name().filter(is_shown).last().map(|at| (at, true)).or_else(|| of_name().last().map(|at| (at, false)))
+    };
+    let mut list: Vec<Json> = Vec::new();
+    for (position, item) in old.iter().enumerate() {
+        let name = name_of(item);
+        let place = name.as_ref().and_then(place);
+        match name.as_ref().and_then(|name| map.get(name)) {
+            Some(value) if place.is_some_and(|(at, _)| at == position) => {
+                let is_same = shown(item, key, part).is_some_and(|(_, old)| old == *value);
+                list.push(if is_same { item.clone() } else { item_of(Some(item), &item[key], value)? });
+            }
+            Some(_) => list.push(item.clone()),
+            None if place.is_some_and(|(_, is_shown)| is_shown) => {}
+            None => list.push(item.clone()),
+        }
+    }
+    let mut new: Vec<&String> = map.keys().filter(|name| place(name).is_none()).collect();
+    new.sort();
+    for name in new {
+        list.push(item_of(None, &json!(name), &map[name])?);
+    }
+    Some(Json::Array(list))
+}
+
+/// Whole seconds of a duration as Go writes it.
+fn seconds(text: &str) -> Option<i64> {
+    let (sign, mut rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    if rest == "0" {
+        return Some(0);
+    }
+    let mut milliseconds = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        rest = &rest[end..];
+        let unit_end = rest.find(|letter: char| letter.is_ascii_digit() || letter == '.').unwrap_or(rest.len());
+        milliseconds += number
+            * match &rest[..unit_end] {
+                "ms" => 1.0,
+                "s" => 1_000.0,
+                "m" => 60_000.0,
+                "h" => 3_600_000.0,
+                _ => return None,
+            };
+        rest = &rest[unit_end..];
+    }
+    (!text.is_empty()).then_some(sign * (milliseconds / 1_000.0) as i64)
+}
+
+fn go_duration(seconds: i64) -> String {
+    let (sign, rest) = if seconds < 0 { ("-", -seconds) } else { ("", seconds) };
+    let (hours, minutes, seconds) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{sign}{seconds}s"),
+        (0, _) => format!("{sign}{minutes}m{seconds}s"),
+        _ => format!("{sign}{hours}h{minutes}m{seconds}s"),
+    }
+}
+
+/// A quantity, rounded away from zero.
+fn quantity(text: &str) -> Option<i64> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '-').unwrap_or(text.len());
+    let number: i64 = text[..end].parse().ok()?;
+    match &text[end..] {
+        "" => Some(number),
+        "m" => Some(number.signum() * number.unsigned_abs().div_ceil(1_000) as i64),
+        "Ki" => Some(number * 1_024),
+        _ => None,
+    }
+}

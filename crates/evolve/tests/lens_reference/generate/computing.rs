@@ -1,0 +1,400 @@
+//! Random edits of a version that respell facts and derive fields.
+
+use serde_json::json;
+use wheelwright_evolve::{Conversion, Direction, Located, Selector, Step};
+
+use super::{Change, Editor, Field, Object, Tape, Type, collect_paths};
+use crate::expression::{Expression, Path};
+
+/// A computed change of the step that is being made, by the identities of fields.
+pub(super) enum Planned {
+    Respelled {
+        from: Vec<usize>,
+        to: Vec<usize>,
+        elements: Vec<Step>,
+        how: How,
+    },
+    /// The expression is chosen once both versions are known.
+    Derived {
+        direction: Direction,
+        field: usize,
+        choices: Vec<u16>,
+    },
+}
+
+/// How a fact is respelled.
+pub(super) enum How {
+    With(Conversion),
+    /// Expressions over the one value, on the way up and on the way down.
+    Over(Expression, Expression),
+    /// Two texts and one: both, and what the parts become.
+    Joint,
+}
+
+impl Editor {
+    /// Gives a field, or two, of an object another spelling.
+    pub(super) fn respell(&mut self, object: &mut Object, at: usize, tape: &mut Tape<'_>) {
+        let is_text = |field: &&Field| matches!(field.shape, Type::String);
+        let texts: Vec<Field> = object.fields.iter().filter(is_text).take(2).cloned().collect();
+        if let ([first, second], true) = (&texts[..], tape.chance(25)) {
+            let merged = [first.identity, second.identity];
+            object.fields.retain(|field| !merged.contains(&field.identity));
+            self.graveyard.extend([first, second].map(|field| (object.identity, field.clone())));
+            let (how, shape) = match tape.pick(3) {
+                0 => (template(&[&first.name, &second.name]), Type::String),
+                1 => {
+                    let keys = vec![first.name.as_str().into(), second.name.as_str().into()];
+                    (How::With(Conversion::Entries(keys)), Type::Map(Box::new(Type::String)))
+                }
+                _ => (How::Joint, Type::String),
+            };
+            let name = if tape.chance(30) { Some(first.name.clone()) } else { object.free_name(tape) };
+            let Some(name) = name else { return };
+            let to = self.put(object, name, shape, tape);
+            return self.planned.push(Planned::Respelled {
+                from: merged.to_vec(),
+                to: vec![to],
+                elements: Vec::new(),
+                how,
+            });
+        }
+        let field = object.fields[at].clone();
+        let Some((how, shapes, elements)) = self.spelling(&field.shape, tape) else { return };
+        object.fields.remove(at);
+        self.graveyard.push((object.identity, field.clone()));
+        let mut to = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for shape in shapes {
+            let name =
+                if names.is_empty() && tape.chance(30) { Some(field.name.clone()) } else { object.free_name(tape) };
+            let Some(name) = name else { return };
+            names.push(name.clone());
+            to.push(self.put(object, name, shape, tape));
+        }
+        let how = match how {
+            How::With(Conversion::Template { .. }) => template(&[&names[0], &names[1]]),
+            How::With(Conversion::Entries(_)) => {
+                How::With(Conversion::Entries(vec![names[0].as_str().into(), "b".into()]))
+            }
+            how => how,
+        };
+        self.planned.push(Planned::Respelled { from: vec![field.identity], to, elements, how });
+    }
+
+    /// Adds a derived field to an object, or takes one away that is derived from now on.
+    pub(super) fn derive(&mut self, object: &mut Object, at: usize, tape: &mut Tape<'_>) {
+        let (direction, field) = if object.fields.is_empty() || tape.chance(50) {
+            let Some(name) = object.free_name(tape) else { return };
+            let shape = [Type::String, Type::Integer, Type::Boolean, Type::List(Box::new(Type::String), Vec::new())]
+                [[0, 0, 0, 1, 1, 2, 3][tape.pick(7)]]
+            .clone();
+            (Direction::Up, self.put(object, name, shape, tape))
+        } else {
+            let field = object.fields.remove(at);
+            self.graveyard.push((object.identity, field.clone()));
+            (Direction::Down, field.identity)
+        };
+        self.planned.push(Planned::Derived {
+            direction,
+            field,
+            choices: (0..4).map(|_| tape.pick(64) as u16).collect(),
+        });
+    }
+
+    fn put(&mut self, object: &mut Object, name: String, shape: Type, tape: &mut Tape<'_>) -> usize {
+        let identity = self.identity();
+        object.fields.push(Field { identity, name, shape, nullable: tape.chance(15), default: None });
+        identity
+    }
+
+    /// How values of a shape are spelled from now on, in which shapes, and in which items and values of the field.
+    fn spelling(&mut self, shape: &Type, tape: &mut Tape<'_>) -> Option<(How, Vec<Type>, Vec<Step>)> {
+        let list = |element: Type| Type::List(Box::new(element), Vec::new());
+        let own = || Vec::new();
+        let whole = |with: Conversion, shape: Type| Some((How::With(with), vec![shape], Vec::new()));
+        let over = |up: fn(Path) -> Expression, down: fn(Path) -> Expression, shape: Type| {
+            Some((How::Over(up(own()), down(own())), vec![shape], Vec::new()))
+        };
+        match shape {
+            Type::String => match tape.pick(10) {
+                0 => whole(Conversion::DurationSeconds, Type::Integer),
+                1 => whole(Conversion::Quantity, Type::Integer),
+                2 => whole(Conversion::Text, Type::Integer),
+                3 => whole(Conversion::Text, Type::Boolean),
+                4 => whole(values(), Type::String),
+                5 => whole(Conversion::Joined(",".into()), list(Type::String)),
+                6 => {
+                    let shapes = vec![Type::String, if tape.chance(50) { Type::Integer } else { Type::String }];
+                    Some((template(&["", ""]), shapes, own_steps()))
+                }
+                7 => over(Expression::Parsed, Expression::Spelled, Type::Integer),
+                8 => over(Expression::Length, Expression::Spelled, Type::Integer),
+                _ => over(Expression::Field, Expression::Field, Type::String),
+            },
+            Type::Integer => match tape.pick(6) {
+                0 => whole(Conversion::DurationSeconds, Type::String),
+                1 => whole(Conversion::Quantity, Type::String),
+                2 => whole(Conversion::Scale("2".into()), Type::Integer),
+                3 => whole(Conversion::Scale("0.5".into()), Type::Integer),
+                4 => whole(Conversion::Text, Type::String),
+                _ => over(Expression::Double, Expression::Half, Type::Integer),
+            },
+            Type::Boolean => match tape.pick(2) {
+                0 => whole(Conversion::Text, Type::String),
+                _ => over(Expression::Not, Expression::Not, Type::Boolean),
+            },
+            Type::Object(object) => whole(Conversion::OneItem, list(Type::Object(self.renewed(object)))),
+            Type::List(element, _) => match &**element {
+                Type::String => match tape.pick(5) {
+                    0 => whole(Conversion::Joined(",".into()), Type::String),
+                    1 => Some((How::With(Conversion::Text), vec![list(Type::Integer)], vec![Step::Items])),
+                    2 => Some((How::With(Conversion::DurationSeconds), vec![list(Type::Integer)], vec![Step::Items])),
+                    3 => Some((
+                        How::Over(Expression::Length(own()), Expression::Spelled(own())),
+                        vec![list(Type::Integer)],
+                        vec![Step::Items],
+                    )),
+                    _ => Some((How::With(values()), vec![list(Type::String)], vec![Step::Items])),
+                },
+                Type::Object(object) if tape.chance(40) => {
+                    whole(Conversion::OneItem, Type::Object(self.renewed(object)))
+                }
+                Type::Object(object) => {
+                    let mut rest = self.renewed(object);
+                    rest.keeps_unknown = false;
+                    let key = rest.fields.iter().position(|field| matches!(field.shape, Type::String))?;
+                    let key = rest.fields.remove(key).name;
+                    let part = rest.fields.first().filter(|_| rest.fields.len() == 1 && tape.chance(60)).cloned();
+                    let value = part.as_ref().map(|part| part.name.as_str().into());
+                    let with = Conversion::KeyedList { key: key.as_str().into(), value };
+                    let inner = part.map_or(Type::Object(rest), |part| part.shape);
+                    whole(with, Type::Map(Box::new(inner)))
+                }
+                _ => None,
+            },
+            Type::Map(element) => match (&**element, tape.pick(4)) {
+                (Type::String, 0) => {
+                    let pairs = vec![("a".into(), "b".into()), ("c".into(), "d".into())];
+                    whole(Conversion::RenamedKeys(pairs), shape.clone())
+                }
+                (Type::String, 1) => {
+                    let values = vec![Type::Map(Box::new(Type::Integer))];
+                    Some((How::With(Conversion::Text), values, vec![Step::Values]))
+                }
+                (Type::String, 2) => {
+                    Some((How::With(Conversion::Entries(Vec::new())), vec![Type::String, Type::String], own_steps()))
+                }
+                (Type::String, _) => {
+                    let mut item = self.empty();
+                    self.put(&mut item, "a".to_owned(), Type::String, tape);
+                    self.put(&mut item, "b".to_owned(), Type::String, tape);
+                    let with = Conversion::KeyedList { key: "a".into(), value: Some("b".into()) };
+                    whole(with, list(Type::Object(item)))
+                }
+                (Type::Object(object), _) => {
+                    let mut item = self.renewed(object);
+                    let key = item.free_name(tape)?;
+                    self.put(&mut item, key.clone(), Type::String, tape);
+                    whole(Conversion::KeyedList { key: key.as_str().into(), value: None }, list(Type::Object(item)))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The same object with fields of their own.
+    fn renewed(&mut self, object: &Object) -> Object {
+        let mut renewed = Object { union: false, discriminator: None, ..self.empty() };
+        renewed.keeps_unknown = object.keeps_unknown;
+        for field in &object.fields {
+            let identity = self.identity();
+            let shape = self.renewed_shape(&field.shape);
+            renewed.fields.push(Field { identity, shape, default: None, ..field.clone() });
+        }
+        renewed
+    }
+
+    fn renewed_shape(&mut self, shape: &Type) -> Type {
+        match shape {
+            Type::Object(object) => Type::Object(self.renewed(object)),
+            Type::List(element, _) => Type::List(Box::new(self.renewed_shape(element)), Vec::new()),
+            Type::Map(element) => Type::Map(Box::new(self.renewed_shape(element))),
+            Type::Nullable(shape) => Type::Nullable(Box::new(self.renewed_shape(shape))),
+            scalar => scalar.clone(),
+        }
+    }
+}
+
+fn own_steps() -> Vec<Step> {
+    Vec::new()
+}
+
+fn template(names: &[&str; 2]) -> How {
+    let template = format!("{{{}}}:{{{}}}", names[0], names[1]).into();
+    How::With(Conversion::Template { template, pattern: None })
+}
+
+fn values() -> Conversion {
+    Conversion::Values(vec![("a".into(), "b".into()), ("b".into(), "c".into()), ("10m".into(), "600s".into())])
+}
+
+/// The computed changes of a step whose fields are still there, in the paths of both versions.
+pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) -> Vec<Change> {
+    let paths = |version: &Object, wanted: &[usize]| -> Option<Vec<Selector>> {
+        let find = |wanted: &usize| {
+            let mut found = None;
+            collect_paths(version, &Selector::root(), &mut |identity, path| {
+                if identity == *wanted {
+                    found = Some(path);
+                }
+            });
+            found
+        };
+        wanted.iter().map(find).collect()
+    };
+    let changes = planned.into_iter().filter_map(|planned| match planned {
+        Planned::Respelled { from, to, elements, how } => {
+            let (from, to) = (paths(before, &from)?, paths(after, &to)?);
+            let (with, expressions) = conversion(how, &from, &to);
+            let levels = elements.len();
+            let below = |paths: Vec<Selector>| -> Vec<Selector> {
+                paths
+                    .iter()
+                    .map(|path| elements.iter().fold(path.clone(), |path, step| path.then(step.clone())))
+                    .collect()
+            };
+            let (from, to) = (below(from), below(to));
+            is_one_scope(&from, &to).then_some(Change::Respelled { from, to, levels, with, expressions })
+        }
+        Planned::Derived { direction, field, choices } => {
+            let (source, target) = if direction == Direction::Up { (before, after) } else { (after, before) };
+            let at = paths(target, &[field])?.remove(0);
+            let expression = expression(source, target, &at, field, &mut Tape::new(&choices))?;
+            (!has(source, field)).then_some(Change::Derived { direction, at, expression })
+        }
+    });
+    changes.collect()
+}
+
+fn has(version: &Object, wanted: usize) -> bool {
+    let mut found = false;
+    collect_paths(version, &Selector::root(), &mut |identity, _| found |= identity == wanted);
+    found
+}
+
+/// The names of the fields from the item or value that a path is in.
+fn names_in_scope(path: &Selector) -> Path {
+    let names = path.steps().iter().rev().map_while(|step| match step {
+        Step::Field(name) => Some(name.to_string()),
+        _ => None,
+    });
+    let mut names: Path = names.collect();
+    names.reverse();
+    names
+}
+
+/// Whether all are in the spec or all in the status; that they are in the same items is seen when they are compiled.
+fn is_one_scope(from: &[Selector], to: &[Selector]) -> bool {
+    let part = |path: &Selector| matches!(path.steps().first(), Some(Step::Field(name)) if **name == *"status");
+    from.iter().chain(to).all(|path| part(path) == part(&from[0]))
+}
+
+fn conversion(how: How, from: &[Selector], to: &[Selector]) -> (Conversion, [Vec<Expression>; 2]) {
+    let text = |expression: &Expression| -> Located<Box<str>> {
+        Located { item: expression.to_string().into(), span: Default::default() }
+    };
+    match how {
+        How::With(with) => (with, [Vec::new(), Vec::new()]),
+        How::Over(up, down) => {
+            let with = Conversion::Expression { up: text(&up), down: text(&down) };
+            (with, [vec![up], vec![down]])
+        }
+        How::Joint => {
+            let (first, second, joint) = (names_in_scope(&from[0]), names_in_scope(&from[1]), names_in_scope(&to[0]));
+            let up = vec![Expression::Both(first, second)];
+            let down = vec![Expression::Field(joint.clone()), Expression::Or(joint, "x".to_owned())];
+            let texts = |expressions: &[Expression]| expressions.iter().map(text).collect();
+            (Conversion::Expressions { up: texts(&up), down: texts(&down) }, [up, down])
+        }
+    }
+}
+
+/// An expression over a version for a field of the other.
+fn expression(
+    source: &Object,
+    target: &Object,
+    at: &Selector,
+    field: usize,
+    tape: &mut Tape<'_>,
+) -> Option<Expression> {
+    let shape = field_of(target, field)?.shape.clone();
+    let scope = scope_of(target, at)?;
+    let scope = source.find(scope)?;
+    let mut readable = Vec::new();
+    scalars(scope, &mut Vec::new(), &mut readable);
+    let of = |wanted: fn(&Type) -> bool| -> Vec<Path> {
+        readable.iter().filter(|(_, shape)| wanted(shape)).map(|(path, _)| path.clone()).collect()
+    };
+    let texts = of(|shape| matches!(shape, Type::String));
+    let integers = of(|shape| matches!(shape, Type::Integer));
+    let booleans = of(|shape| matches!(shape, Type::Boolean));
+    let choice = tape.pick(8);
+    let mut any = |paths: &[Path]| (!paths.is_empty()).then(|| paths[tape.pick(paths.len())].clone());
+    Some(match (shape, choice) {
+        (Type::String, 0..=2) if !texts.is_empty() => Expression::Field(any(&texts)?),
+        (Type::String, 3 | 4) if !texts.is_empty() => Expression::Both(any(&texts)?, any(&texts)?),
+        (Type::String, 5) if !texts.is_empty() => Expression::Or(any(&texts)?, "x".to_owned()),
+        (Type::String, 6) if !integers.is_empty() => Expression::Spelled(any(&integers)?),
+        (Type::String, _) => Expression::Constant(json!("x")),
+        (Type::Integer, 0..=2) if !integers.is_empty() => Expression::Field(any(&integers)?),
+        (Type::Integer, 0..=4) if !texts.is_empty() => Expression::Length(any(&texts)?),
+        (Type::Integer, 5 | 6) if !texts.is_empty() => Expression::Parsed(any(&texts)?),
+        (Type::Integer, _) => Expression::Constant(json!(7)),
+        (Type::Boolean, 0..=5) if !booleans.is_empty() => Expression::Not(any(&booleans)?),
+        (Type::Boolean, _) => Expression::Constant(json!(true)),
+        (Type::List(element, _), _) if matches!(*element, Type::String) => Expression::Constant(json!(["x"])),
+        _ => return None,
+    })
+}
+
+fn field_of(object: &Object, identity: usize) -> Option<&Field> {
+    let inner = || object.fields.iter().filter_map(|field| field.shape.object());
+    object
+        .fields
+        .iter()
+        .find(|field| field.identity == identity)
+        .or_else(|| inner().find_map(|it| field_of(it, identity)))
+}
+
+/// The identity of the document, item or value that a path is in.
+fn scope_of(root: &Object, path: &Selector) -> Option<usize> {
+    let (mut scope, mut object) = (root.identity, Some(root));
+    let mut in_element = false;
+    for step in path.steps() {
+        match step {
+            Step::Field(name) => {
+                if in_element {
+                    scope = object?.identity;
+                    in_element = false;
+                }
+                object = object?.field(name).and_then(|field| field.shape.object());
+            }
+            _ => in_element = true,
+        }
+    }
+    Some(scope)
+}
+
+/// The scalars of a scope, with the names that lead to them.
+fn scalars(object: &Object, way: &mut Path, found: &mut Vec<(Path, Type)>) {
+    for field in &object.fields {
+        way.push(field.name.clone());
+        match &field.shape {
+            Type::Object(inner) => scalars(inner, way, found),
+            Type::String | Type::Integer | Type::Boolean => found.push((way.clone(), field.shape.clone())),
+            _ => {}
+        }
+        way.pop();
+    }
+}

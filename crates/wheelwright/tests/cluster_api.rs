@@ -1,0 +1,212 @@
+//! Cluster API, declared: `examples/cluster-api` says what the project's own conversion code does, and loses nothing.
+//!
+//! Its definitions, and documents that its code converted, are in the folder that `WHEELWRIGHT_SHARED` names, or in
+//! `shared` beside the repository. Without them there is nothing to show.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    slice,
+};
+
+use wheelwright::{
+    Console, Kinds,
+    catalog::OnDisk,
+    document::{Arena, Entry, Path as Place, Value, canonical, decode, encode},
+    evolve::{Kind, VersionIndex, laws::Laws},
+};
+
+#[test]
+fn what_their_code_converts_without_loss_ours_converts_alike() {
+    let Some(catalog) = Catalog::find("alike") else { return };
+    let mut differences = Vec::new();
+    for pair in catalog.pairs().iter().filter(|pair| pair.is_lossless) {
+        differences.extend(pair.differences(&catalog));
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn where_their_code_loses_something_ours_shows_the_same_and_keeps_it() {
+    let Some(catalog) = Catalog::find("lossy") else { return };
+    let mut differences = Vec::new();
+    for pair in catalog.pairs().iter().filter(|pair| !pair.is_lossless) {
+        differences.extend(pair.differences(&catalog));
+        let arena = Arena::new();
+        let input = parse(&pair.input, &arena);
+        let mut lost = Vec::new();
+        compare(input, parse(&pair.back, &arena), &Place::Root, &mut lost);
+        assert!(!lost.is_empty(), "line {}: nothing is lost", pair.line);
+        compare(input, pair.back(&catalog, &arena), &Place::Root, &mut differences);
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn a_round_trip_gives_the_normal_form() {
+    let Some(catalog) = Catalog::find("round-trips") else { return };
+    for pair in catalog.pairs() {
+        let arena = Arena::new();
+        let (kind, from, _) = pair.versions(&catalog);
+        let normal = kind.convert(from, from, parse(&pair.input, &arena), &arena).expect("it can be written");
+        assert_eq!(spelled(pair.back(&catalog, &arena)), spelled(normal), "line {}", pair.line);
+    }
+}
+
+#[test]
+fn the_laws_hold_for_all_ten_kinds() {
+    let Some(catalog) = Catalog::find("laws") else { return };
+    assert_eq!(catalog.kinds.iter().count(), 10);
+    for (kind, declaration) in catalog.kinds.iter().zip(catalog.kinds.declarations()) {
+        let report = Laws { cases: 200, seed: 5 }.run(kind, declaration, &mut |_| {});
+        for law in &report.laws {
+            let example = law.example.as_ref().map(|example| example.explain(law.law));
+            assert_eq!(law.broken, 0, "{}: {}", kind.name(), example.unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn check_finds_no_errors() {
+    let Some(catalog) = Catalog::find("check") else { return };
+    let checked = Command::new(env!("CARGO_BIN_EXE_wheelwright")).arg("check").arg(&catalog.folder).output();
+    let checked = checked.expect("the command is built");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}
+
+/// The catalog of the example, with the definitions where they are.
+struct Catalog {
+    folder: PathBuf,
+    shared: PathBuf,
+    kinds: Kinds,
+}
+
+impl Catalog {
+    fn find(name: &str) -> Option<Self> {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let named = env::var_os("WHEELWRIGHT_SHARED").map(PathBuf::from);
+        let shared = named.unwrap_or_else(|| repository.join("../shared")).canonicalize().ok()?;
+        if !shared.join("real-apis/cluster-api").is_dir() {
+            return None;
+        }
+        let example = repository.join("examples/cluster-api").canonicalize().expect("the example is there");
+        let text = fs::read_to_string(example.join("wheelwright.yaml")).expect("it has a catalog");
+        let text = text.replace("../../../shared/", &format!("{}/", shared.display()));
+        let text = text.replace("changes: ", &format!("changes: {}/", example.display()));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cluster-api").join(name);
+        fs::create_dir_all(&folder).expect("a folder of our own");
+        fs::write(folder.join("wheelwright.yaml"), text).expect("a folder of our own");
+        let (mut data, mut conversation) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut data, &mut conversation);
+        let kinds =
+            Kinds::load(&OnDisk::default(), slice::from_ref(&folder), &mut console).expect("a console of our own");
+        let kinds = kinds.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&conversation)));
+        Some(Self { folder, shared, kinds })
+    }
+
+    fn kind(&self, name: &str) -> &Kind {
+        self.kinds.iter().find(|kind| kind.name().to_lowercase() == name).expect("all ten kinds are declared")
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let text = fs::read_to_string(self.shared.join("real-apis/cluster-api/pairs.jsonl")).expect("it is there");
+        let pairs: Vec<Pair> = text.lines().enumerate().map(|(line, text)| Pair::read(line + 1, text)).collect();
+        assert!(!pairs.is_empty());
+        pairs
+    }
+}
+
+/// A document, and what the project's code made of it.
+struct Pair {
+    line: usize,
+    kind: String,
+    from: String,
+    to: String,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    back: Vec<u8>,
+    is_lossless: bool,
+}
+
+impl Pair {
+    fn read(line: usize, text: &str) -> Self {
+        let arena = Arena::new();
+        let pair = parse(text.as_bytes(), &arena);
+        let field = |name: &str| pair.get(name).unwrap_or_else(|| panic!("line {line} has no {name}"));
+        let text = |name: &str| field(name).as_str().expect("it is a text").to_owned();
+        Self {
+            line,
+            kind: text("kind"),
+            from: text("from"),
+            to: text("to"),
+            input: encode(field("input")),
+            output: encode(field("output")),
+            back: encode(field("back")),
+            is_lossless: field("lossless").as_bool().expect("it is a boolean"),
+        }
+    }
+
+    fn versions<'c>(&self, catalog: &'c Catalog) -> (&'c Kind, VersionIndex, VersionIndex) {
+        let kind = catalog.kind(&self.kind);
+        let version = |name: &str| kind.version(name).expect("both versions are declared");
+        (kind, version(&self.from), version(&self.to))
+    }
+
+    /// Where our conversion is not theirs.
+    fn differences(&self, catalog: &Catalog) -> Vec<String> {
+        let (kind, from, to) = self.versions(catalog);
+        let arena = Arena::new();
+        let ours = kind.convert(from, to, parse(&self.input, &arena), &arena).expect("it can be written");
+        let mut places = Vec::new();
+        compare(parse(&self.output, &arena), ours, &Place::Root, &mut places);
+        places.iter().map(|place| format!("line {}, {} to {}: {place}", self.line, self.kind, self.to)).collect()
+    }
+
+    /// What we give back once a client of the other version has read the document and written it back.
+    fn back<'a>(&'a self, catalog: &'a Catalog, arena: &'a Arena) -> Value<'a> {
+        let (kind, from, to) = self.versions(catalog);
+        kind.round_trip(from, to, parse(&self.input, arena), arena).expect("it can be written")
+    }
+}
+
+fn parse<'a>(text: &'a [u8], arena: &'a Arena) -> Value<'a> {
+    decode(text, arena).expect("the documents are JSON")
+}
+
+fn spelled(value: Value<'_>) -> String {
+    String::from_utf8(canonical(value)).expect("JSON is text")
+}
+
+/// Go writes some empty values and leaves out others, as the types of its fields want it.
+fn is_empty(value: Value<'_>) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == 0.0,
+        Value::String(text) => matches!(text.as_str(), "" | "0s"),
+        Value::Array(items) => items.iter().all(|item| is_empty(*item)),
+        Value::Object(entries) => entries.iter().all(|entry| is_empty(entry.value)),
+    }
+}
+
+/// The places at which two values differ in more than what is empty.
+fn compare(theirs: Value<'_>, ours: Value<'_>, at: &Place<'_>, places: &mut Vec<String>) {
+    match (theirs, ours) {
+        (Value::Object(left), Value::Object(right)) => {
+            let keys: BTreeSet<&str> = left.iter().chain(right).map(|entry: &Entry<'_>| entry.key).collect();
+            for key in keys {
+                let [left, right] = [theirs, ours].map(|object| object.get(key).unwrap_or(Value::Null));
+                compare(left, right, &Place::Child(at, key), places);
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+                compare(*left, *right, &Place::Index(at, index), places);
+            }
+        }
+        _ if is_empty(theirs) && is_empty(ours) || spelled(theirs) == spelled(ours) => {}
+        _ => places.push(format!("{at} is {}, and ours {}", spelled(theirs), spelled(ours))),
+    }
+}
