@@ -5,10 +5,10 @@ mod shared;
 
 use std::{fs, path::Path, process::Command};
 
-use shared::aro_hcp;
+use shared::{aro_hcp, shared};
 use wheelwright::{
     catalog::Catalog,
-    document::{Arena, Value, decode, encode},
+    document::{Arena, Value, canonical, decode, encode},
     evolve::{Kind, laws::Laws},
 };
 
@@ -91,6 +91,24 @@ fn the_vault_of_a_key_is_one_field_in_two_places() {
             at_kms(newer, VERSIONS[0], &new),
             r#"{"activeKey":{"vaultName":"vault","name":"key","version":"1"}}"#
         );
+    }
+}
+
+/// What the service answered for one pool, in each version.
+#[test]
+fn real_pools_come_back_from_every_other_version() {
+    let Some(pools) = kind("pools", "NodePool") else { return };
+    let folder = shared().map(|shared| shared.join("real-apis/aro-hcp/version-compliance/NodePool/basic-nodepool"));
+    let Some(answers) = folder.map(|folder| folder.join("expected/get")).filter(|answers| answers.exists()) else {
+        return;
+    };
+    for (from, via) in VERSIONS.iter().flat_map(|from| VERSIONS.map(|via| (from, via))) {
+        let arena = Arena::new();
+        let text = fs::read_to_string(answers.join(format!("{from}.json"))).unwrap();
+        let [from, via] = [*from, via].map(|name| pools.version(name).unwrap());
+        let normal = pools.normal(from, json(&text, &arena), &arena).unwrap();
+        let back = pools.round_trip(from, via, json(&text, &arena), &arena).unwrap();
+        assert_eq!(canonical(back), canonical(normal));
     }
 }
 
