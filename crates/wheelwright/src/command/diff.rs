@@ -233,6 +233,9 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
             let list = |values: &[Owned]| Owned::Array(values.into());
             ("values", Some("enum"), list(before), list(after))
         }
+        Change::Known { before, after } => {
+            ("known", Some("enum"), Owned::Array(before.as_slice().into()), Owned::Array(after.as_slice().into()))
+        }
         Change::Limits(limits) => {
             let limit = |limit: &Option<String>| spelled(limit.as_deref());
             return limits
