@@ -304,6 +304,10 @@ impl<'a> Resolve<'a> {
         let known = field.slots.iter().filter(|slot| !way.slots.contains(slot));
         let known: Placed<'a> = known.map(|slot| (*slot, slots.values[*slot])).collect();
         let shown = self.shown(version, field, slots);
+        // Null that the version cannot say is no less out of date than what it shows.
+        if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {
+            slots.values[field.slot] = Slot::Absent;
+        }
         self.write(version, field, new, shown, slots);
         for (slot, value) in known {
             slots.values[slot] = value;

@@ -37,12 +37,16 @@ impl Converter {
         sources: &[Option<Json>],
         before: Before<'_>,
         (source, target): (Fields<'_>, Fields<'_>),
+        kept: &mut Option<Json>,
     ) -> Vec<Option<Json>> {
         let nothing = vec![None; target.nodes.len()];
         if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
             return nothing;
         }
-        let converted = self.converted(direction, sources, before, source, target);
+        let converted = match (&self.with, sources) {
+            (Conversion::Hook(_), [Some(value)]) => hooked(direction, value, kept).map(|result| vec![Some(result)]),
+            _ => self.converted(direction, sources, before, source, target),
+        };
         let fitting = converted.filter(|results| {
             let mut results = results.iter().zip(target.nodes);
             results.all(|(result, node)| match (result, &self.with) {
@@ -245,6 +249,19 @@ impl Converter {
             _ => return None,
         };
         Some(Some(result))
+    }
+}
+
+/// What the hooks of random kinds do.
+fn hooked(direction: Direction, value: &Json, kept: &mut Option<Json>) -> Option<Json> {
+    let text = value.as_str()?;
+    match direction {
+        Direction::Up => {
+            let (at, last) = text.char_indices().last()?;
+            *kept = Some(json!(last.to_string()));
+            Some(json!(text[..at]))
+        }
+        Direction::Down => Some(json!(format!("{text}{}", kept.as_ref().and_then(Json::as_str).unwrap_or_default()))),
     }
 }
 

@@ -6,6 +6,7 @@ mod convert;
 mod documents;
 mod expression;
 mod generate;
+mod hook;
 mod matching;
 mod model;
 mod tree;
@@ -91,7 +92,7 @@ struct Write {
 
 fn agree(numbers: &Numbers) -> TestCaseResult {
     let generated = Generated::of(numbers);
-    let (kind, problems) = Kind::compile(&generated.declaration(), None);
+    let (kind, problems) = Kind::compile_with(&generated.declaration(), None, &hook::hooks(&generated));
     if !problems.is_empty() {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
