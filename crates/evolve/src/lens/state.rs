@@ -23,7 +23,7 @@ const ABSENT: &str = "$absent";
 /// In the bag of a scope: fields that are absent although they could be converted.
 const GONE: &str = "$gone";
 /// In the bag of a scope: for facts that are stored in another spelling than the hub's, what the hub's was then.
-pub(crate) const GUARD: &str = "$guard";
+const GUARD: &str = "$guard";
 /// In the bag of a scope: what hooks keep.
 const HOOK: &str = "$hook";
 /// In a bag: what was in its place and is none.
@@ -175,6 +175,10 @@ impl<'a> Slots<'a> {
     /// What the other spelling of a fact was when the original was written.
     pub(crate) fn guard(&self, key: &str) -> Option<Value<'a>> {
         value_of(&self.guards, key)
+    }
+
+    pub(crate) fn guard_count(&self) -> usize {
+        self.guards.len()
     }
 
     /// Replaces all guards but those that nobody knows.
