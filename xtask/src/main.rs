@@ -78,7 +78,7 @@ fn laws() -> Result<(), String> {
 fn random_kinds() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "lens_reference"];
     let mut command = Command::new(cargo_program());
-    command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "CASES").current_dir(root());
+    command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
     run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
 }
 

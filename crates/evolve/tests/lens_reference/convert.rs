@@ -57,6 +57,8 @@ impl Converter {
                         map.clone().into_iter().filter(|(key, _)| keys.iter().any(|it| **it == **key)).collect();
                     fits(target.tree, *node, &Json::Object(parts))
                 }
+                // What is in lists and maps was looked at on its own, and what did not change stays, whatever it is.
+                _ if self.levels > 0 => true,
                 (Some(result), _) => fits(target.tree, *node, result),
             })
         });
@@ -131,7 +133,9 @@ impl Converter {
             return Some(Some(Json::Null).filter(|_| target.0.node(target.1).nullable));
         }
         if level == 0 {
-            return self.one(direction, value, old, source, target);
+            let result = self.one(direction, value, old, source, target)?;
+            let is_fit = result.as_ref().is_none_or(|result| fits(target.0, target.1, result));
+            return is_fit.then_some(result);
         }
         let inner = ((source.0, source.0.element(source.1)?), (target.0, target.0.element(target.1)?));
         match (value, source.0.node(source.1).shape) {
@@ -454,7 +458,7 @@ fn seconds(text: &str) -> Option<i64> {
             };
         rest = &rest[unit_end..];
     }
-    (!text.is_empty()).then_some(sign * (milliseconds / 1_000.0) as i64)
+    (!matches!(text, "" | "-")).then_some(sign * (milliseconds / 1_000.0) as i64)
 }
 
 fn go_duration(seconds: i64) -> String {
