@@ -13,7 +13,7 @@ const CHANGES: &str = r#"{"v2":{"converted":{"delays[]":{"to":"delaySeconds[]","
 
 fn kind() -> Kind {
     let arena = Arena::new();
-    let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).unwrap();
+    let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).expect("JSON");
     let mut declaration = Declaration::new("", "Test");
     for (name, schema) in [("v1", V1), ("v2", V2)] {
         let schema = lower_schema(&read(schema)).item;
@@ -22,26 +22,26 @@ fn kind() -> Kind {
     declaration.steps = parse_changes(&read(CHANGES)).0;
     let (kind, problems) = Kind::compile(&declaration, None);
     assert!(problems.is_empty(), "{problems:?}");
-    kind.unwrap()
+    kind.expect("there are versions")
 }
 
 fn text(value: Value<'_>) -> String {
-    String::from_utf8(encode(value)).unwrap()
+    String::from_utf8(encode(value)).expect("JSON is text")
 }
 
 /// What the first version reads after it wrote a document and somebody replaced a text in what is stored.
 fn after_replacing(document: &str, old: &str, new: &str) -> String {
     let (kind, arena) = (kind(), Arena::new());
-    let (v1, hub) = (kind.version("v1").unwrap(), kind.lenses().hub());
+    let (v1, hub) = (kind.version("v1").expect("a version"), kind.lenses().hub());
     assert_eq!(kind.version("v2"), Some(hub));
-    let document = decode(document.as_bytes(), &arena).unwrap();
-    let stored = kind.put(v1, document, None, Part::Whole, &arena).unwrap();
+    let document = decode(document.as_bytes(), &arena).expect("JSON");
+    let stored = kind.put(v1, document, None, Part::Whole, &arena).expect("nothing is refused");
     assert_eq!(kind.get(v1, stored, &arena), document);
     let stored = text(stored);
-    let (shown, bag) = stored.split_once(r#","$bag""#).unwrap();
+    let (shown, bag) = stored.split_once(r#","$bag""#).expect("something is in the bag");
     assert!(shown.contains(old), "{shown}");
     let changed = format!(r#"{},"$bag"{bag}"#, shown.replace(old, new));
-    text(kind.get(v1, decode(arena.text(&changed).as_bytes(), &arena).unwrap(), &arena))
+    text(kind.get(v1, decode(arena.text(&changed).as_bytes(), &arena).expect("JSON"), &arena))
 }
 
 #[test]

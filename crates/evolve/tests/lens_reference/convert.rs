@@ -412,7 +412,7 @@ fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, old: Option<&
     let place = |name: &String| {
         let of_name = || (0..old.len()).filter(|at| name_of(&old[*at]).as_ref() == Some(name));
         let is_shown = |at: &usize| shown(&old[*at], key, part).is_some();
-        of_name().filter(is_shown).last().map(|at| (at, true)).or_else(|| of_name().last().map(|at| (at, false)))
+        of_name().rfind(is_shown).map(|at| (at, true)).or_else(|| of_name().next_back().map(|at| (at, false)))
     };
     let mut list: Vec<Json> = Vec::new();
     for (position, item) in old.iter().enumerate() {

@@ -292,7 +292,8 @@ pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) ->
                 let shapes = fields.iter().filter_map(|field| field_of(version, *field)).map(|field| &field.shape);
                 shapes.into_iter().all(|shape| !matches!(shape, Type::IntOrString))
             };
-            if !matches!(how, How::With(_)) && !(is_typed(before, &from) && is_typed(after, &to)) {
+            let is_understood = is_typed(before, &from) && is_typed(after, &to);
+            if !is_understood && !matches!(how, How::With(_)) {
                 return None;
             }
             let (from, to) = (paths(before, &from)?, paths(after, &to)?);
