@@ -89,16 +89,16 @@ impl Lenses {
         !slots.values[slot].is_absent()
     }
 
-    /// The fields of facts in several spellings, each with its version, and the versions on both sides.
-    pub(crate) fn facts_in_two_spellings(&self) -> Vec<(Vec<(FieldId, VersionIndex)>, [VersionIndex; 2])> {
+    /// The fields of facts in two spellings, each with its version and with the one of the other spelling.
+    pub(crate) fn facts_in_two_spellings(&self) -> Vec<(FieldId, VersionIndex, VersionIndex)> {
         let links = self.scopes.iter().flat_map(|scope| scope.computed.links.iter().map(move |link| (scope, link)));
-        let respelled = links.map(|(scope, link)| {
-            let sides = [&link.from, &link.to].into_iter();
-            let fields =
-                sides.flat_map(|side| side.fields.iter().map(|field| (scope.slots[field.slot].id, side.version)));
-            (fields.collect(), [link.from.version, link.to.version])
+        let fields = links.flat_map(|(scope, link)| {
+            let sides = [(&link.from, &link.to), (&link.to, &link.from)];
+            sides.into_iter().flat_map(move |(side, other)| {
+                side.fields.iter().map(move |field| (scope.slots[field.slot].id, side.version, other.version))
+            })
         });
-        respelled.collect()
+        fields.collect()
     }
 
     /// Whether there is anything that this hub cannot hold.

@@ -41,8 +41,12 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
-            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
-            let is_guarded = slots.guard(&plan.key).is_none_or(|guard| same(guard, self.guard(near, &sources)));
+            let guard = slots.guard(&plan.key);
+            let is_guarded = guard.is_none_or(|guard| same(guard, self.guard(near, &sources)));
+            // What the guard says was there is what the other spelling was written beside.
+            let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
+            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+            let (results, _) = self.convert(plan, way.direction, &sources, old, slots);
             for (field, result) in far.fields.iter().zip(results) {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
@@ -304,6 +308,10 @@ impl<'a> Resolve<'a> {
         let known = field.slots.iter().filter(|slot| !way.slots.contains(slot));
         let known: Placed<'a> = known.map(|slot| (*slot, slots.values[*slot])).collect();
         let shown = self.shown(version, field, slots);
+        // Null that the version cannot say is no less out of date than what it shows.
+        if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {
+            slots.values[field.slot] = Slot::Absent;
+        }
         self.write(version, field, new, shown, slots);
         for (slot, value) in known {
             slots.values[slot] = value;
@@ -401,6 +409,12 @@ impl<'a> Resolve<'a> {
             .filter_map(|(field, value)| value.map(|value| Entry { key: &texts[field.slot], value }));
         let entries: Vec<_> = entries.collect();
         Value::Object(self.arena.slice(&entries))
+    }
+
+    /// The values of a side that a guard tells.
+    fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
+        let texts = &self.scope.layout.texts;
+        side.fields.iter().map(|field| guard.get(&texts[field.slot])).collect()
     }
 
     fn view_field(&self, version: VersionIndex, field: &FieldPlan) -> Option<(&'a View, &'a ViewField)> {

@@ -13,6 +13,7 @@ use crate::{
     as_json,
     documents::Writer,
     generate::{self, Focus, Generated, Numbers, Object, Tape, Type},
+    hook,
 };
 
 proptest! {
@@ -54,7 +55,7 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
     generated.versions.iter_mut().for_each(without_defaults);
     let mut declaration = generated.declaration();
     declaration.versions.iter_mut().for_each(|version| version.root = Root::Resource);
-    let (kind, problems) = Kind::compile(&declaration, None);
+    let (kind, problems) = Kind::compile_with(&declaration, None, &hook::hooks(&generated));
     if !problems.is_empty() {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
