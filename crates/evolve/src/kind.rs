@@ -157,6 +157,11 @@ impl Kind {
         Lenses::computing(&self.history, hub, envelope, &|_, _| OlderWrite::Preserve, computations)
     }
 
+    /// What is computed between the versions.
+    pub(crate) fn computations(&self) -> &Computations {
+        &self.computations
+    }
+
     /// The schema of a version; none if only the lock remembers it.
     pub fn program(&self, version: VersionIndex) -> Option<&Program> {
         self.programs[version.position()].as_ref()

@@ -137,6 +137,16 @@ impl Generator {
         self
     }
 
+    /// The same, with values that a field is given more often than others.
+    pub(super) fn knowing(mut self, values: Vec<(Selector, Vec<Owned>)>) -> Self {
+        for (selector, values) in values {
+            if let Some(node) = self.nodes.iter_mut().find(|node| node.selector == selector) {
+                node.rule.known.extend(values);
+            }
+        }
+        self
+    }
+
     /// The nodes of the schema that documents can reach, the root first. Those that every resource has, `apiVersion`,
     /// `kind` and `metadata` of the root, are not among them.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = &Selector> {

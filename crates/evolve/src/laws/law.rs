@@ -2,7 +2,10 @@
 
 use wheelwright_document::{Arena, Value};
 
-use super::project::{disagreement, is_gone, may_be_filled_in, said, told};
+use super::{
+    project::{disagreement, is_gone, may_be_filled_in, said, told},
+    spelling::contradiction,
+};
 use crate::{Kind, Lenses, Part, VersionIndex, lens::same};
 
 /// What every version of every kind keeps, whatever the hub.
@@ -20,9 +23,11 @@ pub enum Law {
     Chain,
     /// The normal form is one: `N_v(N_v(d)) == N_v(d)`.
     Normal,
-    /// What one version says, every other reads that can say it.
+    /// What one version says, every other reads that can say it; in another spelling, what it is converted to, or what is
+    /// converted to it.
     Agreement,
-    /// What a version cannot say survives what is written through it, as long as the object is there that it belongs to.
+    /// What a version cannot say, in no spelling, survives what is written through it, as long as the object is there that
+    /// it belongs to. What is derived may follow what it is derived from, and what is stored of it is not removed by that.
     Keeping,
 }
 
@@ -172,14 +177,20 @@ impl<'k> Hubs<'k> {
         stored: Value<'a>,
         arena: &'a Arena,
     ) -> Result<(), Broken<'a>> {
-        let shown = |version| self.lenses(hub).get(version, stored, arena);
-        match disagreement(self.kind.history(), (version, shown(version)), (other, shown(other))) {
+        let (history, lenses) = (self.kind.history(), self.lenses(hub));
+        let shown = |version| (version, lenses.get(version, stored, arena));
+        let (one, another) = (shown(version), shown(other));
+        let broken = |id, expected, found| {
+            let name = &history.field(id).text;
+            let found = Value::string(arena.text(&format!("{} of {name}", told(found))));
+            Err(Broken { law: Law::Agreement, version: other, expected, found })
+        };
+        if let Some((id, expected, found)) = disagreement(lenses, history, one, another) {
+            return broken(id, expected, found);
+        }
+        match contradiction(lenses, history, one, another, arena) {
+            Some(it) => broken(it.field, Value::string(arena.text(&told(it.expected))), it.found),
             None => Ok(()),
-            Some((id, expected, found)) => {
-                let name = &self.kind.history().field(id).text;
-                let found = Value::string(arena.text(&format!("{} of {name}", told(found))));
-                Err(Broken { law: Law::Agreement, version: other, expected, found })
-            }
         }
     }
 
@@ -197,14 +208,19 @@ impl<'k> Hubs<'k> {
         let (writer_history, reader_history) = (history.version(writer), history.version(reader));
         let (seen_before, seen_after) = (shown(writer, before), shown(writer, after));
         let now = said(reader_history, shown(reader, after));
+        let lenses = self.lenses(hub);
         for ((elements, id), expected) in said(reader_history, shown(reader, before)) {
             let is_filled = may_be_filled_in(history, id, expected);
-            if !elements.is_empty() || is_filled || self.lenses(hub).says(writer, id) {
+            if !elements.is_empty() || is_filled || lenses.says_in_any_spelling(writer, id) {
+                continue;
+            }
+            let is_derived = lenses.may_be_derived(id);
+            if is_derived && !lenses.holds(before, id, arena) {
                 continue;
             }
             let found = now.get(&(elements, id)).copied();
             let mut above = reader_history.objects_above(id);
-            let is_kept = found.is_some_and(|found| same(found, expected));
+            let is_kept = found.is_some_and(|found| is_derived || same(found, expected));
             if !is_kept && !above.any(|object| is_gone(writer_history, object, seen_before, seen_after)) {
                 let name = &history.field(id).text;
                 let found = Value::string(arena.text(&format!("{} of {name}", told(found))));

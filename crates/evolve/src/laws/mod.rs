@@ -7,6 +7,7 @@ mod random;
 mod run;
 mod schemes;
 mod shrink;
+mod spelling;
 mod text_of_pattern;
 
 pub use generate::Generator;

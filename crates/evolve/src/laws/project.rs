@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use wheelwright_document::{Owned, Value, encode};
 
-use crate::{FieldId, History, NodeIndex, Shape, Step, VersionHistory, VersionIndex, lens::same};
+use crate::{FieldId, History, Lenses, NodeIndex, Shape, Step, VersionHistory, VersionIndex, lens::same};
 
 /// Every value without parts that a document has: in which items and values of lists and maps, of which field.
 pub(super) type Said<'a> = HashMap<(Vec<Element<'a>>, FieldId), Value<'a>>;
@@ -68,6 +68,7 @@ impl<'a> Project<'_, 'a> {
 
 /// What one version says that another could say as well, and does not: the field, what it says, and what the other says.
 pub(super) fn disagreement<'a>(
+    lenses: &Lenses,
     history: &History,
     one: (VersionIndex, Value<'a>),
     other: (VersionIndex, Value<'a>),
@@ -81,7 +82,9 @@ pub(super) fn disagreement<'a>(
         let differs = found.is_none_or(|found| !same(found, value));
         // What is only filled in is so where its object is shown, and another version may show another object.
         let hidden = || found.is_none() && is_behind_a_value(other_version, field, &elements, other.1);
-        (differs && !may_be_filled_in(history, id, value) && !hidden()).then_some((id, value, found))
+        // A constant is derived where its object is shown.
+        let elsewhere = || found.is_none() && lenses.may_be_constant(id);
+        (differs && !may_be_filled_in(history, id, value) && !hidden() && !elsewhere()).then_some((id, value, found))
     })
 }
 

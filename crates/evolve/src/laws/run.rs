@@ -10,6 +10,7 @@ use super::{
     law::{Broken, Hubs},
     schemes::{Make, Plan, Schemes, with_items_prepended},
     shrink_all,
+    spelling::convertible,
 };
 use crate::{Declaration, Kind, VersionIndex, overlaid_schema};
 
@@ -55,7 +56,7 @@ pub struct Covered {
     pub bags: Column,
     /// Writes that gave an item with hidden data another position.
     pub reorders: Column,
-    /// Guards that spoke.
+    /// Writes after which a fact was stored in a spelling that cannot be computed.
     pub guards: Column,
     /// Writes that switched a union away from a member that its version could not see.
     pub unions: Column,
@@ -173,6 +174,7 @@ impl<'k> Run<'k> {
                 None => Generator::new(&declared.schema, declared.root),
             };
             let generator = generator.of_kind(&declaration.api_version(&version.name), kind.name_in(index));
+            let generator = generator.knowing(convertible(kind.computations(), kind.history(), index));
             let reached = vec![false; generator.nodes().len()];
             versions.push((index, generator, reached));
         }
@@ -182,6 +184,7 @@ impl<'k> Run<'k> {
             bags: column(hubs.lenses.iter().any(|lenses| lenses.may_have_bags())),
             reorders: column(!schemes.reorders.is_empty()),
             unions: column(!schemes.switches.is_empty()),
+            guards: column(hubs.lenses.iter().any(|lenses| lenses.may_have_guards())),
             ..Covered::default()
         };
         Self {
@@ -241,6 +244,7 @@ impl<'k> Run<'k> {
                     self.held[Law::Normal as usize] += usize::from(is_new);
                     generator.visit(written.normal, |node| reached[node] = true);
                     self.covered.bags.count += usize::from(hubs.lenses(hub).bag_entries(written.stored) > 0);
+                    self.covered.guards.count += usize::from(hubs.lenses(hub).has_guards(written.stored));
                     self.covered.reorders.count += written.tally.reorders;
                     self.covered.unions.count += written.tally.switches;
                     switched = written.tally.switches > 0;
@@ -282,10 +286,11 @@ impl<'k> Run<'k> {
 
     /// The writes of a case: some at random, or a scheme for what chance meets too rarely.
     fn plan(&mut self) -> Vec<Plan> {
-        let wanted = if self.covered.reorders.is_missed() || self.covered.unions.is_missed() { 2 } else { 8 };
+        let columns = [self.covered.reorders, self.covered.unions, self.covered.guards];
+        let wanted = if columns.into_iter().any(Column::is_missed) { 2 } else { 8 };
         if self.random.one_in(wanted) {
-            let both = self.schemes.reorders.iter().chain(&self.schemes.switches);
-            let schemes: Vec<&[Plan; 2]> = both.collect();
+            let all = self.schemes.reorders.iter().chain(&self.schemes.switches).chain(&self.schemes.respellings);
+            let schemes: Vec<&[Plan; 2]> = all.collect();
             if let Some(scheme) = self.random.pick(&schemes) {
                 return scheme.to_vec();
             }

@@ -26,11 +26,14 @@ pub(super) enum Make {
 }
 
 /// Writes that meet what chance meets too rarely in large kinds.
+#[derive(Default)]
 pub(super) struct Schemes {
     /// A field of an item is written, and then another version, which cannot see it, moves the item.
     pub(super) reorders: Vec<[Plan; 2]>,
     /// A member of a union is written, and then another version, which cannot see it, sets another member.
     pub(super) switches: Vec<[Plan; 2]>,
+    /// A fact is written in one spelling, and then another version, which has another, edits what it shows.
+    pub(super) respellings: Vec<[Plan; 2]>,
 }
 
 impl Schemes {
@@ -44,7 +47,7 @@ impl Schemes {
         };
         let by_any = |id: FieldId| history.indexes().find_map(|version| reach(id, version));
         let writer_of = |version: VersionIndex| versions.iter().position(|(candidate, ..)| *candidate == version);
-        let Some(lenses) = hubs.lenses.first() else { return Self { reorders: Vec::new(), switches: Vec::new() } };
+        let Some(lenses) = hubs.lenses.first() else { return Self::default() };
         let reorders = lenses.hidden_in_items().into_iter().filter_map(|(hidden, version)| {
             Some([by_any(hidden)?, Plan { writer: writer_of(version)?, make: Make::Prepend }])
         });
@@ -52,7 +55,14 @@ impl Schemes {
             .hidden_members()
             .into_iter()
             .filter_map(|(hidden, version, member)| Some([by_any(hidden)?, reach(member, version)?]));
-        Self { reorders: reorders.collect(), switches: switches.collect() }
+        let respellings = lenses.facts_in_two_spellings().into_iter().flat_map(|(fields, [before, after])| {
+            let edit = |version| Some(Plan { writer: writer_of(version)?, make: Make::Edit });
+            fields.into_iter().filter_map(move |(id, version)| {
+                let other = if version == before { after } else { before };
+                Some([reach(id, version)?, edit(other)?])
+            })
+        });
+        Self { reorders: reorders.collect(), switches: switches.collect(), respellings: respellings.collect() }
     }
 }
 

@@ -4,9 +4,10 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    plan::Content,
+    computed::SidePlan,
+    plan::{Content, Scope},
     put::Put,
-    state::{BAG, Slots},
+    state::{BAG, GUARD, Slots},
 };
 use crate::{FieldId, Part, VersionIndex};
 
@@ -39,6 +40,83 @@ impl Lenses {
             let slot = scope.slots.iter().position(|slot| slot.id == id);
             slot.is_some_and(|slot| scope.views[version.position()].as_ref().is_some_and(|view| view.says[slot]))
         })
+    }
+
+    /// Whether a version shows a field, or another spelling of the same fact.
+    pub(crate) fn says_in_any_spelling(&self, version: VersionIndex, id: FieldId) -> bool {
+        let mut spellings = vec![id];
+        let mut next = 0;
+        while let Some(id) = spellings.get(next).copied() {
+            let linked = self.scopes.iter().flat_map(|scope| {
+                let ids = |side: &SidePlan| -> Vec<FieldId> {
+                    side.fields.iter().flat_map(|field| &field.slots).map(|slot| scope.slots[*slot].id).collect()
+                };
+                scope.computed.links.iter().map(move |link| [ids(&link.from), ids(&link.to)].concat())
+            });
+            for spelling in linked.filter(|ids| ids.contains(&id)).flatten() {
+                if !spellings.contains(&spelling) {
+                    spellings.push(spelling);
+                }
+            }
+            next += 1;
+        }
+        spellings.into_iter().any(|id| self.says(version, id))
+    }
+
+    /// Whether a field may be derived, or is the other spelling of one that may.
+    pub(crate) fn may_be_derived(&self, id: FieldId) -> bool {
+        let is_derivable = |scope: &Scope| scope.computed.derivable.iter().any(|slot| scope.slots[*slot].id == id);
+        self.scopes.iter().any(is_derivable)
+    }
+
+    /// Whether a field may be derived as a constant, which is shown only where its object is.
+    pub(crate) fn may_be_constant(&self, id: FieldId) -> bool {
+        let is_constant = |scope: &Scope| {
+            let mut derivations = scope.computed.derivations.iter();
+            derivations.any(|plan| plan.only_in.is_some() && scope.slots[plan.field.slot].id == id)
+        };
+        self.scopes.iter().any(is_constant)
+    }
+
+    /// Whether a derived field outside of lists and maps is stored, rather than shown.
+    pub(crate) fn holds<'a>(&'a self, stored: Value<'a>, id: FieldId, arena: &'a Arena) -> bool {
+        let (Value::Object(entries), Some(scope)) = (stored, self.scopes.first()) else { return false };
+        let mut targets = scope.computed.derivations.iter().map(|plan| plan.field.slot);
+        let Some(slot) = targets.find(|slot| scope.slots[*slot].id == id) else { return false };
+        let (_, inside) = self.split(entries, arena);
+        let mut slots = Slots::default();
+        self.load(0, inside, &mut slots, arena);
+        !slots.values[slot].is_absent()
+    }
+
+    /// The fields of facts in several spellings, each with its version, and the versions on both sides.
+    pub(crate) fn facts_in_two_spellings(&self) -> Vec<(Vec<(FieldId, VersionIndex)>, [VersionIndex; 2])> {
+        let links = self.scopes.iter().flat_map(|scope| scope.computed.links.iter().map(move |link| (scope, link)));
+        let respelled = links.map(|(scope, link)| {
+            let sides = [&link.from, &link.to].into_iter();
+            let fields =
+                sides.flat_map(|side| side.fields.iter().map(|field| (scope.slots[field.slot].id, side.version)));
+            (fields.collect(), [link.from.version, link.to.version])
+        });
+        respelled.collect()
+    }
+
+    /// Whether a fact may be stored in a spelling that the hub cannot say.
+    pub(crate) fn may_have_guards(&self) -> bool {
+        self.scopes.iter().any(|scope| !scope.computed.all.links.is_empty())
+    }
+
+    /// Whether a fact is stored in a spelling that cannot be computed.
+    pub(crate) fn has_guards(&self, stored: Value<'_>) -> bool {
+        match stored {
+            Value::Object(entries) => entries.iter().any(|entry| {
+                let is_guard = |entry: &Entry<'_>| entry.key == GUARD;
+                let bag = entry.value.as_object().filter(|_| entry.key == BAG);
+                bag.is_some_and(|bag| bag.iter().any(is_guard)) || self.has_guards(entry.value)
+            }),
+            Value::Array(items) => items.iter().any(|item| self.has_guards(*item)),
+            _ => false,
+        }
     }
 
     /// Whether there is anything that this hub cannot hold.
@@ -137,7 +215,7 @@ impl Lenses {
 }
 
 /// How many entries the bags of an object and of those stored in it have, within a scope.
-fn entries_of_bags(scope: &super::plan::Scope, object: usize, stored: &[Entry<'_>]) -> usize {
+fn entries_of_bags(scope: &Scope, object: usize, stored: &[Entry<'_>]) -> usize {
     let object = &scope.layout.objects[object];
     let mut cursor = 0;
     stored

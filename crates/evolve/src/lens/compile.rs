@@ -425,8 +425,10 @@ impl Compiler<'_> {
         let position = |id: FieldId| fields.list.iter().position(|(_, field)| plan.slots[field.slot].id == id);
         // A member that the version can say in another spelling is not hidden from it.
         let is_said = |id: &FieldId| self.spellings.of_one_fact(*id).iter().any(|id| says[self.slot_of(*id)]);
-        let mut hidden: Vec<usize> = members.iter().filter(|id| !is_said(id)).map(|id| self.slot_of(*id)).collect();
+        let hidden = members.iter().filter(|id| !is_said(id)).flat_map(|id| self.spellings.of_one_fact(*id));
+        let mut hidden: Vec<usize> = hidden.map(|id| self.slot_of(*id)).collect();
         hidden.sort_unstable();
+        hidden.dedup();
         let mut told: Vec<usize> = discriminators.iter().filter_map(|id| position(*id)).collect();
         told.sort_unstable();
         (!hidden.is_empty()).then(|| UnionPlan {

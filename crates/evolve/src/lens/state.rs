@@ -23,7 +23,7 @@ const ABSENT: &str = "$absent";
 /// In the bag of a scope: fields that are absent although they could be converted.
 const GONE: &str = "$gone";
 /// In the bag of a scope: for facts that are stored in another spelling than the hub's, what the hub's was then.
-const GUARD: &str = "$guard";
+pub(crate) const GUARD: &str = "$guard";
 /// In the bag of a scope: what hooks keep.
 const HOOK: &str = "$hook";
 /// In a bag: what was in its place and is none.

@@ -46,11 +46,17 @@ pub(crate) enum Focus {
     Computed,
     /// The same in lists and maps.
     ComputedInLists,
+    /// The same in a spec and a status, written apart.
+    ComputedInParts,
 }
 
 impl Focus {
     pub(crate) fn computes(self) -> bool {
-        matches!(self, Self::Computed | Self::ComputedInLists)
+        matches!(self, Self::Computed | Self::ComputedInLists | Self::ComputedInParts)
+    }
+
+    pub(crate) fn has_parts(self) -> bool {
+        matches!(self, Self::Parts | Self::ComputedInParts)
     }
 }
 

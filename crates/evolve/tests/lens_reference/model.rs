@@ -460,9 +460,10 @@ impl View<'_> {
         if names(&members).iter().any(appears) || names(&discriminators).iter().any(differs) {
             let spells =
                 |id: &FieldId| self.model.facts.spellings(*id).iter().any(|id| self.tree.node_of(*id).is_some());
-            for hidden in members.iter().filter(|id| !spells(id)) {
-                scope.remove(*hidden);
-                self.remove_hidden(*hidden, scope);
+            let hidden = members.iter().filter(|id| !spells(id)).flat_map(|id| self.model.facts.spellings(*id));
+            for hidden in hidden {
+                scope.remove(hidden);
+                self.remove_hidden(hidden, scope);
             }
         }
     }

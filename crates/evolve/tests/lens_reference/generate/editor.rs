@@ -24,7 +24,7 @@ impl Editor {
         if matches!(self.focus, Focus::Anything | Focus::Unknown | Focus::Computed) {
             return self.object(tape, 0);
         }
-        if self.focus == Focus::Parts {
+        if self.focus.has_parts() {
             let mut root = self.empty();
             for name in ["spec", "status"] {
                 let shape = Type::Object(self.object(tape, 1));
@@ -107,7 +107,7 @@ impl Editor {
         }
         let mut objects = Vec::new();
         objects_of(root, root.identity, 0, &mut objects);
-        if is_narrow && objects.len() > 1 && (self.focus == Focus::Parts || !tape.chance(10)) {
+        if is_narrow && objects.len() > 1 && (self.focus.has_parts() || !tape.chance(10)) {
             objects.remove(0);
         }
         let (identity, scope, depth) = objects[tape.pick(objects.len())];

@@ -1,0 +1,179 @@
+//! Facts in several spellings: what two versions say of one, held against each other, and values that can be converted.
+
+use wheelwright_document::{Arena, Number, Owned, Value};
+
+use crate::{
+    Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step, VersionHistory,
+    VersionIndex,
+    compute::Exchange,
+    lens::same,
+    link::{Computations, Link},
+};
+
+/// What is said of a fact in two spellings of which neither is what the other is converted to.
+pub(super) struct Contradiction<'a> {
+    pub(super) field: FieldId,
+    pub(super) expected: Option<Value<'a>>,
+    pub(super) found: Option<Value<'a>>,
+}
+
+/// What two versions say of a fact that each spells in its own way: one of them says what the other is converted to.
+/// Held against that are facts without parts, outside of lists and maps: where a fact has parts, some may be spelled as one
+/// version wrote them and some as the other did.
+pub(super) fn contradiction<'a>(
+    lenses: &'a Lenses,
+    history: &crate::History,
+    one: (VersionIndex, Value<'a>),
+    other: (VersionIndex, Value<'a>),
+    arena: &'a Arena,
+) -> Option<Contradiction<'a>> {
+    lenses.computations.links.iter().find_map(|link| {
+        let (before, after) = match (link.before, link.version) {
+            pair if pair == (one.0, other.0) => (one.1, other.1),
+            pair if pair == (other.0, one.0) => (other.1, one.1),
+            _ => return None,
+        };
+        let (old, new) = (history.version(link.before), history.version(link.version));
+        if !is_whole(&link.respelled) || !is_told_apart(lenses, history, link) {
+            return None;
+        }
+        let (from, to) = (values(old, &link.from, before)?, values(new, &link.to, after)?);
+        let converted = |direction, sources: &[Option<Value<'a>>], count: usize| {
+            let metadata = before.get("metadata");
+            let mut exchange = Exchange { sources, old: None, metadata, entry: None, arena };
+            let mut results = Vec::new();
+            if link.converter.convert(direction, &mut exchange, &mut results).is_err() {
+                results.clear();
+            }
+            results.resize(count, None);
+            results
+        };
+        let up = converted(Direction::Up, &from, to.len());
+        if are_same(&up, &to) || are_same(&converted(Direction::Down, &to, from.len()), &from) {
+            return None;
+        }
+        let differing = (0..to.len()).find(|at| !are_same(&up[*at..=*at], &to[*at..=*at]))?;
+        Some(Contradiction { field: new.id(link.to[differing])?, expected: up[differing], found: to[differing] })
+    })
+}
+
+/// Whether a fact is converted as a whole.
+fn is_whole(respelled: &Respelled) -> bool {
+    let is_whole = match respelled.with.item {
+        Conversion::DurationSeconds
+        | Conversion::Quantity
+        | Conversion::Scale(_)
+        | Conversion::Text
+        | Conversion::Values(_)
+        | Conversion::Joined(_)
+        | Conversion::Template { .. }
+        | Conversion::Expression { .. }
+        | Conversion::Expressions { .. } => true,
+        Conversion::ObjectWithKey(_)
+        | Conversion::OneItem
+        | Conversion::KeyedList { .. }
+        | Conversion::Entries(_)
+        | Conversion::RenamedKeys(_)
+        | Conversion::Hook(_) => false,
+    };
+    let is_field = |at: &Selector| at.steps().iter().all(|step| matches!(step, Step::Field(_)));
+    is_whole && respelled.from.iter().chain(&respelled.to).all(|at| is_field(&at.item))
+}
+
+/// Whether no version says a fact in both spellings, and neither is filled in or derived.
+fn is_told_apart(lenses: &Lenses, history: &crate::History, link: &Link) -> bool {
+    let ids = |version: VersionIndex, nodes: &[NodeIndex]| -> Vec<FieldId> {
+        nodes.iter().filter_map(|node| history.version(version).id(*node)).collect()
+    };
+    let (from, to) = (ids(link.before, &link.from), ids(link.version, &link.to));
+    let says_any = |version: VersionIndex, ids: &[FieldId]| ids.iter().any(|id| lenses.says(version, *id));
+    let mut all = from.iter().chain(&to);
+    let is_plain = |id: &FieldId| history.field(*id).frozen.is_none() && !lenses.may_be_derived(*id);
+    all.all(is_plain) && !history.indexes().any(|version| says_any(version, &from) && says_any(version, &to))
+}
+
+/// The values of fields outside of lists and maps; `None` if something that is no object is in the way of one.
+fn values<'a>(version: &VersionHistory, nodes: &[NodeIndex], document: Value<'a>) -> Option<Vec<Option<Value<'a>>>> {
+    let value = |node: &NodeIndex| {
+        let mut at = Some(document);
+        for step in version.structure.selector(*node).steps() {
+            let Step::Field(name) = step else { return None };
+            at = match at {
+                Some(Value::Object(_)) => at.and_then(|at| at.get(name)),
+                Some(_) => return None,
+                None => None,
+            };
+        }
+        Some(at)
+    };
+    nodes.iter().map(value).collect()
+}
+
+fn are_same(a: &[Option<Value<'_>>], b: &[Option<Value<'_>>]) -> bool {
+    a.iter().zip(b).all(|pair| match pair {
+        (Some(a), Some(b)) => same(*a, *b),
+        (a, b) => a.is_none() && b.is_none(),
+    })
+}
+
+/// Values of fields of a version that conversions have something to do with: some canonical, some not, some that cannot be
+/// converted.
+pub(super) fn convertible(
+    computations: &Computations,
+    history: &crate::History,
+    version: VersionIndex,
+) -> Vec<(Selector, Vec<Owned>)> {
+    let mut found = Vec::new();
+    for link in &computations.links {
+        let sides = [(link.before, &link.respelled.from), (link.version, &link.respelled.to)];
+        for (_, paths) in sides.into_iter().filter(|(of, _)| *of == version) {
+            let structure = &history.version(version).structure;
+            for at in paths {
+                let Some(node) = structure.find(&at.item) else { continue };
+                let values = examples(&link.respelled.with.item, structure.node(node).shape);
+                if !values.is_empty() {
+                    found.push((at.item.clone(), values));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn examples(with: &Conversion, shape: Shape) -> Vec<Owned> {
+    let texts = |texts: &[&str]| texts.iter().map(|text| Owned::from(Value::string(text))).collect();
+    let numbers = |numbers: &[&str]| {
+        numbers.iter().filter_map(|text| Number::new(text)).map(|number| Owned::from(Value::Number(number))).collect()
+    };
+    let (is_text, is_number) = match shape {
+        Shape::Scalar(Scalar::String | Scalar::IntOrString) => (true, false),
+        Shape::Scalar(Scalar::Integer | Scalar::Number) => (false, true),
+        _ => (false, false),
+    };
+    match with {
+        Conversion::DurationSeconds if is_text => texts(&["10m0s", "10m", "600s", "1h30m", "1.5s", "-1m", "0", "soon"]),
+        Conversion::Quantity if is_text => texts(&["1024", "1Ki", "100m", "2G", "1e3", "0.5", "some"]),
+        Conversion::Text if is_text => texts(&["1", "01", "true", "0.5", "-7", "1e3", "False", "none"]),
+        Conversion::Joined(delimiter) if is_text => {
+            texts(&["a", &format!("a{delimiter}b"), delimiter, &format!("1{delimiter}2"), ""])
+        }
+        Conversion::Template { template, .. } if is_text => {
+            let filled = |part: &str| {
+                let pieces = template.split(['{', '}']).enumerate();
+                pieces.map(|(at, piece)| if at % 2 == 0 { piece } else { part }).collect::<String>()
+            };
+            texts(&[&filled("1"), &filled("a"), "a", "1"])
+        }
+        Conversion::Values(pairs) if is_text => {
+            let values: Vec<&str> = pairs.iter().flat_map(|(old, new)| [&**old, &**new]).collect();
+            texts(&values)
+        }
+        Conversion::Scale(_) | Conversion::Quantity | Conversion::DurationSeconds if is_number => {
+            numbers(&["0", "1", "2", "600", "1000", "3600", "-60"])
+        }
+        Conversion::Expression { .. } | Conversion::Expressions { .. } if is_text => {
+            texts(&["a", "1", "10m", "a b", "a:1", "true"])
+        }
+        _ => Vec::new(),
+    }
+}
