@@ -35,11 +35,8 @@ fn default_value() {
 
 #[test]
 fn constant() {
-    let evolution = Evolution::new(
-        "",
-        "schemaVersion: {type: string}",
-        "derived: {up: {spec.schemaVersion: \"'v2'\"}}",
-    );
+    let evolution =
+        Evolution::new("", "schemaVersion: {type: string}", "derived: {up: {spec.schemaVersion: \"'v2'\"}}");
     evolution.shows(Through::V1, "{}", "{schemaVersion: v2}");
     evolution.shows(Through::V2, "{schemaVersion: v2}", "{}");
     // What a client wrote instead is no constant, and stays; so does that it wrote none.
@@ -47,15 +44,22 @@ fn constant() {
     evolution.edited(Through::V2, "{schemaVersion: another}", "{note: x}", "{note: x, schemaVersion: another}");
     evolution.shows(Through::V2, "{}", "{}");
     // On the other side.
-    let evolution =
-        Evolution::new("legacy: {type: boolean}", "", "removed: [spec.legacy]\n  derived: {down: {spec.legacy: \"true\"}}");
+    let evolution = Evolution::new(
+        "legacy: {type: boolean}",
+        "",
+        "removed: [spec.legacy]\n  derived: {down: {spec.legacy: \"true\"}}",
+    );
     evolution.shows(Through::V2, "{}", "{legacy: true}");
     evolution.shows(Through::V1, "{legacy: false}", "{}");
 }
 
 #[test]
 fn delete() {
-    let evolution = Evolution::new("debug: {type: boolean}, size: {type: integer}", "size: {type: integer}", "removed: [spec.debug]");
+    let evolution = Evolution::new(
+        "debug: {type: boolean}, size: {type: integer}",
+        "size: {type: integer}",
+        "removed: [spec.debug]",
+    );
     evolution.shows(Through::V1, "{debug: true, size: 1}", "{size: 1}");
     evolution.shows(Through::V1, "{debug: false}", "{}");
     evolution.edited(Through::V1, "{debug: true, size: 1}", "{size: 2}", "{debug: true, size: 2}");

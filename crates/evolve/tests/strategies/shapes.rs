@@ -14,12 +14,7 @@ fn scalar_to_object() {
     evolution.shows(Through::V2, "{scaling: {count: 3, most: 5}}", "{replicas: 3}");
     evolution.shows(Through::V2, "{scaling: {most: 5}}", "{}");
     evolution.shows(Through::V2, "{scaling: {}}", "{}");
-    evolution.edited(
-        Through::V2,
-        "{scaling: {count: 3, most: 5}}",
-        "{replicas: 4}",
-        "{scaling: {count: 4, most: 5}}",
-    );
+    evolution.edited(Through::V2, "{scaling: {count: 3, most: 5}}", "{replicas: 4}", "{scaling: {count: 4, most: 5}}");
 }
 
 #[test]
@@ -70,8 +65,12 @@ fn object_to_singleton_array() {
     );
     evolution.is_both_ways(&[("{disk: {size: 1}}", "{disks: [{size: 1}]}"), ("{}", "{}")]);
     evolution.shows(Through::V2, "{disks: [{size: 1}, {size: 2}, {size: 1}]}", "{disk: {size: 1}}");
-    evolution.edited(Through::V2, "{disks: [{size: 1}, {size: 2}]}", "{disk: {size: 1, path: /a}}",
-        "{disks: [{size: 1, path: /a}, {size: 2}]}");
+    evolution.edited(
+        Through::V2,
+        "{disks: [{size: 1}, {size: 2}]}",
+        "{disk: {size: 1, path: /a}}",
+        "{disks: [{size: 1, path: /a}, {size: 2}]}",
+    );
 }
 
 const STRINGS: &str = "{type: object, additionalProperties: {type: string}}";
@@ -126,12 +125,7 @@ fn map_key_rename() {
     ]);
     evolution.edited(Through::V1, "{labels: {app: a}}", "{labels: {application: b, x: y}}", "{labels: {app: b, x: y}}");
     // A key that is the new name of another already.
-    evolution.edited(
-        Through::V1,
-        "{labels: {app: a, application: b}}",
-        "{note: edited}",
-        "{note: edited, labels: {app: a, application: b}}",
-    );
+    evolution.shows(Through::V1, "{labels: {app: a, application: b}}", "{labels: {application: a}}");
 }
 
 #[test]
@@ -183,7 +177,10 @@ fn branch_map() {
     );
     evolution.is_both_ways(&[
         ("{store: {backend: s3, s3: {bucket: logs}}}", "{store: {backend: simple, simple: {name: logs}}}"),
-        ("{store: {backend: gcs, keep: 3, gcs: {bucket: b}}}", "{store: {backend: google, keep: 3, google: {name: b}}}"),
+        (
+            "{store: {backend: gcs, keep: 3, gcs: {bucket: b}}}",
+            "{store: {backend: google, keep: 3, google: {name: b}}}",
+        ),
         // No branch, and more than one.
         ("{store: {keep: 3}}", "{store: {keep: 3}}"),
         ("{store: {s3: {bucket: a}, gcs: {bucket: b}}}", "{store: {simple: {name: a}, google: {name: b}}}"),

@@ -7,7 +7,11 @@ fn enum_remap() {
     let mode = "mode: {type: string}";
     let modes = "{Gold: Premium, Silver: Standard, Bronze: Standard}";
     let evolution = Evolution::new(mode, mode, &format!("converted: {{spec.mode: {{with: {{values: {modes}}}}}}}"));
-    evolution.is_both_ways(&[("{mode: Gold}", "{mode: Premium}"), ("{mode: Silver}", "{mode: Standard}"), ("{}", "{}")]);
+    evolution.is_both_ways(&[
+        ("{mode: Gold}", "{mode: Premium}"),
+        ("{mode: Silver}", "{mode: Standard}"),
+        ("{}", "{}"),
+    ]);
     // Two values onto one: it stays known which one was meant.
     evolution.shows(Through::V1, "{mode: Bronze}", "{mode: Standard}");
     evolution.edited(Through::V1, "{mode: Bronze}", "{mode: Premium}", "{mode: Gold}");
@@ -38,6 +42,9 @@ fn type_coerce() {
     }
     // Other spellings of the same value, and a fraction where only whole numbers are.
     let evolution =
+        Evolution::new("value: {type: string}", "value: {type: number}", "converted: {spec.value: {with: text}}");
+    evolution.shows(Through::V1, "{value: \"1.50\"}", "{value: 1.5}");
+    let evolution =
         Evolution::new("value: {type: string}", "value: {type: integer}", "converted: {spec.value: {with: text}}");
     evolution.shows(Through::V1, "{value: \"8080.0\"}", "{value: 8080}");
     evolution.shows(Through::V1, "{value: \"1.7\"}", "{}");
@@ -58,9 +65,18 @@ fn numeric_scale() {
         "converted: {spec.gigabytes: {to: spec.megabytes, with: {scale: 1024}}}",
     );
     evolution.is_both_ways(&[("{gigabytes: 4}", "{megabytes: 4096}"), ("{gigabytes: 0}", "{megabytes: 0}")]);
-    // No multiple: rounded for the one, exact for the other.
-    evolution.shows(Through::V2, "{megabytes: 3000}", "{gigabytes: 2}");
-    evolution.edited(Through::V2, "{megabytes: 3000}", "{gigabytes: 3}", "{megabytes: 3072}");
+    // No multiple: no integer of the other side says it.
+    evolution.shows(Through::V2, "{megabytes: 3000}", "{}");
+    evolution.edited(Through::V2, "{megabytes: 3000}", "{gigabytes: 4}", "{megabytes: 4096}");
+    // Or rounded for the one, and exact for the other.
+    let evolution = Evolution::new(
+        "gigabytes: {type: integer}",
+        "megabytes: {type: integer}",
+        "converted: {spec.gigabytes: {to: spec.megabytes, up: self * 1024, down: (self + 512) / 1024}}",
+    );
+    evolution.is_both_ways(&[("{gigabytes: 4}", "{megabytes: 4096}")]);
+    evolution.shows(Through::V2, "{megabytes: 3000}", "{gigabytes: 3}");
+    evolution.edited(Through::V2, "{megabytes: 3000}", "{gigabytes: 4}", "{megabytes: 4096}");
     let evolution = Evolution::new(
         "ratio: {type: number}",
         "percent: {type: number}",
@@ -79,7 +95,7 @@ fn quantity() {
     evolution.is_both_ways(&[("{size: \"104857600\"}", "{bytes: 104857600}")]);
     // Other spellings of the same amount, and fractions of it.
     evolution.shows(Through::V1, "{size: 100Mi}", "{bytes: 104857600}");
-    evolution.shows(Through::V1, "{size: 0.5}", "{bytes: 1}");
+    evolution.shows(Through::V1, "{size: \"0.5\"}", "{bytes: 1}");
     evolution.edited(Through::V1, "{size: 100Mi}", "{bytes: 5}", "{size: \"5\"}");
     // Thousandths.
     let evolution = Evolution::new(
@@ -91,7 +107,7 @@ fn quantity() {
     evolution.is_both_ways(&[("{cpu: 500m}", "{cpuMillis: 500}"), ("{cpu: 1m}", "{cpuMillis: 1}")]);
     evolution.shows(Through::V1, "{cpu: \"0.5\"}", "{cpuMillis: 500}");
     evolution.shows(Through::V1, "{cpu: \"2\"}", "{cpuMillis: 2000}");
-    evolution.shows(Through::V1, "{cpu: 1.001}", "{cpuMillis: 1001}");
+    evolution.shows(Through::V1, "{cpu: \"1.001\"}", "{cpuMillis: 1001}");
     evolution.shows(Through::V1, "{cpu: several}", "{}");
 }
 
