@@ -1,13 +1,9 @@
 //! A step from one version to the next, and what must come of what is written on either side of it.
 
-use wheelwright_document::{Arena, Decode, DuplicateKeys, Entry, Span, Spanned, Value, Yaml, canonical, decode_yaml};
-use wheelwright_evolve::{
-    Carry, Declaration, DeclaredVersion, Kind, Lenses, Part, VersionIndex, VersionName, laws::Laws, parse_changes,
-};
-use wheelwright_schema::{Root, lower_schema};
+use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_evolve::{Carry, Kind, Lenses, Part, VersionIndex, laws::Laws};
 
-const CORE: Decode =
-    Decode { max_bytes: 1 << 20, max_depth: 512, duplicate_keys: DuplicateKeys::Refuse, yaml: Yaml::Core };
+use crate::support::{declaration, document, told};
 
 /// How many cases the laws are held against.
 const CASES: usize = 40;
@@ -29,19 +25,7 @@ pub(crate) enum Through {
 impl Evolution {
     /// A kind whose two versions have these fields in their spec, and a `note` besides. Every law holds for it.
     pub(crate) fn new(old: &str, new: &str, changes: &str) -> Self {
-        let mut declaration = Declaration::new("example.org", "Test");
-        for (name, fields) in [("v1", old), ("v2", new)] {
-            let spec = format!("{{type: object, properties: {{note: {{type: string}}, {fields}}}}}");
-            let schema = format!("{{type: object, properties: {{spec: {spec}}}}}");
-            let schema = read(&schema, |schema| lower_schema(schema).item);
-            let version = DeclaredVersion::new(VersionName::new(name), schema, Root::Resource, Span::default());
-            declaration.versions.push(version);
-        }
-        if !changes.is_empty() {
-            let (steps, problems) = read(&format!("v2:\n  {changes}"), parse_changes);
-            assert!(problems.is_empty(), "{problems:?}");
-            declaration.steps = steps;
-        }
+        let declaration = declaration(old, new, changes);
         let (kind, problems) = Kind::compile(&declaration, None);
         assert!(problems.is_empty(), "{problems:?}");
         let kind = kind.expect("there are versions");
@@ -140,17 +124,8 @@ impl Evolution {
     }
 
     fn document<'a>(&'a self, version: VersionIndex, spec: &str, arena: &'a Arena) -> Value<'a> {
-        let api_version = self.kind.api_version(version).expect("these are resources");
-        let text = format!("{{apiVersion: {api_version}, kind: Test, metadata: {}, spec: {spec}}}", self.metadata);
-        let documents = decode_yaml(arena.text(&text).as_bytes(), arena, &CORE).expect("documents of tests are YAML");
-        self.kind.normal(version, documents[0].to_value(arena), arena).expect("documents of tests are good")
+        document(&self.kind, version, self.metadata, spec, arena)
     }
-}
-
-fn read<T>(text: &str, read: impl Fn(&Spanned<'_>) -> T) -> T {
-    let arena = Arena::new();
-    let documents = decode_yaml(text.as_bytes(), &arena, &CORE).unwrap_or_else(|error| panic!("{error}: {text}"));
-    read(&documents[0])
 }
 
 /// The same spec with another note.
@@ -180,8 +155,4 @@ fn replaced<'a>(document: Value<'a>, other: Value<'a>, key: &str, arena: &'a Are
     let others = entry(document).filter(|entry| entry.key != key);
     let entries: Vec<Entry<'a>> = others.chain(entry(other).filter(|entry| entry.key == key)).collect();
     Value::Object(arena.slice(&entries))
-}
-
-fn told(value: Value<'_>) -> String {
-    String::from_utf8_lossy(&canonical(value)).into_owned()
 }

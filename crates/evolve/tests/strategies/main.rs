@@ -7,4 +7,6 @@ mod fields;
 mod lists;
 mod metadata;
 mod shapes;
+#[path = "../support/mod.rs"]
+mod support;
 mod values;
