@@ -37,7 +37,8 @@ pub fn lens(input: &[u8]) {
     }
 }
 
-fn reads(kind: &Kind, stored: Value<'_>, arena: &Arena) {
+/// Writes back what every version shows, and moves what is stored to every hub.
+pub(crate) fn reads(kind: &Kind, stored: Value<'_>, arena: &Arena) {
     let arena = &Arena::for_input(arena.allocated_bytes().min(1 << 16));
     let stored = copy(stored, arena);
     for version in kind.history().indexes() {
@@ -85,7 +86,7 @@ fn declaration(request: &Spanned<'_>) -> Option<Declaration> {
 }
 
 /// The document whatever the order of its keys.
-fn told(value: Value<'_>) -> String {
+pub(crate) fn told(value: Value<'_>) -> String {
     String::from_utf8_lossy(&canonical(value)).into_owned()
 }
 

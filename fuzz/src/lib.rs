@@ -7,6 +7,7 @@ mod carry;
 mod cel;
 mod changes;
 mod comments;
+mod computed;
 mod decode;
 mod lens;
 mod lock;
@@ -24,6 +25,7 @@ pub use carry::carry;
 pub use cel::cel;
 pub use changes::changes;
 pub use comments::comments;
+pub use computed::computed;
 pub use decode::decode;
 pub use lens::lens;
 pub use lock::lock;
@@ -46,12 +48,13 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 15] = [
+        let targets: [(&str, fn(&[u8])); 16] = [
             ("admit", admit),
             ("carry", carry),
             ("cel", cel),
             ("changes", changes),
             ("comments", comments),
+            ("computed", computed),
             ("decode", decode),
             ("lens", lens),
             ("lock", lock),

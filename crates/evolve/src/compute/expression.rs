@@ -2,8 +2,8 @@
 
 use wheelwright_document::{Arena, Entry, Number, Value, canonical};
 use wheelwright_expr::{
-    EXPRESSION_LIMIT, Evaluator, Expression, Failure, FailureKind, Identity, ObjectShape, REQUEST_BYTES, ShapeId,
-    ShapeKind, Shapes, Type, Val, Variable,
+    EXPRESSION_LIMIT, Evaluator, Expression, FailureKind, Identity, ObjectShape, REQUEST_BYTES, ShapeId, ShapeKind,
+    Shapes, Type, Val, Variable,
     ast::{Comprehension, Expr, Node},
     parse, selected_name,
 };
@@ -26,6 +26,9 @@ pub(super) struct Computed {
     own: ShapeId,
     any: ShapeId,
     expressions: Box<[(Expression, Fit)]>,
+    /// What is read may be absent, and then there is nothing to compute. A value alone is there: what it has no counterpart
+    /// for is a failure.
+    may_lack: bool,
 }
 
 /// A field of a version.
@@ -40,7 +43,7 @@ impl Computed {
     ) -> Result<Self, Vec<Problem>> {
         let mut shapes = Shapes::default();
         let own = add(&mut shapes, structure, own, None);
-        Self::compile(shapes, own, &[(source, target)])
+        Ok(Self { may_lack: false, ..Self::compile(shapes, own, &[(source, target)])? })
     }
 
     /// An expression over some of the fields of an object.
@@ -100,7 +103,7 @@ impl Computed {
             }
         }
         match problems.is_empty() {
-            true => Ok(Self { shapes, own, any, expressions: expressions.into() }),
+            true => Ok(Self { shapes, own, any, expressions: expressions.into(), may_lack: true }),
             false => Err(problems),
         }
     }
@@ -119,7 +122,8 @@ impl Computed {
             evaluator.set_budget(EXPRESSION_LIMIT);
             let value = match expression.evaluate(&mut evaluator, &variables) {
                 Ok(value) => document(value, context.arena)?,
-                Err(failure) => absent_or_failed(&failure)?,
+                Err(failure) if self.may_lack && failure.kind() == FailureKind::Absent => None,
+                Err(failure) => return Err(Failed(failure.message().to_owned())),
             };
             if let Some(value) = value {
                 fit.check(value)?;
@@ -138,14 +142,6 @@ impl Computed {
         let mut results = Vec::with_capacity(1);
         self.evaluate(own, context, &mut results)?;
         Ok(results.pop().flatten())
-    }
-}
-
-/// What is not there makes what is computed from it absent, and nobody has to be told.
-fn absent_or_failed(failure: &Failure) -> Result<Option<Value<'static>>, Failed> {
-    match failure.kind() {
-        FailureKind::Absent => Ok(None),
-        _ => Err(Failed(failure.message().to_owned())),
     }
 }
 

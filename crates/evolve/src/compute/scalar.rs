@@ -151,12 +151,11 @@ pub(super) fn read<'a>(text: &'a str, scalar: Scalar, arena: &'a Arena) -> Resul
     match scalar {
         Scalar::String | Scalar::Any => Ok(Value::string(text)),
         Scalar::Integer => match Number::new(text) {
-            // A number is spelled as it was written, so that nothing is lost.
-            Some(number) => check_integer(number).map(|()| Value::Number(number)),
+            Some(number) => check_integer(number).map(|()| in_one_spelling(number, arena)),
             None => text.parse().map(|number| integer(number, arena)).map_err(|_| unreadable()),
         },
         Scalar::Number => match Number::new(text) {
-            Some(number) => Ok(Value::Number(number)),
+            Some(number) => Ok(in_one_spelling(number, arena)),
             None => text.parse().map(|number| integer(number, arena)).map_err(|_| unreadable()),
         },
         Scalar::Boolean => match text {
@@ -168,6 +167,15 @@ pub(super) fn read<'a>(text: &'a str, scalar: Scalar, arena: &'a Arena) -> Resul
             Some(number) if number.as_i64().is_some() => Ok(Value::Number(number)),
             _ => Ok(Value::string(text)),
         },
+    }
+}
+
+/// A number in the spelling that servers and clients turn it to anyway: what is spelled otherwise is kept because of that.
+fn in_one_spelling<'a>(number: Number<'a>, arena: &'a Arena) -> Value<'a> {
+    match number.as_str() {
+        "-0" => integer(0, arena),
+        text if text.contains(['.', 'e', 'E']) => decimal(number).map_or(Value::Number(number), |it| it.value(arena)),
+        _ => Value::Number(number),
     }
 }
 

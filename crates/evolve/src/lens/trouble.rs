@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use wheelwright_document::Span;
 
 use crate::{
-    Direction, VersionIndex,
+    Conversion, Direction, Located, VersionIndex,
     compute::Failed,
     link::{Derivation, Link},
 };
@@ -50,7 +50,7 @@ impl Troubles {
             Direction::Down => (&link.respelled.from, link.before),
         };
         let names: Vec<String> = fields.iter().map(|at| at.item.to_string()).collect();
-        let (field, step, span) = (names.join(", "), link.version, link.respelled.with.span);
+        let (field, step, span) = (names.join(", "), link.version, said_at(&link.respelled.with, direction));
         self.push(Trouble { field, version, step, span, message: failed.0 });
     }
 
@@ -68,4 +68,16 @@ impl Troubles {
             found.push(trouble);
         }
     }
+}
+
+/// Where a change says how it goes one way: of several expressions, where they begin.
+fn said_at(with: &Located<Conversion>, direction: Direction) -> Span {
+    let expression = match (&with.item, direction) {
+        (Conversion::Expression { up, .. }, Direction::Up) => Some(up),
+        (Conversion::Expression { down, .. }, Direction::Down) => Some(down),
+        (Conversion::Expressions { up, .. }, Direction::Up) => up.first(),
+        (Conversion::Expressions { down, .. }, Direction::Down) => down.first(),
+        _ => None,
+    };
+    expression.map_or(with.span, |expression| expression.span)
 }

@@ -92,7 +92,7 @@ fn metadata_can_be_read() {
             .map_err(|failed| failed.0)
     };
     assert_eq!(convert(Some(r#"{"name":"n"}"#)), Ok("\"n!\"".to_owned()));
-    assert_eq!(convert(Some("{}")), Ok("-".to_owned()));
+    assert_eq!(convert(Some("{}")), Err("no such key: name".to_owned()));
     assert!(convert(None).is_err());
 }
 

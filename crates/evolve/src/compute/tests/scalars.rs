@@ -91,12 +91,18 @@ fn texts_spell_values() {
     integer.is_up(&[
         ("\"+5\"", "5"),
         ("\"007\"", "7"),
+        ("\"8080.0\"", "8080"),
+        ("\"1e3\"", "1000"),
+        ("\"-0\"", "0"),
         ("\"\"", "failed: \"\" is no integer"),
         ("\"٣\"", "failed: \"٣\" is no integer"),
         ("\"1.5\"", "failed: 1.5 is not a whole number"),
         ("\"9223372036854775808\"", "failed: out of range: 9223372036854775808"),
     ]);
-    single(NUMBER, STRING, Conversion::Text).is_both_ways(&[("1.50", "\"1.50\""), ("1e400", "\"1e400\"")]);
+    let number = single(NUMBER, STRING, Conversion::Text);
+    number.is_both_ways(&[("1.5", "\"1.5\""), ("1e400", "\"1e400\"")]);
+    number.is_up(&[("1.50", "\"1.50\"")]);
+    number.is_down(&[("\"1.50\"", "1.5")]);
     let boolean = single(BOOLEAN, STRING, Conversion::Text);
     boolean.is_both_ways(&[("true", "\"true\""), ("false", "\"false\"")]);
     boolean.is_down(&[("\"yes\"", "failed: \"yes\" is no boolean")]);

@@ -29,7 +29,7 @@ fn chains_of_conversions_keep_every_spelling() {
                    v3: {converted: {seconds: {to: s, with: text}}}}";
     for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
         stored.write("v1", r#"{"t":"1500ms"}"#).reads("v2", r#"{"seconds":1.5}"#).reads("v3", r#"{"s":"1.5"}"#);
-        stored.write("v3", r#"{"s":"2.50"}"#).reads("v2", r#"{"seconds":2.50}"#).reads("v1", r#"{"t":"2.5s"}"#);
+        stored.write("v3", r#"{"s":"2.50"}"#).reads("v2", r#"{"seconds":2.5}"#).reads("v1", r#"{"t":"2.5s"}"#);
         stored.write("v3", r#"{"s":"?"}"#).reads("v2", "{}").reads("v1", "{}");
         stored.write("v2", r#"{"seconds":60}"#).reads("v1", r#"{"t":"1m0s"}"#).reads("v3", r#"{"s":"60"}"#);
     });
