@@ -16,11 +16,12 @@ pub(crate) mod get;
 pub(crate) mod lists;
 pub(crate) mod plan;
 mod put;
+pub(crate) mod recall;
 pub(crate) mod record;
-mod resolve;
+pub(crate) mod resolve;
 mod same;
 pub(crate) mod state;
-mod trouble;
+pub(crate) mod trouble;
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -100,7 +101,7 @@ impl fmt::Display for PutError {
 impl Error for PutError {}
 
 /// The metadata among the entries that no lens looks at.
-fn metadata_of<'a>(outside: &[Entry<'a>]) -> Option<Value<'a>> {
+pub(crate) fn metadata_of<'a>(outside: &[Entry<'a>]) -> Option<Value<'a>> {
     outside.iter().find(|entry| entry.key == "metadata").map(|entry| entry.value)
 }
 

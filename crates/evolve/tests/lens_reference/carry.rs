@@ -32,6 +32,18 @@ proptest! {
     fn what_is_carried_is_what_is_stored_in_unions(numbers in generate::numbers(Focus::Unions)) {
         agree(&numbers)?;
     }
+
+    #[test]
+    fn what_is_carried_is_what_is_stored_of_computed_fields(numbers in generate::numbers(Focus::Computed)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn what_is_carried_is_what_is_stored_of_computed_fields_in_lists(
+        numbers in generate::numbers(Focus::ComputedInLists),
+    ) {
+        agree(&numbers)?;
+    }
 }
 
 fn agree(numbers: &Numbers) -> TestCaseResult {
@@ -49,7 +61,8 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
     let carries: Vec<Carry<'_>> = lenses.iter().filter_map(Carry::new).collect();
     for hub in 0..lenses.len() {
         let mut story = generated.describe();
-        let case = Case { generated: &generated, lenses: &lenses, carries: &carries, hub };
+        let computes = numbers.focus.computes();
+        let case = Case { generated: &generated, lenses: &lenses, carries: &carries, hub, computes };
         case.check(numbers, &mut story)
             .map_err(|difference| TestCaseError::fail(format!("\n{story}hub v{}: {difference}", hub + 1)))?;
     }
@@ -61,6 +74,7 @@ struct Case<'c> {
     lenses: &'c [Lenses],
     carries: &'c [Carry<'c>],
     hub: usize,
+    computes: bool,
 }
 
 impl Case<'_> {
@@ -88,6 +102,9 @@ impl Case<'_> {
         let served = carry.unload(stored, arena).map_err(|error| error.to_string())?;
         let Loaded { stored: back, notes, .. } = carry.load(served, arena);
         same("unload, load", as_json(stored), back, served)?;
+        let mut shown = as_json(self.lenses[self.hub].get(self.lenses[self.hub].hub(), stored, arena));
+        shown["metadata"] = as_json(served)["metadata"].clone();
+        same("what is served is what is shown", shown, served, stored)?;
         if !notes.is_empty() {
             return Err(format!("unload, load: {notes:?}\n  served: {}", as_json(served)));
         }
@@ -117,7 +134,7 @@ impl Case<'_> {
     fn edited<'a>(&'a self, version: usize, stored: Option<Value<'a>>, tape: &[u16], arena: &'a Arena) -> Json {
         let shape = &self.generated.versions[version];
         let mut tape = Tape::new(tape);
-        let writer = Writer { versions: &self.generated.versions, is_undeclared: false, computes: false };
+        let writer = Writer { versions: &self.generated.versions, is_undeclared: false, computes: self.computes };
         let mut document = match stored {
             Some(stored) => {
                 let mut shown = as_json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));
