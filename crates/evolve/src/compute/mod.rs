@@ -111,6 +111,16 @@ impl Converter {
         Ok(Self { work, counts: (from.fields.len(), to.fields.len()) })
     }
 
+    /// Whether what it gives depends on what was there before even where that could be computed: hooks may look at it, and
+    /// what is added to a list comes after what was there.
+    pub(crate) fn looks_back(&self) -> bool {
+        match &self.work {
+            Work::Hook(_) => true,
+            Work::Single(single) => single.orders(),
+            _ => false,
+        }
+    }
+
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,

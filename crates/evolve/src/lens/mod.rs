@@ -16,6 +16,7 @@ pub(crate) mod get;
 pub(crate) mod lists;
 pub(crate) mod plan;
 mod put;
+pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod resolve;
 mod same;

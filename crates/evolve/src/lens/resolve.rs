@@ -11,6 +11,7 @@ use super::{
     get::{Get, says, shows},
     plan::{Scope, View, ViewField},
     put::Put,
+    recall::Before,
     same::same,
     state::{Slot, Slots},
     trouble::Troubles,
@@ -53,24 +54,45 @@ impl<'a> Resolve<'a> {
                 if !is_guarded && way.computed(field).any(is_stored) {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
                     self.rewrite(far.version, way, field, result, slots);
-                } else if field.is_plain {
-                    if way.slots.contains(&field.slot)
-                        && !is_stored(&field.slot)
-                        && let Some(result) = result
-                    {
-                        slots.values[field.slot] = Slot::Value(result);
-                    }
-                } else if result.is_some() {
-                    let computed = self.alone(far.version, field, result);
-                    for slot in way.computed(field) {
-                        if matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot) {
-                            slots.copy(*slot, &computed);
-                        }
-                    }
+                } else {
+                    self.fill(far.version, way, field, result, slots);
                 }
             }
         }
         slots.gone.clear();
+    }
+
+    /// Gives a field that is not stored what is computed of it.
+    pub(super) fn fill(
+        &mut self,
+        version: VersionIndex,
+        way: &'a Way,
+        field: &'a FieldPlan,
+        result: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
+        let Some(value) = result else { return };
+        let is_empty =
+            |slots: &Slots<'a>, slot: &usize| matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot);
+        if field.is_plain {
+            if way.slots.contains(&field.slot) && is_empty(slots, &field.slot) {
+                slots.values[field.slot] = Slot::Value(value);
+            }
+            return;
+        }
+        let computed = self.alone(version, field, result);
+        for slot in way.computed(field) {
+            if is_empty(slots, slot) {
+                slots.copy(*slot, &computed);
+            }
+        }
+    }
+
+    /// Whether a derived field that is there is as it would be derived.
+    pub(super) fn follows(&mut self, plan: &'a DerivationPlan, slots: &Slots<'a>) -> bool {
+        let mut seen = slots.clone();
+        self.derive(&self.scope.computed.all, &mut seen);
+        same_option(self.derived(plan, &seen), self.shown(plan.target, &plan.field, slots))
     }
 
     /// Shows derived values where nothing is stored and nobody said that nothing is there.
@@ -134,7 +156,7 @@ impl<'a> Resolve<'a> {
         &mut self,
         version: VersionIndex,
         view: &View,
-        before: Option<&Slots<'a>>,
+        before: Option<Before<'_, 'a>>,
         placed: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
@@ -166,7 +188,7 @@ impl<'a> Resolve<'a> {
         &mut self,
         version: VersionIndex,
         view: &View,
-        before: Option<&Slots<'a>>,
+        before: Option<Before<'_, 'a>>,
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
@@ -184,11 +206,14 @@ impl<'a> Resolve<'a> {
     }
 
     /// The other spelling of what changed.
-    fn respell(&mut self, way: &'a Way, before: Option<&Slots<'a>>, slots: &mut Slots<'a>) {
+    fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.links[way.link];
         let (source, target) = plan.sides(way.direction);
         let sources = self.read(source, slots);
-        let old = before.map(|before| (self.read(source, before), self.read(target, before)));
+        let old = before.map(|before| {
+            let told = before.told_sources(way.link).map(<[_]>::to_vec);
+            (told.unwrap_or_else(|| self.read(source, before.slots)), self.read(target, before.slots))
+        });
         let is_unchanged = match &old {
             Some((old, _)) => sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
             None => sources.iter().all(Option::is_none),
@@ -209,26 +234,30 @@ impl<'a> Resolve<'a> {
     fn follow(
         &mut self,
         plan: &'a DerivationPlan,
-        before: &Slots<'a>,
+        before: Before<'_, 'a>,
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
         let slot = plan.field.slot;
-        let is_stored = matches!(before.values[slot], Slot::Value(_));
-        if !is_stored || !same_slot(slots.values[slot], before.values[slot]) {
+        let is_stored = matches!(before.slots.values[slot], Slot::Value(_));
+        if !is_stored || !same_slot(slots.values[slot], before.slots.values[slot]) {
             return;
         }
-        let all = &self.scope.computed.all;
-        let mut seen = before.clone();
-        self.derive(all, &mut seen);
+        let follows = match before.told {
+            Some(told) => told.following.contains(&slot),
+            None => self.follows(plan, before.slots),
+        };
+        if !follows {
+            return;
+        }
         let mut written = slots.clone();
         for (slot, wanted) in wanted {
             written.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
         }
-        self.derive(all, &mut written);
-        let (old, new) = (self.derived(plan, &seen), self.derived(plan, &written));
+        self.derive(&self.scope.computed.all, &mut written);
+        let new = self.derived(plan, &written);
         let shown = self.shown(plan.target, &plan.field, slots);
-        if new.is_some() && same_option(old, shown) && !same_option(old, new) {
+        if new.is_some() && !same_option(shown, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
         }
     }
@@ -276,7 +305,7 @@ impl<'a> Resolve<'a> {
     }
 
     /// What the fields of a side are, as its version shows them. What readers only fill in is not there.
-    fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
+    pub(super) fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
         side.fields.iter().map(|field| self.shown(side.version, field, slots)).collect()
     }
 
@@ -347,7 +376,7 @@ impl<'a> Resolve<'a> {
     }
 
     /// The other side of a fact, and what a hook keeps of it.
-    fn convert(
+    pub(super) fn convert(
         &mut self,
         plan: &'a LinkPlan,
         direction: Direction,
@@ -400,7 +429,7 @@ impl<'a> Resolve<'a> {
     }
 
     /// What the values of a side were when the other spelling was written, by the ids of its fields.
-    fn guard(&self, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
+    pub(super) fn guard(&self, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
         let texts = &self.scope.layout.texts;
         let entries = side
             .fields

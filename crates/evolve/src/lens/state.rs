@@ -40,13 +40,13 @@ pub(crate) struct Slots<'a> {
     /// Fields were found where they are not stored: they may be there although nobody has their objects.
     has_misplaced: bool,
     /// What other spellings were when originals were written, by the keys of links.
-    guards: Vec<Entry<'a>>,
+    pub(crate) guards: Vec<Entry<'a>>,
     /// Of what is stored: slots that are empty, although converting another spelling gives something.
     pub(crate) gone: Vec<usize>,
     /// While it is read: the slots that are said to be empty, although something could be derived.
     absent: Vec<usize>,
     /// What hooks keep, by the keys of links.
-    entries: Vec<Entry<'a>>,
+    pub(crate) entries: Vec<Entry<'a>>,
     /// Slots of lists and maps whose parts are spelled by ids, although the hub has names for them.
     spelled_by_ids: Vec<usize>,
     /// Where computed slots come from, for those who listen.
