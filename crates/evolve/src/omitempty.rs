@@ -14,6 +14,7 @@ use crate::{
         get::shows,
         metadata_of,
         plan::{Content, Scope, View, ViewObject},
+        recall::Before,
         resolve::Resolve,
         state::{Slot, Slots, store},
         trouble::Troubles,
@@ -248,7 +249,7 @@ impl<'a> Walk<'_, 'a> {
         slots: &mut Slots<'a>,
     ) {
         let (lenses, arena, metadata) = (self.lenses, self.arena, self.metadata);
-        let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: Troubles::default() };
+        let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
         let mut before = slots.clone();
         resolve.expand(&scope.computed.all, &mut before);
         let mut restored = before.clone();
@@ -256,7 +257,8 @@ impl<'a> Walk<'_, 'a> {
         let known = self.restored.restored.len();
         self.object(scope, view, &view.objects[0], is_said, &mut restored);
         if self.restored.restored.len() > known {
-            resolve.settle(writer, view, Some(&before), &derived, &mut restored);
+            let before = Before { slots: &before, told: None };
+            resolve.settle(writer, view, Some(before), &derived, &mut restored);
             resolve.compress(&mut restored);
             *slots = restored;
         }

@@ -41,7 +41,7 @@ impl<'a> Computing<'a> {
         if scope.computed.is_empty() {
             return Self::default();
         }
-        let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: Troubles::default() };
+        let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
         let mut all = slots.clone();
         resolve.expand(&scope.computed.all, &mut all);
         let guards = resolve.further_guards(&all);
@@ -88,7 +88,7 @@ pub(crate) fn settle<'a>(
     metadata: Option<Value<'a>>,
     arena: &'a Arena,
 ) {
-    let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: Troubles::default() };
+    let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
     let take = |slot: &usize| (*slot, std::mem::take(&mut slots.values[*slot]));
     let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
     let told = resolve.recall(following, slots);

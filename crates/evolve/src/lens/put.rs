@@ -108,7 +108,7 @@ impl<'a> Put<'a> {
     }
 
     fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
-        Resolve { lenses: self.lenses, scope, arena: self.arena, metadata, troubles }
+        Resolve::new(self.lenses, scope, metadata, troubles, self.arena)
     }
 
     /// Writes one field in the place of what the version showed of it.

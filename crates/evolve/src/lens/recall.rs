@@ -3,7 +3,7 @@
 use wheelwright_document::{Entry, Value};
 
 use super::{
-    computed::{Onward, SidePlan, Way},
+    computed::{Onward, Way},
     plan::View,
     resolve::Resolve,
     state::{Slot, Slots},
@@ -101,11 +101,5 @@ impl<'a> Resolve<'a> {
             }
         }
         found
-    }
-
-    /// The values that a guard tells.
-    fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
-        let texts = &self.scope.layout.texts;
-        side.fields.iter().map(|field| guard.get(&texts[field.slot])).collect()
     }
 }

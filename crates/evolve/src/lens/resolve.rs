@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    computed::{Action, DerivationPlan, FieldPlan, LinkPlan, Needed, Onward, SidePlan, Way},
+    computed::{Action, DerivationPlan, FieldPlan, InputPlan, LinkPlan, Needed, Onward, SidePlan, Way},
     get::{Get, says, shows},
     plan::{Scope, View, ViewField},
     put::Put,
@@ -27,6 +27,8 @@ pub(crate) struct Resolve<'a> {
     pub(crate) metadata: Option<Value<'a>>,
     /// Who wants to know what could not be computed.
     pub(crate) troubles: Troubles,
+    /// Room for values that is not in use.
+    pool: Vec<Vec<Option<Value<'a>>>>,
 }
 
 /// The values of the fields of a side.
@@ -36,19 +38,33 @@ type Values<'v, 'a> = &'v [Option<Value<'a>>];
 type Placed<'a> = Vec<(usize, Slot<'a>)>;
 
 impl<'a> Resolve<'a> {
+    pub(crate) fn new(
+        lenses: &'a Lenses,
+        scope: &'a Scope,
+        metadata: Option<Value<'a>>,
+        troubles: Troubles,
+        arena: &'a Arena,
+    ) -> Self {
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new() }
+    }
+
     /// Computes the spellings that are not stored.
     pub(crate) fn expand(&mut self, needed: &'a Needed, slots: &mut Slots<'a>) {
         for way in &needed.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
+            if is_nothing(way, &sources, slots) {
+                self.pool.push(sources);
+                continue;
+            }
             let guard = slots.guard(&plan.key);
             let is_guarded = guard.is_none_or(|guard| same(guard, self.guard(near, &sources)));
             // What the guard says was there is what the other spelling was written beside.
             let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
             let (results, _) = self.convert(plan, way.direction, &sources, old, slots);
-            for (field, result) in far.fields.iter().zip(results) {
+            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
                 if !is_guarded && way.computed(field).any(is_stored) {
@@ -58,6 +74,7 @@ impl<'a> Resolve<'a> {
                     self.fill(far.version, way, field, result, slots);
                 }
             }
+            self.pool.extend([sources, results]);
         }
         slots.gone.clear();
     }
@@ -168,10 +185,13 @@ impl<'a> Resolve<'a> {
             }
         }
         self.propagate(version, view, before, &wanted, slots);
+        if wanted.is_empty() {
+            return;
+        }
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
             let mut trial = slots.clone();
-            self.derive(&self.scope.computed.all, &mut trial);
+            self.derive(&self.scope.computed.shown[version.position()], &mut trial);
             let differing = wanted.iter().filter(|(slot, wanted)| !same_slot(trial.values[*slot], *wanted));
             let differing: Placed<'a> = differing.copied().collect();
             if differing.is_empty() {
@@ -218,14 +238,18 @@ impl<'a> Resolve<'a> {
             Some((old, _)) => sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
             None => sources.iter().all(Option::is_none),
         };
-        if is_unchanged {
-            return;
+        if !is_unchanged {
+            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+            let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
+            slots.set_entry(&plan.key, entry);
+            for (field, result) in target.fields.iter().zip(results.iter().copied()) {
+                self.rewrite(target.version, way, field, result, slots);
+            }
+            self.pool.push(results);
         }
-        let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-        let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
-        slots.set_entry(&plan.key, entry);
-        for (field, result) in target.fields.iter().zip(results) {
-            self.rewrite(target.version, way, field, result, slots);
+        self.pool.push(sources);
+        if let Some((sources, results)) = old {
+            self.pool.extend([sources, results]);
         }
     }
 
@@ -272,9 +296,13 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
+            if is_nothing(way, &sources, slots) {
+                self.pool.push(sources);
+                continue;
+            }
             let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
             let mut has_original = false;
-            for (field, result) in far.fields.iter().zip(results) {
+            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
                 let computed = match field.is_plain {
                     true => None,
                     false => Some(self.alone(far.version, field, result)),
@@ -295,6 +323,7 @@ impl<'a> Resolve<'a> {
             if has_original {
                 guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
             }
+            self.pool.extend([sources, results]);
         }
         for slot in omitted {
             slots.values[slot] = Slot::Absent;
@@ -306,7 +335,18 @@ impl<'a> Resolve<'a> {
 
     /// What the fields of a side are, as its version shows them. What readers only fill in is not there.
     pub(super) fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
-        side.fields.iter().map(|field| self.shown(side.version, field, slots)).collect()
+        let mut values = self.room();
+        for field in &side.fields {
+            let value = self.shown(side.version, field, slots);
+            values.push(value);
+        }
+        values
+    }
+
+    fn room(&mut self) -> Vec<Option<Value<'a>>> {
+        let mut room = self.pool.pop().unwrap_or_default();
+        room.clear();
+        room
     }
 
     fn shown(&mut self, version: VersionIndex, field: &'a FieldPlan, slots: &Slots<'a>) -> Option<Value<'a>> {
@@ -334,6 +374,12 @@ impl<'a> Resolve<'a> {
         new: Option<Value<'a>>,
         slots: &mut Slots<'a>,
     ) {
+        if field.is_plain {
+            if way.slots.contains(&field.slot) {
+                slots.values[field.slot] = new.map_or(Slot::Absent, Slot::Value);
+            }
+            return;
+        }
         let known = field.slots.iter().filter(|slot| !way.slots.contains(slot));
         let known: Placed<'a> = known.map(|slot| (*slot, slots.values[*slot])).collect();
         let shown = self.shown(version, field, slots);
@@ -387,7 +433,7 @@ impl<'a> Resolve<'a> {
         let link = &self.lenses.computations.links[plan.link];
         let entry = slots.entry(&plan.key);
         let mut exchange = Exchange { sources, old, metadata: self.metadata, entry, arena: self.arena };
-        let mut results = Vec::with_capacity(2);
+        let mut results = self.room();
         if let Err(failed) = link.converter.convert(direction, &mut exchange, &mut results) {
             self.troubles.respelled(link, direction, failed);
             results.clear();
@@ -408,16 +454,9 @@ impl<'a> Resolve<'a> {
         let own = &view.objects[0];
         let mut get = Get::new(self.lenses, plan.source, self.arena, ());
         get.metadata = self.metadata;
-        let own = match derivation.deriver.reads() {
+        let own = match &plan.inputs {
             None => get.object(self.scope, view, None, own, slots),
-            Some(names) => {
-                let fields = own.fields.list.iter().filter(|(name, _)| names.contains(name));
-                let entries = fields.filter_map(|(key, field)| {
-                    get.field(self.scope, view, field, slots).map(|value| Entry { key, value })
-                });
-                let entries: Vec<_> = entries.collect();
-                self.arena.slice(&entries)
-            }
+            Some(inputs) => self.inputs(inputs, view, &mut get, slots),
         };
         match derivation.deriver.derive(Value::Object(own), self.metadata, self.arena) {
             Ok(value) => value,
@@ -426,6 +465,27 @@ impl<'a> Resolve<'a> {
                 None
             }
         }
+    }
+
+    /// What an expression reads of an object, and no more: all of it may be large.
+    fn inputs(
+        &self,
+        inputs: &'a [InputPlan],
+        view: &'a View,
+        get: &mut Get<'a, ()>,
+        slots: &Slots<'a>,
+    ) -> &'a [Entry<'a>] {
+        let mut entries = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let (key, field) = &view.objects[input.at.0].fields.list[input.at.1];
+            let is_object = !matches!(says(field, slots), Slot::Value(_)) && shows(view, field, slots);
+            let value = match is_object && !input.below.is_empty() {
+                true => Some(Value::Object(self.inputs(&input.below, view, get, slots))),
+                false => get.field(self.scope, view, field, slots),
+            };
+            entries.extend(value.map(|value| Entry { key, value }));
+        }
+        self.arena.slice(&entries)
     }
 
     /// What the values of a side were when the other spelling was written, by the ids of its fields.
@@ -441,7 +501,7 @@ impl<'a> Resolve<'a> {
     }
 
     /// The values of a side that a guard tells.
-    fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
+    pub(super) fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
         let texts = &self.scope.layout.texts;
         side.fields.iter().map(|field| guard.get(&texts[field.slot])).collect()
     }
@@ -451,6 +511,12 @@ impl<'a> Resolve<'a> {
         let (object, position) = field.at;
         Some((view, &view.objects[object].fields.list[position].1))
     }
+}
+
+/// Whether there is neither anything to convert nor anything that was converted before.
+fn is_nothing(way: &Way, sources: &[Option<Value<'_>>], slots: &Slots<'_>) -> bool {
+    let is_empty = |slot: &usize| matches!(slots.values[*slot], Slot::Absent);
+    sources.iter().all(Option::is_none) && way.slots.iter().all(is_empty)
 }
 
 fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
