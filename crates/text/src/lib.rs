@@ -41,5 +41,5 @@ pub use named_format::NamedFormat;
 pub use pattern::{Pattern, PatternError, Translated};
 pub use quantity::Quantity;
 pub use semver::SemanticVersion;
-pub use time::{Civil, GoDuration, Timestamp, Zone};
+pub use time::{Civil, GoDuration, LONGEST_DURATION, Timestamp, Zone};
 pub use url::Url;

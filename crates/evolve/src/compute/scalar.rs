@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wheelwright_document::{Arena, Number, Owned, Value};
-use wheelwright_text::{GoDuration, Quantity};
+use wheelwright_text::{GoDuration, LONGEST_DURATION, Quantity};
 
 use super::{
     Failed,
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{Direction, Scalar};
 
+const NANOSECONDS: i64 = 1_000_000_000;
 const NANOSECONDS_EXPONENT: i32 = -9;
 
 /// A duration as Go writes it, and a number of seconds.
@@ -20,16 +21,23 @@ pub(super) fn duration<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
         (Value::String(text), scalar) if scalar != Scalar::String => {
             let duration = GoDuration::parse(text.as_str())
                 .ok_or_else(|| Failed(format!("{:?} is no duration", excerpt(text.as_str()))))?;
-            let seconds = Decimal::new(duration.nanoseconds().into(), NANOSECONDS_EXPONENT);
-            Ok(if scalar == Scalar::Integer { seconds.truncated() } else { seconds }.value(arena))
+            let nanoseconds = duration.nanoseconds();
+            Ok(match scalar == Scalar::Integer || nanoseconds % NANOSECONDS == 0 {
+                true => integer(nanoseconds / NANOSECONDS, arena),
+                false => Decimal::new(nanoseconds.into(), NANOSECONDS_EXPONENT).value(arena),
+            })
         }
         (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
-            let seconds = decimal(number)?;
-            let nanoseconds = seconds.times(Decimal::new(1, -NANOSECONDS_EXPONENT)).map(Decimal::truncated);
-            let nanoseconds =
-                nanoseconds.and_then(Decimal::whole).ok_or_else(|| Failed::out_of_range(number.as_str()))?;
-            let text = GoDuration::from_nanoseconds(nanoseconds).as_go();
-            Ok(Value::string(written(format_args!("{text}"), arena)))
+            let nanoseconds = match number.as_i64() {
+                Some(seconds) => seconds.checked_mul(NANOSECONDS),
+                None => {
+                    let nanoseconds = decimal(number)?.times(Decimal::new(1, -NANOSECONDS_EXPONENT));
+                    nanoseconds.map(Decimal::truncated).and_then(Decimal::whole)
+                }
+            };
+            let nanoseconds = nanoseconds.ok_or_else(|| Failed::out_of_range(number.as_str()))?;
+            let duration = GoDuration::from_nanoseconds(nanoseconds);
+            Ok(Value::string(arena.text(duration.spell(&mut [0; LONGEST_DURATION]))))
         }
         (value, _) => as_is(value, target),
     }

@@ -120,37 +120,80 @@ struct AsGo(GoDuration);
 
 impl fmt::Display for AsGo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (nanoseconds, second) = (self.0.0.unsigned_abs(), SECOND.unsigned_abs());
-        if self.0.0 < 0 {
-            f.write_str("-")?;
+        f.write_str(self.0.spell(&mut [0; LONGEST]))
+    }
+}
+
+/// How many bytes the longest spelling has, `-2562047h47m16.854775808s`, and some.
+pub const LONGEST: usize = 32;
+
+/// A text that is written from its end.
+struct Backwards<'b> {
+    buffer: &'b mut [u8; LONGEST],
+    start: usize,
+}
+
+impl Backwards<'_> {
+    fn text(&mut self, text: &str) {
+        self.start -= text.len();
+        self.buffer[self.start..self.start + text.len()].copy_from_slice(text.as_bytes());
+    }
+
+    fn number(&mut self, mut number: u64) {
+        loop {
+            self.start -= 1;
+            self.buffer[self.start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return;
+            }
         }
+    }
+}
+
+impl GoDuration {
+    /// What [`as_go`](Self::as_go) shows, spelled in a buffer.
+    pub fn spell(self, buffer: &mut [u8; LONGEST]) -> &str {
+        let nanoseconds = self.0.unsigned_abs();
+        let mut written = Backwards { buffer, start: LONGEST };
         let (unit, name) = match nanoseconds {
-            0 => return f.write_str("0s"),
+            0 => return "0s",
             1..1_000 => (1, "ns"),
             1_000..1_000_000 => (MICROSECOND.unsigned_abs(), "µs"),
             1_000_000..1_000_000_000 => (MILLISECOND.unsigned_abs(), "ms"),
-            _ => (second, "s"),
+            _ => (SECOND.unsigned_abs(), "s"),
         };
-        let mut whole = nanoseconds / unit;
-        let seconds = nanoseconds / second;
-        if seconds >= 3600 {
-            write!(f, "{}h", seconds / 3600)?;
-        }
-        if seconds >= 60 {
-            write!(f, "{}m", seconds / 60 % 60)?;
-            whole %= 60;
-        }
-        write!(f, "{whole}")?;
-        let (mut fraction, mut place) = (nanoseconds % unit, unit / 10);
+        written.text(name);
+        let (whole, mut fraction) = (nanoseconds / unit, nanoseconds % unit);
         if fraction > 0 {
-            f.write_str(".")?;
+            let mut places = unit.ilog10();
+            while fraction % 10 == 0 {
+                fraction /= 10;
+                places -= 1;
+            }
+            for _ in 0..places {
+                written.number(fraction % 10);
+                fraction /= 10;
+            }
+            written.text(".");
         }
-        while fraction > 0 {
-            write!(f, "{}", fraction / place)?;
-            fraction %= place;
-            place /= 10;
+        match name {
+            "s" if whole >= 60 => {
+                written.number(whole % 60);
+                written.text("m");
+                written.number(whole / 60 % 60);
+                if whole >= 3600 {
+                    written.text("h");
+                    written.number(whole / 3600);
+                }
+            }
+            _ => written.number(whole),
         }
-        f.write_str(name)
+        if self.0 < 0 {
+            written.text("-");
+        }
+        let Backwards { buffer, start } = written;
+        str::from_utf8(&buffer[start..]).unwrap_or_default()
     }
 }
 

@@ -8,7 +8,7 @@ mod zone;
 use std::{cmp::Ordering, fmt};
 
 use calendar::{date_of, days_of};
-pub use duration::GoDuration;
+pub use duration::{GoDuration, LONGEST as LONGEST_DURATION};
 pub(crate) use scan::Scanner;
 pub use zone::Zone;
 
