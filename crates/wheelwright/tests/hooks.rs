@@ -34,7 +34,7 @@ fn run(hooks: &Hooks) -> (String, String, Exit) {
     let exit = match Kinds::compile_with(catalog, &OnDisk::default(), hooks, &mut console).unwrap() {
         Ok(kinds) => {
             let options = ConvertOptions { to: "v2".to_owned(), ..ConvertOptions::default() };
-            convert(files::files([folder.join("persons.yaml")], None), &kinds, &options, &mut console).unwrap()
+            convert(files::files(vec![folder.join("persons.yaml")], None), &kinds, &options, &mut console).unwrap()
         }
         Err(exit) => exit,
     };
