@@ -12,7 +12,8 @@ const HELP: &str = "\
 The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
-                                   a kind, and a short run of every fuzz target
+                                   a kind, random kinds with more than a million writes, and a short run of every
+                                   fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -25,7 +26,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test(),
-        ["test", "--full"] => test().and_then(|()| laws()).and_then(|()| fuzz(None, "20")),
+        ["test", "--full"] => {
+            test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| fuzz(None, "20"))
+        }
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
         ["fuzz", target] => fuzz(Some(target), "60"),
@@ -68,6 +71,15 @@ fn test() -> Result<(), String> {
 fn laws() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "laws"];
     run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_LAW_CASES", "10000").current_dir(root()))
+}
+
+/// Random kinds with random changes, each with all its hubs, against the laws and against a model of the lens. Every case
+/// is several writes, each of which is held against every version and every pair of hubs.
+fn random_kinds() -> Result<(), String> {
+    let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "lens_reference"];
+    let mut command = Command::new(cargo_program());
+    command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
+    run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

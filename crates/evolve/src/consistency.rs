@@ -433,4 +433,29 @@ mod tests {
             assert!(!explains(way, None), "{way:?}");
         }
     }
+
+    #[test]
+    fn all_ways_agree_on_what_is_computed() {
+        let v1 = "{type: object, properties: {timeout: {type: string, default: 10m}, size: {type: string}, \
+            disk: {type: object, properties: {gb: {type: integer, default: 1}}}, owner: {type: string, default: me}, \
+            rules: {type: array, items: {type: object, properties: {port: {type: string, default: '80'}}}}}}";
+        let v2 = "{type: object, properties: {seconds: {type: integer, default: 600}, bytes: {type: integer, default: 1}, \
+            disks: {type: array, items: {type: object, properties: {gb: {type: integer, default: 1}}}}, \
+            contact: {type: string}, kind: {type: string}, \
+            rules: {type: array, items: {type: object, properties: {number: {type: integer}}}}}}";
+        let changes = "v2: {converted: {timeout: {to: seconds, with: durationSeconds}, size: {to: bytes, with: quantity}, \
+            disk: {to: disks, with: oneItem}, 'rules[].port': {to: 'rules[].number', with: text}}, \
+            derived: {up: {contact: self.owner, kind: \"'new'\"}, down: {owner: self.contact}}}";
+        for hub in ["v1", "v2"] {
+            let kind = kind(&[("v1", v1), ("v2", v2)], changes, hub);
+            let consistency = kind.consistency().unwrap();
+            assert_eq!(texts(&kind, &consistency.broken), [""; 0], "{hub}: {:?}", consistency.broken);
+            let frozen = |text: &str| {
+                let id = kind.history().ids().find(|id| *kind.history().field(*id).text == *text).unwrap();
+                kind.history().field(id).frozen.as_ref().map(spelled)
+            };
+            let inherited = [frozen("seconds"), frozen("bytes"), frozen("rules[].number")];
+            assert_eq!(inherited, [Some("600".to_owned()), None, Some("80".to_owned())]);
+        }
+    }
 }

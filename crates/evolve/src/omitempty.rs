@@ -10,9 +10,14 @@ use crate::{
     Declaration, FieldId, History, Lenses, Scalar, Selector, Shape, Step, VersionIndex, Writers,
     carry::Places,
     lens::{
+        computed::SidePlan,
         get::shows,
+        metadata_of,
         plan::{Content, Scope, View, ViewObject},
+        recall::Before,
+        resolve::Resolve,
         state::{Slot, Slots, store},
+        trouble::Troubles,
     },
     overlaid_schema,
 };
@@ -164,7 +169,8 @@ impl Zeros {
             && !ambiguous.is_empty()
         {
             let (outside, inside) = lenses.split(entries, arena);
-            let mut walk = Walk { lenses, written_with, ambiguous, arena, restored: &mut restored };
+            let metadata = metadata_of(outside);
+            let mut walk = Walk { lenses, written_with, ambiguous, metadata, arena, restored: &mut restored };
             let changed = walk.scope(0, inside);
             restored.stored = lenses.joined(lenses.hub(), outside, changed, arena);
         }
@@ -197,6 +203,7 @@ struct Walk<'r, 'a> {
     lenses: &'a Lenses,
     written_with: Option<VersionIndex>,
     ambiguous: HashMap<FieldId, Absence>,
+    metadata: Option<Value<'a>>,
     arena: &'a Arena,
     restored: &'r mut Restored<'a>,
 }
@@ -211,16 +218,20 @@ impl<'a> Walk<'_, 'a> {
                 slots.values[slot] = Slot::Value(self.content(&scope.slots[slot].content, value));
             }
         }
-        match self.written_with.map(|writer| &scope.views[writer.position()]) {
-            Some(Some(view)) => self.object(scope, view, &view.objects[0], &mut slots),
+        let is_said = said_otherwise(scope, &slots);
+        match self.written_with.map(|writer| (writer, &scope.views[writer.position()])) {
+            Some((_, Some(view))) if scope.computed.is_empty() => {
+                self.object(scope, view, &view.objects[0], &is_said, &mut slots);
+            }
+            Some((writer, Some(view))) => self.spelled(scope, (writer, view), &is_said, &mut slots),
             // The writer did not have the list or map.
-            Some(None) => {}
+            Some((_, None)) => {}
             None => {
                 let parents = Places::parents_of(scope);
                 for (slot, parent) in parents.into_iter().enumerate() {
                     let is_there = parent.is_none_or(|parent| !slots.values[parent].is_absent());
                     if is_there {
-                        self.field(scope, slot, &mut slots);
+                        self.field(scope, slot, &is_said, &mut slots);
                     }
                 }
             }
@@ -228,22 +239,55 @@ impl<'a> Walk<'_, 'a> {
         store(scope, &slots, self.arena)
     }
 
+    /// The fields that the writer had of a scope in which some are computed: other spellings of what is zero are those of
+    /// zero.
+    fn spelled(
+        &mut self,
+        scope: &'a Scope,
+        (writer, view): (VersionIndex, &'a View),
+        is_said: &[bool],
+        slots: &mut Slots<'a>,
+    ) {
+        let (lenses, arena, metadata) = (self.lenses, self.arena, self.metadata);
+        let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
+        let mut before = slots.clone();
+        resolve.expand(&scope.computed.all, &mut before);
+        let mut restored = before.clone();
+        let derived = resolve.derive(&scope.computed.all, &mut restored);
+        let known = self.restored.restored.len();
+        self.object(scope, view, &view.objects[0], is_said, &mut restored);
+        if self.restored.restored.len() > known {
+            let before = Before { slots: &before, told: None };
+            resolve.settle(writer, view, Some(before), &derived, &mut restored);
+            resolve.compress(&mut restored);
+            *slots = restored;
+        }
+    }
+
     /// The fields of an object that the writer had, and of those inside it that it shows.
-    fn object(&mut self, scope: &'a Scope, view: &'a View, object: &'a ViewObject, slots: &mut Slots<'a>) {
+    fn object(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        object: &'a ViewObject,
+        is_said: &[bool],
+        slots: &mut Slots<'a>,
+    ) {
         for (_, field) in &object.fields.list {
             match field.object {
                 Some(below) if shows(view, field, slots) && !matches!(slots.values[field.slot], Slot::Value(_)) => {
-                    self.object(scope, view, &view.objects[below], slots);
+                    self.object(scope, view, &view.objects[below], is_said, slots);
                 }
                 Some(_) => {}
-                None => self.field(scope, field.slot, slots),
+                None => self.field(scope, field.slot, is_said, slots),
             }
         }
     }
 
-    fn field(&mut self, scope: &Scope, slot: usize, slots: &mut Slots<'a>) {
+    fn field(&mut self, scope: &Scope, slot: usize, is_said: &[bool], slots: &mut Slots<'a>) {
         let id = scope.slots[slot].id;
-        let Some(absence) = self.ambiguous.get(&id).filter(|_| slots.values[slot].is_absent()) else { return };
+        let is_absent = slots.values[slot].is_absent() && !is_said[slot];
+        let Some(absence) = self.ambiguous.get(&id).filter(|_| is_absent) else { return };
         match absence {
             Absence::Zero(zero) => {
                 slots.values[slot] = Slot::Value(zero.value());
@@ -271,6 +315,23 @@ impl<'a> Walk<'_, 'a> {
             (_, value) => value,
         }
     }
+}
+
+/// Which slots are spellings of a fact that is stored in another one, whether or not it can be converted.
+fn said_otherwise(scope: &Scope, slots: &Slots<'_>) -> Vec<bool> {
+    let mut is_said: Vec<bool> = slots.values.iter().map(|value| !value.is_absent()).collect();
+    let links = &scope.computed.links;
+    // A fact may be spelled anew as often as there are links.
+    for _ in links {
+        for link in links {
+            let of = |side: &SidePlan| side.fields.iter().flat_map(|field| field.slots.clone()).collect::<Vec<_>>();
+            let all = [of(&link.from), of(&link.to)].concat();
+            if all.iter().any(|slot| is_said[*slot]) {
+                all.into_iter().for_each(|slot| is_said[slot] = true);
+            }
+        }
+    }
+    is_said
 }
 
 impl Zero {
@@ -423,5 +484,36 @@ mod tests {
         let [refused] = &restored.refused[..] else { panic!("{restored:?}") };
         assert_eq!(refused.reason, RefusedBecause::SchemaGone { writer: VersionIndex(0) });
         assert!(refused.message(kind.history()).starts_with("old is absent in a record written with v1,"));
+    }
+
+    #[test]
+    fn zero_is_never_put_over_a_fact_that_is_stored_in_another_spelling() {
+        let v1 =
+            "{type: object, properties: {seconds: {type: integer, default: 5}, other: {type: integer, default: 5}}}";
+        let v2 = "{type: object, properties: {timeout: {type: string}, other: {type: integer, default: 5}}}";
+        let changes = "{v1: {writers: omitempty}, v2: {converted: {seconds: {to: timeout, with: durationSeconds}}}}";
+        let declaration = declaration(&[("v1", v1), ("v2", v2)], changes);
+        let kind = Kind::compile(&declaration, None).0.unwrap();
+        let zeros = Zeros::new(&declaration, kind.history());
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        for hub in [v1, v2] {
+            let lenses = kind.lenses_for(hub);
+            for (json, seconds, timeout) in [
+                (r#"{"timeout":"1m"}"#, Some("60"), r#""1m""#),
+                (r#"{"timeout":"soon"}"#, None, r#""soon""#),
+                ("{}", Some("0"), r#""0s""#),
+            ] {
+                let arena = Arena::new();
+                let stored = lenses.put(v2, document(json, &arena), None, crate::Part::Whole, &arena).unwrap();
+                let restored = zeros.restore(&lenses, stored, Some(v1), &arena).stored;
+                let old = lenses.get(v1, restored, &arena);
+                let new = lenses.get(v2, restored, &arena);
+                // What cannot be converted reads as its default.
+                let expected = document(seconds.unwrap_or("5"), &arena);
+                assert!(same(old.get("seconds").unwrap(), expected), "{hub:?} {json}: {old:?}");
+                assert!(same(new.get("timeout").unwrap(), document(timeout, &arena)), "{hub:?} {json}: {new:?}");
+                assert!(same(new.get("other").unwrap(), document("0", &arena)), "{hub:?} {json}: {new:?}");
+            }
+        }
     }
 }

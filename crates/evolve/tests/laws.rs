@@ -151,7 +151,7 @@ fn every_law_holds_for_a_kind_with_every_change_in_it() {
 
 fn report_of(kind: &str, versions: [&'static str; 3], changes: &'static str) -> Report {
     let arena = Arena::new();
-    let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).unwrap();
+    let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).expect("JSON");
     let mut own = Declaration::new("shop.example.com", kind);
     for (name, text) in ["v1", "v2", "v3"].into_iter().zip(versions) {
         let schema = lower_schema(&read(text)).item;
@@ -162,7 +162,7 @@ fn report_of(kind: &str, versions: [&'static str; 3], changes: &'static str) -> 
     own.steps = steps;
     let (kind, problems) = Kind::compile_with(&own, None, &Hooks::new().register("address", Address));
     assert!(problems.is_empty(), "{problems:?}");
-    Laws { cases: 2 * cases(), seed: 2 }.run(&kind.unwrap(), &own, &mut |_| {})
+    Laws { cases: 2 * cases(), seed: 2 }.run(&kind.expect("there are versions"), &own, &mut |_| {})
 }
 
 #[test]

@@ -1,14 +1,11 @@
 //! Node pools: what no version may lose or make up, shown on `examples/nodepools` and, where they are there, on the four
 //! real documents of ARO-HCP.
-//!
-//! These are in the folder that `WHEELWRIGHT_SHARED` names, or in `shared` beside the repository.
 
-use std::{
-    collections::BTreeMap,
-    env, fs,
-    path::{Path, PathBuf},
-};
+mod shared;
 
+use std::{collections::BTreeMap, fs, path::Path};
+
+use shared::{aro_hcp, shared};
 use wheelwright::{
     catalog::Catalog,
     document::{Arena, Value, canonical, decode},
@@ -24,8 +21,6 @@ const POOLS: [&str; 4] = [
 ];
 const ZERO: &str = POOLS[1];
 const FAST: &str = POOLS[2];
-const REAL_VERSIONS: [&str; 4] =
-    ["2024-06-10-preview", "2025-12-23-preview", "2026-06-30-preview", "2026-09-01-preview"];
 
 #[test]
 fn a_pool_created_at_any_version_reads_at_every_other_as_its_normal_form() {
@@ -309,43 +304,10 @@ fn ours() -> Catalog {
     Catalog::load(&[folder]).expect("the example can be read")
 }
 
-/// A catalog of the real documents, in a folder of its own: references do not lead out of the tree of a catalog.
-#[expect(clippy::print_stdout, reason = "says that they were skipped")]
+/// The catalog of the real documents.
 fn real(name: &str) -> Option<Catalog> {
-    let api = shared().map(|shared| shared.join("real-apis/aro-hcp/api")).filter(|api| api.exists());
-    let Some(api) = api else {
-        println!("real node pools: SKIPPED");
-        return None;
-    };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nodepool").join(name);
-    copy(&api, &folder.join("api")).expect("the documents can be copied");
-    let preview = "api/redhatopenshift/resource-manager/Microsoft.RedHatOpenShift/hcpopenshiftclusters/preview";
-    let versions: String =
-        REAL_VERSIONS.iter().map(|name| format!("      {name}: {preview}/{name}/openapi.json\n")).collect();
-    let entry = |definition: &str| format!("  - openapi:\n{versions}    definition: {definition}\n");
-    let (pools, clusters) = (entry("NodePool"), entry("HcpOpenShiftCluster"));
-    let catalog = format!("kinds:\n{pools}    changes: changes.yaml\n{clusters}");
-    let changes = "2024-06-10-preview:\n  writers: omitempty\n  default:\n    properties.platform.osDisk: {}\n    \
-                   properties.version.channelGroup: stable\n";
-    fs::write(folder.join("wheelwright.yaml"), catalog).expect("the folder is ours");
-    fs::write(folder.join("changes.yaml"), changes).expect("the folder is ours");
+    let folder = aro_hcp(&format!("nodepool-{name}"))?;
     Some(Catalog::load(&[folder]).expect("the real documents can be read"))
-}
-
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let to = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() { copy(&path, &to)? } else { fs::write(to, fs::read(&path)?)? }
-    }
-    Ok(())
-}
-
-fn shared() -> Option<PathBuf> {
-    let named = env::var_os("WHEELWRIGHT_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    named.or_else(|| beside.exists().then_some(beside))
 }
 
 fn json<'a>(text: &str, arena: &'a Arena) -> Value<'a> {

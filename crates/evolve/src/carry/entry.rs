@@ -33,10 +33,29 @@ pub(crate) enum Body<'a> {
     Whole { id: &'a str, value: Value<'a>, hash: u64 },
     /// Nobody wrote an object that is shown; as long as it looks like this.
     Implicit { id: &'a str },
+    /// Of a fact in several spellings, by the key of its link: what is known of it besides their values.
+    Link(LinkEntry<'a>),
+    /// A field is absent although it could be derived: somebody said so.
+    Absent { id: &'a str, place: Place<'a> },
+    /// Of derived fields: which are merely shown, as long as they look like this, or are objects; and which a client wrote
+    /// as they would be derived, so that they follow what they are derived from.
+    Derived { shown: Vec<(&'a str, Option<u64>)>, following: Vec<&'a str> },
     /// Of a value of a map: it is null.
     Null,
     /// Of a list without keys: what its items looked like, so that changed ones are known by their neighbours.
     Items(Vec<u64>),
+}
+
+/// What is known of a fact in several spellings besides their values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkEntry<'a> {
+    pub(crate) key: &'a str,
+    /// What this side of it was when it was served.
+    pub(crate) guard: Option<Value<'a>>,
+    /// The fields of the other side that are absent, although converting this one gives something.
+    pub(crate) gone: Vec<&'a str>,
+    /// What a hook keeps.
+    pub(crate) kept: Option<Value<'a>>,
 }
 
 /// What was around a field that is not shown. By it a reader knows whether a client took the field away.
@@ -212,6 +231,26 @@ impl<'a> Carried<'a> {
                 fields.extend([("whole", Value::string(id)), ("value", *value), ("hash", hash_value(*hash, arena))]);
             }
             Body::Implicit { id } => fields.push(("implicit", Value::string(id))),
+            Body::Link(LinkEntry { key, guard, gone, kept }) => {
+                fields.push(("link", Value::string(key)));
+                fields.extend(guard.map(|guard| ("guard", guard)));
+                if !gone.is_empty() {
+                    fields.push(("gone", texts(gone, arena)));
+                }
+                fields.extend(kept.map(|kept| ("kept", kept)));
+            }
+            Body::Absent { id, place } => {
+                fields.push(("absent", Value::string(id)));
+                place.write(&mut fields, arena);
+            }
+            Body::Derived { shown, following } => {
+                let look = |hash: &Option<u64>| hash.map_or(Value::Object(&[]), |hash| hash_value(hash, arena));
+                let shown: Vec<_> = shown.iter().map(|(id, hash)| (*id, look(hash))).collect();
+                fields.push(("shown", object(&shown, arena)));
+                if !following.is_empty() {
+                    fields.push(("following", texts(following, arena)));
+                }
+            }
             Body::Null => fields.push(("value", Value::Null)),
             Body::Items(hashes) => {
                 let text: String = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
@@ -242,13 +281,25 @@ impl<'a> Carried<'a> {
         } else if let Some(items) = text_of("items") {
             let hashes = (0..items.len()).step_by(16).map(|at| hash_from(items.get(at..at + 16)?));
             Body::Items(hashes.collect::<Option<_>>()?)
+        } else if let Some(key) = text_of("link") {
+            let gone = value.get("gone").map_or(Some(Vec::new()), texts_from)?;
+            Body::Link(LinkEntry { key, guard: value.get("guard"), gone, kept: value.get("kept") })
+        } else if let Some(id) = text_of("absent") {
+            Body::Absent { id, place: Place::read(value)? }
+        } else if let Some(shown) = value.get("shown") {
+            let look = |entry: &Entry<'a>| match entry.value {
+                Value::Object(_) => Some((entry.key, None)),
+                hash => Some((entry.key, Some(hash_from(hash.as_str()?)?))),
+            };
+            let following = value.get("following").map_or(Some(Vec::new()), texts_from)?;
+            Body::Derived { shown: shown.as_object()?.iter().map(look).collect::<Option<_>>()?, following }
         } else if value.get("value")?.is_null() && !way.is_empty() {
             Body::Null
         } else {
             return None;
         };
-        let held = value.get("value").map_or(0, depth);
-        (way.len() + held < MAX_DEPTH).then_some(Self { way, body })
+        let held = ["value", "guard", "kept"].iter().filter_map(|key| value.get(key)).map(depth).max();
+        (way.len() + held.unwrap_or_default() < MAX_DEPTH).then_some(Self { way, body })
     }
 
     /// The name of the annotation after its prefix. It says nothing that the value does not say; `salt` tells names apart
@@ -259,6 +310,9 @@ impl<'a> Carried<'a> {
             Body::Extra { sort, key, .. } => (sort.word(), *key),
             Body::Whole { id, .. } => ("whole", *id),
             Body::Implicit { id } => ("implicit", *id),
+            Body::Link(LinkEntry { key, .. }) => ("link", *key),
+            Body::Absent { id, .. } => ("absent", *id),
+            Body::Derived { .. } => ("derived", "derived"),
             Body::Null | Body::Items(_) => ("items", self.way.iter().rev().find_map(Leg::text).unwrap_or_default()),
         };
         let is_whole = self.way.is_empty() && sort == "id" && salt == 0;
@@ -372,6 +426,14 @@ fn readable(text: &str) -> String {
 
 fn object<'a>(fields: &[(&'a str, Value<'a>)], arena: &'a Arena) -> Value<'a> {
     Value::Object(arena.slice_from(fields.iter().map(|(key, value)| Entry { key, value: *value })))
+}
+
+fn texts<'a>(texts: &[&'a str], arena: &'a Arena) -> Value<'a> {
+    Value::Array(arena.slice_from(texts.iter().map(|text| Value::string(text))))
+}
+
+fn texts_from<'a>(value: Value<'a>) -> Option<Vec<&'a str>> {
+    value.as_array()?.iter().map(|text| text.as_str()).collect()
 }
 
 fn hash_value<'a>(hash: u64, arena: &'a Arena) -> Value<'a> {

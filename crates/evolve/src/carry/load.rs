@@ -6,7 +6,8 @@ use wheelwright_document::{Arena, Entry, Value, encode};
 
 use super::{
     CarryFate, Places,
-    entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
+    computed::{look, settle},
+    entry::{Beside, Body, Carried, ExtraSort, Leg, LinkEntry, Place, Within, stable_hash},
     unload::{filled_items, hash_of_keys},
 };
 use crate::{
@@ -58,6 +59,7 @@ pub(crate) struct Load<'e, 'a> {
     lenses: &'a Lenses,
     places: &'a [Places],
     arena: &'a Arena,
+    metadata: Option<Value<'a>>,
     entries: &'e [Carried<'a>],
     /// What became of each entry: nothing to tell, or something. What no one came by is gone.
     pub(crate) fates: Vec<Option<CarryFate>>,
@@ -88,13 +90,21 @@ struct Writing<'a> {
     shown: Vec<Option<Value<'a>>>,
     /// What is known of the fields before a client changed the document: those that are carried.
     before: Slots<'a>,
+    /// The links of which something is told.
+    links: HashSet<&'a str>,
     /// What objects hold besides fields, by its name.
     extras: HashSet<(Option<usize>, ExtraSort, &'a str)>,
 }
 
 impl<'e, 'a> Load<'e, 'a> {
-    pub(crate) fn new(lenses: &'a Lenses, places: &'a [Places], entries: &'e [Carried<'a>], arena: &'a Arena) -> Self {
-        Self { lenses, places, arena, entries, fates: vec![Some(CarryFate::Gone); entries.len()] }
+    pub(crate) fn new(
+        lenses: &'a Lenses,
+        places: &'a [Places],
+        entries: &'e [Carried<'a>],
+        metadata: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Self {
+        Self { lenses, places, arena, metadata, entries, fates: vec![Some(CarryFate::Gone); entries.len()] }
     }
 
     pub(crate) fn scope(
@@ -115,6 +125,7 @@ impl<'e, 'a> Load<'e, 'a> {
             slots,
             document,
             shown: vec![None; scope.slots.len()],
+            links: HashSet::new(),
             extras: HashSet::new(),
         };
         let inside = tree.map(|tree| self.inside(scope, tree)).unwrap_or_default();
@@ -128,6 +139,29 @@ impl<'e, 'a> Load<'e, 'a> {
             }
             // Only once everything is in its place is it known which objects nobody wrote.
             here().for_each(|(_, body)| writing.take_back(body));
+            for (position, body) in here() {
+                if let Body::Absent { id, place } = body {
+                    self.fates[position] = writing.say_absent(id, place);
+                }
+            }
+        }
+        if !scope.computed.is_empty() {
+            let (mut shown, mut following) = (Vec::new(), Vec::new());
+            let mut is_known = vec![false; scope.slots.len()];
+            for position in tree.iter().flat_map(|tree| &tree.here) {
+                if let Body::Derived { shown: looks, following: ids } = &self.entries[*position].body {
+                    for (id, look) in looks {
+                        let Some(slot) = scope.layout.by_id.get(*id).map(|field| field.slot) else { continue };
+                        let is_new = !std::mem::replace(&mut is_known[slot], true);
+                        if is_new && writing.is_merely_shown(self.lenses, slot, *look, self.arena) {
+                            shown.push(slot);
+                        }
+                    }
+                    following.extend(ids.iter().filter_map(|id| Some(scope.layout.by_id.get(*id)?.slot)));
+                }
+            }
+            let slots = &mut writing.slots;
+            settle(self.lenses, scope, view, slots, &shown, following, self.metadata, self.arena);
         }
         store(scope, &writing.slots, self.arena)
     }
@@ -381,8 +415,48 @@ impl<'a> Writing<'a> {
                 None => Some(CarryFate::UnknownField),
             },
             Body::Implicit { id } => (!by_id.contains_key(*id)).then_some(CarryFate::UnknownField),
-            Body::Null | Body::Items(_) => Some(CarryFate::Gone),
+            Body::Link(link) => self.set_link(link),
+            Body::Derived { .. } => None,
+            Body::Absent { .. } | Body::Null | Body::Items(_) => Some(CarryFate::Gone),
         }
+    }
+
+    fn set_link(&mut self, link: &LinkEntry<'a>) -> Option<CarryFate> {
+        let LinkEntry { key, guard, gone, kept } = link;
+        let slots = &mut self.slots;
+        if !self.links.insert(key) {
+            return Some(CarryFate::Superseded);
+        }
+        slots.guards.extend(guard.map(|value| Entry { key, value }));
+        slots.entries.extend(kept.map(|value| Entry { key, value }));
+        slots.gone.extend(gone.iter().filter_map(|id| Some(self.scope.layout.by_id.get(*id)?.slot)));
+        None
+    }
+
+    /// Says that a field is absent although it could be derived, if nothing else was said meanwhile.
+    fn say_absent(&mut self, id: &str, place: &Place<'a>) -> Option<CarryFate> {
+        let Some(field) = self.scope.layout.by_id.get(id) else { return Some(CarryFate::UnknownField) };
+        let fate = self.fate(field.slot, place);
+        let slot = &mut self.slots.values[field.slot];
+        match (fate, &slot) {
+            (Some(fate), _) => Some(fate),
+            (None, Slot::Absent) => {
+                *slot = Slot::Tombstone;
+                None
+            }
+            (None, _) => Some(CarryFate::Superseded),
+        }
+    }
+
+    /// Whether the document still shows a derived field as it was shown.
+    fn is_merely_shown(&self, lenses: &'a Lenses, slot: usize, before: Option<u64>, arena: &'a Arena) -> bool {
+        let Some(field) = self.places.field(self.view, slot) else { return false };
+        let is_same = match (self.slots.values[slot], self.shown[slot], before) {
+            (Slot::Object(_), _, None) => true,
+            (Slot::Value(_), Some(shown), Some(before)) => look(lenses, self.scope, field, shown, arena) == before,
+            _ => false,
+        };
+        is_same && self.scope.computed.derivable.contains(&slot)
     }
 
     fn set(&mut self, slot: usize, value: Value<'a>, place: &Place<'a>) -> Option<CarryFate> {

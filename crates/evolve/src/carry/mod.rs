@@ -6,6 +6,7 @@
 //! [`Carry::convert`] leads from any version to any other. Entries go with the object or item that they belong to: a
 //! client that removes it removes them, and none is ever given to another one.
 
+mod computed;
 mod entry;
 mod load;
 mod size;
@@ -30,7 +31,10 @@ use self::{
 };
 use crate::{
     Envelope, Lenses,
-    lens::plan::{Scope, View, ViewField},
+    lens::{
+        metadata_of,
+        plan::{Scope, View, ViewField},
+    },
 };
 
 /// What the names of the annotations begin with.
@@ -130,7 +134,7 @@ impl<'l> Carry<'l> {
     pub fn unload<'a>(&'a self, stored: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, NoAnnotations> {
         let Value::Object(entries) = stored else { return Ok(stored) };
         let (outside, inside) = self.lenses.split(entries, arena);
-        let mut unload = Unload::new(self.lenses, &self.places, arena);
+        let mut unload = Unload::new(self.lenses, &self.places, metadata_of(outside), arena);
         let shown = unload.scope(0, inside);
         let outside = with_annotations(outside, &unload.found, arena)?;
         Ok(self.lenses.joined(self.lenses.hub(), outside, shown, arena))
@@ -153,7 +157,9 @@ impl<'l> Carry<'l> {
             }
         }
         let tree = (!carried.is_empty()).then(|| Tree::of(&carried, arena));
-        let mut load = Load::new(self.lenses, &self.places, &carried, arena);
+        let undecodable: HashSet<&str> = notes.iter().map(|note| note.annotation).collect();
+        let metadata = metadata_of(without_annotations(outside, &undecodable, arena));
+        let mut load = Load::new(self.lenses, &self.places, &carried, metadata, arena);
         let stored = load.scope(0, inside, tree.as_ref());
         let told = names.iter().zip(&load.fates);
         notes.extend(told.filter_map(|(annotation, fate)| Some(CarryNote { annotation, fate: (*fate)? })));

@@ -6,6 +6,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Places,
+    computed::{Computing, look},
     entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
 };
 use crate::{
@@ -23,6 +24,7 @@ pub(crate) struct Unload<'a> {
     lenses: &'a Lenses,
     places: &'a [Places],
     arena: &'a Arena,
+    metadata: Option<Value<'a>>,
     /// The way to where it is.
     way: Vec<Leg<'a>>,
     pub(crate) found: Vec<Carried<'a>>,
@@ -33,7 +35,9 @@ struct Reading<'s, 'a> {
     scope: &'a Scope,
     places: &'a Places,
     view: &'a View,
+    /// What is shown, derived fields too.
     slots: &'s Slots<'a>,
+    computing: &'s Computing<'a>,
     /// What the document shows of each field.
     shown: Vec<Option<Value<'a>>>,
 }
@@ -76,19 +80,22 @@ impl<'a> Reading<'_, 'a> {
 }
 
 impl<'a> Unload<'a> {
-    pub(crate) fn new(lenses: &'a Lenses, places: &'a [Places], arena: &'a Arena) -> Self {
-        Self { lenses, places, arena, way: Vec::new(), found: Vec::new() }
+    pub(crate) fn new(lenses: &'a Lenses, places: &'a [Places], metadata: Option<Value<'a>>, arena: &'a Arena) -> Self {
+        Self { lenses, places, arena, metadata, way: Vec::new(), found: Vec::new() }
     }
 
     pub(crate) fn scope(&mut self, scope_index: usize, stored: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
         let scope = &self.lenses.scopes[scope_index];
         let Some(view) = &scope.views[self.lenses.hub().position()] else { return stored };
         let mut slots = Slots::default();
-        slots.load(scope, stored);
+        self.lenses.load(scope_index, stored, &mut slots, self.arena);
+        let computing = Computing::of(self.lenses, scope, view, &mut slots, self.metadata, self.arena);
         let shown = vec![None; scope.slots.len()];
-        let mut reading = Reading { scope, places: &self.places[scope_index], view, slots: &slots, shown };
+        let places = &self.places[scope_index];
+        let mut reading = Reading { scope, places, view, slots: &slots, computing: &computing, shown };
         let document = self.object(&mut reading, None, &view.objects[0]);
         self.unshown(&reading, document);
+        self.computed(&reading);
         document
     }
 
@@ -154,6 +161,12 @@ impl<'a> Unload<'a> {
                 self.extras(reading, Some(slot), object, document);
                 is_told_by_others[slot] |= extras.is_some() && !view.says[slot];
             }
+            if reading.computing.is_derived(slot) {
+                continue;
+            }
+            if let Slot::Tombstone = slots.values[slot] {
+                self.push(Body::Absent { id, place: reading.place(slot, document) });
+            }
             let value = match (slots.values[slot], shown) {
                 (Slot::Absent | Slot::Tombstone, Some(_)) => {
                     self.push(Body::Implicit { id });
@@ -177,6 +190,26 @@ impl<'a> Unload<'a> {
                 self.push(body);
             }
         }
+    }
+
+    /// Collects what is known of computed fields besides their values.
+    fn computed(&mut self, reading: &Reading<'_, 'a>) {
+        let Reading { scope, view, slots, computing, .. } = *reading;
+        let texts = &scope.layout.texts;
+        let mut shown = Vec::with_capacity(computing.derived.len());
+        for slot in &computing.derived {
+            if let Some(value) = reading.shown[*slot] {
+                let is_object = matches!(slots.values[*slot], Slot::Object(_));
+                let field = reading.places.field(view, *slot);
+                let look = || look(self.lenses, scope, field?, value, self.arena).into();
+                shown.push((&*texts[*slot], if is_object { None } else { look() }));
+            }
+        }
+        let following: Vec<&str> = computing.following.iter().map(|slot| &*texts[*slot]).collect();
+        if !(shown.is_empty() && following.is_empty()) {
+            self.push(Body::Derived { shown, following });
+        }
+        computing.links(scope, slots).for_each(|link| self.push(Body::Link(link)));
     }
 
     /// Collects what an object holds besides fields and is not shown, if the object itself is.

@@ -51,6 +51,9 @@ pub(crate) fn constraints(
         if matches!(&finding.what, What::Tightened(limits) if limits.iter().all(Limit::refuses_only_empty)) {
             finding.level = Level::Note;
         }
+        if matches!(finding.what, What::ValuesUnlisted { .. }) {
+            finding.level = finding.level.min(Level::Warning);
+        }
         if let Some(document) = underived.flatten() {
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
         } else if let Some(witness) = witness.filter(|_| examples < MOST_EXAMPLES) {
@@ -104,14 +107,16 @@ fn judge(
         }
         Change::Required(true) if !is_filled() => Some((newly_required(true), "required", Some(Wanted::Absent))),
         Change::Enum { before, after } if !after.is_empty() => {
-            let listed = spellings(after);
-            let removed: Vec<Owned> =
-                before.iter().filter(|member| !listed.contains(&spelled(member))).cloned().collect();
+            let removed = unlisted(before, after);
             if removed.is_empty() && !before.is_empty() {
                 return None;
             }
             let witness = removed.first().cloned().unwrap_or_else(|| example::string("something-else"));
             Some((What::ValuesRefused { removed, listed: after.clone() }, "enum", Some(Wanted::Is(witness))))
+        }
+        Change::Known { before, after } => {
+            let removed = unlisted(before, after);
+            (!removed.is_empty()).then_some((What::ValuesUnlisted { removed }, "enum", None))
         }
         Change::Limits(limits) => {
             let tightened: Vec<Limit> = limits.iter().filter(|limit| limit.tightened).cloned().collect();
@@ -125,6 +130,12 @@ fn judge(
         Change::Nullable(false) => Some((What::NullRefused, "nullable", None)),
         _ => None,
     }
+}
+
+/// The values that are not listed any more.
+fn unlisted(before: &[Owned], after: &[Owned]) -> Vec<Owned> {
+    let listed = spellings(after);
+    before.iter().filter(|member| !listed.contains(&spelled(member))).cloned().collect()
 }
 
 /// A value that the old limit allows and the new one does not.
@@ -180,5 +191,37 @@ pub(crate) fn as_seen_by(side: &Side<'_>, document: &Owned) -> Owned {
                 .collect(),
         ),
         _ => document.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Declaration, History, check::check, testing::declaration};
+    use wheelwright_findings::Level;
+
+    /// A kind with versions of a field that lists values, as an open enum.
+    fn findings(versions: &[(&str, &str)]) -> Vec<(Level, String)> {
+        let texts: Vec<String> = versions
+            .iter()
+            .map(|(_, values)| format!("{{type: object, properties: {{mode: {{type: string, enum: {values}}}}}}}"))
+            .collect();
+        let versions: Vec<(&str, &str)> =
+            versions.iter().zip(&texts).map(|((name, _), text)| (*name, &**text)).collect();
+        let mut kind: Declaration = declaration(&versions, "{}");
+        for version in &mut kind.versions {
+            let mode = version.schema.properties.get_mut("mode").unwrap();
+            mode.annotations.get_or_insert_default().known_values = std::mem::take(&mut mode.checks.r#enum);
+        }
+        let history = History::derive(&kind, None).0;
+        check(&kind, &history, None).iter().map(|finding| (finding.level, finding.message())).collect()
+    }
+
+    #[test]
+    fn what_an_open_enum_does_not_list_any_more_is_at_most_a_warning() {
+        let told = "mode does not list \"B\" any more in v2, an open enum".to_owned();
+        assert_eq!(findings(&[("v1", "[A, B]"), ("v2", "[A, C]")]), [(Level::Warning, told)]);
+        let told = "mode does not list \"B\" any more in v2alpha1, an open enum".to_owned();
+        assert_eq!(findings(&[("v1", "[A, B]"), ("v2alpha1", "[A]")]), [(Level::Note, told)]);
+        assert_eq!(findings(&[("v1", "[A]"), ("v2", "[A, B]")]), []);
     }
 }

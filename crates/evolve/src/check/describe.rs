@@ -56,6 +56,9 @@ impl Incompatibility {
             What::ValuesRefused { removed, .. } => {
                 format!("{field} does not take {} any more in {version}", listing(removed))
             }
+            What::ValuesUnlisted { removed } => {
+                format!("{field} does not list {} any more in {version}, an open enum", listing(removed))
+            }
             What::Tightened(limits) => {
                 let was = |limit: &Limit| match &limit.before {
                     Some(before) => format!("{} {before}", limit.keyword),
@@ -357,6 +360,9 @@ fn line(difference: &Difference, name: &str) -> String {
         Change::Enum { before, after } => {
             let any = |members: &[Owned]| if members.is_empty() { "any".to_owned() } else { listing(members) };
             format!("~ {name}: values {}", from_to(&any(before), &any(after)))
+        }
+        Change::Known { before, after } => {
+            format!("~ {name}: known values {}", from_to(&listing(before), &listing(after)))
         }
         Change::Limits(limits) => {
             let spell =

@@ -93,6 +93,13 @@ pub enum Change {
         /// Those that are.
         after: Vec<Owned>,
     },
+    /// An open enum lists other values; those that it does not list are valid, too.
+    Known {
+        /// Those that were.
+        before: Vec<Owned>,
+        /// Those that are.
+        after: Vec<Owned>,
+    },
     /// Bounds, lengths or counts are others.
     Limits(Vec<Limit>),
     /// A pattern or format is another.
@@ -327,7 +334,16 @@ fn checks(before: &Schema, after: &Schema) -> Vec<Change> {
     if spellings(&a.r#enum) != spellings(&b.r#enum) {
         changes.push(Change::Enum { before: a.r#enum.clone(), after: b.r#enum.clone() });
     }
+    let listed = if a.r#enum.is_empty() { known(before) } else { &a.r#enum };
+    if !listed.is_empty() && !known(after).is_empty() && spellings(listed) != spellings(known(after)) {
+        changes.push(Change::Known { before: listed.to_vec(), after: known(after).to_vec() });
+    }
     changes
+}
+
+/// The values of an open enum.
+fn known(schema: &Schema) -> &[Owned] {
+    schema.annotations.as_ref().map_or(&[], |annotations| &annotations.known_values)
 }
 
 /// Values as they are written, to be looked up.

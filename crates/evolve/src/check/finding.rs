@@ -111,6 +111,11 @@ pub enum What {
         /// Those that are.
         listed: Vec<Owned>,
     },
+    /// An open enum does not list values any more.
+    ValuesUnlisted {
+        /// Those that it did.
+        removed: Vec<Owned>,
+    },
     /// Bounds, lengths or counts are tighter.
     Tightened(Vec<Limit>),
     /// A pattern or format is another, and whether it is tighter cannot be told.
@@ -288,7 +293,7 @@ impl What {
             Self::Drifts { .. } => &rules::CONVERSION_DRIFTS,
             Self::SpellingStays { .. } => &rules::SPELLING_STAYS,
             Self::SpellingTaken { .. } => &rules::SPELLING_TAKEN,
-            Self::ValuesRefused { .. } => &rules::ENUM_MEMBER_REMOVED,
+            Self::ValuesRefused { .. } | Self::ValuesUnlisted { .. } => &rules::ENUM_MEMBER_REMOVED,
             Self::Tightened(_) => &rules::LIMIT_TIGHTENED,
             Self::TextChanged { .. } => &rules::PATTERN_CHANGED,
             Self::NullRefused => &rules::NULL_TAKEN_AWAY,

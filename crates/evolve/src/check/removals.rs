@@ -91,7 +91,8 @@ fn removal(
         (None, _) => What::Removed { shape: before.shape_name(gone) },
     };
     let parent = || before.parent(gone).and_then(|parent| after.version.counterpart(before.version, parent));
-    let span = match difference.nodes.1 {
+    let taken = after.version.structure.find(&field).filter(|_| matches!(what, What::SpellingTaken { .. }));
+    let span = match difference.nodes.1.or(taken) {
         Some(replacement) => after.place(replacement, "type"),
         None => parent().map_or_else(Default::default, |parent| after.place(parent, "properties")),
     };

@@ -336,29 +336,56 @@ fn number(text: &str) -> Result<Value<'_>, Failed> {
     Number::new(text).map(Value::Number).ok_or_else(|| Failed::out_of_range(text))
 }
 
-/// The fields right below `self` that an expression reads; `None` if it may read any, or cannot be read itself.
-pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Box<str>>> {
+/// The paths below `self` that an expression reads, as far as they lead through objects; `None` if it may read anything,
+/// or cannot be read itself.
+pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Vec<Box<str>>>> {
+    let expression = parse(source).ok()?;
     let mut selected = Vec::new();
-    if !read_by(&parse(source).ok()?, &mut selected) {
+    if !read_by(&expression, &mut selected) {
         return None;
     }
-    let names = structure.node(own).children.iter().filter_map(|child| structure.node(*child).name());
-    let is_read = |name: &str| {
-        let escaped = selected_name(name);
-        selected.iter().any(|selected| **selected == *name || Some(&**selected) == escaped.as_deref())
-    };
-    Some(names.filter(|name| is_read(name)).map(Into::into).collect())
+    let mut paths: Vec<Vec<Box<str>>> = selected.iter().map(|names| path(structure, own, names)).collect();
+    // What is inside of something that is read as a whole is read already.
+    paths.sort_unstable();
+    paths.dedup_by(|longer, shorter| longer.starts_with(shorter));
+    (!paths.iter().any(Vec::is_empty)).then_some(paths)
 }
 
-/// Adds the fields that are selected from `self`; false if `self` is used in any other way.
-fn read_by(expr: &Expr, selected: &mut Vec<Box<str>>) -> bool {
-    let is_own = |expr: &Expr| matches!(&expr.node, Node::Name(name) if matches!(&**name, "self" | ".self"));
+/// The path that selected names lead along; where the structure knows no more, all below is meant.
+fn path(structure: &Structure, own: NodeIndex, selected: &[&str]) -> Vec<Box<str>> {
+    let mut path = Vec::new();
+    let mut at = own;
+    for selected in selected.iter() {
+        let children = structure.node(at).children.iter();
+        let named = children.filter_map(|child| Some((*child, structure.node(*child).name()?)));
+        let mut found = named.filter(|(_, name)| name == selected || selected_name(name).as_deref() == Some(*selected));
+        let Some((child, name)) = found.next() else { break };
+        path.push(name.into());
+        at = child;
+    }
+    path
+}
+
+/// Adds what is selected from `self`; false if `self` is used in any other way.
+fn read_by<'e>(expr: &'e Expr, selected: &mut Vec<Vec<&'e str>>) -> bool {
+    if let Some(names) = names_below_self(expr) {
+        let is_below = !names.is_empty();
+        selected.push(names);
+        return is_below;
+    }
+    parts(expr).into_iter().all(|part| read_by(part, selected))
+}
+
+/// The names that are selected from `self`, one from the other.
+fn names_below_self(expr: &Expr) -> Option<Vec<&str>> {
     match &expr.node {
-        Node::Select { operand, field, .. } | Node::Has { operand, field } if is_own(operand) => {
-            selected.push(field.clone());
-            true
+        Node::Name(name) if matches!(&**name, "self" | ".self") => Some(Vec::new()),
+        Node::Select { operand, field, .. } | Node::Has { operand, field } => {
+            let mut names = names_below_self(operand)?;
+            names.push(field);
+            Some(names)
         }
-        _ => !is_own(expr) && parts(expr).into_iter().all(|part| read_by(part, selected)),
+        _ => None,
     }
 }
 

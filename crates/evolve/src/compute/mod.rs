@@ -111,6 +111,16 @@ impl Converter {
         Ok(Self { work, counts: (from.fields.len(), to.fields.len()) })
     }
 
+    /// Whether what it gives depends on what was there before even where that could be computed: hooks may look at it, and
+    /// what is added to a list comes after what was there.
+    pub(crate) fn looks_back(&self) -> bool {
+        match &self.work {
+            Work::Hook(_) => true,
+            Work::Single(single) => single.orders(),
+            _ => false,
+        }
+    }
+
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,
@@ -158,7 +168,7 @@ impl Converter {
 #[derive(Debug)]
 pub(crate) struct Deriver {
     computed: Computed,
-    reads: Option<Vec<Box<str>>>,
+    reads: Option<Vec<Vec<Box<str>>>>,
 }
 
 impl Deriver {
@@ -171,12 +181,13 @@ impl Deriver {
         target: (&Structure, NodeIndex),
     ) -> Result<Self, Vec<Problem>> {
         let reads = expression::reads(&derived.expression.item, (source, own));
-        let computed = Computed::of_object(&derived.expression, (source, own), reads.as_deref(), target)?;
+        let names = reads.as_ref().map(|paths| paths.iter().map(|path| path[0].clone()).collect::<Vec<_>>());
+        let computed = Computed::of_object(&derived.expression, (source, own), names.as_deref(), target)?;
         Ok(Self { computed, reads })
     }
 
-    /// The fields right below `self` that the expression reads; `None` if it may read any.
-    pub(crate) fn reads(&self) -> Option<&[Box<str>]> {
+    /// The paths below `self` that the expression reads, none of which is empty; `None` if it may read anything.
+    pub(crate) fn reads(&self) -> Option<&[Vec<Box<str>>]> {
         self.reads.as_deref()
     }
 

@@ -66,6 +66,11 @@ impl Single {
         Ok(Self { how, within, from: Fit::of(from.structure, from_field), to: Fit::of(to.structure, to_field) })
     }
 
+    /// Whether it makes lists of what has no order.
+    pub(super) fn orders(&self) -> bool {
+        matches!(self.how, How::KeyedList(_))
+    }
+
     pub(super) fn convert<'a>(
         &'a self,
         direction: Direction,

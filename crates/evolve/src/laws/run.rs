@@ -56,7 +56,7 @@ pub struct Covered {
     pub bags: Column,
     /// Writes that gave an item with hidden data another position.
     pub reorders: Column,
-    /// Writes after which a fact was stored in a spelling that cannot be computed.
+    /// Writes after which something was kept as it was written, with a guard.
     pub guards: Column,
     /// Writes that switched a union away from a member that its version could not see.
     pub unions: Column,
@@ -183,8 +183,8 @@ impl<'k> Run<'k> {
         let covered = Covered {
             bags: column(hubs.lenses.iter().any(|lenses| lenses.may_have_bags())),
             reorders: column(!schemes.reorders.is_empty()),
-            unions: column(!schemes.switches.is_empty()),
             guards: column(hubs.lenses.iter().any(|lenses| lenses.may_have_guards())),
+            unions: column(!schemes.switches.is_empty()),
             ..Covered::default()
         };
         Self {
@@ -244,7 +244,7 @@ impl<'k> Run<'k> {
                     self.held[Law::Normal as usize] += usize::from(is_new);
                     generator.visit(written.normal, |node| reached[node] = true);
                     self.covered.bags.count += usize::from(hubs.lenses(hub).bag_entries(written.stored) > 0);
-                    self.covered.guards.count += usize::from(hubs.lenses(hub).has_guards(written.stored));
+                    self.covered.guards.count += usize::from(hubs.lenses(hub).guards(written.stored) > 0);
                     self.covered.reorders.count += written.tally.reorders;
                     self.covered.unions.count += written.tally.switches;
                     switched = written.tally.switches > 0;
@@ -449,4 +449,24 @@ fn replay(
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::declaration;
+
+    #[test]
+    fn guards_are_met_where_a_kind_has_conversions_and_only_there() {
+        let guards = |v2: &str, changes: &str| {
+            let v1 = "{type: object, properties: {timeout: {type: string}}}";
+            let declaration = declaration(&[("v1", v1), ("v2", v2)], changes);
+            let kind = Kind::compile(&declaration, None).0.unwrap();
+            Laws { cases: 50, seed: 0 }.run(&kind, &declaration, &mut |_| {}).covered.guards
+        };
+        let seconds = "{type: object, properties: {seconds: {type: integer}}}";
+        let converted = guards(seconds, "v2: {converted: {timeout: {to: seconds, with: durationSeconds}}}");
+        assert!(converted.applies && converted.count > 0, "{converted:?}");
+        assert_eq!(guards(seconds, "v2: {removed: [timeout]}"), Column::default());
+    }
 }

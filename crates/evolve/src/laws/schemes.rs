@@ -55,12 +55,8 @@ impl Schemes {
             .hidden_members()
             .into_iter()
             .filter_map(|(hidden, version, member)| Some([by_any(hidden)?, reach(member, version)?]));
-        let respellings = lenses.facts_in_two_spellings().into_iter().flat_map(|(fields, [before, after])| {
-            let edit = |version| Some(Plan { writer: writer_of(version)?, make: Make::Edit });
-            fields.into_iter().filter_map(move |(id, version)| {
-                let other = if version == before { after } else { before };
-                Some([reach(id, version)?, edit(other)?])
-            })
+        let respellings = lenses.facts_in_two_spellings().into_iter().filter_map(|(id, version, other)| {
+            Some([reach(id, version)?, Plan { writer: writer_of(other)?, make: Make::Edit }])
         });
         Self { reorders: reorders.collect(), switches: switches.collect(), respellings: respellings.collect() }
     }

@@ -7,9 +7,9 @@ use super::{
     computed::SidePlan,
     plan::{Content, Scope},
     put::Put,
-    state::{BAG, GUARD, Slots},
+    state::{BAG, Slots},
 };
-use crate::{FieldId, Part, VersionIndex};
+use crate::{Conversion, FieldId, Part, VersionIndex};
 
 /// What happened in a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -89,34 +89,16 @@ impl Lenses {
         !slots.values[slot].is_absent()
     }
 
-    /// The fields of facts in several spellings, each with its version, and the versions on both sides.
-    pub(crate) fn facts_in_two_spellings(&self) -> Vec<(Vec<(FieldId, VersionIndex)>, [VersionIndex; 2])> {
+    /// The fields of facts in two spellings, each with its version and with the one of the other spelling.
+    pub(crate) fn facts_in_two_spellings(&self) -> Vec<(FieldId, VersionIndex, VersionIndex)> {
         let links = self.scopes.iter().flat_map(|scope| scope.computed.links.iter().map(move |link| (scope, link)));
-        let respelled = links.map(|(scope, link)| {
-            let sides = [&link.from, &link.to].into_iter();
-            let fields =
-                sides.flat_map(|side| side.fields.iter().map(|field| (scope.slots[field.slot].id, side.version)));
-            (fields.collect(), [link.from.version, link.to.version])
+        let fields = links.flat_map(|(scope, link)| {
+            let sides = [(&link.from, &link.to), (&link.to, &link.from)];
+            sides.into_iter().flat_map(move |(side, other)| {
+                side.fields.iter().map(move |field| (scope.slots[field.slot].id, side.version, other.version))
+            })
         });
-        respelled.collect()
-    }
-
-    /// Whether a fact may be stored in a spelling that the hub cannot say.
-    pub(crate) fn may_have_guards(&self) -> bool {
-        self.scopes.iter().any(|scope| !scope.computed.all.links.is_empty())
-    }
-
-    /// Whether a fact is stored in a spelling that cannot be computed.
-    pub(crate) fn has_guards(&self, stored: Value<'_>) -> bool {
-        match stored {
-            Value::Object(entries) => entries.iter().any(|entry| {
-                let is_guard = |entry: &Entry<'_>| entry.key == GUARD;
-                let bag = entry.value.as_object().filter(|_| entry.key == BAG);
-                bag.is_some_and(|bag| bag.iter().any(is_guard)) || self.has_guards(entry.value)
-            }),
-            Value::Array(items) => items.iter().any(|item| self.has_guards(*item)),
-            _ => false,
-        }
+        fields.collect()
     }
 
     /// Whether there is anything that this hub cannot hold.
@@ -163,10 +145,37 @@ impl Lenses {
 
     /// How many entries the bags of a stored document have.
     pub fn bag_entries(&self, stored: Value<'_>) -> usize {
+        self.count(stored, &|scope, stored, _| entries_of_bags(scope, 0, stored))
+    }
+
+    /// How many facts of a stored document are kept as they were written, each with what the hub's spelling was then.
+    pub(crate) fn guards(&self, stored: Value<'_>) -> usize {
+        self.count(stored, &|_, _, slots| slots.guard_count())
+    }
+
+    /// Whether writes may leave something that converting back would not give. What expressions and hooks do nobody knows.
+    pub(crate) fn may_have_guards(&self) -> bool {
+        use Conversion::{DurationSeconds, Entries, Joined, KeyedList, OneItem, Quantity, Template, Text};
+        self.computations.links.iter().any(|link| {
+            matches!(
+                link.respelled.with.item,
+                DurationSeconds
+                    | Quantity
+                    | Text
+                    | Joined(_)
+                    | OneItem
+                    | Template { .. }
+                    | KeyedList { .. }
+                    | Entries(_)
+            )
+        })
+    }
+
+    fn count(&self, stored: Value<'_>, count: &CountOfScope<'_>) -> usize {
         let arena = Arena::new();
         let Value::Object(entries) = stored else { return 0 };
         let (_, inside) = self.split(entries, &arena);
-        self.bags_of_scope(0, inside)
+        self.count_in_scope(0, inside, count)
     }
 
     /// Whether an item that is matched with one at another position has data that the version cannot say.
@@ -189,30 +198,33 @@ impl Lenses {
         })
     }
 
-    fn bags_of_scope(&self, scope: usize, stored: &[Entry<'_>]) -> usize {
+    fn count_in_scope(&self, scope: usize, stored: &[Entry<'_>], count: &CountOfScope<'_>) -> usize {
         let scope = &self.scopes[scope];
         let mut slots = Slots::default();
         slots.load(scope, stored);
         let below = slots.values.iter().zip(&scope.slots).map(|(value, plan)| match value {
-            super::state::Slot::Value(value) => self.bags_of_content(&plan.content, *value),
+            super::state::Slot::Value(value) => self.count_in_content(&plan.content, *value, count),
             _ => 0,
         });
-        below.sum::<usize>() + entries_of_bags(scope, 0, stored)
+        below.sum::<usize>() + count(scope, stored, &slots)
     }
 
-    fn bags_of_content(&self, content: &Content, value: Value<'_>) -> usize {
+    fn count_in_content(&self, content: &Content, value: Value<'_>, count: &CountOfScope<'_>) -> usize {
         match (content, value) {
-            (Content::Scope(scope), Value::Object(entries)) => self.bags_of_scope(*scope, entries),
+            (Content::Scope(scope), Value::Object(entries)) => self.count_in_scope(*scope, entries, count),
             (Content::List(element), Value::Array(items)) => {
-                items.iter().map(|item| self.bags_of_content(element, *item)).sum()
+                items.iter().map(|item| self.count_in_content(element, *item, count)).sum()
             }
             (Content::Map(element), Value::Object(entries)) => {
-                entries.iter().map(|entry| self.bags_of_content(element, entry.value)).sum()
+                entries.iter().map(|entry| self.count_in_content(element, entry.value, count)).sum()
             }
             _ => 0,
         }
     }
 }
+
+/// What there is in a stored scope, but not in those inside it.
+type CountOfScope<'c> = dyn Fn(&Scope, &[Entry<'_>], &Slots<'_>) -> usize + 'c;
 
 /// How many entries the bags of an object and of those stored in it have, within a scope.
 fn entries_of_bags(scope: &Scope, object: usize, stored: &[Entry<'_>]) -> usize {

@@ -119,8 +119,19 @@ pub(crate) struct DerivationPlan {
     pub(crate) field: FieldPlan,
     /// The object that the field must be in for it to be shown; `None` where the value makes the object appear.
     pub(crate) only_in: Option<(usize, usize)>,
+    /// What the expression reads of the scope's own object; `None` if it may read anything.
+    pub(crate) inputs: Option<Vec<InputPlan>>,
     /// The slots that are read.
     reads: Vec<usize>,
+}
+
+/// A field that an expression reads.
+#[derive(Debug)]
+pub(crate) struct InputPlan {
+    /// The object and the position in it, in the view of the version that is read.
+    pub(crate) at: (usize, usize),
+    /// Of an object: the fields of it that are read; all if there are none here.
+    pub(crate) below: Vec<InputPlan>,
 }
 
 impl Computed {
@@ -207,15 +218,20 @@ pub(crate) fn compile_computed(
         let Some(field) = field_plan(&scopes[scope], derivation.target, slot) else { continue };
         let Some(source) = scopes[scope].views[derivation.source.position()].as_ref() else { continue };
         let Some(target) = scopes[scope].views[derivation.target.position()].as_ref() else { continue };
-        let read = source.objects[0].fields.list.iter().filter(|(name, _)| match derivation.deriver.reads() {
-            Some(names) => names.contains(name),
-            None => true,
+        let inputs = derivation.deriver.reads().map(|paths| {
+            let mut inputs = Vec::new();
+            paths.iter().for_each(|path| add_input(source, 0, path, &mut inputs));
+            inputs
         });
-        let reads: Vec<usize> = read.flat_map(|(_, field)| slots_below(source, field.slot, field.object)).collect();
+        let mut reads = Vec::new();
+        match &inputs {
+            Some(inputs) => inputs.iter().for_each(|input| input.add_slots(source, &mut reads)),
+            None => reads.extend((0..source.says.len()).filter(|slot| source.says[*slot])),
+        }
         let is_constant = derivation.deriver.reads().is_some_and(<[_]>::is_empty);
         let only_in = is_constant.then(|| parent_of(target, field.at.0)).flatten();
         let (source, target) = (derivation.source, derivation.target);
-        let plan = DerivationPlan { derivation: position, source, target, field, only_in, reads };
+        let plan = DerivationPlan { derivation: position, source, target, field, only_in, inputs, reads };
         scopes[scope].computed.derivations.push(plan);
     }
     let crossings: Vec<Vec<(VersionIndex, Direction)>> =
@@ -385,6 +401,32 @@ fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> Option<Field
     // A map whose values may be null is not always shown as it is stored.
     let is_plain = scope.slots[slot].content == Content::Opaque && !field.may_be_anything;
     Some(FieldPlan { at, slot, slots, is_plain })
+}
+
+/// Adds what a path from an object leads to.
+fn add_input(view: &View, object: usize, path: &[Box<str>], inputs: &mut Vec<InputPlan>) {
+    let Some((name, rest)) = path.split_first() else { return };
+    let Some(position) = view.objects[object].fields.list.iter().position(|(field, _)| field == name) else { return };
+    let at = (object, position);
+    let known = inputs.iter().position(|input| input.at == at).unwrap_or_else(|| {
+        inputs.push(InputPlan { at, below: Vec::new() });
+        inputs.len() - 1
+    });
+    if let Some(object) = view.objects[object].fields.list[position].1.object {
+        add_input(view, object, rest, &mut inputs[known].below);
+    }
+}
+
+impl InputPlan {
+    fn add_slots(&self, view: &View, slots: &mut Vec<usize>) {
+        let field = &view.objects[self.at.0].fields.list[self.at.1].1;
+        if self.below.is_empty() {
+            slots.extend(slots_below(view, field.slot, field.object));
+        } else {
+            slots.push(field.slot);
+            self.below.iter().for_each(|below| below.add_slots(view, slots));
+        }
+    }
 }
 
 /// A slot and those of all fields in it.

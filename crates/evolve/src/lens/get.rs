@@ -38,10 +38,16 @@ impl<'a, R: Recorder> Get<'a, R> {
             recorder,
             metadata: None,
             troubles: Troubles::default(),
-            entries: Vec::with_capacity(64),
+            entries: Vec::new(),
             items: Vec::new(),
             pool: Vec::new(),
         }
+    }
+
+    /// Makes room for a whole document, so that it need not be made little by little.
+    pub(crate) fn with_room(mut self) -> Self {
+        self.entries.reserve(64);
+        self
     }
 
     /// The fields of a scope's own object. What the version does not have at all it shows as it is stored.
@@ -53,7 +59,7 @@ impl<'a, R: Recorder> Get<'a, R> {
         if !scope.computed.is_empty() {
             let needed = &scope.computed.shown[self.version.position()];
             let (lenses, arena, metadata) = (self.lenses, self.arena, self.metadata);
-            let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: self.troubles.clone() };
+            let mut resolve = Resolve::new(lenses, scope, metadata, self.troubles.clone(), arena);
             let stored = R::LISTENS.then(|| slots.values.clone());
             resolve.expand(needed, &mut slots);
             let derived = resolve.derive(needed, &mut slots);

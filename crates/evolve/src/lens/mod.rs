@@ -16,11 +16,12 @@ pub(crate) mod get;
 pub(crate) mod lists;
 pub(crate) mod plan;
 mod put;
+pub(crate) mod recall;
 pub(crate) mod record;
-mod resolve;
+pub(crate) mod resolve;
 mod same;
 pub(crate) mod state;
-mod trouble;
+pub(crate) mod trouble;
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -100,7 +101,7 @@ impl fmt::Display for PutError {
 impl Error for PutError {}
 
 /// The metadata among the entries that no lens looks at.
-fn metadata_of<'a>(outside: &[Entry<'a>]) -> Option<Value<'a>> {
+pub(crate) fn metadata_of<'a>(outside: &[Entry<'a>]) -> Option<Value<'a>> {
     outside.iter().find(|entry| entry.key == "metadata").map(|entry| entry.value)
 }
 
@@ -227,7 +228,8 @@ impl Lenses {
         to.joined(to.hub, outside, moved, arena)
     }
 
-    fn get_with<'a, R: record::Recorder>(&'a self, mut get: Get<'a, R>, stored: Value<'a>) -> (Value<'a>, R) {
+    fn get_with<'a, R: record::Recorder>(&'a self, get: Get<'a, R>, stored: Value<'a>) -> (Value<'a>, R) {
+        let mut get = get.with_room();
         let Value::Object(entries) = stored else { return (stored, get.recorder) };
         let (outside, inside) = self.split(entries, get.arena);
         get.metadata = metadata_of(outside);
@@ -242,7 +244,7 @@ impl Lenses {
         let replaced = old.and_then(Value::as_object).map(|old| {
             let (outside, stored) = self.split(old, put.arena);
             put.metadata.1 = metadata_of(outside);
-            let mut get = Get::new(self, put.version, put.arena, ());
+            let mut get = Get::new(self, put.version, put.arena, ()).with_room();
             get.metadata = put.metadata.1;
             (stored, get.scope(0, stored))
         });
@@ -261,10 +263,8 @@ impl Lenses {
         let plan = &self.scopes[scope];
         let mut slots = Slots::default();
         self.load(scope, stored, &mut slots, arena);
-        let resolve = |lenses: &'a Lenses| {
-            let troubles = Troubles::default();
-            Resolve { lenses, scope: &lenses.scopes[scope], arena, metadata, troubles }
-        };
+        let resolve =
+            |lenses: &'a Lenses| Resolve::new(lenses, &lenses.scopes[scope], metadata, Troubles::default(), arena);
         if !plan.computed.is_empty() {
             resolve(self).expand(&plan.computed.all, &mut slots);
         }

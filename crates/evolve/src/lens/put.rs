@@ -8,6 +8,7 @@ use super::{
     get::{Get, may_be_null, shows},
     lists::match_items,
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
+    recall::Before,
     resolve::Resolve,
     same::{by_key, find, same},
     state::{Slot, Slots, store},
@@ -95,7 +96,8 @@ impl<'a> Put<'a> {
             _ => {
                 if computes {
                     let mut resolve = self.resolve(scope, self.metadata.0, self.troubles.clone());
-                    resolve.settle(self.version, view, before.as_ref(), &placed, &mut slots);
+                    let before = before.as_ref().map(|slots| Before { slots, told: None });
+                    resolve.settle(self.version, view, before, &placed, &mut slots);
                     resolve.compress(&mut slots);
                 }
                 store(scope, &slots, self.arena)
@@ -106,7 +108,7 @@ impl<'a> Put<'a> {
     }
 
     fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
-        Resolve { lenses: self.lenses, scope, arena: self.arena, metadata, troubles }
+        Resolve::new(self.lenses, scope, metadata, troubles, self.arena)
     }
 
     /// Writes one field in the place of what the version showed of it.

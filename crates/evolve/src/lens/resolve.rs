@@ -7,10 +7,11 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    computed::{Action, DerivationPlan, FieldPlan, LinkPlan, Needed, Onward, SidePlan, Way},
+    computed::{Action, DerivationPlan, FieldPlan, InputPlan, LinkPlan, Needed, Onward, SidePlan, Way},
     get::{Get, says, shows},
     plan::{Scope, View, ViewField},
     put::Put,
+    recall::Before,
     same::same,
     state::{Slot, Slots},
     trouble::Troubles,
@@ -26,6 +27,8 @@ pub(crate) struct Resolve<'a> {
     pub(crate) metadata: Option<Value<'a>>,
     /// Who wants to know what could not be computed.
     pub(crate) troubles: Troubles,
+    /// Room for values that is not in use.
+    pool: Vec<Vec<Option<Value<'a>>>>,
 }
 
 /// The values of the fields of a side.
@@ -35,38 +38,78 @@ type Values<'v, 'a> = &'v [Option<Value<'a>>];
 type Placed<'a> = Vec<(usize, Slot<'a>)>;
 
 impl<'a> Resolve<'a> {
+    pub(crate) fn new(
+        lenses: &'a Lenses,
+        scope: &'a Scope,
+        metadata: Option<Value<'a>>,
+        troubles: Troubles,
+        arena: &'a Arena,
+    ) -> Self {
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new() }
+    }
+
     /// Computes the spellings that are not stored.
     pub(crate) fn expand(&mut self, needed: &'a Needed, slots: &mut Slots<'a>) {
         for way in &needed.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
-            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
-            let is_guarded = slots.guard(&plan.key).is_none_or(|guard| same(guard, self.guard(near, &sources)));
-            for (field, result) in far.fields.iter().zip(results) {
+            if is_nothing(way, &sources, slots) {
+                self.pool.push(sources);
+                continue;
+            }
+            let guard = slots.guard(&plan.key);
+            let is_guarded = guard.is_none_or(|guard| same(guard, self.guard(near, &sources)));
+            // What the guard says was there is what the other spelling was written beside.
+            let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
+            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+            let (results, _) = self.convert(plan, way.direction, &sources, old, slots);
+            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
                 if !is_guarded && way.computed(field).any(is_stored) {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
                     self.rewrite(far.version, way, field, result, slots);
-                } else if field.is_plain {
-                    if way.slots.contains(&field.slot)
-                        && !is_stored(&field.slot)
-                        && let Some(result) = result
-                    {
-                        slots.values[field.slot] = Slot::Value(result);
-                    }
-                } else if result.is_some() {
-                    let computed = self.alone(far.version, field, result);
-                    for slot in way.computed(field) {
-                        if matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot) {
-                            slots.copy(*slot, &computed);
-                        }
-                    }
+                } else {
+                    self.fill(far.version, way, field, result, slots);
                 }
             }
+            self.pool.extend([sources, results]);
         }
         slots.gone.clear();
+    }
+
+    /// Gives a field that is not stored what is computed of it.
+    pub(super) fn fill(
+        &mut self,
+        version: VersionIndex,
+        way: &'a Way,
+        field: &'a FieldPlan,
+        result: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
+        let Some(value) = result else { return };
+        let is_empty =
+            |slots: &Slots<'a>, slot: &usize| matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot);
+        if field.is_plain {
+            if way.slots.contains(&field.slot) && is_empty(slots, &field.slot) {
+                slots.values[field.slot] = Slot::Value(value);
+            }
+            return;
+        }
+        let computed = self.alone(version, field, result);
+        for slot in way.computed(field) {
+            if is_empty(slots, slot) {
+                slots.copy(*slot, &computed);
+            }
+        }
+    }
+
+    /// Whether a derived field that is there is as it would be derived.
+    pub(super) fn follows(&mut self, plan: &'a DerivationPlan, slots: &Slots<'a>) -> bool {
+        let mut seen = slots.clone();
+        self.derive(&self.scope.computed.all, &mut seen);
+        same_option(self.derived(plan, &seen), self.shown(plan.target, &plan.field, slots))
     }
 
     /// Shows derived values where nothing is stored and nobody said that nothing is there.
@@ -130,7 +173,7 @@ impl<'a> Resolve<'a> {
         &mut self,
         version: VersionIndex,
         view: &View,
-        before: Option<&Slots<'a>>,
+        before: Option<Before<'_, 'a>>,
         placed: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
@@ -142,10 +185,13 @@ impl<'a> Resolve<'a> {
             }
         }
         self.propagate(version, view, before, &wanted, slots);
+        if wanted.is_empty() {
+            return;
+        }
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
             let mut trial = slots.clone();
-            self.derive(&self.scope.computed.all, &mut trial);
+            self.derive(&self.scope.computed.shown[version.position()], &mut trial);
             let differing = wanted.iter().filter(|(slot, wanted)| !same_slot(trial.values[*slot], *wanted));
             let differing: Placed<'a> = differing.copied().collect();
             if differing.is_empty() {
@@ -162,7 +208,7 @@ impl<'a> Resolve<'a> {
         &mut self,
         version: VersionIndex,
         view: &View,
-        before: Option<&Slots<'a>>,
+        before: Option<Before<'_, 'a>>,
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
@@ -180,23 +226,30 @@ impl<'a> Resolve<'a> {
     }
 
     /// The other spelling of what changed.
-    fn respell(&mut self, way: &'a Way, before: Option<&Slots<'a>>, slots: &mut Slots<'a>) {
+    fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.links[way.link];
         let (source, target) = plan.sides(way.direction);
         let sources = self.read(source, slots);
-        let old = before.map(|before| (self.read(source, before), self.read(target, before)));
+        let old = before.map(|before| {
+            let told = before.told_sources(way.link).map(<[_]>::to_vec);
+            (told.unwrap_or_else(|| self.read(source, before.slots)), self.read(target, before.slots))
+        });
         let is_unchanged = match &old {
             Some((old, _)) => sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
             None => sources.iter().all(Option::is_none),
         };
-        if is_unchanged {
-            return;
+        if !is_unchanged {
+            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+            let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
+            slots.set_entry(&plan.key, entry);
+            for (field, result) in target.fields.iter().zip(results.iter().copied()) {
+                self.rewrite(target.version, way, field, result, slots);
+            }
+            self.pool.push(results);
         }
-        let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-        let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
-        slots.set_entry(&plan.key, entry);
-        for (field, result) in target.fields.iter().zip(results) {
-            self.rewrite(target.version, way, field, result, slots);
+        self.pool.push(sources);
+        if let Some((sources, results)) = old {
+            self.pool.extend([sources, results]);
         }
     }
 
@@ -205,26 +258,30 @@ impl<'a> Resolve<'a> {
     fn follow(
         &mut self,
         plan: &'a DerivationPlan,
-        before: &Slots<'a>,
+        before: Before<'_, 'a>,
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
         let slot = plan.field.slot;
-        let is_stored = matches!(before.values[slot], Slot::Value(_));
-        if !is_stored || !same_slot(slots.values[slot], before.values[slot]) {
+        let is_stored = matches!(before.slots.values[slot], Slot::Value(_));
+        if !is_stored || !same_slot(slots.values[slot], before.slots.values[slot]) {
             return;
         }
-        let all = &self.scope.computed.all;
-        let mut seen = before.clone();
-        self.derive(all, &mut seen);
+        let follows = match before.told {
+            Some(told) => told.following.contains(&slot),
+            None => self.follows(plan, before.slots),
+        };
+        if !follows {
+            return;
+        }
         let mut written = slots.clone();
         for (slot, wanted) in wanted {
             written.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
         }
-        self.derive(all, &mut written);
-        let (old, new) = (self.derived(plan, &seen), self.derived(plan, &written));
+        self.derive(&self.scope.computed.all, &mut written);
+        let new = self.derived(plan, &written);
         let shown = self.shown(plan.target, &plan.field, slots);
-        if new.is_some() && same_option(old, shown) && !same_option(old, new) {
+        if new.is_some() && !same_option(shown, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
         }
     }
@@ -239,9 +296,13 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
+            if is_nothing(way, &sources, slots) {
+                self.pool.push(sources);
+                continue;
+            }
             let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
             let mut has_original = false;
-            for (field, result) in far.fields.iter().zip(results) {
+            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
                 let computed = match field.is_plain {
                     true => None,
                     false => Some(self.alone(far.version, field, result)),
@@ -262,6 +323,7 @@ impl<'a> Resolve<'a> {
             if has_original {
                 guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
             }
+            self.pool.extend([sources, results]);
         }
         for slot in omitted {
             slots.values[slot] = Slot::Absent;
@@ -272,8 +334,19 @@ impl<'a> Resolve<'a> {
     }
 
     /// What the fields of a side are, as its version shows them. What readers only fill in is not there.
-    fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
-        side.fields.iter().map(|field| self.shown(side.version, field, slots)).collect()
+    pub(super) fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
+        let mut values = self.room();
+        for field in &side.fields {
+            let value = self.shown(side.version, field, slots);
+            values.push(value);
+        }
+        values
+    }
+
+    fn room(&mut self) -> Vec<Option<Value<'a>>> {
+        let mut room = self.pool.pop().unwrap_or_default();
+        room.clear();
+        room
     }
 
     fn shown(&mut self, version: VersionIndex, field: &'a FieldPlan, slots: &Slots<'a>) -> Option<Value<'a>> {
@@ -301,9 +374,19 @@ impl<'a> Resolve<'a> {
         new: Option<Value<'a>>,
         slots: &mut Slots<'a>,
     ) {
+        if field.is_plain {
+            if way.slots.contains(&field.slot) {
+                slots.values[field.slot] = new.map_or(Slot::Absent, Slot::Value);
+            }
+            return;
+        }
         let known = field.slots.iter().filter(|slot| !way.slots.contains(slot));
         let known: Placed<'a> = known.map(|slot| (*slot, slots.values[*slot])).collect();
         let shown = self.shown(version, field, slots);
+        // Null that the version cannot say is no less out of date than what it shows.
+        if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {
+            slots.values[field.slot] = Slot::Absent;
+        }
         self.write(version, field, new, shown, slots);
         for (slot, value) in known {
             slots.values[slot] = value;
@@ -339,7 +422,7 @@ impl<'a> Resolve<'a> {
     }
 
     /// The other side of a fact, and what a hook keeps of it.
-    fn convert(
+    pub(super) fn convert(
         &mut self,
         plan: &'a LinkPlan,
         direction: Direction,
@@ -350,7 +433,7 @@ impl<'a> Resolve<'a> {
         let link = &self.lenses.computations.links[plan.link];
         let entry = slots.entry(&plan.key);
         let mut exchange = Exchange { sources, old, metadata: self.metadata, entry, arena: self.arena };
-        let mut results = Vec::with_capacity(2);
+        let mut results = self.room();
         if let Err(failed) = link.converter.convert(direction, &mut exchange, &mut results) {
             self.troubles.respelled(link, direction, failed);
             results.clear();
@@ -371,16 +454,9 @@ impl<'a> Resolve<'a> {
         let own = &view.objects[0];
         let mut get = Get::new(self.lenses, plan.source, self.arena, ());
         get.metadata = self.metadata;
-        let own = match derivation.deriver.reads() {
+        let own = match &plan.inputs {
             None => get.object(self.scope, view, None, own, slots),
-            Some(names) => {
-                let fields = own.fields.list.iter().filter(|(name, _)| names.contains(name));
-                let entries = fields.filter_map(|(key, field)| {
-                    get.field(self.scope, view, field, slots).map(|value| Entry { key, value })
-                });
-                let entries: Vec<_> = entries.collect();
-                self.arena.slice(&entries)
-            }
+            Some(inputs) => self.inputs(inputs, view, &mut get, slots),
         };
         match derivation.deriver.derive(Value::Object(own), self.metadata, self.arena) {
             Ok(value) => value,
@@ -391,8 +467,29 @@ impl<'a> Resolve<'a> {
         }
     }
 
+    /// What an expression reads of an object, and no more: all of it may be large.
+    fn inputs(
+        &self,
+        inputs: &'a [InputPlan],
+        view: &'a View,
+        get: &mut Get<'a, ()>,
+        slots: &Slots<'a>,
+    ) -> &'a [Entry<'a>] {
+        let mut entries = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let (key, field) = &view.objects[input.at.0].fields.list[input.at.1];
+            let is_object = !matches!(says(field, slots), Slot::Value(_)) && shows(view, field, slots);
+            let value = match is_object && !input.below.is_empty() {
+                true => Some(Value::Object(self.inputs(&input.below, view, get, slots))),
+                false => get.field(self.scope, view, field, slots),
+            };
+            entries.extend(value.map(|value| Entry { key, value }));
+        }
+        self.arena.slice(&entries)
+    }
+
     /// What the values of a side were when the other spelling was written, by the ids of its fields.
-    fn guard(&self, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
+    pub(super) fn guard(&self, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
         let texts = &self.scope.layout.texts;
         let entries = side
             .fields
@@ -403,11 +500,23 @@ impl<'a> Resolve<'a> {
         Value::Object(self.arena.slice(&entries))
     }
 
+    /// The values of a side that a guard tells.
+    pub(super) fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
+        let texts = &self.scope.layout.texts;
+        side.fields.iter().map(|field| guard.get(&texts[field.slot])).collect()
+    }
+
     fn view_field(&self, version: VersionIndex, field: &FieldPlan) -> Option<(&'a View, &'a ViewField)> {
         let view = self.scope.views[version.position()].as_ref()?;
         let (object, position) = field.at;
         Some((view, &view.objects[object].fields.list[position].1))
     }
+}
+
+/// Whether there is neither anything to convert nor anything that was converted before.
+fn is_nothing(way: &Way, sources: &[Option<Value<'_>>], slots: &Slots<'_>) -> bool {
+    let is_empty = |slot: &usize| matches!(slots.values[*slot], Slot::Absent);
+    sources.iter().all(Option::is_none) && way.slots.iter().all(is_empty)
 }
 
 fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {

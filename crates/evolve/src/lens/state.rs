@@ -23,7 +23,7 @@ const ABSENT: &str = "$absent";
 /// In the bag of a scope: fields that are absent although they could be converted.
 const GONE: &str = "$gone";
 /// In the bag of a scope: for facts that are stored in another spelling than the hub's, what the hub's was then.
-pub(crate) const GUARD: &str = "$guard";
+const GUARD: &str = "$guard";
 /// In the bag of a scope: what hooks keep.
 const HOOK: &str = "$hook";
 /// In a bag: what was in its place and is none.
@@ -40,13 +40,13 @@ pub(crate) struct Slots<'a> {
     /// Fields were found where they are not stored: they may be there although nobody has their objects.
     has_misplaced: bool,
     /// What other spellings were when originals were written, by the keys of links.
-    guards: Vec<Entry<'a>>,
+    pub(crate) guards: Vec<Entry<'a>>,
     /// Of what is stored: slots that are empty, although converting another spelling gives something.
     pub(crate) gone: Vec<usize>,
     /// While it is read: the slots that are said to be empty, although something could be derived.
     absent: Vec<usize>,
     /// What hooks keep, by the keys of links.
-    entries: Vec<Entry<'a>>,
+    pub(crate) entries: Vec<Entry<'a>>,
     /// Slots of lists and maps whose parts are spelled by ids, although the hub has names for them.
     spelled_by_ids: Vec<usize>,
     /// Where computed slots come from, for those who listen.
@@ -175,6 +175,10 @@ impl<'a> Slots<'a> {
     /// What the other spelling of a fact was when the original was written.
     pub(crate) fn guard(&self, key: &str) -> Option<Value<'a>> {
         value_of(&self.guards, key)
+    }
+
+    pub(crate) fn guard_count(&self) -> usize {
+        self.guards.len()
     }
 
     /// Replaces all guards but those that nobody knows.

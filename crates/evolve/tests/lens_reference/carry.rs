@@ -13,6 +13,7 @@ use crate::{
     as_json,
     documents::Writer,
     generate::{self, Focus, Generated, Numbers, Object, Tape, Type},
+    hook,
 };
 
 proptest! {
@@ -46,6 +47,18 @@ proptest! {
     fn what_is_carried_is_what_is_stored_in_unions(numbers in generate::numbers(Focus::Unions)) {
         agree(&numbers)?;
     }
+
+    #[test]
+    fn what_is_carried_is_what_is_stored_of_computed_fields(numbers in generate::numbers(Focus::Computed)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
+    fn what_is_carried_is_what_is_stored_of_computed_fields_in_lists(
+        numbers in generate::numbers(Focus::ComputedInLists),
+    ) {
+        agree(&numbers)?;
+    }
 }
 
 fn agree(numbers: &Numbers) -> TestCaseResult {
@@ -54,7 +67,7 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
     generated.versions.iter_mut().for_each(without_defaults);
     let mut declaration = generated.declaration();
     declaration.versions.iter_mut().for_each(|version| version.root = Root::Resource);
-    let (kind, problems) = Kind::compile(&declaration, None);
+    let (kind, problems) = Kind::compile_with(&declaration, None, &hook::hooks(&generated));
     if !problems.is_empty() {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
@@ -104,6 +117,9 @@ impl Case<'_> {
         let served = carry.unload(stored, arena).map_err(|error| error.to_string())?;
         let Loaded { stored: back, notes, .. } = carry.load(served, arena);
         same("unload, load", as_json(stored), back, served)?;
+        let mut shown = as_json(self.lenses[self.hub].get(self.lenses[self.hub].hub(), stored, arena));
+        shown["metadata"] = as_json(served)["metadata"].clone();
+        same("what is served is what is shown", shown, served, stored)?;
         if !notes.is_empty() {
             return Err(format!("unload, load: {notes:?}\n  served: {}", as_json(served)));
         }

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value as Json;
-use wheelwright_evolve::{Direction, FieldId, History, Selector, VersionIndex};
+use wheelwright_evolve::{Direction, FieldId, History, Selector, Shape, VersionIndex};
 
 use crate::{
     convert::{Before, Converter, Fields, fits},
@@ -33,6 +33,8 @@ pub(crate) struct Computed {
 
 /// A fact in two spellings: the version that was stepped into, and the sides.
 struct Link {
+    /// Its position among all links.
+    id: usize,
     step: usize,
     from: Side,
     to: Side,
@@ -76,8 +78,11 @@ impl Computed {
                     Change::Respelled { from, to, levels, with, expressions } => {
                         let (with, expressions, levels) = (with.clone(), expressions.clone(), *levels);
                         let converter = Converter { with, expressions, levels };
-                        links.push(Link { step, from: nodes(before, from), to: nodes(step, to), converter });
+                        let id = links.len();
+                        links.push(Link { id, step, from: nodes(before, from), to: nodes(step, to), converter });
                     }
+                    // It is the same field in another place.
+                    Change::Keyed { .. } => {}
                     Change::Derived { direction, at, expression } => {
                         let (source, target) =
                             if *direction == Direction::Up { (before, step) } else { (step, before) };
@@ -168,7 +173,7 @@ impl<'m> Here<'m> {
                 if source.nodes.iter().any(is_placed)
                     && !below.any(|id| scope.fields.contains_key(&id) || scope.gone.contains(&id))
                 {
-                    let results = self.convert(link, direction, scope, None);
+                    let (results, _) = self.convert(link, direction, scope, None);
                     for (node, result) in target.nodes.iter().zip(results).filter(|(_, result)| result.is_some()) {
                         self.view_of(target).write(*node, result.as_ref(), None, true, scope);
                         let below = self.view_of(target).tree.ids_below(*node);
@@ -268,12 +273,24 @@ impl<'m> Here<'m> {
             return;
         }
         let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-        let results = self.convert(link, direction, scope, old);
+        let (results, kept) = self.convert(link, direction, scope, old);
+        match kept {
+            Some(kept) => drop(scope.kept.insert(link.id, kept)),
+            None => drop(scope.kept.remove(&link.id)),
+        }
         let view = self.view_of(target);
         let said: BTreeMap<FieldId, Option<Content>> =
             known.iter().map(|id| (*id, scope.fields.get(id).cloned())).collect();
         for (node, result) in target.nodes.iter().zip(results) {
             let shown = view.field(*node, scope);
+            // Null that the version cannot say is no less out of date.
+            if shown.is_none() && scope.fields.get(&view.id(*node)) == Some(&Content::Raw(Json::Null)) {
+                scope.fields.remove(&view.id(*node));
+            }
+            // So is somebody's word that there is nothing.
+            if view.tree.node(*node).shape != Shape::Object && !known.contains(&view.id(*node)) {
+                scope.gone.remove(&view.id(*node));
+            }
             view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
         }
         for (id, content) in said {
@@ -309,14 +326,22 @@ impl<'m> Here<'m> {
         }
     }
 
-    fn convert(self, link: &Link, direction: Direction, scope: &Scope, before: Before<'_>) -> Vec<Option<Json>> {
+    /// The values of the other side, and what a hook keeps then.
+    fn convert(
+        self,
+        link: &Link,
+        direction: Direction,
+        scope: &Scope,
+        before: Before<'_>,
+    ) -> (Vec<Option<Json>>, Option<Json>) {
         let (source, target) = link.sides(direction);
         let sources = self.read(source, scope);
         let fields = |side: &Side| (self.view_of(side).tree, side.nodes.clone());
         let ((source_tree, source_nodes), (target_tree, target_nodes)) = (fields(source), fields(target));
         let source = Fields { tree: source_tree, nodes: &source_nodes };
         let target = Fields { tree: target_tree, nodes: &target_nodes };
-        link.converter.convert(direction, &sources, before, (source, target))
+        let mut kept = scope.kept.get(&link.id).cloned();
+        (link.converter.convert(direction, &sources, before, (source, target), &mut kept), kept)
     }
 
     /// The fields of a side, as its version shows them; what readers only fill in is not there.

@@ -37,12 +37,16 @@ impl Converter {
         sources: &[Option<Json>],
         before: Before<'_>,
         (source, target): (Fields<'_>, Fields<'_>),
+        kept: &mut Option<Json>,
     ) -> Vec<Option<Json>> {
         let nothing = vec![None; target.nodes.len()];
         if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
             return nothing;
         }
-        let converted = self.converted(direction, sources, before, source, target);
+        let converted = match (&self.with, sources) {
+            (Conversion::Hook(_), [Some(value)]) => hooked(direction, value, kept).map(|result| vec![Some(result)]),
+            _ => self.converted(direction, sources, before, source, target),
+        };
         let fitting = converted.filter(|results| {
             let mut results = results.iter().zip(target.nodes);
             results.all(|(result, node)| match (result, &self.with) {
@@ -53,6 +57,8 @@ impl Converter {
                         map.clone().into_iter().filter(|(key, _)| keys.iter().any(|it| **it == **key)).collect();
                     fits(target.tree, *node, &Json::Object(parts))
                 }
+                // What is in lists and maps was looked at on its own, and what did not change stays, whatever it is.
+                _ if self.levels > 0 => true,
                 (Some(result), _) => fits(target.tree, *node, result),
             })
         });
@@ -127,7 +133,9 @@ impl Converter {
             return Some(Some(Json::Null).filter(|_| target.0.node(target.1).nullable));
         }
         if level == 0 {
-            return self.one(direction, value, old, source, target);
+            let result = self.one(direction, value, old, source, target)?;
+            let is_fit = result.as_ref().is_none_or(|result| fits(target.0, target.1, result));
+            return is_fit.then_some(result);
         }
         let inner = ((source.0, source.0.element(source.1)?), (target.0, target.0.element(target.1)?));
         match (value, source.0.node(source.1).shape) {
@@ -245,6 +253,19 @@ impl Converter {
             _ => return None,
         };
         Some(Some(result))
+    }
+}
+
+/// What the hooks of random kinds do.
+fn hooked(direction: Direction, value: &Json, kept: &mut Option<Json>) -> Option<Json> {
+    let text = value.as_str()?;
+    match direction {
+        Direction::Up => {
+            let (at, last) = text.char_indices().last()?;
+            *kept = Some(json!(last.to_string()));
+            Some(json!(text[..at]))
+        }
+        Direction::Down => Some(json!(format!("{text}{}", kept.as_ref().and_then(Json::as_str).unwrap_or_default()))),
     }
 }
 
@@ -391,7 +412,7 @@ fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, old: Option<&
     let place = |name: &String| {
         let of_name = || (0..old.len()).filter(|at| name_of(&old[*at]).as_ref() == Some(name));
         let is_shown = |at: &usize| shown(&old[*at], key, part).is_some();
-        of_name().filter(is_shown).last().map(|at| (at, true)).or_else(|| of_name().last().map(|at| (at, false)))
+        of_name().rfind(is_shown).map(|at| (at, true)).or_else(|| of_name().next_back().map(|at| (at, false)))
     };
     let mut list: Vec<Json> = Vec::new();
     for (position, item) in old.iter().enumerate() {
@@ -437,7 +458,7 @@ fn seconds(text: &str) -> Option<i64> {
             };
         rest = &rest[unit_end..];
     }
-    (!text.is_empty()).then_some(sign * (milliseconds / 1_000.0) as i64)
+    (!matches!(text, "" | "-")).then_some(sign * (milliseconds / 1_000.0) as i64)
 }
 
 fn go_duration(seconds: i64) -> String {

@@ -71,8 +71,8 @@ impl Expression {
             Self::Or(path, other) => {
                 let (name, way) = path.split_last().ok_or(Failed)?;
                 let Some(object) = read(way)? else { return Ok(None) };
-                let found = object.as_object().ok_or(Failed)?.get(name).cloned();
-                given(Some(found.unwrap_or_else(|| json!(other))))
+                let found = object.as_object().ok_or(Failed)?.get(name).filter(|value| !value.is_null()).cloned();
+                Ok(Some(found.unwrap_or_else(|| json!(other))))
             }
             Self::Double(path) => of(read(path)?, |value| Some(json!(value.as_i64()?.checked_mul(2)?))),
             Self::Half(path) => of(read(path)?, |value| Some(json!(value.as_i64()? / 2))),

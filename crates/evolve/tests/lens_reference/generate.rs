@@ -95,6 +95,13 @@ pub(crate) enum Change {
         /// What the expressions mean, if it is one: on the way up, and on the way down.
         expressions: [Vec<Expression>; 2],
     },
+    /// A field that is alone in one version and under a key of an object in the other.
+    Keyed {
+        alone: Selector,
+        object: Selector,
+        key: Box<str>,
+        is_wrapped: bool,
+    },
     Derived {
         direction: Direction,
         at: Selector,
@@ -171,8 +178,17 @@ impl Generated {
             for edit in step {
                 editor.edit(&mut after, &mut Tape::new(edit));
             }
-            renamed.push(renames(&before, &after));
-            changes.push(computing::changes(std::mem::take(&mut editor.planned), &before, &after));
+            let computed = computing::changes(std::mem::take(&mut editor.planned), &before, &after);
+            let mut moved = renames(&before, &after);
+            for change in &computed {
+                if let Change::Keyed { alone, object, key, is_wrapped } = change {
+                    let inner = object.then(Step::Field(key.clone()));
+                    let (from, to) = if *is_wrapped { (alone, &inner) } else { (&inner, alone) };
+                    moved.retain(|(old, new)| (old, new) != (from, to));
+                }
+            }
+            renamed.push(moved);
+            changes.push(computed);
             versions.push(after);
         }
         Self { versions, renamed, changes, from }
@@ -207,6 +223,13 @@ impl Generated {
                         to: to.iter().map(located).collect(),
                         with: Located { item: with.clone(), span: Default::default() },
                     }),
+                    Change::Keyed { alone, object, key, is_wrapped } => {
+                        let (from, to) = if *is_wrapped { (alone, object) } else { (object, alone) };
+                        let (from, to) = (vec![located(from)], vec![located(to)]);
+                        let item = Conversion::ObjectWithKey(key.clone());
+                        let with = Located { item, span: Default::default() };
+                        step.respelled.push(Respelled { from, to, with });
+                    }
                     Change::Derived { direction, at, expression } => step.derived.push(Derived {
                         direction: *direction,
                         at: located(at),
@@ -256,6 +279,8 @@ impl fmt::Display for Change {
                 matches!(with, Conversion::Hook(_)).then(|| write!(f, " {with:?}")).unwrap_or(Ok(()))
             }
             Self::Respelled { from, to, with, .. } => write!(f, "{} -> {} {with:?}", paths(from), paths(to)),
+            Self::Keyed { alone, object, key, is_wrapped: true } => write!(f, "{alone} -> {object} under {key}"),
+            Self::Keyed { alone, object, key, is_wrapped: false } => write!(f, "{object} -> {alone} from {key}"),
             Self::Derived { direction, at, expression } => write!(f, "derived {direction:?} {at}: {expression}"),
         }
     }

@@ -48,6 +48,8 @@ pub(crate) struct Scope {
     pub(crate) fields: BTreeMap<FieldId, Content>,
     /// Fields that are not there although they could be derived.
     pub(crate) gone: BTreeSet<FieldId>,
+    /// What hooks keep, by the positions of links.
+    pub(crate) kept: BTreeMap<usize, Json>,
     unknown: Map<String, Json>,
 }
 

@@ -181,7 +181,8 @@ fn of_declarations((a, before): (&str, &Declaration), (b, after): (&str, &Declar
 
 impl Pair {
     /// A JSON object a line and difference. Every object has `kind`, `from`, `to`, `change`, `before` and `after` (the paths
-    /// in both versions, null where it is not there), `was` and `is` (what is different, null for nothing), and `keyword`.
+    /// in both versions, null where it is not there), `was` and `is` (what is different, null for nothing), `keyword`, and
+    /// `with` (how a field is converted or derived).
     fn lines(&self, out: &mut dyn io::Write) -> io::Result<()> {
         for difference in &self.differences {
             for (change, keyword, was, is) in facts(&difference.change) {
@@ -196,6 +197,7 @@ impl Pair {
                     ("keyword", keyword.map_or(Owned::Null, text)),
                     ("was", was),
                     ("is", is),
+                    ("with", with(&difference.change).map_or(Owned::Null, |how| text(&how))),
                 ];
                 let object = Owned::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect());
                 let mut line = encode(object.share(&Arena::new()));
@@ -231,6 +233,9 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
             let list = |values: &[Owned]| Owned::Array(values.into());
             ("values", Some("enum"), list(before), list(after))
         }
+        Change::Known { before, after } => {
+            ("known", Some("enum"), Owned::Array(before.as_slice().into()), Owned::Array(after.as_slice().into()))
+        }
         Change::Limits(limits) => {
             let limit = |limit: &Option<String>| spelled(limit.as_deref());
             return limits
@@ -246,6 +251,15 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
         Change::Union { before, after } => ("union", None, members(before), members(after)),
         _ => ("other", None, Owned::Null, Owned::Null),
     }]
+}
+
+/// How a field is converted or derived.
+fn with(change: &Change) -> Option<String> {
+    match change {
+        Change::Converted { with, .. } => Some(with.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        Change::Added { derived, .. } | Change::Removed { derived, .. } => derived.as_deref().map(str::to_owned),
+        _ => None,
+    }
 }
 
 fn text(text: &str) -> Owned {

@@ -13,7 +13,10 @@ use crate::{
 
 /// What could not be computed, each with how many documents it was so for.
 #[derive(Debug, Default)]
-pub(super) struct Troubles(BTreeMap<(String, String, Option<(String, u32)>), Found>);
+pub(super) struct Troubles(BTreeMap<Sort, Found>);
+
+/// The kind, the version and field, and where the changes say how it is computed.
+type Sort = (String, String, Option<(String, u32)>);
 
 #[derive(Debug)]
 struct Found {

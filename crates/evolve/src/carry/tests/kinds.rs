@@ -181,4 +181,48 @@ pub(super) const KINDS: &[Described] = &[
         ],
         "{v2: {renamed: {s.a: o.a}}}",
     ),
+    (
+        "facts in several spellings",
+        &[
+            (
+                "v1",
+                "mode: {type: string}, words: {type: array, items: {type: string}}, o: {type: object, properties: {n: {type: string}, x: {type: string}}}, m: {type: object, additionalProperties: {type: string}}",
+            ),
+            (
+                "v2",
+                "style: {type: string}, line: {type: string}, o: {type: object, properties: {i: {type: integer}, x: {type: string}}}, m: {type: array, items: {type: object, properties: {k: {type: string}, v: {type: string}}}}",
+            ),
+            (
+                "v3",
+                "style: {type: string}, o: {type: object, properties: {y: {type: string}}}, i: {type: string}, line: {type: string}",
+            ),
+        ],
+        "{v2: {converted: {mode: {to: style, with: {values: {a: b, b: c}}}, words: {to: line, with: {joined: c}}, o.n: {to: o.i, up: size(self), down: string(self)}}, reshaped: [{from: m, to: m, key: k, value: v}]}, v3: {converted: {o.i: {to: i, with: text}}}}",
+    ),
+    (
+        "derived fields",
+        &[
+            ("v1", "first: {type: string}, last: {type: string}, n: {type: integer}"),
+            (
+                "v2",
+                "known: {type: string}, last: {type: string}, full: {type: string}, o: {type: object, properties: {c: {type: string}, d: {type: string}}}, n: {type: string}",
+            ),
+            ("v3", "known: {type: string}, full: {type: string}, key: {type: string}, n: {type: string}"),
+        ],
+        "{v2: {converted: {n: {with: text}}, derived: {up: {known: self.first, full: self.first + self.last, o.c: self.last, o.d: '\"d\"'}, down: {first: self.known}}}, v3: {derived: {up: {key: self.known + self.n}, down: {last: self.full}}}}",
+    ),
+    (
+        "computed fields in items",
+        &[
+            (
+                "v1",
+                "l: {type: array, items: {type: object, properties: {a: {type: string}, w: {type: array, items: {type: string}}, k: {type: string}}}}",
+            ),
+            (
+                "v2",
+                "l: {type: array, items: {type: object, properties: {b: {type: string}, w: {type: string}, d: {type: string}, k: {type: string}}}}",
+            ),
+        ],
+        "{v1: {keys: {l: [k]}}, v2: {keys: {l: [k]}, converted: {'l[].a': {to: 'l[].b', with: {values: {a: b}}}, 'l[].w': {with: {joined: b}}}, derived: {up: {'l[].d': self.a}, down: {'l[].a': self.d}}}}",
+    ),
 ];

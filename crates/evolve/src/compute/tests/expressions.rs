@@ -140,7 +140,7 @@ fn self_is_the_item_that_a_field_is_in() {
     let deriver = deriver(&structure, item, "self.a + 1", "{type: integer}").unwrap();
     let arena = Arena::new();
     assert_eq!(text(&[deriver.derive(document(r#"{"a":1}"#, &arena), None, &arena).unwrap()]), "2");
-    assert_eq!(deriver.reads(), Some(&["a".into()][..]));
+    assert_eq!(deriver.reads(), Some(&[vec!["a".into()]][..]));
 }
 
 #[test]
@@ -148,13 +148,15 @@ fn a_deriver_knows_what_it_reads() {
     let structure = structure(PERSON);
     let reads = |expression: &str| {
         let deriver = deriver(&structure, structure.root(), expression, "{x-kubernetes-preserve-unknown-fields: true}");
-        deriver.unwrap().reads().map(|names| names.join(" "))
+        deriver.unwrap().reads().map(|paths| paths.iter().map(|path| path.join(".")).collect::<Vec<_>>().join(" "))
     };
-    let is = |expression: &str, names: Option<&str>| assert_eq!(reads(expression).as_deref(), names, "{expression}");
-    is("self.spec.first", Some("spec"));
-    is("self.list.map(i, i.a).size() > 1 && has(self.spec) ? self.__namespace__ : ''", Some("spec namespace list"));
+    let is = |expression: &str, paths: Option<&str>| assert_eq!(reads(expression).as_deref(), paths, "{expression}");
+    is("self.spec.first", Some("spec.first"));
+    is("has(self.spec.first) ? self.spec.first : string(self.spec.age)", Some("spec.age spec.first"));
+    is("self.list.map(i, i.a).size() > 1 && has(self.spec) ? self.__namespace__ : ''", Some("list namespace spec"));
+    is("has(self.spec) && self.spec.age > 1", Some("spec"));
     is("1", Some(""));
-    is("cel.bind(x, self.spec.age, x + x)", Some("spec"));
+    is("cel.bind(x, self.spec.age, x + x)", Some("spec.age"));
     is("[self].size()", None);
     is("self == self", None);
 }

@@ -14,6 +14,12 @@ pub(super) enum Planned {
         elements: Vec<Step>,
         how: How,
     },
+    /// A scalar became a field of a new object, or the other way round: it is the same field, under a key of the object.
+    Keyed {
+        field: usize,
+        object: usize,
+        is_wrapped: bool,
+    },
     /// The expression is chosen once both versions are known.
     Derived {
         direction: Direction,
@@ -101,6 +107,31 @@ impl Editor {
         });
     }
 
+    /// Puts a scalar into an object of its own, or takes the one field of an object out of it.
+    pub(super) fn wrap(&mut self, object: &mut Object, at: usize, tape: &mut Tape<'_>) {
+        let field = object.fields.remove(at);
+        let is_scalar = |shape: &Type| matches!(shape, Type::String | Type::Integer | Type::Boolean);
+        let mut pushed = field.clone();
+        match field.shape {
+            Type::Object(inner) if inner.fields.len() == 1 && is_scalar(&inner.fields[0].shape) => {
+                let (name, of) = (field.name, field.identity);
+                pushed = Field { name, ..inner.fields[0].clone() };
+                self.planned.push(Planned::Keyed { field: pushed.identity, object: of, is_wrapped: false });
+            }
+            shape if is_scalar(&shape) => {
+                let mut wrapper = self.empty();
+                let key = wrapper.free_name(tape).unwrap_or_default();
+                wrapper.fields.push(Field { name: key, ..pushed.clone() });
+                let identity = self.identity();
+                let (shape, field) = (Type::Object(wrapper), pushed.identity);
+                pushed = Field { identity, name: pushed.name, shape, nullable: false, default: None };
+                self.planned.push(Planned::Keyed { field, object: identity, is_wrapped: true });
+            }
+            _ => {}
+        }
+        object.fields.push(pushed);
+    }
+
     fn put(&mut self, object: &mut Object, name: String, shape: Type, tape: &mut Tape<'_>) -> usize {
         let identity = self.identity();
         object.fields.push(Field { identity, name, shape, nullable: tape.chance(15), default: None });
@@ -116,7 +147,8 @@ impl Editor {
             Some((How::Over(up(own()), down(own())), vec![shape], Vec::new()))
         };
         match shape {
-            Type::String => match tape.pick(10) {
+            Type::String => match tape.pick(12) {
+                10 | 11 => whole(Conversion::Hook("".into()), Type::String),
                 0 => whole(Conversion::DurationSeconds, Type::Integer),
                 1 => whole(Conversion::Quantity, Type::Integer),
                 2 => whole(Conversion::Text, Type::Integer),
@@ -255,6 +287,15 @@ pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) ->
     };
     let changes = planned.into_iter().filter_map(|planned| match planned {
         Planned::Respelled { from, to, elements, how } => {
+            // What may be of two types is of neither to an expression.
+            let is_typed = |version: &Object, fields: &[usize]| {
+                let shapes = fields.iter().filter_map(|field| field_of(version, *field)).map(|field| &field.shape);
+                shapes.into_iter().all(|shape| !matches!(shape, Type::IntOrString))
+            };
+            let is_understood = is_typed(before, &from) && is_typed(after, &to);
+            if !is_understood && !matches!(how, How::With(_)) {
+                return None;
+            }
             let (from, to) = (paths(before, &from)?, paths(after, &to)?);
             let (with, expressions) = conversion(how, &from, &to);
             let levels = elements.len();
@@ -265,7 +306,19 @@ pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) ->
                     .collect()
             };
             let (from, to) = (below(from), below(to));
+            let with = match with {
+                Conversion::Hook(_) => Conversion::Hook(format!("{} to {}", from[0], to[0]).into()),
+                with => with,
+            };
             is_one_scope(&from, &to).then_some(Change::Respelled { from, to, levels, with, expressions })
+        }
+        Planned::Keyed { field, object, is_wrapped } => {
+            let (alone, with_key) = if is_wrapped { (before, after) } else { (after, before) };
+            let (alone, object) = (paths(alone, &[field])?.remove(0), paths(with_key, &[object])?.remove(0));
+            let inner = paths(with_key, &[field])?.remove(0);
+            let (Step::Field(key), above) = inner.steps().split_last()? else { return None };
+            let change = Change::Keyed { alone, object: object.clone(), key: key.clone(), is_wrapped };
+            (above == object.steps()).then_some(change)
         }
         Planned::Derived { direction, field, choices } => {
             let (source, target) = if direction == Direction::Up { (before, after) } else { (after, before) };
@@ -274,7 +327,9 @@ pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) ->
             (!has(source, field)).then_some(Change::Derived { direction, at, expression })
         }
     });
-    changes.collect()
+    let mut changes: Vec<Change> = changes.collect();
+    changes.sort_by_key(|change| matches!(change, Change::Respelled { with: Conversion::Hook(_), .. }));
+    changes
 }
 
 fn has(version: &Object, wanted: usize) -> bool {

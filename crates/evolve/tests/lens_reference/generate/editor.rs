@@ -119,10 +119,11 @@ impl Editor {
             return;
         }
         if self.focus.computes() && tape.chance(70) {
-            return match tape.chance(35) {
-                true => self.derive(object, at, tape),
-                false if count > 0 => self.respell(object, at, tape),
-                false => {}
+            return match tape.pick(10) {
+                _ if count == 0 => self.derive(object, at, tape),
+                0..6 => self.respell(object, at, tape),
+                6 => self.wrap(object, at, tape),
+                _ => self.derive(object, at, tape),
             };
         }
         if kind > 0 && count == 0 {

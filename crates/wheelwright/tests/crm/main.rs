@@ -3,42 +3,19 @@
 //!
 //! `UPDATE_GOLDEN=1` writes the lock of the example anew.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+mod time;
 
+use std::{env, fs, process::Command};
+
+use time::{VERSIONS, changes_until, example, input, json, spelled, story, text, time, without};
 use wheelwright::{
-    Console, Exit,
-    catalog::Catalog,
-    command::{self, LockOptions},
-    document::{Arena, Decode, Value, canonical, decode, decode_yaml, encode},
-    evolve::{Declaration, Kind, Lock, Part, VersionIndex, laws::Laws},
+    document::{Arena, canonical},
+    evolve::{Part, laws::Laws},
 };
-
-/// Every version that there ever was.
-const VERSIONS: [&str; 15] = [
-    "2011-01-01",
-    "2012-02-02",
-    "2013-03-03",
-    "2014-04-04-preview",
-    "2014-04-04",
-    "2015-05-05",
-    "2016-06-06",
-    "2017-07-07",
-    "2018-08-08",
-    "2019-09-09",
-    "2020-10-10",
-    "2021-11-11",
-    "2022-12-12",
-    "2023-01-13",
-    "2024-02-14",
-];
 
 const ADA: &str = r#"{"id":"1","firstName":"Ada","lastName":"Lovelace"}"#;
 const GRACE: &str = r#"{"id":"3","firstName":"Grace","middleName":"Brewster","lastName":"Hopper"}"#;
+const EMILY: &str = r#"{"id":"12","residentialAddress":{"label":"The Homestead"}}"#;
 
 #[test]
 fn in_2011_01_01_a_person_has_a_first_and_a_last_name() {
@@ -129,23 +106,23 @@ fn in_2015_05_05_the_key_has_another_name_and_the_first_version_is_dropped_and_s
 }
 
 #[test]
-fn in_2016_06_06_an_address_is_required_and_in_2017_07_07_it_is_not() {
-    let holmes = r#"{"id":"7","mailingAddress":{"street":"221B Baker Street","city":"London"}}"#;
-    for newest in ["2016-06-06", "2017-07-07"] {
-        let then = time(newest);
-        assert_eq!(then.hub(), newest);
-        assert_eq!(then.told(&[(newest, holmes)], "2015-05-05"), r#"{"id":"7"}"#);
-        let named = r#"{"id":"7","knownAs":"Sherlock"}"#;
-        assert_eq!(
-            then.told(&[(newest, holmes), ("2015-05-05", named)], newest),
-            r#"{"id":"7","knownAs":"Sherlock","mailingAddress":{"street":"221B Baker Street","city":"London"}}"#
-        );
-        // Nothing is made up: reading never fails, and `check` says where a view is not valid.
-        assert_eq!(then.told(&[("2015-05-05", named)], newest), named);
-    }
-    let allowed = ["WW154 2016-06-06 mailingAddress is allowed"];
-    assert_eq!(time("2016-06-06").check(&["--no-laws"]), allowed);
-    assert_eq!(time("2017-07-07").check(&["--no-laws"]), allowed);
+fn in_2016_06_06_an_address_is_required_and_nobody_makes_one_up() {
+    let then = time("2016-06-06");
+    assert_eq!(then.hub(), "2016-06-06");
+    then.keeps_the_address_of_holmes();
+    // Reading never fails; `check` says where a view is not valid, and the schema why that is let pass.
+    let named = r#"{"id":"7","knownAs":"Sherlock"}"#;
+    assert_eq!(then.told(&[("2015-05-05", named)], "2016-06-06"), named);
+    assert_eq!(then.check(&["--no-laws"]), ["WW154 2016-06-06 mailingAddress is allowed"]);
+}
+
+#[test]
+fn in_2017_07_07_an_address_is_optional() {
+    let then = time("2017-07-07");
+    assert_eq!(then.hub(), "2017-07-07");
+    then.keeps_the_address_of_holmes();
+    let nowhere = r#"{"id":"13"}"#;
+    assert_eq!(then.told(&[("2017-07-07", nowhere)], "2016-06-06"), nowhere);
 }
 
 #[test]
@@ -190,23 +167,53 @@ fn in_2020_10_10_a_person_is_a_party() {
 }
 
 #[test]
-fn a_residential_address_comes_goes_and_returns_with_other_fields_and_nothing_is_lost() {
-    let labelled = r#"{"id":"12","residentialAddress":{"label":"The Homestead"}}"#;
-    let nowhere = r#"{"id":"12"}"#;
-    assert_eq!(time("2021-11-11").told(&[("2021-11-11", labelled)], "2020-10-10"), nowhere);
-    for newest in ["2022-12-12", "2023-01-13"] {
-        let then = time(newest);
-        assert_eq!(then.told(&[("2021-11-11", labelled)], newest), nowhere);
-        assert_eq!(then.told(&[("2021-11-11", labelled), (newest, nowhere)], "2021-11-11"), labelled);
-    }
+fn in_2021_11_11_there_is_a_residential_address() {
+    let then = time("2021-11-11");
+    assert_eq!(then.hub(), "2021-11-11");
+    assert_eq!(then.told(&[("2021-11-11", EMILY)], "2020-10-10"), r#"{"id":"12"}"#);
+    assert_eq!(then.told(&[("2021-11-11", EMILY), ("2020-10-10", r#"{"id":"12"}"#)], "2021-11-11"), EMILY);
+}
+
+#[test]
+fn in_2022_12_12_it_is_gone_and_kept() {
+    let then = time("2022-12-12");
+    assert_eq!(then.hub(), "2022-12-12");
+    assert_eq!(then.told(&[("2021-11-11", EMILY)], "2022-12-12"), r#"{"id":"12"}"#);
+    let named = r#"{"id":"12","knownAs":"Emily"}"#;
+    assert_eq!(
+        then.told(&[("2021-11-11", EMILY), ("2022-12-12", named)], "2021-11-11"),
+        r#"{"id":"12","knownAs":"Emily","residentialAddress":{"label":"The Homestead"}}"#
+    );
+}
+
+#[test]
+fn in_2023_01_13_it_is_still_gone_and_kept() {
+    let then = time("2023-01-13");
+    assert_eq!(then.hub(), "2023-01-13");
+    let unaware = [("2021-11-11", EMILY), ("2022-12-12", r#"{"id":"12"}"#), ("2023-01-13", r#"{"id":"12"}"#)];
+    assert_eq!(then.told(&unaware, "2021-11-11"), EMILY);
+}
+
+#[test]
+fn in_2024_02_14_it_is_back_with_other_fields_and_those_that_it_had_are_kept() {
     let then = time("2024-02-14");
     assert_eq!(then.hub(), "2024-02-14");
-    assert_eq!(then.told(&[("2021-11-11", labelled)], "2024-02-14"), r#"{"id":"12","residentialAddress":{}}"#);
+    assert_eq!(then.told(&[("2021-11-11", EMILY)], "2024-02-14"), r#"{"id":"12","residentialAddress":{}}"#);
     let street = r#"{"id":"12","residentialAddress":{"street":"280 Main Street","city":"Amherst"}}"#;
-    let writes = [("2021-11-11", labelled), ("2024-02-14", street), ("2022-12-12", nowhere)];
+    let writes = [("2021-11-11", EMILY), ("2024-02-14", street), ("2022-12-12", r#"{"id":"12"}"#)];
     assert_eq!(then.told(&writes, "2024-02-14"), street);
-    assert_eq!(then.told(&writes, "2021-11-11"), labelled);
-    assert_eq!(then.told(&writes, "2023-01-13"), nowhere);
+    assert_eq!(then.told(&writes, "2021-11-11"), EMILY);
+    assert_eq!(then.told(&writes, "2023-01-13"), r#"{"id":"12"}"#);
+    // Who takes it away takes it away whole.
+    let gone = [("2021-11-11", EMILY), ("2024-02-14", r#"{"id":"12"}"#)];
+    assert_eq!(then.told(&gone, "2021-11-11"), r#"{"id":"12"}"#);
+}
+
+#[test]
+fn five_of_fifteen_versions_need_a_word() {
+    let changes = text("changes.yaml");
+    let spoken: Vec<&str> = VERSIONS.into_iter().filter(|name| changes.contains(&format!("\n{name}:\n"))).collect();
+    assert_eq!(spoken, ["2014-04-04-preview", "2014-04-04", "2015-05-05", "2018-08-08", "2022-12-12"]);
 }
 
 #[test]
@@ -281,176 +288,22 @@ fn every_document_comes_back_from_every_other_version_at_every_time() {
     assert_eq!(trips, (1..=VERSIONS.len()).map(|count| count * count).sum());
 }
 
+/// `wheelwright test --update` writes them.
+#[test]
+fn every_version_shows_what_is_expected_of_what_every_other_wrote() {
+    for (from, to) in VERSIONS.iter().flat_map(|from| VERSIONS.map(|to| (from, to))) {
+        let name = if *from == to { format!("input.{to}.yaml") } else { format!("{to}.yaml") };
+        assert!(example().join(format!("tests/written-{from}")).join(&name).exists(), "{from}: {name}");
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright")).current_dir(example()).arg("test").output();
+    let output = output.expect("the command can be started");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn the_laws_hold_at_every_time() {
     for time in story() {
         let report = Laws { cases: 100, seed: 5 }.run(&time.kind, &time.declaration, &mut |_| {});
         assert!(report.is_success(), "{}: {report:#?}", time.newest);
     }
-}
-
-/// The example when a version was the newest.
-struct Time {
-    newest: &'static str,
-    folder: PathBuf,
-    catalog: String,
-    declaration: Declaration,
-    kind: Kind,
-}
-
-impl Time {
-    /// Writes what there was, and locks it with the newest stable version as the hub.
-    fn begin(newest: usize, lock: Option<&str>) -> Self {
-        let is_there = |version: &&&str| **version != "2011-01-01" || newest < position("2015-05-05");
-        let versions: Vec<&str> = VERSIONS[..=newest].iter().filter(is_there).copied().collect();
-        let newest = VERSIONS[newest];
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crm").join(newest);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("api")).unwrap();
-        for version in &versions {
-            let from = if *version == "2011-01-01" { "dropped" } else { "api" };
-            fs::write(folder.join(format!("api/{version}.yaml")), text(&format!("{from}/{version}.yaml"))).unwrap();
-        }
-        let (catalog, changes) = (catalog_of(&versions), changes_until(newest));
-        fs::write(folder.join("wheelwright.yaml"), &catalog).unwrap();
-        fs::write(folder.join("changes.yaml"), changes).unwrap();
-        lock.into_iter().for_each(|lock| fs::write(folder.join("wheelwright.lock"), lock).unwrap());
-        let hub = versions.iter().rfind(|version| !version.ends_with("-preview")).map(|hub| (*hub).to_owned());
-        let (mut data, mut conversation) = (Vec::new(), Vec::new());
-        let mut console = Console::plain(&mut data, &mut conversation);
-        let exit = command::lock(&[folder.clone()], &LockOptions { hub, ..LockOptions::default() }, &mut console);
-        assert_eq!(exit.unwrap(), Exit::Clean, "{newest}: {}", String::from_utf8_lossy(&conversation));
-        let loaded = Catalog::load(&[folder.clone()]).expect("it can be read");
-        let declaration = loaded.kinds()[0].declaration.clone();
-        let (lock, problems) = Lock::parse(&fs::read_to_string(folder.join("wheelwright.lock")).unwrap());
-        assert!(problems.is_empty(), "{newest}: {problems:?}");
-        let locked = lock.locked(&declaration).expect("it is locked");
-        let (kind, problems) = Kind::compile(&declaration, Some((locked.history(), locked.hub())));
-        assert!(problems.is_empty(), "{newest}: {problems:?}");
-        Self { newest, folder, catalog, declaration, kind: kind.expect("it has versions") }
-    }
-
-    fn version(&self, name: &str) -> VersionIndex {
-        self.kind.version(name).expect("it was published by then")
-    }
-
-    fn hub(&self) -> &str {
-        self.kind.history().version(self.kind.lenses().hub()).name.as_str()
-    }
-
-    fn lock(&self) -> String {
-        fs::read_to_string(self.folder.join("wheelwright.lock")).unwrap()
-    }
-
-    /// What a version shows after some writes, each through a version. All but the first replace what theirs showed.
-    fn told(&self, writes: &[(&str, &str)], read: &str) -> String {
-        let (arena, kind) = (Arena::new(), &self.kind);
-        let mut stored = None;
-        for (version, text) in writes {
-            let (version, document) = (self.version(version), json(text, &arena));
-            let normal = match stored {
-                None => kind.normal(version, document, &arena),
-                Some(stored) => kind.normal_update(version, document, kind.get(version, stored, &arena), &arena),
-            };
-            stored = Some(kind.put(version, normal.unwrap(), stored, Part::Whole, &arena).unwrap());
-        }
-        spelled(kind.get(self.version(read), stored.expect("something is written"), &arena))
-    }
-
-    /// The rules of what `check` finds, with field and version.
-    fn check(&self, arguments: &[&str]) -> Vec<String> {
-        let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
-            .current_dir(&self.folder)
-            .args(["check", "--format", "json"])
-            .args(arguments)
-            .output()
-            .expect("the command can be started");
-        let arena = Arena::new();
-        let lines = String::from_utf8(output.stdout).unwrap();
-        let found = lines.lines().map(|line| {
-            let finding = json(line, &arena);
-            let told = ["rule", "version", "field"]
-                .map(|key| finding.get(key).and_then(|value| value.as_str()).unwrap_or("-"));
-            let is_let_pass = finding.get("suppressed").is_some_and(|reason| !reason.is_null());
-            format!("{}{}", told.join(" "), if is_let_pass { " is allowed" } else { "" })
-        });
-        found.collect()
-    }
-}
-
-fn time(newest: &str) -> &'static Time {
-    &story()[position(newest)]
-}
-
-fn position(version: &str) -> usize {
-    VERSIONS.iter().position(|name| *name == version).expect("it is of the story")
-}
-
-/// Every time of the story, each with the lock that the one before left.
-fn story() -> &'static [Time] {
-    static STORY: OnceLock<Vec<Time>> = OnceLock::new();
-    STORY.get_or_init(|| {
-        let mut story: Vec<Time> = Vec::new();
-        for newest in 0..VERSIONS.len() {
-            let lock = story.last().map(Time::lock);
-            story.push(Time::begin(newest, lock.as_deref()));
-        }
-        story
-    })
-}
-
-/// The catalog with some versions.
-fn catalog_of(versions: &[&str]) -> String {
-    let is_party = |version: &str| position(version) >= position("2020-10-10");
-    let is_renamed = versions.iter().any(|version| is_party(version));
-    let entry = |version: &&str| match is_renamed && !is_party(version) {
-        true => format!("      {version}: {{ file: api/{version}.yaml, definition: Person }}\n"),
-        false => format!("      {version}: api/{version}.yaml\n"),
-    };
-    let entries: String = versions.iter().map(entry).collect();
-    let names = if is_renamed { "    definition: Party\n    was: [Person]\n" } else { "    definition: Person\n" };
-    let is_dropped = !versions.contains(&"2011-01-01");
-    let successors = if is_dropped { "    successors: { 2011-01-01: 2012-02-02 }\n" } else { "" };
-    format!("kinds:\n  - openapi:\n{entries}{names}{successors}    changes: changes.yaml\n")
-}
-
-/// What the changes said when a version was the newest: its paragraphs begin with the version.
-fn changes_until(newest: &str) -> String {
-    let changes = text("changes.yaml");
-    let is_known = |paragraph: &&str| {
-        let version = paragraph.split(':').next().unwrap_or_default();
-        VERSIONS[..=position(newest)].contains(&version) || paragraph.starts_with('#')
-    };
-    changes.split("\n\n").filter(is_known).collect::<Vec<_>>().join("\n\n")
-}
-
-fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crm")
-}
-
-fn text(name: &str) -> String {
-    fs::read_to_string(example().join(name)).unwrap()
-}
-
-/// The document that the example has for a version.
-fn input<'a>(version: &str, arena: &'a Arena) -> Value<'a> {
-    let text = text(&format!("tests/written-{version}/input.{version}.yaml"));
-    let documents = decode_yaml(arena.text(&text).as_bytes(), arena, &Decode::default()).expect("it is YAML");
-    documents.first().expect("it has a document").to_value(arena)
-}
-
-fn json<'a>(text: &str, arena: &'a Arena) -> Value<'a> {
-    decode(arena.text(text).as_bytes(), arena).expect("it is JSON")
-}
-
-fn spelled(value: Value<'_>) -> String {
-    String::from_utf8(encode(value)).expect("JSON is text")
-}
-
-/// A document of texts without one of its fields.
-fn without(text: &str, field: &str) -> String {
-    let arena = Arena::new();
-    let entries = json(text, &arena).as_object().expect("it is an object");
-    let kept: Vec<_> = entries.iter().filter(|entry| entry.key != field).copied().collect();
-    spelled(Value::Object(&kept))
 }

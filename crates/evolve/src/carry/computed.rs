@@ -1,0 +1,117 @@
+//! Computed fields in the carry: what of them is shown and not stored, and what has to be known to tell what a client
+//! changed.
+
+use std::collections::BTreeMap;
+
+use wheelwright_document::{Arena, Entry, Value};
+
+use super::entry::{LinkEntry, stable_hash};
+use crate::{
+    Lenses,
+    lens::{
+        plan::{Scope, View, ViewField},
+        recall::Before,
+        resolve::Resolve,
+        state::{Slot, Slots},
+        trouble::Troubles,
+    },
+};
+
+/// What is computed in a scope that is served.
+#[derive(Default)]
+pub(crate) struct Computing<'a> {
+    /// The slots that the version shows although nothing is stored there.
+    pub(crate) derived: Vec<usize>,
+    /// The derived fields that are stored as they would be derived, and which the version cannot say.
+    pub(crate) following: Vec<usize>,
+    /// Guards that are not stored.
+    guards: Vec<Entry<'a>>,
+}
+
+impl<'a> Computing<'a> {
+    /// Puts what the version shows of derived fields into their slots.
+    pub(crate) fn of(
+        lenses: &'a Lenses,
+        scope: &'a Scope,
+        view: &View,
+        slots: &mut Slots<'a>,
+        metadata: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Self {
+        if scope.computed.is_empty() {
+            return Self::default();
+        }
+        let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
+        let mut all = slots.clone();
+        resolve.expand(&scope.computed.all, &mut all);
+        let guards = resolve.further_guards(&all);
+        let following = resolve.following(lenses.hub(), view, &all);
+        let derived = resolve.derive(&scope.computed.all, &mut all).into_iter().map(|(slot, _)| slot);
+        let derived: Vec<usize> = derived.filter(|slot| view.says[*slot]).collect();
+        derived.iter().for_each(|slot| slots.copy(*slot, &all));
+        Self { derived, following, guards }
+    }
+
+    pub(crate) fn is_derived(&self, slot: usize) -> bool {
+        self.derived.contains(&slot)
+    }
+
+    /// What is known of facts in several spellings besides their values.
+    pub(crate) fn links(&self, scope: &'a Scope, slots: &Slots<'a>) -> impl Iterator<Item = LinkEntry<'a>> + use<'a> {
+        let mut links = BTreeMap::new();
+        for Entry { key, value } in slots.guards.iter().chain(&self.guards) {
+            entry_of(&mut links, key).guard = Some(*value);
+        }
+        for Entry { key, value } in &slots.entries {
+            entry_of(&mut links, key).kept = Some(*value);
+        }
+        for slot in &slots.gone {
+            let computed_by = scope.computed.all.links.iter().find(|way| way.slots.contains(slot));
+            if let Some(way) = computed_by {
+                entry_of(&mut links, &scope.computed.links[way.link].key).gone.push(&scope.layout.texts[*slot]);
+            }
+        }
+        links.into_values()
+    }
+}
+
+/// Makes what is stored of what a client sent: what was merely shown is not stored, other spellings and derived fields
+/// follow what was changed, and what can be computed is left out.
+#[expect(clippy::too_many_arguments, reason = "a scope is these, and a struct for them would be made once")]
+pub(crate) fn settle<'a>(
+    lenses: &'a Lenses,
+    scope: &'a Scope,
+    view: &View,
+    slots: &mut Slots<'a>,
+    merely_shown: &[usize],
+    following: Vec<usize>,
+    metadata: Option<Value<'a>>,
+    arena: &'a Arena,
+) {
+    let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
+    let take = |slot: &usize| (*slot, std::mem::take(&mut slots.values[*slot]));
+    let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
+    let told = resolve.recall(following, slots);
+    let before = slots.clone();
+    for (slot, value) in &placed {
+        slots.values[*slot] = *value;
+    }
+    let before = Before { slots: &before, told: Some(&told) };
+    resolve.settle(lenses.hub(), view, Some(before), &placed, slots);
+    resolve.compress(slots);
+}
+
+/// A hash of what a field looks like, whoever fills in its frozen defaults.
+pub(crate) fn look<'a>(
+    lenses: &'a Lenses,
+    scope: &'a Scope,
+    field: &ViewField,
+    value: Value<'a>,
+    arena: &'a Arena,
+) -> u64 {
+    stable_hash(lenses.fill_content(lenses.hub(), &scope.slots[field.slot].content, value, arena))
+}
+
+fn entry_of<'l, 'a>(links: &'l mut BTreeMap<&'a str, LinkEntry<'a>>, key: &'a str) -> &'l mut LinkEntry<'a> {
+    links.entry(key).or_insert_with(|| LinkEntry { key, ..LinkEntry::default() })
+}

@@ -1,0 +1,105 @@
+//! What was there before a client changed a document, as far as that is told: for where only what was changed is at hand.
+
+use wheelwright_document::{Entry, Value};
+
+use super::{
+    computed::{Onward, Way},
+    plan::View,
+    resolve::Resolve,
+    state::{Slot, Slots},
+};
+use crate::VersionIndex;
+
+/// What was there before a write.
+#[derive(Clone, Copy)]
+pub(crate) struct Before<'s, 'a> {
+    pub(crate) slots: &'s Slots<'a>,
+    /// What is known of it otherwise, if that is not all.
+    pub(crate) told: Option<&'s Told<'a>>,
+}
+
+/// What is known of fields as they were before they were changed.
+pub(crate) struct Told<'a> {
+    /// The values of near sides, by their links.
+    sources: Vec<(usize, Vec<Option<Value<'a>>>)>,
+    /// Derived fields that a client wrote, and which were as they would be derived.
+    pub(super) following: Vec<usize>,
+}
+
+impl<'a> Before<'_, 'a> {
+    pub(super) fn told_sources(&self, link: usize) -> Option<&[Option<Value<'a>>]> {
+        let mut sources = self.told?.sources.iter();
+        sources.find(|(told, _)| *told == link).map(|(_, sources)| &sources[..])
+    }
+}
+
+impl<'a> Resolve<'a> {
+    /// As [`expand`](Self::expand), where a client may have changed what the hub says: other spellings become what they
+    /// were before that, as far as that is told.
+    pub(crate) fn recall(&mut self, following: Vec<usize>, slots: &mut Slots<'a>) -> Told<'a> {
+        let mut told = Vec::new();
+        for way in &self.scope.computed.all.links {
+            let plan = &self.scope.computed.links[way.link];
+            let (near, far) = plan.sides(way.direction);
+            let sources = match slots.guard(&plan.key) {
+                Some(guard) => Some(self.guarded(near, guard)),
+                None => self.is_new(way, slots).then(|| vec![None; near.fields.len()]),
+            };
+            let (sources, is_told) = match sources {
+                Some(sources) => (sources, true),
+                None => (self.read(near, slots), false),
+            };
+            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
+            for (field, result) in far.fields.iter().zip(results) {
+                self.fill(far.version, way, field, result, slots);
+            }
+            if is_told {
+                told.push((way.link, sources));
+            }
+        }
+        slots.gone.clear();
+        Told { sources: told, following }
+    }
+
+    /// Whether nothing is known of a fact that is always told if there is anything.
+    fn is_new(&self, way: &Way, slots: &Slots<'a>) -> bool {
+        let is_known = |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
+        self.looks_back(way) && !way.slots.iter().any(is_known)
+    }
+
+    fn looks_back(&self, way: &Way) -> bool {
+        self.lenses.computations.links[self.scope.computed.links[way.link].link].converter.looks_back()
+    }
+
+    /// What has to be told besides what is stored for [`recall`](Self::recall): guards of facts that have none, since their
+    /// other spelling can be computed. All spellings are known.
+    pub(crate) fn further_guards(&mut self, slots: &Slots<'a>) -> Vec<Entry<'a>> {
+        let mut guards = Vec::new();
+        for way in &self.scope.computed.all.links {
+            let plan = &self.scope.computed.links[way.link];
+            if self.looks_back(way) && slots.guard(&plan.key).is_none() {
+                let (near, _) = plan.sides(way.direction);
+                let sources = self.read(near, slots);
+                if sources.iter().any(Option::is_some) {
+                    guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
+                }
+            }
+        }
+        guards
+    }
+
+    /// The derived fields that a version cannot say, a client wrote, and which are as they would be derived.
+    pub(crate) fn following(&mut self, version: VersionIndex, view: &View, slots: &Slots<'a>) -> Vec<usize> {
+        let mut found = Vec::new();
+        for onward in &self.scope.computed.onward[version.position()] {
+            let Onward::Derive(derivation) = onward else { continue };
+            let plan = &self.scope.computed.derivations[*derivation];
+            let slot = plan.field.slot;
+            let is_stored = matches!(slots.values[slot], Slot::Value(_)) && !view.says[slot];
+            if is_stored && !found.contains(&slot) && self.follows(plan, slots) {
+                found.push(slot);
+            }
+        }
+        found
+    }
+}
