@@ -69,12 +69,17 @@ impl Evolution {
         let edited = noted(shown);
         for (edit, expected) in [(shown, written.to_owned()), (&edited, noted(written))] {
             self.edited(through, written, edit, &expected);
-            self.carried(through, written, edit, &expected);
         }
     }
 
-    /// What is written through the one version and then replaced by a client of the other is shown so to the first one.
+    /// What is written through the one version and then replaced by a client of the other is shown so to the first one: in a
+    /// store, and under an API server.
     pub(crate) fn edited(&self, through: Through, written: &str, edit: &str, expected: &str) {
+        self.stored(through, written, edit, expected);
+        self.carried(through, written, edit, expected);
+    }
+
+    fn stored(&self, through: Through, written: &str, edit: &str, expected: &str) {
         let arena = &Arena::new();
         let (writer, reader) = self.versions(through);
         let document = self.document(writer, written, arena);
@@ -89,7 +94,7 @@ impl Evolution {
         }
     }
 
-    /// The same under an API server, which only keeps what the documents themselves carry.
+    /// An API server only keeps what the documents themselves carry.
     fn carried(&self, through: Through, written: &str, edit: &str, expected: &str) {
         let arena = &Arena::new();
         let (writer, reader) = self.versions(through);
