@@ -30,16 +30,19 @@ fn run(hooks: &Hooks) -> (String, String, Exit) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hooks");
     let (mut data, mut conversation) = (Vec::new(), Vec::new());
     let mut console = Console::plain(&mut data, &mut conversation);
-    let catalog = Catalog::load(&[folder.join("wheelwright.yaml")]).unwrap();
-    let exit = match Kinds::compile_with(catalog, &OnDisk::default(), hooks, &mut console).unwrap() {
+    let catalog = Catalog::load(&[folder.join("wheelwright.yaml")]).expect("the example can be read");
+    let exit = match Kinds::compile_with(catalog, &OnDisk::default(), hooks, &mut console)
+        .expect("memory can be written to")
+    {
         Ok(kinds) => {
             let options = ConvertOptions { to: "v2".to_owned(), ..ConvertOptions::default() };
-            convert(files::files(vec![folder.join("persons.yaml")], None), &kinds, &options, &mut console).unwrap()
+            convert(files::files(vec![folder.join("persons.yaml")], None), &kinds, &options, &mut console)
+                .expect("memory can be written to")
         }
         Err(exit) => exit,
     };
     drop(console);
-    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let text = |bytes| String::from_utf8(bytes).expect("it is text");
     (text(data), text(conversation), exit)
 }
 
