@@ -43,7 +43,8 @@ impl Change {
             let document = |version, spec: &str| document(&kind, version, "{name: x}", spec, arena);
             let lenses = kind.lenses_for(hub);
             let (first, expected) = (document(writer, written), document(reader, shown));
-            let (stored, mut troubles) = lenses.put_telling(writer, first, None, Part::Whole, arena).unwrap();
+            let (stored, mut troubles) =
+                lenses.put_telling(writer, first, None, Part::Whole, arena).expect("nothing is refused");
             let (read, others) = lenses.get_telling(reader, stored, arena);
             assert_eq!(told(read), told(expected), "of {written}");
             assert_eq!(told(lenses.get(writer, stored, arena)), told(first));
@@ -65,7 +66,7 @@ impl Change {
             // A client that sees none of it edits something else.
             let noted = |spec: &str| format!("{{note: edited, {}", spec.trim_start_matches('{'));
             let edit = document(reader, &noted(shown));
-            let edited = lenses.put(reader, edit, Some(stored), Part::Whole, arena).unwrap();
+            let edited = lenses.put(reader, edit, Some(stored), Part::Whole, arena).expect("nothing is refused");
             assert_eq!(told(lenses.get(writer, edited, arena)), told(document(writer, &noted(written))));
 
             for other in kind.history().indexes().map(|hub| kind.lenses_for(hub)) {

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Source};
 use wheelwright_document::Spanned;
-use wheelwright_evolve::{Declaration, Kind, LockedKind, VersionIndex};
-use wheelwright_findings::Level;
+use wheelwright_evolve::{Declaration, Hooks, Kind, LockedKind, VersionIndex};
+use wheelwright_findings::{Finding, Level, rules};
 
 use crate::{
     Console, Exit, Input,
@@ -54,6 +54,30 @@ impl Kinds {
     /// # Errors
     /// The console cannot be written to.
     pub fn compile(catalog: Catalog, source: &dyn Source, console: &mut Console<'_>) -> io::Result<Result<Self, Exit>> {
+        Self::compile_hooked(catalog, source, None, console)
+    }
+
+    /// As [`compile`](Self::compile), with the hooks that changes call by name: one that is not registered is an error.
+    ///
+    /// # Errors
+    /// The console cannot be written to.
+    pub fn compile_with(
+        catalog: Catalog,
+        source: &dyn Source,
+        hooks: &Hooks,
+        console: &mut Console<'_>,
+    ) -> io::Result<Result<Self, Exit>> {
+        Self::compile_hooked(catalog, source, Some(hooks), console)
+    }
+
+    /// Without hooks, those that are declared are left to the programs that register them.
+    fn compile_hooked(
+        catalog: Catalog,
+        source: &dyn Source,
+        hooks: Option<&Hooks>,
+        console: &mut Console<'_>,
+    ) -> io::Result<Result<Self, Exit>> {
+        let registered = &hooks.cloned().unwrap_or_default();
         let locks = match Locks::read(source, [&catalog]) {
             Ok(locks) => locks,
             Err(unreadable) => {
@@ -66,10 +90,13 @@ impl Kinds {
         let mut kinds = Vec::new();
         for (position, kind) in catalog.kinds().iter().enumerate() {
             let locked = locks.locked(kind).map(|locked| (locked.history(), locked.hub()));
-            let (compiled, mut problems) = Kind::compile(&kind.declaration, locked);
+            let (compiled, mut problems) = Kind::compile_with(&kind.declaration, locked, registered);
             problems.extend(locks.of(kind).and_then(|lock| lock.lock.taken_name(&kind.declaration)));
             let subject = Subject { catalog: &catalog, kind };
-            findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
+            findings.extend(problems.into_iter().map(|problem| match hooks {
+                Some(_) => subject.problem_of_a_program(problem),
+                None => subject.problem(problem),
+            }));
             kinds.extend(compiled.map(|compiled| (position, compiled)));
         }
         findings.extend(catalog.unknown_versions(|declaration, version| {
@@ -78,10 +105,13 @@ impl Kinds {
         }));
         findings.extend(locks.unknown_names(&catalog));
         let inputs: Vec<&Input> = catalog.inputs().chain(locks.iter().filter_map(|lock| lock.input.as_ref())).collect();
+        let is_unregistered = |finding: &&Finding| std::ptr::eq(finding.rule, &rules::HOOK_NOT_REGISTERED);
+        let unregistered: Vec<Finding> = findings.iter().filter(is_unregistered).cloned().collect();
         match say_errors(&inputs, findings, console)? {
             0 => {
                 warn_of_schemas(&catalog, console)?;
-                let remembered = locks.iter().flat_map(|file| remembered(file, &catalog)).collect();
+                warn_of_hooks(&unregistered, console)?;
+                let remembered = locks.iter().flat_map(|file| remembered(file, &catalog, registered)).collect();
                 Ok(Ok(Self { catalog, kinds, remembered }))
             }
             errors => {
@@ -265,10 +295,11 @@ fn no_version_of(kind: &Kind, name: &str, own_kind: Option<&str>) -> String {
 }
 
 /// The kinds of a lock that no catalog declares any more.
-fn remembered(file: &LockFile, catalog: &Catalog) -> Vec<Kind> {
+fn remembered(file: &LockFile, catalog: &Catalog, hooks: &Hooks) -> Vec<Kind> {
     let declared: Vec<_> =
         catalog.kinds().iter().filter_map(|kind| file.lock.locked(&kind.declaration)).map(LockedKind::name).collect();
-    file.lock.kinds().iter().filter(|locked| !declared.contains(&locked.name())).filter_map(Kind::remembered).collect()
+    let others = file.lock.kinds().iter().filter(|locked| !declared.contains(&locked.name()));
+    others.filter_map(|locked| Kind::remembered_with(locked, hooks)).collect()
 }
 
 /// Some names for a message, and how many more there are.
@@ -287,6 +318,17 @@ fn warn_of_schemas(catalog: &Catalog, console: &mut Console<'_>) -> io::Result<(
     }
     for (file, count) in errors {
         console.say(format_args!("warning: {file} has {}; see wheelwright check {file}", plural(count, "error")))?;
+    }
+    Ok(())
+}
+
+/// Hooks that only programs register are done without.
+fn warn_of_hooks(unregistered: &[Finding], console: &mut Console<'_>) -> io::Result<()> {
+    for finding in unregistered {
+        let place = finding.place.as_ref();
+        let place = place.map(|place| format!("{}:{}:{}: ", place.file, place.span.line, place.span.column));
+        let place = place.unwrap_or_default();
+        console.say(format_args!("warning: {place}{}: its fields are not converted", finding.message))?;
     }
     Ok(())
 }

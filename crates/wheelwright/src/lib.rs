@@ -39,6 +39,11 @@ mod schemas;
 mod subject;
 mod words;
 
+/// The program in docs/hooks.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/hooks.md")]
+pub struct Hooks;
+
 pub use console::Console;
 pub use eval::eval_line;
 pub use exit::Exit;

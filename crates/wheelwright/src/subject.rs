@@ -14,12 +14,9 @@ pub(crate) struct Subject<'k> {
 
 impl Subject<'_> {
     /// A problem with the changes or the lock, where it was written or else where the kind is.
-    pub(crate) fn problem(&self, mut problem: Problem) -> Finding {
-        if problem.span == Span::default() {
-            problem.span = self.kind.named;
-        }
+    pub(crate) fn problem(&self, problem: Problem) -> Finding {
         let is_hook = std::ptr::eq(problem.rule, &rules::HOOK_NOT_REGISTERED);
-        let finding = self.catalog.finding(problem);
+        let finding = self.problem_of_a_program(problem);
         match is_hook {
             // Programs register hooks; the command line has none, and whoever uses it can do nothing about it.
             true => finding
@@ -29,6 +26,14 @@ impl Subject<'_> {
                 .lowered_to(Level::Note),
             false => finding,
         }
+    }
+
+    /// The same for a program that registers hooks.
+    pub(crate) fn problem_of_a_program(&self, mut problem: Problem) -> Finding {
+        if problem.span == Span::default() {
+            problem.span = self.kind.named;
+        }
+        self.catalog.finding(problem)
     }
 
     /// What a version does to another, where its schema says so.

@@ -21,6 +21,7 @@ fn commands_say_what_they_should() {
         .case("docs/check.md")
         .case("docs/cli.md")
         .case("docs/convert.md")
+        .case("docs/hooks.md")
         .case("docs/testing.md")
         .case("README.md");
 }
