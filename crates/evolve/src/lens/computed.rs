@@ -230,6 +230,11 @@ pub(crate) fn compile_computed(
         }
         let is_constant = derivation.deriver.reads().is_some_and(<[_]>::is_empty);
         let only_in = is_constant.then(|| parent_of(target, field.at.0)).flatten();
+        // Whether the object is shown is up to what is in it.
+        if let Some((object, position)) = only_in {
+            let shown = &target.objects[object].fields.list[position].1;
+            reads.extend(slots_below(target, shown.slot, shown.object));
+        }
         let (source, target) = (derivation.source, derivation.target);
         let plan = DerivationPlan { derivation: position, source, target, field, only_in, inputs, reads };
         scopes[scope].computed.derivations.push(plan);
