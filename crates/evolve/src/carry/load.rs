@@ -389,7 +389,15 @@ impl<'a> Writing<'a> {
         let by_id = &self.scope.layout.by_id;
         match body {
             Body::Field { id, value, place } => match by_id.get(*id) {
-                Some(field) => self.set(field.slot, *value, place),
+                Some(field) => {
+                    let fate = self.set(field.slot, *value, place);
+                    // What a client took away is not computed again of what it left.
+                    let is_computed = !self.scope.computed.is_empty();
+                    if is_computed && fate.is_some() && matches!(self.slots.values[field.slot], Slot::Absent) {
+                        self.slots.gone.push(field.slot);
+                    }
+                    fate
+                }
                 None => Some(CarryFate::UnknownField),
             },
             Body::Extra { object, sort, key, value, place } => {

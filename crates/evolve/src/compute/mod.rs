@@ -113,10 +113,10 @@ impl Converter {
 
     /// Whether what it gives depends on what was there before even where that could be computed: hooks may look at it, and
     /// what is added to a list comes after what was there.
-    pub(crate) fn looks_back(&self) -> bool {
+    pub(crate) fn looks_back(&self, direction: Direction) -> bool {
         match &self.work {
             Work::Hook(_) => true,
-            Work::Single(single) => single.orders(),
+            Work::Single(single) => single.orders(direction),
             _ => false,
         }
     }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn what_is_carried_is_what_is_stored(numbers in generate::numbers(Focus::Anything)) {
@@ -44,6 +44,12 @@ proptest! {
     ) {
         agree(&numbers)?;
     }
+}
+
+/// A quarter of the usual cases for each test: a case is a kind with all its hubs.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: usual.cases / 4, max_shrink_iters: 4_000, failure_persistence: None, ..usual }
 }
 
 fn agree(numbers: &Numbers) -> TestCaseResult {
