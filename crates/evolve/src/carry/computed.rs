@@ -98,9 +98,18 @@ pub(crate) fn settle<'a>(
 ) {
     let mut resolve = Resolve { lenses, scope, arena, metadata, troubles: Troubles::default() };
     let take = |slot: &usize| (*slot, std::mem::take(&mut slots.values[*slot]));
-    let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
+    let mut placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
     let told = resolve.recall(following, slots);
     let before = slots.clone();
+    if placed.iter().any(|(_, shown)| shown.is_absent()) {
+        // Something is in the way of showing them.
+        let mut all = slots.clone();
+        resolve.derive(&scope.computed.all, &mut all);
+        for (slot, shown) in placed.iter_mut().filter(|(_, shown)| shown.is_absent()) {
+            slots.copy(*slot, &all);
+            *shown = slots.values[*slot];
+        }
+    }
     for (slot, value) in &placed {
         slots.values[*slot] = *value;
     }

@@ -83,11 +83,15 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let has_hidden = || far.fields.iter().any(|field| self.hides_any(field.slot, field, slots));
-            if slots.guard(&plan.key).is_none()
-                && (self.looks_back(way) || has_hidden() || way.slots.iter().any(|slot| is_told_anyway(*slot)))
-            {
+            let is_known = |slot: &usize| match slots.values[*slot] {
+                Slot::Absent => false,
+                Slot::Tombstone => true,
+                _ => is_told_anyway(*slot),
+            };
+            let is_told = has_hidden() || way.slots.iter().any(is_known);
+            if slots.guard(&plan.key).is_none() && (is_told || self.looks_back(way)) {
                 let sources = self.read(near, slots);
-                if sources.iter().any(Option::is_some) {
+                if is_told || sources.iter().any(Option::is_some) {
                     guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
                 }
             }
