@@ -166,7 +166,7 @@ impl<'a> Unload<'a> {
                 continue;
             }
             if let Slot::Tombstone = slots.values[slot] {
-                self.push(Body::Absent { id, place: reading.place(slot, document) });
+                self.push(Body::Absent { id, place: Place { alone: false, ..reading.place(slot, document) } });
             }
             let value = match (slots.values[slot], shown) {
                 (Slot::Absent | Slot::Tombstone, Some(_)) => {
