@@ -13,6 +13,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod unload;
+mod writing;
 
 use std::{
     collections::{HashMap, HashSet},
