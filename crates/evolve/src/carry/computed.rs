@@ -29,12 +29,14 @@ pub(crate) struct Computing<'a> {
 }
 
 impl<'a> Computing<'a> {
-    /// Puts what the version shows of derived fields into their slots.
+    /// Puts what the version shows of derived fields into their slots, and what is computed of members of unions that it
+    /// cannot say: they may go when a client sets another member, whatever they are computed from.
     pub(crate) fn of(
         lenses: &'a Lenses,
         scope: &'a Scope,
         view: &View,
         slots: &mut Slots<'a>,
+        is_member: &dyn Fn(usize) -> bool,
         metadata: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> Self {
@@ -44,7 +46,13 @@ impl<'a> Computing<'a> {
         let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
         let mut all = slots.clone();
         resolve.expand(&scope.computed.all, &mut all);
-        let guards = resolve.further_guards(&all);
+        let members = scope.computed.all.links.iter().flat_map(|way| &way.slots).filter(|slot| is_member(**slot));
+        for slot in members {
+            if matches!(slots.values[*slot], Slot::Absent) {
+                slots.copy(*slot, &all);
+            }
+        }
+        let guards = resolve.further_guards(&all, is_member);
         let following = resolve.following(lenses.hub(), view, &all);
         let derived = resolve.derive(&scope.computed.all, &mut all).into_iter().map(|(slot, _)| slot);
         let derived: Vec<usize> = derived.filter(|slot| view.says[*slot]).collect();
@@ -90,9 +98,18 @@ pub(crate) fn settle<'a>(
 ) {
     let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
     let take = |slot: &usize| (*slot, std::mem::take(&mut slots.values[*slot]));
-    let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
+    let mut placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
     let told = resolve.recall(following, slots);
     let before = slots.clone();
+    if placed.iter().any(|(_, shown)| shown.is_absent()) {
+        // Something is in the way of showing them.
+        let mut all = slots.clone();
+        resolve.derive(&scope.computed.all, &mut all);
+        for (slot, shown) in placed.iter_mut().filter(|(_, shown)| shown.is_absent()) {
+            slots.copy(*slot, &all);
+            *shown = slots.values[*slot];
+        }
+    }
     for (slot, value) in &placed {
         slots.values[*slot] = *value;
     }

@@ -2,6 +2,8 @@
 
 use wheelwright_document::{Arena, Entry, Number, Value, canonical, decode, encode};
 
+use crate::lens::by_key;
+
 /// Something that a version cannot say, and the way to the scope that it belongs to.
 #[derive(Clone, Debug)]
 pub(crate) struct Carried<'a> {
@@ -233,7 +235,7 @@ impl<'a> Carried<'a> {
             Body::Implicit { id } => fields.push(("implicit", Value::string(id))),
             Body::Link(LinkEntry { key, guard, gone, kept }) => {
                 fields.push(("link", Value::string(key)));
-                fields.extend(guard.map(|guard| ("guard", guard)));
+                fields.extend(guard.map(|guard| ("guard", sorted(guard, arena))));
                 if !gone.is_empty() {
                     fields.push(("gone", texts(gone, arena)));
                 }
@@ -426,6 +428,19 @@ fn readable(text: &str) -> String {
 
 fn object<'a>(fields: &[(&'a str, Value<'a>)], arena: &'a Arena) -> Value<'a> {
     Value::Object(arena.slice_from(fields.iter().map(|(key, value)| Entry { key, value: *value })))
+}
+
+/// A value with the keys of all objects in one order.
+fn sorted<'a>(value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    match value {
+        Value::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| sorted(*item, arena)))),
+        Value::Object(entries) => {
+            let entries = by_key(entries).into_iter();
+            let entries = entries.map(|entry| Entry { key: entry.key, value: sorted(entry.value, arena) });
+            Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
+        }
+        scalar => scalar,
+    }
 }
 
 fn texts<'a>(texts: &[&'a str], arena: &'a Arena) -> Value<'a> {

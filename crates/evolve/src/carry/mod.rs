@@ -13,6 +13,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod unload;
+mod writing;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -267,6 +268,11 @@ impl Places {
     /// A field and the objects above it, as far as they are objects that the version can say; the lowest comes first.
     pub(crate) fn path(&self, scope: &Scope, slot: usize) -> impl Iterator<Item = usize> {
         self.upwards(slot).filter(|slot| self.shown_at[*slot].is_some() && scope.layout.object_of[*slot].is_some())
+    }
+
+    /// What is in the place of an object above a field, so that the field cannot be shown.
+    pub(crate) fn in_the_way<'a>(&self, scope: &Scope, slot: usize, shown: &[Option<Value<'a>>]) -> Option<Value<'a>> {
+        self.path(scope, slot).filter_map(|above| shown[above]).find(|value| value.as_object().is_none())
     }
 
     /// How the version shows a field.

@@ -89,9 +89,10 @@ impl<'a> Unload<'a> {
         let Some(view) = &scope.views[self.lenses.hub().position()] else { return stored };
         let mut slots = Slots::default();
         self.lenses.load(scope_index, stored, &mut slots, self.arena);
-        let computing = Computing::of(self.lenses, scope, view, &mut slots, self.metadata, self.arena);
-        let shown = vec![None; scope.slots.len()];
         let places = &self.places[scope_index];
+        let is_member = |slot: usize| places.unions_of(scope, slot).next().is_some();
+        let computing = Computing::of(self.lenses, scope, view, &mut slots, &is_member, self.metadata, self.arena);
+        let shown = vec![None; scope.slots.len()];
         let mut reading = Reading { scope, places, view, slots: &slots, computing: &computing, shown };
         let document = self.object(&mut reading, None, &view.objects[0]);
         self.unshown(&reading, document);
@@ -165,7 +166,7 @@ impl<'a> Unload<'a> {
                 continue;
             }
             if let Slot::Tombstone = slots.values[slot] {
-                self.push(Body::Absent { id, place: reading.place(slot, document) });
+                self.push(Body::Absent { id, place: Place { alone: false, ..reading.place(slot, document) } });
             }
             let value = match (slots.values[slot], shown) {
                 (Slot::Absent | Slot::Tombstone, Some(_)) => {
@@ -203,6 +204,8 @@ impl<'a> Unload<'a> {
                 let field = reading.places.field(view, *slot);
                 let look = || look(self.lenses, scope, field?, value, self.arena).into();
                 shown.push((&*texts[*slot], if is_object { None } else { look() }));
+            } else if let Some(value) = reading.places.in_the_way(scope, *slot, &reading.shown) {
+                shown.push((&*texts[*slot], Some(stable_hash(value))));
             }
         }
         let following: Vec<&str> = computing.following.iter().map(|slot| &*texts[*slot]).collect();

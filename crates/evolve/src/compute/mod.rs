@@ -113,11 +113,35 @@ impl Converter {
 
     /// Whether what it gives depends on what was there before even where that could be computed: hooks may look at it, and
     /// what is added to a list comes after what was there.
-    pub(crate) fn looks_back(&self) -> bool {
+    pub(crate) fn looks_back(&self, direction: Direction) -> bool {
         match &self.work {
             Work::Hook(_) => true,
-            Work::Single(single) => single.orders(),
+            Work::Single(single) => single.orders(direction),
             _ => false,
+        }
+    }
+
+    /// Whether one field becomes one other, so that [`convert_one`](Self::convert_one) does.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self.work, Work::Single(_))
+    }
+
+    /// Whether what it gives is up to somebody's code, which may be another tomorrow.
+    pub(crate) fn is_hook(&self) -> bool {
+        matches!(self.work, Work::Hook(_))
+    }
+
+    /// One field to one other, without a past.
+    pub(crate) fn convert_one<'a>(
+        &'a self,
+        direction: Direction,
+        value: Value<'a>,
+        metadata: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        match &self.work {
+            Work::Single(single) => single.convert(direction, value, None, Context { metadata, arena }),
+            _ => Ok(None),
         }
     }
 

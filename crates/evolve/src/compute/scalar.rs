@@ -7,7 +7,7 @@ use wheelwright_text::{GoDuration, LONGEST_DURATION, Quantity};
 
 use super::{
     Failed,
-    decimal::{Decimal, integer, written},
+    decimal::{Decimal, integer},
     fit::{Fit, check_integer, excerpt, wrong_type},
 };
 use crate::{Direction, Scalar};

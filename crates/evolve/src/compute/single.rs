@@ -43,7 +43,8 @@ enum How {
     Joined(Box<str>),
     /// Which way the list is.
     OneItem(Direction),
-    KeyedList(KeyedList),
+    /// And which way the list is.
+    KeyedList(KeyedList, Direction),
     RenamedKeys(RenamedKeys),
     Expression {
         up: Computed,
@@ -67,8 +68,8 @@ impl Single {
     }
 
     /// Whether it makes lists of what has no order.
-    pub(super) fn orders(&self) -> bool {
-        matches!(self.how, How::KeyedList(_))
+    pub(super) fn orders(&self, direction: Direction) -> bool {
+        matches!(self.how, How::KeyedList(_, list) if list == direction)
     }
 
     pub(super) fn convert<'a>(
@@ -214,13 +215,13 @@ impl How {
                 }
             }
             Conversion::KeyedList { key, value } => {
-                let (list, map) = match shapes {
-                    (Shape::List, Shape::Map) => ((from, from_value), (to, to_value)),
-                    (Shape::Map, Shape::List) => ((to, to_value), (from, from_value)),
+                let (list, map, list_is) = match shapes {
+                    (Shape::List, Shape::Map) => ((from, from_value), (to, to_value), Direction::Down),
+                    (Shape::Map, Shape::List) => ((to, to_value), (from, from_value), Direction::Up),
                     _ => return refused("a list of objects and a map"),
                 };
                 let keyed = KeyedList::new(key, value.as_deref(), list, map);
-                Self::KeyedList(keyed.map_err(|message| unfit(respelled, &message))?)
+                Self::KeyedList(keyed.map_err(|message| unfit(respelled, &message))?, list_is)
             }
             Conversion::RenamedKeys(pairs) => {
                 let has_keys = |shape| matches!(shape, Shape::Map | Shape::Object | Shape::Scalar(Scalar::Any));
@@ -262,7 +263,7 @@ impl How {
                 Value::Array(items) => Ok(items.first().copied()),
                 value => Err(wrong_type("list", value)),
             },
-            Self::KeyedList(keyed) => keyed.convert(value, old, arena).map(Some),
+            Self::KeyedList(keyed, _) => keyed.convert(value, old, arena).map(Some),
             Self::RenamedKeys(renamed) => renamed.convert(direction, value, old, arena).map(Some),
             Self::Expression { up, down } => {
                 let computed = if direction == Direction::Up { up } else { down };

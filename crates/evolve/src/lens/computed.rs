@@ -75,6 +75,8 @@ pub(crate) struct LinkPlan {
     pub(crate) key: Box<str>,
     pub(crate) from: SidePlan,
     pub(crate) to: SidePlan,
+    /// One plain field becomes one other, which is most common and has the shortest way.
+    pub(crate) is_simple: bool,
 }
 
 impl LinkPlan {
@@ -210,7 +212,9 @@ pub(crate) fn compile_computed(
         };
         let (from, key) = (side(link.before, &from), history.field(to[0]).text.clone());
         let (Some(from), Some(to)) = (from, side(link.version, &to)) else { continue };
-        scopes[scope].computed.links.push(LinkPlan { link: position, key, from, to });
+        let is_plain = |side: &SidePlan| side.fields.iter().all(|field| field.is_plain);
+        let is_simple = link.converter.is_single() && is_plain(&from) && is_plain(&to);
+        scopes[scope].computed.links.push(LinkPlan { link: position, key, from, to, is_simple });
     }
     for (position, derivation) in computations.derivations.iter().enumerate() {
         let Some(id) = history.version(derivation.target).id(derivation.field) else { continue };

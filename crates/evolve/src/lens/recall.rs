@@ -3,7 +3,7 @@
 use wheelwright_document::{Entry, Value};
 
 use super::{
-    computed::{Onward, Way},
+    computed::{FieldPlan, Onward, Way},
     plan::View,
     resolve::Resolve,
     state::{Slot, Slots},
@@ -68,24 +68,45 @@ impl<'a> Resolve<'a> {
     }
 
     fn looks_back(&self, way: &Way) -> bool {
-        self.lenses.computations.links[self.scope.computed.links[way.link].link].converter.looks_back()
+        self.lenses.computations.links[self.scope.computed.links[way.link].link].converter.looks_back(way.direction)
     }
 
     /// What has to be told besides what is stored for [`recall`](Self::recall): guards of facts that have none, since their
-    /// other spelling can be computed. All spellings are known.
-    pub(crate) fn further_guards(&mut self, slots: &Slots<'a>) -> Vec<Entry<'a>> {
+    /// other spelling can be computed. All spellings are known; some are told although they can be computed.
+    pub(crate) fn further_guards(
+        &mut self,
+        slots: &Slots<'a>,
+        is_told_anyway: &dyn Fn(usize) -> bool,
+    ) -> Vec<Entry<'a>> {
         let mut guards = Vec::new();
         for way in &self.scope.computed.all.links {
             let plan = &self.scope.computed.links[way.link];
-            if self.looks_back(way) && slots.guard(&plan.key).is_none() {
-                let (near, _) = plan.sides(way.direction);
+            let (near, far) = plan.sides(way.direction);
+            let has_hidden = || far.fields.iter().any(|field| self.hides_any(field.slot, field, slots));
+            let is_known = |slot: &usize| match slots.values[*slot] {
+                Slot::Absent => false,
+                Slot::Tombstone => true,
+                _ => is_told_anyway(*slot),
+            };
+            let is_told = has_hidden() || way.slots.iter().any(is_known);
+            if slots.guard(&plan.key).is_none() && (is_told || self.looks_back(way)) {
                 let sources = self.read(near, slots);
-                if sources.iter().any(Option::is_some) {
+                if is_told || sources.iter().any(Option::is_some) {
                     guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
                 }
             }
         }
         guards
+    }
+
+    /// Whether something is there below an object that the version of the field cannot say, so that it goes with it.
+    fn hides_any(&self, slot: usize, field: &FieldPlan, slots: &Slots<'a>) -> bool {
+        let layout = &self.scope.layout;
+        let Some(object) = layout.object_of[slot].map(|object| &layout.objects[object]) else { return false };
+        object.stored().any(|below| {
+            let is_hidden = !field.slots.contains(&below.slot) && !matches!(slots.values[below.slot], Slot::Absent);
+            is_hidden || self.hides_any(below.slot, field, slots)
+        })
     }
 
     /// The derived fields that a version cannot say, a client wrote, and which are as they would be derived.

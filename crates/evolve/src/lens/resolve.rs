@@ -53,13 +53,20 @@ impl<'a> Resolve<'a> {
         for way in &needed.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
+            let guard = slots.guard(&plan.key);
+            if plan.is_simple && guard.is_none() && matches!(slots.values[far.fields[0].slot], Slot::Absent) {
+                if let Some(value) = self.shown(near.version, &near.fields[0], slots) {
+                    let result = self.convert_one(plan, way.direction, value);
+                    slots.values[far.fields[0].slot] = result.map_or(Slot::Absent, Slot::Value);
+                }
+                continue;
+            }
             let sources = self.read(near, slots);
             if is_nothing(way, &sources, slots) {
                 self.pool.push(sources);
                 continue;
             }
-            let guard = slots.guard(&plan.key);
-            let is_guarded = guard.is_none_or(|guard| same(guard, self.guard(near, &sources)));
+            let is_guarded = guard.is_none_or(|guard| guard.equivalent(self.guard(near, &sources)));
             // What the guard says was there is what the other spelling was written beside.
             let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
@@ -229,6 +236,13 @@ impl<'a> Resolve<'a> {
     fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.links[way.link];
         let (source, target) = plan.sides(way.direction);
+        if plan.is_simple && before.is_none() {
+            if let Some(value) = self.shown(source.version, &source.fields[0], slots) {
+                let result = self.convert_one(plan, way.direction, value);
+                slots.values[target.fields[0].slot] = result.map_or(Slot::Absent, Slot::Value);
+            }
+            return;
+        }
         let sources = self.read(source, slots);
         let old = before.map(|before| {
             let told = before.told_sources(way.link).map(<[_]>::to_vec);
@@ -241,7 +255,8 @@ impl<'a> Resolve<'a> {
         if !is_unchanged {
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
             let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
-            slots.set_entry(&plan.key, entry);
+            // What a hook keeps of a fact goes with it.
+            slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
             for (field, result) in target.fields.iter().zip(results.iter().copied()) {
                 self.rewrite(target.version, way, field, result, slots);
             }
@@ -290,18 +305,35 @@ impl<'a> Resolve<'a> {
     pub(crate) fn compress(&mut self, slots: &mut Slots<'a>) {
         // Whoever reads the other spelling will hear of what cannot be computed.
         self.troubles = Troubles::default();
-        let (mut omitted, mut gone) = (Vec::new(), Vec::new());
+        let (mut omitted, mut gone) = (Vec::with_capacity(self.scope.computed.all.links.len()), Vec::new());
         let mut guards: Vec<Entry<'a>> = Vec::new();
         for way in &self.scope.computed.all.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
+            if plan.is_simple {
+                let source = self.shown(near.version, &near.fields[0], slots);
+                let result = source.and_then(|value| self.convert_one(plan, way.direction, value));
+                let slot = far.fields[0].slot;
+                let is_same = same_slot(slots.values[slot], result.map_or(Slot::Absent, Slot::Value));
+                match (is_same, slots.values[slot].is_absent()) {
+                    (true, false) => omitted.push(slot),
+                    (false, true) => gone.push(slot),
+                    _ => {}
+                }
+                if !is_same {
+                    guards.push(Entry { key: &plan.key, value: self.guard(near, &[source]) });
+                }
+                continue;
+            }
             let sources = self.read(near, slots);
             if is_nothing(way, &sources, slots) {
                 self.pool.push(sources);
                 continue;
             }
             let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
-            let mut has_original = false;
+            // Tomorrow's code may make something else of it.
+            let is_kept = self.lenses.computations.links[plan.link].converter.is_hook();
+            let mut has_original = is_kept;
             for (field, result) in far.fields.iter().zip(results.iter().copied()) {
                 let computed = match field.is_plain {
                     true => None,
@@ -313,6 +345,7 @@ impl<'a> Resolve<'a> {
                         Some(computed) => slots.is_same(*slot, computed),
                     };
                     match (is_same, slots.values[*slot].is_absent()) {
+                        (true, false) if is_kept => {}
                         (true, false) => omitted.push(*slot),
                         (false, true) => gone.push(*slot),
                         _ => {}
@@ -421,6 +454,18 @@ impl<'a> Resolve<'a> {
         slots
     }
 
+    /// The other side of a fact of one plain field.
+    fn convert_one(&mut self, plan: &'a LinkPlan, direction: Direction, value: Value<'a>) -> Option<Value<'a>> {
+        let link = &self.lenses.computations.links[plan.link];
+        match link.converter.convert_one(direction, value, self.metadata, self.arena) {
+            Ok(result) => result,
+            Err(failed) => {
+                self.troubles.respelled(link, direction, failed);
+                None
+            }
+        }
+    }
+
     /// The other side of a fact, and what a hook keeps of it.
     pub(super) fn convert(
         &mut self,
@@ -491,6 +536,9 @@ impl<'a> Resolve<'a> {
     /// What the values of a side were when the other spelling was written, by the ids of its fields.
     pub(super) fn guard(&self, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
         let texts = &self.scope.layout.texts;
+        if let ([field], [Some(value)]) = (&side.fields[..], values) {
+            return Value::Object(self.arena.slice(&[Entry { key: &texts[field.slot], value: *value }]));
+        }
         let entries = side
             .fields
             .iter()
