@@ -41,7 +41,6 @@ fn run(hooks: &Hooks) -> (String, String, Exit) {
         }
         Err(exit) => exit,
     };
-    drop(console);
     let text = |bytes| String::from_utf8(bytes).expect("it is text");
     (text(data), text(conversation), exit)
 }
