@@ -50,6 +50,18 @@ pub(crate) struct Computations {
 }
 
 impl Computations {
+    /// Whether something may be computed of metadata.
+    pub(crate) fn read_metadata(&self) -> bool {
+        let reads = |expression: &Located<Box<str>>| expression.item.contains("metadata");
+        self.derivations.iter().any(|derivation| reads(&derivation.derived.expression))
+            || self.links.iter().any(|link| match &link.respelled.with.item {
+                Conversion::Expression { up, down } => reads(up) || reads(down),
+                Conversion::Expressions { up, down } => up.iter().chain(down).any(reads),
+                Conversion::Hook(_) => true,
+                _ => false,
+            })
+    }
+
     /// Finds and compiles what the versions of a history declare. What is wrong is left out.
     pub(crate) fn of(history: &History, hooks: &Hooks) -> (Self, Vec<Problem>) {
         let mut found = Self::default();
@@ -179,11 +191,30 @@ fn derivation(
         return None;
     }
     match Deriver::compile(derived, &from.structure, own, (&to.structure, field)) {
+        Ok(deriver) if crosses(&deriver, &derived.at.item, &from.structure, own) => {
+            let message = format!("{} and what it is derived from are not both in the status", derived.at.item);
+            problems.push(problem_at(&rules::RENAME_LEAVES_ITS_PLACE, derived.expression.span, message));
+            None
+        }
         Ok(deriver) => Some(Derivation { version: index, source, target, field, deriver, derived: derived.clone() }),
         Err(found) => {
             problems.extend(found);
             None
         }
+    }
+}
+
+/// Whether an expression over the document reads from the status what is not for it, or the other way round: each is
+/// written without the other.
+fn crosses(deriver: &Deriver, target: &Selector, source: &Structure, own: NodeIndex) -> bool {
+    let is_status = |name: &str| name == "status";
+    let is_for_status = matches!(target.steps().first(), Some(Step::Field(name)) if is_status(name));
+    if own != source.root() {
+        return false;
+    }
+    match deriver.reads() {
+        Some(paths) => paths.iter().any(|path| is_status(&path[0]) != is_for_status),
+        None => source.child(own, "status").is_some(),
     }
 }
 

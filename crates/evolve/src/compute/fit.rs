@@ -66,6 +66,11 @@ impl Fit {
         }
     }
 
+    /// It is an object that has its declared fields and no others.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(&self.kind, FitKind::Object { keeps_unknown: false, .. })
+    }
+
     /// The shape under a key, of an object or map.
     pub(crate) fn under(&self, key: &str) -> Option<&Self> {
         match &self.kind {

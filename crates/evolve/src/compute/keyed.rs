@@ -8,6 +8,7 @@ use wheelwright_schema::Problem;
 use super::{
     Failed, Side,
     fit::{Fit, wrong_type},
+    parts::with_unsaid,
     scalar::{read, spelled},
     unfit,
 };
@@ -138,6 +139,38 @@ impl KeyedList {
             }
         }
         Ok(Value::Array(arena.slice(&items)))
+    }
+
+    /// A list or map with those parts of what was there before that the other side cannot say.
+    pub(super) fn with_unsaid<'a>(&self, new: Value<'a>, old: Value<'a>, said: &Fit, arena: &'a Arena) -> Value<'a> {
+        // With a field as the value, the map says all that there is of an item, or the list keeps the item as it is.
+        if self.value.is_some() {
+            return new;
+        }
+        match (new, old) {
+            (Value::Object(entries), Value::Object(old)) => {
+                let old = by_key(old);
+                Value::Object(arena.slice_from(entries.iter().map(|entry| {
+                    let old = find(&old, entry.key);
+                    let value = old.map_or(entry.value, |old| with_unsaid(entry.value, old, said, arena));
+                    Entry { key: entry.key, value }
+                })))
+            }
+            (Value::Array(items), Value::Array(old)) => {
+                // Which of several items with one key is meant cannot be said.
+                let mut by_key: HashMap<&str, Option<Value<'a>>> = HashMap::new();
+                for item in old {
+                    if let Some(key) = self.key_of(*item) {
+                        by_key.entry(key).and_modify(|item| *item = None).or_insert(Some(*item));
+                    }
+                }
+                Value::Array(arena.slice_from(items.iter().map(|item| {
+                    let old = self.key_of(*item).and_then(|key| by_key.get(key).copied().flatten());
+                    old.map_or(*item, |old| with_unsaid(*item, old, said, arena))
+                })))
+            }
+            (new, _) => new,
+        }
     }
 
     fn key_of<'a>(&self, item: Value<'a>) -> Option<&'a str> {

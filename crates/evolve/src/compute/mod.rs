@@ -8,6 +8,7 @@ mod expression;
 mod fit;
 mod hook;
 mod keyed;
+mod parts;
 mod scalar;
 mod single;
 mod template;

@@ -8,6 +8,7 @@ use super::{
     expression::Computed,
     fit::{Fit, wrong_type},
     keyed::{KeyedList, RenamedKeys},
+    parts::{pruned, with_unsaid},
     scalar::{self, Scale, Values},
     unfit,
 };
@@ -106,7 +107,14 @@ impl Single {
         let below = source.element().zip(target.element());
         match (within, value, below) {
             ([], value, _) => {
-                let result = self.how.convert(direction, value, old, target, context)?;
+                let mut result = self.how.convert(direction, value, old, target, context)?;
+                if self.how.has_parts()
+                    && let Some(whole) = result
+                {
+                    let known = pruned(whole, target, context.arena);
+                    let old = old.map(|(_, result)| result);
+                    result = Some(self.how.with_unsaid(known, old, source, context.arena));
+                }
                 if let Some(result) = result {
                     target.check(result)?;
                 }
@@ -269,6 +277,29 @@ impl How {
                 let computed = if direction == Direction::Up { up } else { down };
                 computed.evaluate_one(value, context)
             }
+        }
+    }
+}
+
+impl How {
+    /// Whether it passes objects on as they are, some fields of which the other side may not have.
+    fn has_parts(&self) -> bool {
+        matches!(self, Self::OneItem(_) | Self::KeyedList(..))
+    }
+
+    /// What is made of a value of one side, with what that side cannot say of what was there before.
+    fn with_unsaid<'a>(&self, new: Value<'a>, old: Option<Value<'a>>, source: &Fit, arena: &'a Arena) -> Value<'a> {
+        let said = source.element();
+        match (self, new, old) {
+            (Self::OneItem(_), Value::Array([item, others @ ..]), Some(Value::Array([old, ..]))) => {
+                let item = with_unsaid(*item, *old, source, arena);
+                Value::Array(arena.slice(&[&[item], others].concat()))
+            }
+            (Self::OneItem(_), new, Some(old)) => said.map_or(new, |said| with_unsaid(new, old, said, arena)),
+            (Self::KeyedList(keyed, _), new, Some(old)) => {
+                said.map_or(new, |said| keyed.with_unsaid(new, old, said, arena))
+            }
+            (_, new, _) => new,
         }
     }
 }

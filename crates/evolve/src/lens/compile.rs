@@ -401,7 +401,13 @@ impl Compiler<'_> {
             let names = ids.filter(is_direct).filter_map(|key| history.structure.node(key).name().map(Into::into));
             Some(names.collect::<Vec<Box<str>>>()).filter(|names| !names.is_empty())
         };
-        self.history.indexes().rev().find_map(keys_of).unwrap_or_default()
+        let declared = || {
+            self.spellings.key_of(id).filter(|_| level == 0).and_then(|key| {
+                let key = history.structure.node(history.node_of(key)?);
+                (key.parent == history.structure.element(list)).then(|| vec![key.name().unwrap_or_default().into()])
+            })
+        };
+        self.history.indexes().rev().find_map(keys_of).or_else(declared).unwrap_or_default()
     }
 
     /// The union that an object is in any version, as this one sees it.

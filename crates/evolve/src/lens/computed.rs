@@ -1,10 +1,10 @@
 //! What is computed in a scope, compiled: which slots are spellings of one fact, which are derived from which, and in
 //! which order all of it is computed for a hub and for every version.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::plan::{Content, Scope, View};
-use crate::{Direction, FieldId, History, VersionIndex, link::Computations};
+use crate::{Conversion, Direction, FieldId, History, VersionIndex, link::Computations};
 
 /// What is computed in a scope.
 #[derive(Debug, Default)]
@@ -150,6 +150,8 @@ pub(crate) struct Spellings {
     fields: Vec<Vec<FieldId>>,
     /// Fields that may be there although nobody wrote the objects that they are in, or are such objects.
     pub(crate) may_imply: HashSet<FieldId>,
+    /// Lists that are maps in another spelling, and the fields that are their keys there.
+    keys: HashMap<FieldId, FieldId>,
 }
 
 impl Spellings {
@@ -157,12 +159,19 @@ impl Spellings {
         let mut fact: Vec<usize> = (0..history.fields.len()).collect();
         let mut fields: Vec<Vec<FieldId>> = history.ids().map(|id| vec![id]).collect();
         let mut may_imply = HashSet::new();
+        let mut keys = HashMap::new();
         for link in &computations.links {
             let (before, after) = (history.version(link.before), history.version(link.version));
             let sides = link.from.iter().map(|node| (before, node)).chain(link.to.iter().map(|node| (after, node)));
             for (version, node) in sides.clone() {
                 let below = version.structure.below(*node).into_iter();
                 may_imply.extend(below.filter_map(|node| version.id(node)));
+            }
+            if let Conversion::KeyedList { key, .. } = &link.respelled.with.item {
+                keys.extend(sides.clone().filter_map(|(version, node)| {
+                    let item = version.structure.element(*node)?;
+                    Some((version.id(*node)?, version.id(version.structure.child(item, key)?)?))
+                }));
             }
             let ids: Vec<FieldId> = sides.filter_map(|(version, node)| version.id(*node)).collect();
             for pair in ids.windows(2) {
@@ -179,7 +188,12 @@ impl Spellings {
         {
             may_imply.extend(history.version(derivation.target).id(derivation.field));
         }
-        Self { fact, fields, may_imply }
+        Self { fact, fields, may_imply, keys }
+    }
+
+    /// The field that tells the items of a list apart which is a map in another spelling.
+    pub(crate) fn key_of(&self, list: FieldId) -> Option<FieldId> {
+        self.keys.get(&list).copied()
     }
 
     /// A field and all other spellings of the same fact.

@@ -244,6 +244,11 @@ impl Lenses {
         let replaced = old.and_then(Value::as_object).map(|old| {
             let (outside, stored) = self.split(old, put.arena);
             put.metadata.1 = metadata_of(outside);
+            let is_same = match put.metadata {
+                (Some(new), Some(old)) => same(new, old),
+                (new, old) => new.is_none() && old.is_none(),
+            };
+            put.looks_everywhere |= self.computations.read_metadata() && !is_same;
             let mut get = Get::new(self, put.version, put.arena, ()).with_room();
             get.metadata = put.metadata.1;
             (stored, get.scope(0, stored))

@@ -21,8 +21,9 @@ pub(crate) struct Put<'a> {
     lenses: &'a Lenses,
     pub(crate) version: VersionIndex,
     pub(crate) arena: &'a Arena,
-    /// Whether every scope is looked at, unchanged ones too: some fields go back to their defaults.
-    resets: bool,
+    /// Whether every scope is looked at, unchanged ones too: some fields go back to their defaults, or are computed of other
+    /// metadata.
+    pub(crate) looks_everywhere: bool,
     /// A field that would have gone back, and refuses the write.
     pub(crate) refused: Option<(usize, usize)>,
     /// What the version cannot say stays, whatever the policies: no client writes, a spelling follows another.
@@ -45,9 +46,20 @@ struct Old<'a> {
 
 impl<'a> Put<'a> {
     pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena, tally: Option<Tally>) -> Self {
-        let (resets, metadata) = (lenses.resets(version), (None, None));
+        let (looks_everywhere, metadata) = (lenses.resets(version), (None, None));
         let (preserves, troubles) = (false, Troubles::default());
-        Self { lenses, version, arena, resets, preserves, metadata, troubles, refused: None, tally, pool: Vec::new() }
+        Self {
+            lenses,
+            version,
+            arena,
+            looks_everywhere,
+            preserves,
+            metadata,
+            troubles,
+            refused: None,
+            tally,
+            pool: Vec::new(),
+        }
     }
 
     /// A write of what was computed.
@@ -58,8 +70,19 @@ impl<'a> Put<'a> {
         metadata: Option<Value<'a>>,
     ) -> Self {
         let (metadata, troubles) = ((metadata, metadata), Troubles::default());
-        let (resets, preserves, refused, tally) = (false, true, None, None);
-        Self { lenses, version, arena, resets, preserves, metadata, troubles, refused, tally, pool: Vec::new() }
+        let (looks_everywhere, preserves, refused, tally) = (false, true, None, None);
+        Self {
+            lenses,
+            version,
+            arena,
+            looks_everywhere,
+            preserves,
+            metadata,
+            troubles,
+            refused,
+            tally,
+            pool: Vec::new(),
+        }
     }
 
     /// The stored form of a scope that a document of the version describes, with what it replaces: the stored form and
@@ -90,7 +113,9 @@ impl<'a> Put<'a> {
             (None, Vec::new())
         };
         let mut changed = self.object(scope, view, None, &view.objects[0], &mut slots, new, shown, writes);
-        changed |= self.reset(scope_index, view, &mut slots, writes);
+        // What is computed of other metadata may be something else, although nobody wrote anything.
+        changed |= computes && self.looks_everywhere;
+        changed |= self.reset(scope_index, view, &mut slots, &placed, writes);
         let result = match old {
             Some((stored, _)) if !changed => stored,
             _ => {
@@ -204,7 +229,7 @@ impl<'a> Put<'a> {
                 (Slot::Value(stored), Some(shown)) => Some(Old { stored, shown }),
                 _ => None,
             };
-            if is_same() && !(self.resets && old.is_some()) {
+            if is_same() && !(self.looks_everywhere && old.is_some()) {
                 return false;
             }
             let value = self.content(&scope.slots[field.slot].content, &field.levels, new, old);
@@ -254,7 +279,7 @@ impl<'a> Put<'a> {
         old: Option<Old<'a>>,
     ) -> Value<'a> {
         if let Some(old) = old
-            && !self.resets
+            && !self.looks_everywhere
             && same(new, old.shown)
         {
             return old.stored;
@@ -326,9 +351,19 @@ impl<'a> Put<'a> {
 
     /// Sets fields of newer versions back to their defaults, where a policy wants that. A write is refused if that would
     /// change what the version that introduced such a field reads.
-    fn reset(&mut self, scope: usize, view: &View, slots: &mut Slots<'a>, writes: &dyn Fn(&str) -> bool) -> bool {
-        let is_written =
-            |reset: &&Reset| reset.part.as_deref().is_none_or(writes) && !slots.values[reset.slot].is_absent();
+    fn reset(
+        &mut self,
+        scope: usize,
+        view: &View,
+        slots: &mut Slots<'a>,
+        placed: &[(usize, Slot<'a>)],
+        writes: &dyn Fn(&str) -> bool,
+    ) -> bool {
+        // What is merely shown is not there to be reset.
+        let is_placed = |reset: &Reset| placed.iter().any(|(slot, _)| *slot == reset.slot);
+        let is_written = |reset: &&Reset| {
+            reset.part.as_deref().is_none_or(writes) && !slots.values[reset.slot].is_absent() && !is_placed(reset)
+        };
         let resets: Vec<&Reset> = view.resets.iter().filter(is_written).collect();
         if resets.is_empty() || self.preserves {
             return false;

@@ -43,6 +43,8 @@ pub(crate) struct Slots<'a> {
     pub(crate) guards: Vec<Entry<'a>>,
     /// Of what is stored: slots that are empty, although converting another spelling gives something.
     pub(crate) gone: Vec<usize>,
+    /// Of what is stored: ids that nobody knows among those, and in which of the two lists they are.
+    unknown_ids: Vec<(&'static str, Value<'a>)>,
     /// While it is read: the slots that are said to be empty, although something could be derived.
     absent: Vec<usize>,
     /// What hooks keep, by the keys of links.
@@ -111,6 +113,7 @@ impl<'a> Slots<'a> {
         self.entries.clear();
         self.sources.clear();
         self.gone.clear();
+        self.unknown_ids.clear();
         self.absent.clear();
     }
 
@@ -321,9 +324,16 @@ impl<'a> Slots<'a> {
             match (entry.key, entry.value) {
                 (GUARD, Value::Object(guards)) if is_own => self.guards.extend_from_slice(guards),
                 (HOOK, Value::Object(kept)) if is_own => self.entries.extend_from_slice(kept),
-                (key @ (ABSENT | GONE), Value::Array(ids)) if is_own && ids.iter().all(|id| is_id(layout, *id)) => {
-                    let slots = ids.iter().filter_map(|id| Some(layout.by_id.get(id.as_str()?)?.slot));
-                    if key == GONE { self.gone.extend(slots) } else { self.absent.extend(slots) }
+                (ABSENT | GONE, Value::Array(ids)) if is_own => {
+                    let key = if entry.key == GONE { GONE } else { ABSENT };
+                    for id in ids {
+                        match id.as_str().and_then(|id| layout.by_id.get(id)) {
+                            Some(field) if key == GONE => self.gone.push(field.slot),
+                            Some(field) => self.absent.push(field.slot),
+                            // A newer release may have written it.
+                            None => self.unknown_ids.push((key, *id)),
+                        }
+                    }
                 }
                 (IMPLICIT, Value::Bool(true)) => implicit = true,
                 (UNKNOWN, Value::Object(unknown)) => extras.unknown.extend_from_slice(unknown),
@@ -454,9 +464,10 @@ impl<'a> Store<'_, 'a> {
         let absent = slots.filter(|(_, value)| matches!(value, Slot::Tombstone)).map(|(slot, _)| slot);
         let absent: Vec<usize> = absent.collect();
         for (key, slots) in [(ABSENT, &absent), (GONE, &self.slots.gone)] {
-            if !slots.is_empty() {
-                let ids = slots.iter().map(|slot| Value::string(&self.layout.texts[*slot]));
-                let ids: Vec<_> = ids.collect();
+            let unknown = self.slots.unknown_ids.iter().filter(|(of, _)| *of == key).map(|(_, id)| *id);
+            let ids = slots.iter().map(|slot| Value::string(&self.layout.texts[*slot])).chain(unknown);
+            let ids: Vec<_> = ids.collect();
+            if !ids.is_empty() {
                 self.entries.push(Entry { key, value: Value::Array(self.arena.slice(&ids)) });
             }
         }
@@ -500,11 +511,6 @@ impl<'a> Store<'_, 'a> {
             }
         }
     }
-}
-
-/// Whether a value names a field.
-fn is_id(layout: &Layout, value: Value<'_>) -> bool {
-    value.as_str().is_some_and(|id| layout.by_id.contains_key(id))
 }
 
 fn value_of<'a>(entries: &[Entry<'a>], key: &str) -> Option<Value<'a>> {

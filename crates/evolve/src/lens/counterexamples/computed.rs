@@ -1,6 +1,9 @@
 //! Cases about fields that are computed.
 
-use super::{STRING, for_every_hub, object};
+use wheelwright_document::{Arena, encode};
+
+use super::{STRING, Stored, for_every_hub, object};
+use crate::testing::{declaration, document, kind};
 
 const INTEGER: &str = "{type: integer}";
 
@@ -154,4 +157,116 @@ fn fields_are_taken_apart_and_put_together() {
         stored.write("v1", r#"{"endpoint":"no port"}"#).reads("v2", r#"{"host":"no port"}"#);
         stored.write("v1", r#"{"endpoint":"a:b"}"#).reads("v2", "{}");
     });
+}
+
+#[test]
+fn parts_that_only_one_spelling_has_stay_when_the_other_is_changed() {
+    let list = |fields: &str| object(&format!("u: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}"));
+    let map = |fields: &str| {
+        object(&format!("u: {{type: object, additionalProperties: {{type: object, properties: {{{fields}}}}}}}"))
+    };
+    let v1 = list("name: {type: string}, age: {type: integer}, old: {type: string}");
+    let v2 = map("age: {type: integer}, city: {type: string}");
+    let changes = "v2: {reshaped: [{from: u, to: u, key: name}]}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v2", r#"{"u":{"a":{"age":1,"city":"C"},"b":{"city":"D"}}}"#);
+        stored.reads("v1", r#"{"u":[{"name":"a","age":1},{"name":"b"}]}"#);
+        stored.write("v1", r#"{"u":[{"name":"b"},{"name":"a","age":2,"old":"o"}]}"#);
+        stored.reads("v2", r#"{"u":{"b":{"city":"D"},"a":{"age":2,"city":"C"}}}"#);
+        stored.write("v2", r#"{"u":{"a":{"age":3,"city":"E"}}}"#);
+        stored.reads("v1", r#"{"u":[{"name":"a","age":3,"old":"o"}]}"#);
+    });
+    let v1 = object("d: {type: object, properties: {size: {type: integer}, old: {type: string}}}");
+    let v2 = list("size: {type: integer}, extra: {type: string}");
+    let changes = "v2: {converted: {d: {to: u, with: oneItem}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v2", r#"{"u":[{"size":1,"extra":"E"},{"size":2}]}"#).reads("v1", r#"{"d":{"size":1}}"#);
+        stored.write("v1", r#"{"d":{"size":5,"old":"o"}}"#).reads("v2", r#"{"u":[{"size":5,"extra":"E"},{"size":2}]}"#);
+        stored.write("v2", r#"{"u":[{"size":6}]}"#).reads("v1", r#"{"d":{"size":6,"old":"o"}}"#);
+    });
+}
+
+#[test]
+fn an_item_that_is_edited_as_the_value_of_a_map_keeps_what_is_hidden_in_it() {
+    let list = |fields: &str| {
+        object(&format!("m: {{type: array, items: {{type: object, properties: {{name: {STRING}, {fields}}}}}}}"))
+    };
+    let v1 = object("m: {type: object, additionalProperties: {type: string}}");
+    let (v2, v3) = (list("value: {type: string}"), list("value: {type: string}, secret: {type: string}"));
+    // No schema says what tells the items apart, but the change does.
+    let changes = "v2: {reshaped: [{from: m, to: m, key: name, value: value}]}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"m":[{"name":"b","value":"1","secret":"s"},{"name":"a","value":"2"}]}"#);
+        stored.write("v1", r#"{"m":{"b":"3"}}"#).reads("v3", r#"{"m":[{"name":"b","value":"3","secret":"s"}]}"#);
+    });
+}
+
+#[test]
+fn a_hub_that_was_changed_behind_our_back_counts_and_what_was_not_touched_keeps_its_spelling() {
+    let v1 = object("delays: {type: array, items: {type: string}}, t: {type: string}");
+    let v2 = object("delays: {type: array, items: {type: integer}}, s: {type: integer}");
+    let changes = "v2: {converted: {\"delays[]\": {to: \"delays[]\", with: durationSeconds}, \
+                   t: {to: s, with: durationSeconds}}}";
+    let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, "v2");
+    let arena = Arena::new();
+    let mut stored = Stored { kind: &kind, arena: &arena, stored: None };
+    stored.write("v1", r#"{"delays":["600s","90s"],"t":"10m"}"#);
+    let text = String::from_utf8(encode(stored.stored.unwrap())).unwrap();
+    for (from, to, read) in [
+        ("\"s\":600,", "\"s\":600.0,", r#"{"delays":["600s","90s"],"t":"10m"}"#),
+        ("\"s\":600,", "\"s\":601,", r#"{"delays":["600s","90s"],"t":"10m1s"}"#),
+        ("\"delays\":[600,90],", "\"delays\":[600,91],", r#"{"delays":["600s","1m31s"],"t":"10m"}"#),
+    ] {
+        assert!(text.contains(from), "{text}");
+        let edited = document(&text.replacen(from, to, 1), &arena);
+        stored.stored = Some(edited);
+        stored.reads("v1", read);
+    }
+}
+
+#[test]
+fn what_is_merely_shown_is_neither_reset_nor_refuses_a_write() {
+    let (v1, v2) = (object("a: {type: string}"), object("a: {type: string}, b: {type: string}"));
+    let changes = "{v1: {olderWrite: reject}, v2: {derived: {up: {b: self.a}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"a":"x"}"#).reads("v2", r#"{"a":"x","b":"x"}"#);
+        stored.write("v1", r#"{"a":"y"}"#).reads("v2", r#"{"a":"y","b":"y"}"#);
+    });
+}
+
+#[test]
+fn what_is_written_is_read_although_the_metadata_it_is_derived_from_changed_too() {
+    let spec = |fields: &str| object(&format!("spec: {{type: object, properties: {{{fields}}}}}"));
+    let (v1, v2) = (spec("a: {type: string}"), spec("a: {type: string}, team: {type: string}"));
+    let mut declaration =
+        declaration(&[("v1", &v1), ("v2", &v2)], "v2: {derived: {up: {spec.team: metadata.labels.team}}}");
+    declaration.versions.iter_mut().for_each(|version| version.root = wheelwright_schema::Root::Resource);
+    let (kind, problems) = crate::Kind::compile(&declaration, None);
+    assert!(problems.is_empty(), "{problems:?}");
+    let (kind, arena) = (kind.unwrap(), Arena::new());
+    let resource = |version: &str, label: &str, team: &str| {
+        format!(
+            r#"{{"apiVersion":"{version}","kind":"Test","metadata":{{"name":"x","labels":{{"team":"{label}"}}}},"spec":{{{team}}}}}"#
+        )
+    };
+    let mut stored = Stored { kind: &kind, arena: &arena, stored: None };
+    stored.write("v1", &resource("v1", "a", "")).reads("v2", &resource("v2", "a", r#""team":"a""#));
+    // One that nobody wrote follows the metadata; one that somebody wrote does not.
+    stored.write("v1", &resource("v1", "b", "")).reads("v2", &resource("v2", "b", r#""team":"b""#));
+    stored.write("v2", &resource("v2", "c", r#""team":"b""#)).reads("v2", &resource("v2", "c", r#""team":"b""#));
+}
+
+#[test]
+fn nothing_is_derived_from_the_spec_for_the_status_or_the_other_way_round() {
+    let with = |spec: &str| {
+        object(&format!(
+            "spec: {{type: object, properties: {{{spec}}}}}, status: {{type: object, properties: {{p: {STRING}}}}}"
+        ))
+    };
+    let declared = declaration(
+        &[("v1", &with("a: {type: string}")), ("v2", &with("a: {type: string}, p: {type: string}"))],
+        "v2: {derived: {up: {spec.p: self.status.p}}}",
+    );
+    let problems = crate::Kind::compile(&declared, None).1;
+    assert_eq!(problems.iter().map(|problem| problem.rule.id).collect::<Vec<_>>(), ["WW133"]);
 }
