@@ -1,4 +1,4 @@
-//! What is stored of a fact in another spelling than the hub's, when somebody changes the hub's without knowing of it.
+//! Facts in other spellings than the hub's: when somebody changes the hub's without knowing of them, and when they return.
 
 use wheelwright_document::{Arena, Decode, Span, Value, decode, decode_json_spanned, encode};
 use wheelwright_evolve::{Declaration, DeclaredVersion, Kind, Part, VersionName, parse_changes};
@@ -11,15 +11,15 @@ const V2: &str = r#"{"type":"object","properties":{"delaySeconds":{"type":"array
 const CHANGES: &str = r#"{"v2":{"converted":{"delays[]":{"to":"delaySeconds[]","with":"durationSeconds"}},
     "reshaped":[{"from":"arguments","to":"arguments","key":"name","value":"value"}]}}"#;
 
-fn kind() -> Kind {
+fn kind_of(versions: &[&'static str], changes: &'static str) -> Kind {
     let arena = Arena::new();
     let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).expect("JSON");
     let mut declaration = Declaration::new("", "Test");
-    for (name, schema) in [("v1", V1), ("v2", V2)] {
-        let schema = lower_schema(&read(schema)).item;
-        declaration.versions.push(DeclaredVersion::new(VersionName::new(name), schema, Root::Value, Span::default()));
+    for (position, schema) in versions.iter().enumerate() {
+        let (name, schema) = (VersionName::new(format!("v{}", position + 1)), lower_schema(&read(schema)).item);
+        declaration.versions.push(DeclaredVersion::new(name, schema, Root::Value, Span::default()));
     }
-    declaration.steps = parse_changes(&read(CHANGES)).0;
+    declaration.steps = parse_changes(&read(changes)).0;
     let (kind, problems) = Kind::compile(&declaration, None);
     assert!(problems.is_empty(), "{problems:?}");
     kind.expect("there are versions")
@@ -31,7 +31,7 @@ fn text(value: Value<'_>) -> String {
 
 /// What the first version reads after it wrote a document and somebody replaced a text in what is stored.
 fn after_replacing(document: &str, old: &str, new: &str) -> String {
-    let (kind, arena) = (kind(), Arena::new());
+    let (kind, arena) = (kind_of(&[V1, V2], CHANGES), Arena::new());
     let (v1, hub) = (kind.version("v1").expect("a version"), kind.lenses().hub());
     assert_eq!(kind.version("v2"), Some(hub));
     let document = decode(document.as_bytes(), &arena).expect("JSON");
@@ -57,4 +57,27 @@ fn items_of_a_list_that_is_a_map_elsewhere_keep_their_order() {
         after_replacing(document, r#""2""#, r#""3""#),
         r#"{"arguments":[{"name":"z","value":"1"},{"name":"a","value":"3"}]}"#
     );
+}
+
+/// An object that became a list, and returned beside it with other fields.
+const RETURNED: [&str; 3] = [
+    r#"{"type":"object","properties":{"disk":{"type":"object","properties":{"path":{"type":"string"}}}}}"#,
+    r#"{"type":"object","properties":{"disks":{"type":"array","items":{"type":"object","properties":{
+        "path":{"type":"string"}}}}}}"#,
+    r#"{"type":"object","properties":{"disks":{"type":"array","items":{"type":"object","properties":{
+        "path":{"type":"string"}}}},"disk":{"type":"object","properties":{"size":{"type":"integer"}}}}}"#,
+];
+
+#[test]
+fn what_a_version_says_in_both_spellings_is_what_it_reads_whatever_the_hub() {
+    let kind = kind_of(&RETURNED, r#"{"v2":{"converted":{"disk":{"to":"disks","with":"oneItem"}}}}"#);
+    let arena = Arena::new();
+    let version = kind.version("v3").unwrap();
+    let document = decode(br#"{"disks":[],"disk":{"size":1}}"#, &arena).unwrap();
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let old = lenses.put(version, decode(b"{}", &arena).unwrap(), None, Part::Whole, &arena).unwrap();
+        let stored = lenses.put(version, document, Some(old), Part::Whole, &arena).unwrap();
+        assert_eq!(text(lenses.get(version, stored, &arena)), text(document), "hub {}", hub.position());
+    }
 }

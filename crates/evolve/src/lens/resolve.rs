@@ -413,8 +413,12 @@ impl<'a> Resolve<'a> {
             }
             return;
         }
-        let known = field.slots.iter().filter(|slot| !way.slots.contains(slot));
-        let known: Placed<'a> = known.map(|slot| (*slot, slots.values[*slot])).collect();
+        // Of an object that is known in part, nothing goes but what is computed, hidden fields neither: it stays.
+        let is_known = |slot: &usize| !way.slots.contains(slot);
+        let known: Placed<'a> = match field.slots.iter().any(is_known) {
+            true => slots.values.iter().copied().enumerate().filter(|(slot, _)| is_known(slot)).collect(),
+            false => Vec::new(),
+        };
         let shown = self.shown(version, field, slots);
         // Null that the version cannot say is no less out of date than what it shows.
         if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {

@@ -279,24 +279,27 @@ impl<'m> Here<'m> {
             None => drop(scope.kept.remove(&link.id)),
         }
         let view = self.view_of(target);
-        let said: BTreeMap<FieldId, Option<Content>> =
-            known.iter().map(|id| (*id, scope.fields.get(id).cloned())).collect();
         for (node, result) in target.nodes.iter().zip(results) {
+            // Of an object that is known in part, nothing goes but what is not known of it.
+            let before = scope.clone();
+            let (known, unknown): (Vec<FieldId>, Vec<FieldId>) =
+                view.tree.ids_below(*node).into_iter().partition(|id| known.contains(id));
             let shown = view.field(*node, scope);
             // Null that the version cannot say is no less out of date.
             if shown.is_none() && scope.fields.get(&view.id(*node)) == Some(&Content::Raw(Json::Null)) {
                 scope.fields.remove(&view.id(*node));
             }
             // So is somebody's word that there is nothing.
-            if view.tree.node(*node).shape != Shape::Object && !known.contains(&view.id(*node)) {
+            if view.tree.node(*node).shape != Shape::Object {
                 scope.gone.remove(&view.id(*node));
             }
             view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
-        }
-        for (id, content) in said {
-            match content {
-                Some(content) => drop(scope.fields.insert(id, content)),
-                None => drop(scope.fields.remove(&id)),
+            if !known.is_empty() {
+                let computed = std::mem::replace(scope, before);
+                for id in unknown {
+                    scope.fields.remove(&id);
+                    scope.fields.extend(computed.fields.get(&id).map(|content| (id, content.clone())));
+                }
             }
         }
         scope.gone.retain(|id| !scope.fields.contains_key(id));
