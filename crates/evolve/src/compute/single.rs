@@ -84,6 +84,10 @@ impl Single {
             Direction::Up => (&self.from, &self.to),
             Direction::Down => (&self.to, &self.from),
         };
+        // Most common, and what it gives fits: the shortest way.
+        if let (How::Duration, [], None, false) = (&self.how, &self.within[..], old, value.is_null()) {
+            return scalar::duration(value, target, context.arena).map(Some);
+        }
         self.value(direction, &self.within, value, old, (source, target), context)
     }
 

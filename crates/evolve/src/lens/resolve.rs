@@ -307,6 +307,7 @@ impl<'a> Resolve<'a> {
         self.troubles = Troubles::default();
         let (mut omitted, mut gone) = (Vec::with_capacity(self.scope.computed.all.links.len()), Vec::new());
         let mut guards: Vec<Entry<'a>> = Vec::new();
+        let most = self.scope.computed.all.links.len();
         for way in &self.scope.computed.all.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
@@ -321,6 +322,9 @@ impl<'a> Resolve<'a> {
                     _ => {}
                 }
                 if !is_same {
+                    if guards.is_empty() {
+                        guards.reserve(most);
+                    }
                     guards.push(Entry { key: &plan.key, value: self.guard(near, &[source]) });
                 }
                 continue;

@@ -187,7 +187,10 @@ impl<'a> Slots<'a> {
     /// Replaces all guards but those that nobody knows.
     pub(crate) fn set_guards(&mut self, guards: Vec<Entry<'a>>, is_known: impl Fn(&str) -> bool) {
         self.guards.retain(|entry| !is_known(entry.key));
-        self.guards.extend(guards);
+        match self.guards.is_empty() {
+            true => self.guards = guards,
+            false => self.guards.extend(guards),
+        }
     }
 
     /// What a hook keeps.
@@ -320,6 +323,7 @@ impl<'a> Slots<'a> {
         };
         let mut implicit = false;
         let is_own = std::ptr::eq(object, &layout.objects[0]);
+        let mut next = 0;
         for entry in entries {
             match (entry.key, entry.value) {
                 (GUARD, Value::Object(guards)) if is_own => self.guards.extend_from_slice(guards),
@@ -346,7 +350,7 @@ impl<'a> Slots<'a> {
                     }
                 }
                 (FOREIGN, Value::Object(foreign)) => extras.foreign.extend_from_slice(foreign),
-                (id, value) => match layout.by_id.get(id) {
+                (id, value) => match next_hidden(layout, object, id, &mut next).or_else(|| layout.by_id.get(id)) {
                     Some(field) => {
                         self.has_misplaced |= !std::ptr::eq(&layout.objects[layout.home[field.slot]], object);
                         self.load_field(layout, field, value, Spelling::Ids);
@@ -511,6 +515,15 @@ impl<'a> Store<'_, 'a> {
             }
         }
     }
+}
+
+/// The hidden field of an id, if it is one of those that are stored next: mostly they come in the order of the layout.
+fn next_hidden<'l>(layout: &Layout, object: &'l StoredObject, id: &str, next: &mut usize) -> Option<&'l StoredField> {
+    const AHEAD: usize = 4;
+    let ahead = object.hidden.get(*next..)?.iter().take(AHEAD);
+    let (skipped, field) = ahead.enumerate().find(|(_, field)| *layout.texts[field.slot] == *id)?;
+    *next += skipped + 1;
+    Some(field)
 }
 
 fn value_of<'a>(entries: &[Entry<'a>], key: &str) -> Option<Value<'a>> {
