@@ -133,7 +133,14 @@ impl Converter {
             return Some(Some(Json::Null).filter(|_| target.0.node(target.1).nullable));
         }
         if level == 0 {
-            let result = self.one(direction, value, old, source, target)?;
+            let mut result = self.one(direction, value, old, source, target)?;
+            if let (Conversion::OneItem | Conversion::KeyedList { .. }, Some(whole)) = (&self.with, &result) {
+                let known = pruned(target, whole);
+                result = Some(match old {
+                    Some((_, old)) => self.with_unsaid(known, old, source),
+                    None => known,
+                });
+            }
             let is_fit = result.as_ref().is_none_or(|result| fits(target.0, target.1, result));
             return is_fit.then_some(result);
         }
@@ -254,6 +261,85 @@ impl Converter {
         };
         Some(Some(result))
     }
+}
+
+impl Converter {
+    /// What is made of one spelling, with the parts of the old value that this spelling has no place for.
+    fn with_unsaid(&self, new: Json, old: &Json, source: (&Tree, usize)) -> Json {
+        let element = source.0.element(source.1);
+        match (&self.with, new, old) {
+            (Conversion::OneItem, Json::Array(mut items), Json::Array(old)) => {
+                if let (Some(first), Some(old)) = (items.first_mut(), old.first()) {
+                    *first = unsaid(first.clone(), old, source);
+                }
+                Json::Array(items)
+            }
+            (Conversion::OneItem, new, old) => element.map_or(new.clone(), |item| unsaid(new, old, (source.0, item))),
+            (Conversion::KeyedList { value: None, .. }, Json::Object(map), Json::Object(old)) => {
+                let Some(item) = element else { return Json::Object(map) };
+                let value = |key: &str, value: Json| match old.get(key) {
+                    Some(old) => unsaid(value, old, (source.0, item)),
+                    None => value,
+                };
+                map.into_iter().map(|(key, new)| (key.clone(), value(&key, new))).collect()
+            }
+            (Conversion::KeyedList { key, value: None }, Json::Array(items), Json::Array(old)) => {
+                let Some(values) = element else { return Json::Array(items) };
+                let key_of = |item: &Json| item.get(&**key).and_then(spelled);
+                let item = |item: Json| {
+                    let mut same = old.iter().filter(|old| key_of(old).is_some() && key_of(old) == key_of(&item));
+                    match (same.next(), same.next()) {
+                        (Some(old), None) => unsaid(item, old, (source.0, values)),
+                        _ => item,
+                    }
+                };
+                items.into_iter().map(item).collect()
+            }
+            (_, new, _) => new,
+        }
+    }
+}
+
+/// Whether an object has declared fields and no others.
+fn is_closed((tree, node): (&Tree, usize)) -> bool {
+    tree.node(node).shape == Shape::Object && !tree.node(node).keeps_unknown
+}
+
+/// A value without what its field has no place for.
+fn pruned((tree, node): (&Tree, usize), value: &Json) -> Json {
+    match (value, tree.node(node).shape, tree.element(node)) {
+        (Json::Object(entries), Shape::Map, Some(values)) => {
+            entries.iter().map(|(key, value)| (key.clone(), pruned((tree, values), value))).collect()
+        }
+        (Json::Array(items), Shape::List, Some(item)) => {
+            items.iter().map(|value| pruned((tree, item), value)).collect()
+        }
+        (Json::Object(entries), Shape::Object, _) if is_closed((tree, node)) => entries
+            .iter()
+            .filter_map(|(key, value)| Some((key.clone(), pruned((tree, tree.child(node, key)?), value))))
+            .collect(),
+        _ => value.clone(),
+    }
+}
+
+/// A new object with what the old one had and a spelling has no place for.
+fn unsaid(new: Json, old: &Json, said: (&Tree, usize)) -> Json {
+    let (Json::Object(mut entries), Json::Object(old)) = (new.clone(), old) else { return new };
+    if !is_closed(said) {
+        return new;
+    }
+    for (key, value) in old {
+        match (entries.get(key).cloned(), said.0.child(said.1, key)) {
+            (Some(new), Some(child)) => {
+                entries.insert(key.clone(), unsaid(new, value, (said.0, child)));
+            }
+            (None, None) => {
+                entries.insert(key.clone(), value.clone());
+            }
+            _ => {}
+        }
+    }
+    Json::Object(entries)
 }
 
 /// What the hooks of random kinds do.
