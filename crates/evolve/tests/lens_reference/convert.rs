@@ -388,8 +388,8 @@ pub(crate) fn fits(tree: &Tree, node: usize, value: &Json) -> bool {
     match (field.shape, value) {
         (_, Json::Null) => field.nullable,
         (Shape::Object, Json::Object(entries)) => entries.iter().all(|(name, value)| match tree.child(node, name) {
-            Some(child) => fits(tree, child, value),
-            None => field.keeps_unknown,
+            Some(child) if tree.node(child).is_declared => fits(tree, child, value),
+            _ => field.keeps_unknown,
         }),
         (Shape::Map, Json::Object(entries)) => {
             tree.element(node).is_none_or(|element| entries.values().all(|value| fits(tree, element, value)))
