@@ -105,7 +105,7 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// A fact in another spelling is filled in with what it was filled in with before, in the new spelling: it was published,
-/// so that is settled.
+/// so that is settled. What cannot be converted is filled in with nothing: one absent fact must not be two values.
 fn inherit_frozen_defaults(
     version: &VersionHistory,
     before: Option<&VersionHistory>,
@@ -122,16 +122,17 @@ fn inherit_frozen_defaults(
         let (Some(old), Some(new)) = (old, new) else { continue };
         let side = |structure, fields| Side { structure, fields };
         let sides = (side(&from.structure, &old[..]), side(&version.structure, &new[..]));
-        // What is wrong with it is said where it is compiled for use.
-        let Ok(converter) = Converter::compile(respelled, sides.0, sides.1, &Hooks::default()) else { continue };
+        // What is wrong with it is said where it is compiled for use. A hook may give something else tomorrow, and so has
+        // no say in what is settled.
+        let converter = Converter::compile(respelled, sides.0, sides.1, &Hooks::default()).ok();
         let arena = Arena::new();
         let frozen = |node: &NodeIndex| Some(fields[from.id(*node)?.position()].frozen.as_ref()?.share(&arena));
         let sources: Vec<_> = old.iter().map(frozen).collect();
         let mut exchange = Exchange { sources: &sources, old: None, metadata: None, entry: None, arena: &arena };
         let mut converted = Vec::new();
-        if sources.iter().all(Option::is_none)
-            || converter.convert(Direction::Up, &mut exchange, &mut converted).is_err()
-        {
+        let is_converted = sources.iter().any(Option::is_some)
+            && converter.as_ref().is_some_and(|it| it.convert(Direction::Up, &mut exchange, &mut converted).is_ok());
+        if !is_converted {
             converted = vec![None; new.len()];
         }
         let frozen: Vec<Option<Owned>> = converted.into_iter().map(|value| value.map(Owned::from)).collect();
@@ -369,6 +370,8 @@ impl<'s> Renames<'s> {
 
 #[cfg(test)]
 mod tests {
+    use wheelwright_document::{Arena, encode};
+
     use crate::{
         History,
         testing::{declaration, history, problems_of},
@@ -420,6 +423,27 @@ mod tests {
         assert_eq!(ids(&versions(STRINGS), "", "v4"), ["a", "b"]);
         assert_eq!(ids(&versions(number), "", "v4"), ["a=a#2", "b"]);
         assert_eq!(ids(&versions(STRINGS), "v4: {new: [a]}", "v4"), ["a=a#2", "b"]);
+    }
+
+    #[test]
+    fn a_fact_in_another_spelling_is_filled_in_as_before_or_not_at_all() {
+        let old = "{type: object, properties: {a: {type: string, default: 1m}}}";
+        let new = "{type: object, properties: {b: {type: integer, default: 7}}}";
+        for (change, frozen) in [
+            ("converted: {a: {to: b, with: durationSeconds}}", Some("60")),
+            ("converted: {a: {to: b, with: quantity}}", Some("1")),
+            ("converted: {a: {to: b, with: text}}", None),
+            ("hook: [{name: own, from: [a], to: [b]}]", None),
+            ("removed: [a]", Some("7")),
+        ] {
+            let history = history(&[("v1", old), ("v2", new)], &format!("v2: {{{change}}}"));
+            let version = history.version(history.find("v2").unwrap());
+            let id = version.id(version.structure.fields().next().unwrap()).unwrap();
+            let found = history.field(id).frozen.clone();
+            let arena = Arena::new();
+            let found = found.map(|value| String::from_utf8(encode(value.share(&arena))).unwrap());
+            assert_eq!(found.as_deref(), frozen, "{change}");
+        }
     }
 
     #[test]

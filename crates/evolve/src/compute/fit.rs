@@ -95,7 +95,7 @@ impl Fit {
                 entries.iter().try_for_each(|entry| match fields.get(entry.key) {
                     Some(field) => field.check(entry.value).map_err(|failed| failed.under(entry.key)),
                     None if *keeps_unknown => Ok(()),
-                    None => Err(Failed(format!("there is no field {}", entry.key))),
+                    None => Err(Failed(format!("there is no field {}", excerpt(entry.key)))),
                 })
             }
             (kind, value) => Err(wrong_type(kind.name(), value)),
@@ -115,7 +115,7 @@ impl FitKind {
 }
 
 /// An integer that the field can have: whole, and of 64 bits.
-pub(crate) fn check_integer(number: Number<'_>) -> Result<(), Failed> {
+fn check_integer(number: Number<'_>) -> Result<(), Failed> {
     if number.as_i64().is_some() {
         return Ok(());
     }
@@ -204,5 +204,8 @@ mod tests {
         ] {
             assert_eq!(fit.check(document(bad, &arena)).unwrap_err().0, message);
         }
+        let long = format!(r#"{{"{}":1}}"#, "z".repeat(1000));
+        let message = fit.check(document(&long, &arena)).unwrap_err().0;
+        assert_eq!(message, format!("there is no field {}…", "z".repeat(60)));
     }
 }

@@ -9,7 +9,7 @@ use wheelwright_document::{Arena, Value};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
-use super::{Exchange, Failed, Side, fit::Fit};
+use super::{Exchange, Failed, Side, fit::Fit, unfit};
 use crate::{Direction, Located, Respelled, Selector, problem::problem_at};
 
 /// Hooks by the names that changes files call them by.
@@ -32,6 +32,14 @@ pub trait Hook: Send + Sync {
     /// # Errors
     /// As of [`up`](Self::up).
     fn down(&self, call: &mut HookCall<'_, '_>) -> Result<(), HookError>;
+
+    /// Looks at the paths that a changes file declares the hook for, when the catalog is built.
+    ///
+    /// # Errors
+    /// The hook is not for these fields.
+    fn check(&self, _from: &[Box<str>], _to: &[Box<str>]) -> Result<(), HookError> {
+        Ok(())
+    }
 }
 
 /// Why a hook has no result.
@@ -161,7 +169,9 @@ impl Declared {
             paths: paths.iter().map(|path| path.item.to_string().into()).collect(),
             fits: side.fields.iter().map(|field| Fit::of(side.structure, *field)).collect(),
         };
-        Ok(Self { hook: hook.clone(), from: fields(&respelled.from, from), to: fields(&respelled.to, to) })
+        let (from, to) = (fields(&respelled.from, from), fields(&respelled.to, to));
+        hook.check(&from.paths, &to.paths).map_err(|error| unfit(respelled, &error.to_string()))?;
+        Ok(Self { hook: hook.clone(), from, to })
     }
 
     pub(super) fn convert<'a>(

@@ -8,7 +8,11 @@ use wheelwright_text::{GoDuration, LONGEST_DURATION, Quantity};
 use super::{
     Failed,
     decimal::{Decimal, integer},
+<<<<<<< HEAD
     fit::{Fit, check_integer, excerpt, wrong_type},
+=======
+    fit::{Fit, excerpt, wrong_type},
+>>>>>>> h-mend1
 };
 use crate::{Direction, Scalar};
 
@@ -56,8 +60,8 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
             }
             let amount = Decimal::new(mantissa, exponent);
             match scalar {
-                Scalar::Number => Ok(amount.value(arena)),
-                _ => whole(amount.away_from_zero(), arena),
+                Scalar::Integer | Scalar::IntOrString => whole(amount.away_from_zero(), arena),
+                _ => real(amount, arena),
             }
         }
         (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
@@ -92,7 +96,7 @@ impl Scale {
         };
         match target.scalar() {
             Scalar::Integer | Scalar::IntOrString => whole(result, arena),
-            _ => Ok(result.value(arena)),
+            _ => real(result, arena),
         }
     }
 }
@@ -159,11 +163,15 @@ pub(super) fn read<'a>(text: &'a str, scalar: Scalar, arena: &'a Arena) -> Resul
     match scalar {
         Scalar::String | Scalar::Any => Ok(Value::string(text)),
         Scalar::Integer => match Number::new(text) {
-            Some(number) => check_integer(number).map(|()| in_one_spelling(number, arena)),
+            Some(number) if is_in_one_spelling(number) && number.as_i64().is_some() => Ok(Value::Number(number)),
+            Some(number) => whole(decimal(number)?, arena),
             None => text.parse().map(|number| integer(number, arena)).map_err(|_| unreadable()),
         },
         Scalar::Number => match Number::new(text) {
-            Some(number) => Ok(in_one_spelling(number, arena)),
+            Some(number) => match Decimal::of(number).filter(|_| !is_in_one_spelling(number)) {
+                Some(decimal) => real(decimal, arena),
+                None => check_range(number.as_str()).map(|()| Value::Number(number)),
+            },
             None => text.parse().map(|number| integer(number, arena)).map_err(|_| unreadable()),
         },
         Scalar::Boolean => match text {
@@ -178,13 +186,9 @@ pub(super) fn read<'a>(text: &'a str, scalar: Scalar, arena: &'a Arena) -> Resul
     }
 }
 
-/// A number in the spelling that servers and clients turn it to anyway: what is spelled otherwise is kept because of that.
-fn in_one_spelling<'a>(number: Number<'a>, arena: &'a Arena) -> Value<'a> {
-    match number.as_str() {
-        "-0" => integer(0, arena),
-        text if text.contains(['.', 'e', 'E']) => decimal(number).map_or(Value::Number(number), |it| it.value(arena)),
-        _ => Value::Number(number),
-    }
+/// Servers and clients do not turn the number to another spelling: what is spelled otherwise is kept because of that.
+fn is_in_one_spelling(number: Number<'_>) -> bool {
+    !number.as_str().contains(['.', 'e', 'E']) && number.as_str() != "-0"
 }
 
 /// A value that is spelled alike on both sides.
@@ -197,6 +201,18 @@ fn whole(number: Decimal, arena: &Arena) -> Result<Value<'_>, Failed> {
         Some(whole) => Ok(integer(whole, arena)),
         None if number.truncated() == number => Err(Failed::out_of_range(number.text(arena))),
         None => Err(Failed(format!("{} is not a whole number", number.text(arena)))),
+    }
+}
+
+fn real(number: Decimal, arena: &Arena) -> Result<Value<'_>, Failed> {
+    check_range(number.text(arena)).map(|()| number.value(arena))
+}
+
+/// Nobody can read what is beyond the range of floating-point numbers.
+fn check_range(number: &str) -> Result<(), Failed> {
+    match number.parse::<f64>() {
+        Ok(real) if real.is_finite() => Ok(()),
+        _ => Err(Failed::out_of_range(number)),
     }
 }
 

@@ -189,7 +189,12 @@ fn compiled(pattern: &str, parts: &[Part]) -> Result<Regex, String> {
         let reason = error.to_string();
         format!("the pattern `{pattern}` cannot be used: {}", reason.lines().last().unwrap_or_default().trim())
     })?;
-    let regex = RegexBuilder::new(&format!(r"\A(?:{pattern})\z")).size_limit(LARGEST_PATTERN).build();
+    let build = |end| RegexBuilder::new(&format!(r"\A(?:{pattern}{end})\z")).size_limit(LARGEST_PATTERN).build();
+    // A comment at the end of a verbose pattern takes in all that follows on its line.
+    let regex = build("").or_else(|error| match error {
+        regex::Error::Syntax(_) => build("\n"),
+        error => Err(error),
+    });
     let regex = regex.map_err(|_| {
         format!("the pattern `{pattern}` cannot be used: it needs too much memory; repeat less, or smaller things")
     })?;

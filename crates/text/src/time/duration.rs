@@ -12,6 +12,9 @@ impl GoDuration {
     /// Reads what Go's `time.ParseDuration` accepts, which is also what CEL makes of a text: numbers with units such
     /// as `-1h30.5m`, or zero.
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some(seconds) = whole_seconds(text.as_bytes()) {
+            return Some(Self(seconds * SECOND));
+        }
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         if unsigned.is_empty() {
             return None;
@@ -114,6 +117,34 @@ impl fmt::Display for GoDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}s", self.in_units(SECOND))
     }
+}
+
+/// Of a short text of whole hours, minutes and seconds, as most durations are: how many seconds. Of any other, nothing.
+fn whole_seconds(text: &[u8]) -> Option<i64> {
+    if text.len() > 9 {
+        return None;
+    }
+    let (mut total, mut number, mut has_digits) = (0, 0, false);
+    let mut rest = text.iter().peekable();
+    while let Some(byte) = rest.next() {
+        let unit = match byte {
+            b'0'..=b'9' => {
+                number = number * 10 + i64::from(byte - b'0');
+                has_digits = true;
+                continue;
+            }
+            b'h' => 3600,
+            b'm' if rest.peek() != Some(&&b's') => 60,
+            b's' => 1,
+            _ => return None,
+        };
+        if !has_digits {
+            return None;
+        }
+        total += number * unit;
+        (number, has_digits) = (0, false);
+    }
+    (!text.is_empty() && !has_digits && total <= i64::MAX / SECOND).then_some(total)
 }
 
 struct AsGo(GoDuration);

@@ -78,3 +78,55 @@ fn a_typed_hook_has_the_fields_by_their_last_names() {
     trial.is_down(&[("\"a\" | \"b\"", "failed: street is no field that this hook writes")]);
     assert!(trial.down("1 | -").starts_with("failed: invalid type: integer `1`, expected a string"));
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_typed_hook_may_keep_something_beside_the_document() {
+    type Fields = std::collections::BTreeMap<String, String>;
+    let hooks = Hooks::new().register_typed_with_call::<Fields, Fields>(
+        "address",
+        |old, call| {
+            let kept: Option<Vec<String>> = call.typed_entry()?;
+            let address = old.get("address").ok_or("no address")?;
+            call.set_typed_entry(Some(&vec![address]))?;
+            Ok(Fields::from([("country".to_owned(), format!("{address}{kept:?}"))]))
+        },
+        |_, call| call.set_typed_entry::<()>(None).map(|()| Fields::new()),
+    );
+    let converter = converter(&hooks).unwrap();
+    let arena = Arena::new();
+    let convert = |direction, sources: &str, entry: &str| {
+        let (sources, entry) = (values(sources, &arena), values(entry, &arena)[0]);
+        let mut exchange = Exchange { sources: &sources, old: None, metadata: None, entry, arena: &arena };
+        let mut results = Vec::new();
+        let done = converter.convert(direction, &mut exchange, &mut results).map_err(|Failed(message)| message);
+        done.map(|()| (text(&results), text(&[exchange.entry])))
+    };
+    let both = |fields: &str, entry: &str| Ok((fields.to_owned(), entry.to_owned()));
+    assert_eq!(convert(Direction::Up, "\"a\"", "-"), both("- | \"aNone\"", r#"["a"]"#));
+    assert_eq!(convert(Direction::Up, "\"b\"", r#"["a"]"#), both(r#"- | "bSome([\"a\"])""#, r#"["b"]"#));
+    assert_eq!(convert(Direction::Down, "\"a\" | -", r#"["a"]"#), both("-", "-"));
+    assert!(convert(Direction::Up, "\"a\"", "true").unwrap_err().starts_with("invalid type: boolean"));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_typed_hook_is_refused_for_two_fields_of_one_name() {
+    let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+    let name = object("name: {type: string}");
+    let two = format!("first: {name}, last: {name}");
+    let hooks = Hooks::new().register_typed::<(), ()>("names", Ok, Ok);
+    let with = || Conversion::Hook("names".into());
+    let from = ["first.name", "last.name"];
+    let problems = compiled(&two, "full: {type: string}", &from, &["full"], with(), &hooks).unwrap_err();
+    assert_eq!(
+        (problems[0].rule.id, &*problems[0].message),
+        (
+            "WW190",
+            "first.name, last.name cannot become full this way: a typed hook has fields by their last names, and \
+             first.name and last.name are both name; implement `Hook`, which has them by their paths"
+        )
+    );
+    assert!(compiled("full: {type: string}", &two, &["full"], &from, with(), &hooks).is_err());
+    assert!(compiled("name: {type: string}", &two, &["name"], &from[..1], with(), &hooks).is_ok());
+}

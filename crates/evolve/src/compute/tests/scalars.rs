@@ -56,9 +56,12 @@ fn quantities_are_numbers() {
         ("\"1e30\"", "failed: out of range: 1e30"),
         ("\"much\"", "failed: \"much\" is no quantity"),
     ]);
+    let anything = single(STRING, "{x-kubernetes-preserve-unknown-fields: true}", Conversion::Quantity);
+    anything.is_up(&[("\"500m\"", "0.5"), ("\"1Ki\"", "1024")]);
     let cores = single(INT_OR_STRING, NUMBER, Conversion::Quantity);
     cores.is_both_ways(&[("\"0.5\"", "0.5"), ("\"2\"", "2")]);
     cores.is_up(&[("\"500m\"", "0.5"), ("2", "2"), ("\"1n\"", "1e-9")]);
+    cores.is_up(&[("\"1e400\"", "failed: out of range: 1e400")]);
     cores.is_down(&[("1e30", "\"1e30\""), ("1.50", "\"1.5\"")]);
 }
 
@@ -100,9 +103,18 @@ fn texts_spell_values() {
         ("\"9223372036854775808\"", "failed: out of range: 9223372036854775808"),
     ]);
     let number = single(NUMBER, STRING, Conversion::Text);
-    number.is_both_ways(&[("1.5", "\"1.5\""), ("1e400", "\"1e400\"")]);
+    number.is_both_ways(&[("1.5", "\"1.5\""), ("1e308", "\"1e308\"")]);
     number.is_up(&[("1.50", "\"1.50\"")]);
-    number.is_down(&[("\"1.50\"", "1.5")]);
+    number.is_down(&[
+        ("\"1.50\"", "1.5"),
+        ("\"1e3\"", "1000"),
+        ("\"-0\"", "0"),
+        ("\"1e400\"", "failed: out of range: 1e400"),
+    ]);
+    let digits = format!("3.{}", "14159".repeat(12));
+    assert_eq!(number.down(&format!("\"{digits}\"")), digits);
+    let googol = format!("\"1{}\"", "0".repeat(400));
+    assert!(number.down(&googol).starts_with("failed: out of range: 1000"));
     let boolean = single(BOOLEAN, STRING, Conversion::Text);
     boolean.is_both_ways(&[("true", "\"true\""), ("false", "\"false\"")]);
     boolean.is_down(&[("\"yes\"", "failed: \"yes\" is no boolean")]);

@@ -37,6 +37,16 @@ fn a_pattern_says_where_parts_begin() {
 }
 
 #[test]
+fn a_pattern_may_end_in_a_comment() {
+    let pattern = "(?x) (?P<host> .* ) : (?P<port> [0-9]+ ) # the last colon (if any)";
+    let with = template("{host}:{port}", Some(pattern));
+    let new = "host: {type: string}, port: {type: integer}";
+    let endpoint = trial("endpoint: {type: string}", new, &["endpoint"], &["host", "port"], with);
+    endpoint.is_both_ways(&[("\"::1:80\"", "\"::1\" | 80")]);
+    endpoint.is_up(&[("\"a:80 \"", "failed: \"a:80 \" does not match")]);
+}
+
+#[test]
 fn either_side_may_be_the_text_and_braces_are_doubled() {
     let old = "first: {type: string}, isMain: {type: boolean}";
     let with = template("{{{first}}} ({isMain})!", None);
