@@ -8,11 +8,7 @@ use wheelwright_text::{GoDuration, LONGEST_DURATION, Quantity};
 use super::{
     Failed,
     decimal::{Decimal, integer},
-<<<<<<< HEAD
-    fit::{Fit, check_integer, excerpt, wrong_type},
-=======
     fit::{Fit, excerpt, wrong_type},
->>>>>>> h-mend1
 };
 use crate::{Direction, Scalar};
 
