@@ -35,14 +35,53 @@ fn proposals_for_definitions_of_others_are_changes_files() {
     }
 }
 
+#[test]
+fn a_folder_never_gets_a_second_catalog() {
+    let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/init.in/crds");
+    for name in ["wheelwright.yml", "wheelwright.json"] {
+        let folder = Folder::new(name);
+        folder.write(name, "{}");
+        let options = InitOptions { into: folder.0.clone(), force: true, ..InitOptions::default() };
+        let (exit, told) = run(std::slice::from_ref(&crds), &options);
+        assert_eq!(exit, Exit::Usage);
+        assert!(told.contains(&format!("{name} is there already, and a folder has one catalog")), "{told}");
+        assert_eq!(fs::read_dir(&folder.0).expect("a folder for tests can be read and written").count(), 1);
+    }
+}
+
+#[test]
+fn kinds_whose_names_differ_only_in_case_have_changes_files_of_their_own() {
+    let folder = Folder::new("case");
+    for (version, field) in [("1.0", "qty"), ("2.0", "quantity")] {
+        let schema = format!(r#"{{"type": "object", "properties": {{"{field}": {{"type": "integer"}}}}}}"#);
+        let definitions = ["Cart", "cart", "CART", "cart-2"].map(|name| format!(r#""{name}": {schema}"#)).join(", ");
+        let info = format!(r#""info": {{"title": "Shop", "version": "{version}"}}"#);
+        let document = format!(r#"{{"swagger": "2.0", {info}, "paths": {{}}, "definitions": {{{definitions}}}}}"#);
+        folder.write(&format!("{version}.json"), &document);
+    }
+    let definitions = ["Cart", "cart", "CART", "cart-2"].map(str::to_owned).to_vec();
+    let options = InitOptions { into: folder.0.clone(), definitions, ..InitOptions::default() };
+    let (exit, told) = run(&["1.0.json", "2.0.json"].map(|name| folder.0.join(name)), &options);
+    assert_eq!(exit, Exit::Clean, "{told}");
+    let changes = fs::read_dir(folder.0.join("changes")).expect("something is proposed").count();
+    assert_eq!(changes, 4, "{told}");
+    assert_holds(&folder.0);
+}
+
+/// Makes a catalog; how it ended, and what was said.
+fn run(paths: &[PathBuf], options: &InitOptions) -> (Exit, String) {
+    let (mut data, mut conversation) = (Vec::new(), Vec::new());
+    let exit = init(paths, options, &mut Console::plain(&mut data, &mut conversation))
+        .expect("a folder for tests can be read and written");
+    (exit, String::from_utf8_lossy(&conversation).into_owned())
+}
+
 /// Makes a catalog, accepts all that is proposed, and says how many lines these are. Nothing is wrong with what is said
 /// before or after.
 fn accept_all(paths: &[PathBuf], into: &Path) -> usize {
-    let (mut data, mut conversation) = (Vec::new(), Vec::new());
     let options = InitOptions { into: into.to_owned(), ..InitOptions::default() };
-    let exit = init(paths, &options, &mut Console::plain(&mut data, &mut conversation))
-        .expect("a folder for tests can be read and written");
-    assert_eq!(exit, Exit::Clean, "{}", String::from_utf8_lossy(&conversation));
+    let (exit, told) = run(paths, &options);
+    assert_eq!(exit, Exit::Clean, "{told}");
     assert_holds(into);
     let mut proposed = 0;
     for file in fs::read_dir(into.join("changes")).expect("something is proposed") {
@@ -77,6 +116,10 @@ impl Folder {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("init-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a folder for tests can be read and written");
         Self(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).expect("a folder for tests can be read and written");
     }
 }
 

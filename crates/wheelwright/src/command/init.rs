@@ -2,14 +2,13 @@
 //! as comments to accept.
 
 use std::{
+    collections::HashSet,
     ffi::OsStr,
     fs, io,
     path::{Component, Path, PathBuf},
 };
 
-use wheelwright_catalog::{
-    Catalog, OnDisk, Source, Survey, Surveyed, SurveyedKind, files, survey, write_lock as replace_file,
-};
+use wheelwright_catalog::{Catalog, OnDisk, Source, Survey, Surveyed, SurveyedKind, files, replace_file, survey};
 use wheelwright_document::{Arena, Owned, Value, write_yaml};
 use wheelwright_evolve::check::{ProposedStep, proposals_text, propose};
 use wheelwright_schema::Tree;
@@ -163,18 +162,20 @@ impl Source for Overlay {
     }
 }
 
-/// A file for the changes of every kind between whose versions something is open; with the group where names repeat.
+/// A file for the changes of every kind between whose versions something is open; with the group where names repeat, and
+/// with a number where that does not tell them apart.
 fn name_changes(entries: &mut [Entry<'_>]) {
-    let plain = |kind: &SurveyedKind| file_name(&kind.name);
-    let names: Vec<String> = entries.iter().map(|entry| plain(entry.kind)).collect();
-    for (position, entry) in entries.iter_mut().enumerate().filter(|(_, entry)| entry.proposals() > 0) {
-        let is_only = names.iter().filter(|name| **name == names[position]).count() == 1;
-        let name = if is_only {
-            names[position].clone()
-        } else {
-            format!("{}.{}", names[position], file_name(&entry.kind.group))
+    let names: Vec<String> = entries.iter().map(|entry| file_name(&entry.kind.name)).collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    for (entry, name) in entries.iter_mut().zip(&names).filter(|(entry, _)| entry.proposals() > 0) {
+        let is_only = names.iter().filter(|other| *other == name).count() == 1;
+        let name = match &*entry.kind.group {
+            group if !is_only && !group.is_empty() => format!("{name}.{}", file_name(group)),
+            _ => name.clone(),
         };
-        entry.changes = Some(format!("changes/{name}.yaml"));
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = [name.clone()].into_iter().chain(numbered).find(|name| taken.insert(name.clone()));
+        entry.changes = free.map(|name| format!("changes/{name}.yaml"));
     }
 }
 
@@ -207,7 +208,14 @@ fn changes_text(entry: &Entry<'_>) -> String {
 /// Writes all files or, if one of them is there already, none; says how the command ends if it could not.
 fn write(written: &[(PathBuf, String)], options: &InitOptions, console: &mut Console<'_>) -> io::Result<Option<Exit>> {
     let other_names = ["wheelwright.yml", "wheelwright.json"].map(|name| options.into.join(name));
-    let there = written.iter().map(|(path, _)| path).chain(&other_names).find(|path| path.exists());
+    if let Some(there) = other_names.iter().find(|path| path.exists()) {
+        let there = files::display(there);
+        console.complain(format_args!(
+            "{there} is there already, and a folder has one catalog; remove it, or name another folder with --into"
+        ))?;
+        return Ok(Some(Exit::Usage));
+    }
+    let there = written.iter().map(|(path, _)| path).find(|path| path.exists());
     if let Some(there) = there.filter(|_| !options.force) {
         let there = files::display(there);
         console.complain(format_args!(

@@ -9,7 +9,7 @@ use std::{io, path::PathBuf};
 use case::{Case, Example};
 use difference::{Difference, differences};
 use report::{Reporter, Shown, Verdict};
-use wheelwright_catalog::{files, write_lock as replace_file};
+use wheelwright_catalog::{files, replace_file};
 use wheelwright_document::{Arena, Spanned, Value};
 use wheelwright_evolve::{Kind, VersionIndex};
 use wheelwright_schema::Stages;
