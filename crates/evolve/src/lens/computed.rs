@@ -107,6 +107,8 @@ pub(crate) struct FieldPlan {
     pub(crate) slots: Vec<usize>,
     /// Its value is stored as it is shown.
     pub(crate) is_plain: bool,
+    /// Its value has parts, in which something may be hidden.
+    pub(crate) has_parts: bool,
 }
 
 /// A field that is derived.
@@ -423,7 +425,8 @@ fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> Option<Field
     let slots = slots_below(view, slot, field.object);
     // A map whose values may be null is not always shown as it is stored.
     let is_plain = scope.slots[slot].content == Content::Opaque && !field.may_be_anything;
-    Some(FieldPlan { at, slot, slots, is_plain })
+    let has_parts = field.object.is_some() || !field.levels.is_empty();
+    Some(FieldPlan { at, slot, slots, is_plain, has_parts })
 }
 
 /// Adds what a path from an object leads to.

@@ -49,7 +49,7 @@ impl<'a> Resolve<'a> {
                 Some(sources) => (sources, true),
                 None => (self.read(near, slots), false),
             };
-            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
+            let (results, ..) = self.convert(plan, way.direction, &sources, None, slots);
             for (field, result) in far.fields.iter().zip(results) {
                 self.fill(far.version, way, field, result, slots);
             }

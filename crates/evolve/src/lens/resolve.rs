@@ -70,7 +70,7 @@ impl<'a> Resolve<'a> {
             // What the guard says was there is what the other spelling was written beside.
             let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-            let (results, _) = self.convert(plan, way.direction, &sources, old, slots);
+            let (results, ..) = self.convert(plan, way.direction, &sources, old, slots);
             for (field, result) in far.fields.iter().zip(results.iter().copied()) {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
@@ -162,7 +162,7 @@ impl<'a> Resolve<'a> {
                         continue;
                     }
                     let sources = self.read(source, slots);
-                    let (results, _) = self.convert(plan, direction, &sources, None, slots);
+                    let (results, ..) = self.convert(plan, direction, &sources, None, slots);
                     for (field, result) in target.fields.iter().zip(results).filter(|(_, result)| result.is_some()) {
                         self.write(target.version, field, result, None, slots);
                         let there = field.slots.iter().filter(|slot| !matches!(slots.values[**slot], Slot::Absent));
@@ -254,10 +254,14 @@ impl<'a> Resolve<'a> {
         };
         if !is_unchanged {
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-            let (results, entry) = self.convert(plan, way.direction, &sources, old, slots);
+            let (results, entry, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
             // What a hook keeps of a fact goes with it.
             slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
-            for (field, result) in target.fields.iter().zip(results.iter().copied()) {
+            // What cannot be converted is absent on the other side; but what has parts stays as it was, since what is hidden
+            // in them would be lost for good.
+            let stays = |field: &FieldPlan| has_failed && field.has_parts && before.is_some();
+            for (field, result) in target.fields.iter().zip(results.iter().copied()).filter(|(field, _)| !stays(field))
+            {
                 self.rewrite(target.version, way, field, result, slots);
             }
             self.pool.push(results);
@@ -334,7 +338,7 @@ impl<'a> Resolve<'a> {
                 self.pool.push(sources);
                 continue;
             }
-            let (results, _) = self.convert(plan, way.direction, &sources, None, slots);
+            let (results, ..) = self.convert(plan, way.direction, &sources, None, slots);
             // Tomorrow's code may make something else of it.
             let is_kept = self.lenses.computations.links[plan.link].converter.is_hook();
             let mut has_original = is_kept;
@@ -474,7 +478,7 @@ impl<'a> Resolve<'a> {
         }
     }
 
-    /// The other side of a fact, and what a hook keeps of it.
+    /// The other side of a fact, what a hook keeps of it, and whether that failed.
     pub(super) fn convert(
         &mut self,
         plan: &'a LinkPlan,
@@ -482,17 +486,19 @@ impl<'a> Resolve<'a> {
         sources: &[Option<Value<'a>>],
         old: Option<(Values<'_, 'a>, Values<'_, 'a>)>,
         slots: &Slots<'a>,
-    ) -> (Vec<Option<Value<'a>>>, Option<Value<'a>>) {
+    ) -> (Vec<Option<Value<'a>>>, Option<Value<'a>>, bool) {
         let link = &self.lenses.computations.links[plan.link];
         let entry = slots.entry(&plan.key);
         let mut exchange = Exchange { sources, old, metadata: self.metadata, entry, arena: self.arena };
         let mut results = self.room();
-        if let Err(failed) = link.converter.convert(direction, &mut exchange, &mut results) {
+        let done = link.converter.convert(direction, &mut exchange, &mut results);
+        let has_failed = done.is_err();
+        if let Err(failed) = done {
             self.troubles.respelled(link, direction, failed);
             results.clear();
         }
         results.resize(plan.sides(direction).1.fields.len(), None);
-        (results, exchange.entry)
+        (results, exchange.entry, has_failed)
     }
 
     fn derived(&mut self, plan: &'a DerivationPlan, slots: &Slots<'a>) -> Option<Value<'a>> {

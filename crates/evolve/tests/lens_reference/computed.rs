@@ -174,6 +174,7 @@ impl<'m> Here<'m> {
                     && !below.any(|id| scope.fields.contains_key(&id) || scope.gone.contains(&id))
                 {
                     let (results, _) = self.convert(link, direction, scope, None);
+                    let results = results.unwrap_or_default();
                     for (node, result) in target.nodes.iter().zip(results).filter(|(_, result)| result.is_some()) {
                         self.view_of(target).write(*node, result.as_ref(), None, true, scope);
                         let below = self.view_of(target).tree.ids_below(*node);
@@ -279,7 +280,15 @@ impl<'m> Here<'m> {
             None => drop(scope.kept.remove(&link.id)),
         }
         let view = self.view_of(target);
-        for (node, result) in target.nodes.iter().zip(results) {
+        // Where it fails, what has parts stays as it was, since somebody may have hidden something in them.
+        let stays = |node: usize| {
+            let has_parts = !matches!(view.tree.node(node).shape, Shape::Scalar(_));
+            results.is_none() && before.is_some() && has_parts
+        };
+        let written: Vec<bool> = target.nodes.iter().map(|node| !stays(*node)).collect();
+        let results = results.unwrap_or_else(|| vec![None; target.nodes.len()]);
+        let results = target.nodes.iter().zip(results).zip(written).filter(|(_, is_written)| *is_written);
+        for ((node, result), _) in results {
             // Of an object that is known in part, nothing goes but what is not known of it.
             let before = scope.clone();
             let (known, unknown): (Vec<FieldId>, Vec<FieldId>) =
@@ -329,14 +338,14 @@ impl<'m> Here<'m> {
         }
     }
 
-    /// The values of the other side, and what a hook keeps then.
+    /// The values of the other side, unless it fails, and what a hook keeps then.
     fn convert(
         self,
         link: &Link,
         direction: Direction,
         scope: &Scope,
         before: Before<'_>,
-    ) -> (Vec<Option<Json>>, Option<Json>) {
+    ) -> (Option<Vec<Option<Json>>>, Option<Json>) {
         let (source, target) = link.sides(direction);
         let sources = self.read(source, scope);
         let fields = |side: &Side| (self.view_of(side).tree, side.nodes.clone());

@@ -30,7 +30,7 @@ pub(crate) struct Fields<'t> {
 pub(crate) type Before<'v> = Option<(&'v [Option<Json>], &'v [Option<Json>])>;
 
 impl Converter {
-    /// The values of the fields on the other side.
+    /// The values of the fields on the other side; nothing if it fails.
     pub(crate) fn convert(
         &self,
         direction: Direction,
@@ -38,16 +38,15 @@ impl Converter {
         before: Before<'_>,
         (source, target): (Fields<'_>, Fields<'_>),
         kept: &mut Option<Json>,
-    ) -> Vec<Option<Json>> {
-        let nothing = vec![None; target.nodes.len()];
+    ) -> Option<Vec<Option<Json>>> {
         if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
-            return nothing;
+            return Some(vec![None; target.nodes.len()]);
         }
         let converted = match (&self.with, sources) {
             (Conversion::Hook(_), [Some(value)]) => hooked(direction, value, kept).map(|result| vec![Some(result)]),
             _ => self.converted(direction, sources, before, source, target),
         };
-        let fitting = converted.filter(|results| {
+        converted.filter(|results| {
             let mut results = results.iter().zip(target.nodes);
             results.all(|(result, node)| match (result, &self.with) {
                 (None, _) => true,
@@ -61,8 +60,7 @@ impl Converter {
                 _ if self.levels > 0 => true,
                 (Some(result), _) => fits(target.tree, *node, result),
             })
-        });
-        fitting.unwrap_or(nothing)
+        })
     }
 
     fn converted(

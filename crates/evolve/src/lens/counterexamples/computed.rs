@@ -270,3 +270,19 @@ fn nothing_is_derived_from_the_spec_for_the_status_or_the_other_way_round() {
     let problems = crate::Kind::compile(&declared, None).1;
     assert_eq!(problems.iter().map(|problem| problem.rule.id).collect::<Vec<_>>(), ["WW133"]);
 }
+
+#[test]
+fn a_conversion_that_fails_takes_nothing_away_that_others_have_hidden() {
+    let list = |fields: &str| {
+        object(&format!("m: {{type: array, items: {{type: object, properties: {{id: {INTEGER}, {fields}}}}}}}"))
+    };
+    let v1 = object("m: {type: object, additionalProperties: {type: string}}");
+    let (v2, v3) = (list("value: {type: string}"), list("value: {type: string}, secret: {type: string}"));
+    let changes = "v2: {reshaped: [{from: m, to: m, key: id, value: value}]}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        let all = r#"{"m":[{"id":1,"value":"a","secret":"s"}]}"#;
+        stored.write("v3", all).reads("v1", r#"{"m":{"1":"a"}}"#);
+        stored.write("v1", r#"{"m":{"1":"a","x":"b"}}"#).reads("v3", all);
+        stored.write("v1", r#"{"m":{"1":"b"}}"#).reads("v3", r#"{"m":[{"id":1,"value":"b","secret":"s"}]}"#);
+    });
+}
