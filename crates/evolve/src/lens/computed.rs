@@ -19,6 +19,9 @@ pub(crate) struct Computed {
     pub(crate) onward: Vec<Vec<Onward>>,
     /// The slots that may be derived, or are the other spelling of one that may.
     pub(crate) derivable: Vec<usize>,
+    /// Nothing has to be stored besides what the hub says, once it has said everything: it says nothing that may be derived,
+    /// and there are no hooks, of which both sides are stored.
+    pub(crate) is_told_by_hub: bool,
 }
 
 /// What is computed, in this order.
@@ -333,7 +336,11 @@ fn order(
         ways(start).into_iter().flat_map(at_step).collect()
     });
     let onward = onward.collect();
+    let has_hooks = computed.links.iter().any(|plan| computations.links[plan.link].converter.is_hook());
+    let hub_says = |slot: &usize| scope.views[hub.position()].as_ref().is_none_or(|view| view.says[*slot]);
+    let is_told_by_hub = !has_hooks && !derivable.iter().any(hub_says);
     let computed = &mut scope.computed;
+    computed.is_told_by_hub = is_told_by_hub;
     (computed.all, computed.shown, computed.onward, computed.derivable) = (all, shown, onward, derivable);
 }
 

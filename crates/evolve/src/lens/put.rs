@@ -119,7 +119,13 @@ impl<'a> Put<'a> {
         let result = match old {
             Some((stored, _)) if !changed => stored,
             _ => {
-                if computes {
+                // A new document in the shape of the hub says all that is stored: the rest is computed when it is read, unless
+                // somebody wants to know now whether it can be.
+                let is_whole = old.is_none()
+                    && self.version == self.lenses.hub()
+                    && scope.computed.is_told_by_hub
+                    && !self.troubles.are_heard();
+                if computes && !is_whole {
                     let mut resolve = self.resolve(scope, self.metadata.0, self.troubles.clone());
                     let before = before.as_ref().map(|slots| Before { slots, told: None });
                     resolve.settle(self.version, view, before, &placed, &mut slots);

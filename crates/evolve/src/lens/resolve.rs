@@ -29,6 +29,8 @@ pub(crate) struct Resolve<'a> {
     pub(crate) troubles: Troubles,
     /// Room for values that is not in use.
     pool: Vec<Vec<Option<Value<'a>>>>,
+    /// Slots with nothing in them.
+    empty: Option<Slots<'a>>,
 }
 
 /// The values of the fields of a side.
@@ -45,7 +47,7 @@ impl<'a> Resolve<'a> {
         troubles: Troubles,
         arena: &'a Arena,
     ) -> Self {
-        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new() }
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None }
     }
 
     /// Computes the spellings that are not stored.
@@ -110,6 +112,7 @@ impl<'a> Resolve<'a> {
                 slots.copy(*slot, &computed);
             }
         }
+        self.give_back(computed, field);
     }
 
     /// Whether a derived field that is there is as it would be derived.
@@ -360,6 +363,9 @@ impl<'a> Resolve<'a> {
                     }
                     has_original |= !is_same;
                 }
+                if let Some(computed) = computed {
+                    self.give_back(computed, field);
+                }
             }
             if has_original {
                 guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
@@ -458,12 +464,21 @@ impl<'a> Resolve<'a> {
 
     /// Slots with nothing in them but a field.
     fn alone(&mut self, version: VersionIndex, field: &'a FieldPlan, value: Option<Value<'a>>) -> Slots<'a> {
-        let mut slots = Slots::default();
-        slots.clear(self.scope);
+        let mut slots = self.empty.take().unwrap_or_else(|| {
+            let mut slots = Slots::default();
+            slots.clear(self.scope);
+            slots
+        });
         if value.is_some() {
             self.write(version, field, value, None, &mut slots);
         }
         slots
+    }
+
+    /// Empties them again, for the next field: there may be many slots, of which few were used.
+    fn give_back(&mut self, mut slots: Slots<'a>, field: &FieldPlan) {
+        field.slots.iter().for_each(|slot| slots.values[*slot] = Slot::Absent);
+        self.empty = Some(slots);
     }
 
     /// The other side of a fact of one plain field.

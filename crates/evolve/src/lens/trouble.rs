@@ -39,6 +39,10 @@ impl Troubles {
         Self(Some(Rc::default()))
     }
 
+    pub(crate) fn are_heard(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn found(&self) -> Vec<Trouble> {
         self.0.as_ref().map(|found| found.take()).unwrap_or_default()
     }
