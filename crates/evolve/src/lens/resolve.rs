@@ -260,11 +260,16 @@ impl<'a> Resolve<'a> {
             let (results, entry, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
             // What a hook keeps of a fact goes with it.
             slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
-            // What cannot be converted is absent on the other side; but what has parts stays as it was, since what is hidden
-            // in them would be lost for good.
-            let stays = |field: &FieldPlan| has_failed && field.has_parts && before.is_some();
-            for (field, result) in target.fields.iter().zip(results.iter().copied()).filter(|(field, _)| !stays(field))
-            {
+            for (position, (field, result)) in target.fields.iter().zip(results.iter().copied()).enumerate() {
+                // What cannot be converted is absent on the other side. But what somebody has hidden in its parts would be
+                // lost for good by that: then it stays as it was.
+                if has_failed
+                    && field.has_parts
+                    && let (Some(before), Some((sources, _))) = (before, old)
+                    && self.hides(way, position, sources, before.slots)
+                {
+                    continue;
+                }
                 self.rewrite(target.version, way, field, result, slots);
             }
             self.pool.push(results);
@@ -273,6 +278,19 @@ impl<'a> Resolve<'a> {
         if let Some((sources, results)) = old {
             self.pool.extend([sources, results]);
         }
+    }
+
+    /// Whether a field on the far side of a way holds more than can be computed.
+    fn hides(&mut self, way: &'a Way, position: usize, sources: Values<'_, 'a>, slots: &Slots<'a>) -> bool {
+        let plan = &self.scope.computed.links[way.link];
+        let target = plan.sides(way.direction).1;
+        let field = &target.fields[position];
+        let (results, ..) = self.convert(plan, way.direction, sources, None, slots);
+        let computed = self.alone(target.version, field, results[position]);
+        let hides = way.computed(field).any(|slot| !slots.is_same(*slot, &computed));
+        self.give_back(computed, field);
+        self.pool.push(results);
+        hides
     }
 
     /// A derived field that a client wrote and the writer cannot see follows its inputs, if it did so far. It is never

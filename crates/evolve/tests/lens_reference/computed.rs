@@ -280,12 +280,19 @@ impl<'m> Here<'m> {
             None => drop(scope.kept.remove(&link.id)),
         }
         let view = self.view_of(target);
-        // Where it fails, what has parts stays as it was, since somebody may have hidden something in them.
-        let stays = |node: usize| {
-            let has_parts = !matches!(view.tree.node(node).shape, Shape::Scalar(_));
-            results.is_none() && before.is_some() && has_parts
+        // Where it fails, what has parts stays as it was, if somebody has hidden something in them.
+        let stays = |(position, node): (usize, &usize)| {
+            let has_parts = !matches!(view.tree.node(*node).shape, Shape::Scalar(_));
+            let Some(before) = before.filter(|_| results.is_none() && has_parts) else { return false };
+            let computed = self.convert(link, direction, before, None).0.and_then(|results| results[position].clone());
+            let mut alone = Scope::default();
+            if computed.is_some() {
+                view.write(*node, computed.as_ref(), None, true, &mut alone);
+            }
+            let unknown = view.tree.ids_below(*node).into_iter().filter(|id| !known.contains(id));
+            unknown.into_iter().any(|id| before.fields.get(&id) != alone.fields.get(&id))
         };
-        let written: Vec<bool> = target.nodes.iter().map(|node| !stays(*node)).collect();
+        let written: Vec<bool> = target.nodes.iter().enumerate().map(|field| !stays(field)).collect();
         let results = results.unwrap_or_else(|| vec![None; target.nodes.len()]);
         let results = target.nodes.iter().zip(results).zip(written).filter(|(_, is_written)| *is_written);
         for ((node, result), _) in results {
