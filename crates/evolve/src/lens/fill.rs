@@ -15,6 +15,9 @@ impl Lenses {
     /// Every reader does this: of what is stored, and of what other systems answer.
     pub fn fill<'a>(&'a self, version: VersionIndex, document: Value<'a>, arena: &'a Arena) -> Value<'a> {
         let Value::Object(entries) = document else { return document };
+        if !self.fills[version.position()] {
+            return document;
+        }
         Value::Object(Fill { lenses: self, version, arena }.scope(0, entries))
     }
 

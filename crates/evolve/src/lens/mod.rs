@@ -54,6 +54,8 @@ pub struct Lenses {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) envelope: Envelope,
     pub(crate) computations: Arc<Computations>,
+    /// Whether a version has anything that is filled in, by version.
+    fills: Vec<bool>,
 }
 
 /// The parts of a document that no lens looks at.
@@ -126,9 +128,10 @@ impl Lenses {
         computations: Arc<Computations>,
     ) -> Self {
         let scopes = compile::compile(&adopt::adopt(history, &computations), hub, policy, &computations);
-        let mut lenses = Self { hub, scopes, envelope, computations };
+        let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new() };
         // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
+        lenses.fills = history.indexes().map(|version| lenses.has_frozen(version)).collect();
         lenses
     }
 
@@ -341,6 +344,12 @@ impl Lenses {
         };
         let entries: Vec<_> = outside.iter().map(spoken).chain(inside.iter().copied()).collect();
         Value::Object(arena.slice(&entries))
+    }
+
+    fn has_frozen(&self, version: VersionIndex) -> bool {
+        let views = self.scopes.iter().filter_map(|scope| scope.views[version.position()].as_ref());
+        let mut fields = views.flat_map(|view| &view.objects).flat_map(|object| &object.fields.list);
+        fields.any(|(_, field)| field.frozen.is_some())
     }
 
     /// Whether writes through a version reset what it cannot say.

@@ -182,19 +182,20 @@ impl<'a> Put<'a> {
         writes: &dyn Fn(&str) -> bool,
     ) -> bool {
         let (fields, unknown) = by_field(object, new);
-        let (old_fields, _) = by_field(object, shown.unwrap_or_default());
+        let old_fields = shown.map(|shown| by_field(object, shown).0).unwrap_or_default();
+        let old_field = |position: usize| old_fields.get(position).copied().flatten();
         let mut changed = false;
         for (position, (name, field)) in object.fields.list.iter().enumerate() {
             if writes(name) {
                 let is_new = shown.is_none();
-                changed |= self.field(scope, view, field, slots, fields[position], old_fields[position], is_new);
+                changed |= self.field(scope, view, field, slots, fields[position], old_field(position), is_new);
             }
         }
         // An object that is new to its writer may have members already, which other versions have elsewhere.
         if let Some(union) = &object.union {
             let is_written = |at: usize| writes(&object.fields.list[at].0);
-            let appeared = |at: &usize| is_written(*at) && fields[*at].is_some() && old_fields[*at].is_none();
-            let told = |at: &usize| is_written(*at) && !same_option(fields[*at], old_fields[*at]);
+            let appeared = |at: &usize| is_written(*at) && fields[*at].is_some() && old_field(*at).is_none();
+            let told = |at: &usize| is_written(*at) && !same_option(fields[*at], old_field(*at));
             if union.discriminators.iter().any(told) || union.members.iter().any(appeared) {
                 let mut switched = false;
                 for hidden in &union.hidden {
