@@ -325,6 +325,13 @@ impl<'a> Slots<'a> {
         let is_own = std::ptr::eq(object, &layout.objects[0]);
         let mut next = 0;
         for entry in entries {
+            // Mostly it is a field that is stored here.
+            if !entry.key.starts_with('$')
+                && let Some(field) = next_hidden(layout, object, entry.key, &mut next)
+            {
+                self.load_field(layout, field, entry.value, Spelling::Ids);
+                continue;
+            }
             match (entry.key, entry.value) {
                 (GUARD, Value::Object(guards)) if is_own => self.guards.extend_from_slice(guards),
                 (HOOK, Value::Object(kept)) if is_own => self.entries.extend_from_slice(kept),
@@ -350,7 +357,7 @@ impl<'a> Slots<'a> {
                     }
                 }
                 (FOREIGN, Value::Object(foreign)) => extras.foreign.extend_from_slice(foreign),
-                (id, value) => match next_hidden(layout, object, id, &mut next).or_else(|| layout.by_id.get(id)) {
+                (id, value) => match layout.by_id.get(id) {
                     Some(field) => {
                         self.has_misplaced |= !std::ptr::eq(&layout.objects[layout.home[field.slot]], object);
                         self.load_field(layout, field, value, Spelling::Ids);
@@ -384,7 +391,9 @@ impl<'a> Slots<'a> {
 
 /// Writes the stored form of a scope.
 pub(crate) fn store<'a>(scope: &'a Scope, slots: &Slots<'a>, arena: &'a Arena) -> &'a [Entry<'a>] {
-    let mut store = Store { layout: &scope.layout, slots, arena, entries: Vec::new(), blocked: Vec::new() };
+    let room = scope.slots.len().min(64);
+    let mut store =
+        Store { layout: &scope.layout, slots, arena, entries: Vec::with_capacity(room), blocked: Vec::new() };
     store.object(&scope.layout.objects[0], slots.root, false)
 }
 

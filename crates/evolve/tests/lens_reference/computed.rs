@@ -275,7 +275,8 @@ impl<'m> Here<'m> {
         }
         let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
         let (results, kept) = self.convert(link, direction, scope, old);
-        match kept {
+        // What a hook keeps of a fact goes with it.
+        match kept.filter(|_| now.iter().any(Option::is_some)) {
             Some(kept) => drop(scope.kept.insert(link.id, kept)),
             None => drop(scope.kept.remove(&link.id)),
         }
