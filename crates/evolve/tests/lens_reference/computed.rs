@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value as Json;
-use wheelwright_evolve::{Direction, FieldId, History, Selector, Shape, VersionIndex};
+use wheelwright_evolve::{Conversion, Direction, FieldId, History, Selector, Shape, VersionIndex};
 
 use crate::{
     convert::{Before, Converter, Fields, fits},
@@ -44,6 +44,20 @@ struct Link {
 struct Side {
     version: usize,
     nodes: Vec<usize>,
+}
+
+impl Computed {
+    /// The fields that are the keys of a list where it is a map.
+    pub(crate) fn keys_of_map(&self, trees: &[Tree], list: FieldId) -> Vec<FieldId> {
+        let sides = self.links.iter().flat_map(|link| [(link, &link.from), (link, &link.to)]);
+        let keys = sides.filter_map(|(link, side)| {
+            let Conversion::KeyedList { key, .. } = &link.converter.with else { return None };
+            let tree = &trees[side.version];
+            let node = side.nodes.iter().find(|node| tree.node(**node).id == Some(list))?;
+            tree.node(tree.child(tree.element(*node)?, key)?).id
+        });
+        keys.collect()
+    }
 }
 
 struct Derivation {

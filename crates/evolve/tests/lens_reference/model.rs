@@ -398,7 +398,8 @@ impl View<'_> {
         }
     }
 
-    /// The keys of a list: as this version says, else as the newest version says that has any which this one has.
+    /// The keys of a list: as this version says, else as the newest version says that has any which this one has, else as a
+    /// change says.
     fn keys(self, list: usize) -> Vec<String> {
         let keys_of = |other: &Tree| {
             let counterpart = other.counterpart(self.tree, list)?;
@@ -410,7 +411,15 @@ impl View<'_> {
             });
             Some(names.collect::<Vec<String>>()).filter(|keys| !keys.is_empty())
         };
-        keys_of(self.tree).or_else(|| self.model.trees.iter().rev().find_map(keys_of)).unwrap_or_default()
+        // A list that is a map in another spelling has the key of that map.
+        let declared = || {
+            let keys = self.tree.node(list).id.map(|id| self.model.computed.keys_of_map(&self.model.trees, id));
+            let key = self.tree.node_of(keys.into_iter().flatten().next()?)?;
+            let is_in_item = self.tree.node(key).parent == self.tree.element(list);
+            is_in_item.then(|| vec![self.tree.node(key).name.clone()])
+        };
+        let said = keys_of(self.tree).or_else(|| self.model.trees.iter().rev().find_map(keys_of));
+        said.or_else(declared).unwrap_or_default()
     }
 
     /// Removes a field with all that the version has below it, and what is hidden and belongs to it.
