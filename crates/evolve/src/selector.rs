@@ -39,6 +39,20 @@ impl Selector {
         Self(self.0.iter().cloned().chain([step]).collect())
     }
 
+    /// The `[]` and `{}` that it ends in.
+    pub(crate) fn elements(&self) -> &[Step] {
+        let fields = self.0.iter().rposition(|step| matches!(step, Step::Field(_))).map_or(0, |last| last + 1);
+        &self.0[fields..]
+    }
+
+    /// The name of the last field.
+    pub(crate) fn last_name(&self) -> Option<&str> {
+        self.0.iter().rev().find_map(|step| match step {
+            Step::Field(name) => Some(&**name),
+            _ => None,
+        })
+    }
+
     /// Reads a path.
     ///
     /// # Errors

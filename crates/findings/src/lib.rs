@@ -32,6 +32,7 @@ mod findings;
 mod render;
 mod rule;
 pub mod rules;
+mod shortened;
 mod sources;
 mod suppress;
 
@@ -39,5 +40,6 @@ pub use finding::{Finding, Place, Related};
 pub use findings::Findings;
 pub use render::{render_github, render_json, render_sarif, render_text};
 pub use rule::{Level, Rule};
+pub use shortened::shortened;
 pub use sources::Sources;
 pub use suppress::{ALLOWANCE_KEYWORD, Allowances, Date, Holds, Suppression, suppress};

@@ -10,8 +10,7 @@ use crate::{
     Lenses,
     lens::{
         plan::{Scope, View, ViewField},
-        recall::Before,
-        resolve::Resolve,
+        resolve::{Before, Resolve},
         state::{Slot, Slots},
         trouble::Troubles,
     },

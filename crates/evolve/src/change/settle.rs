@@ -88,13 +88,13 @@ mod tests {
     #[test]
     fn what_is_computed_may_be_said_again_in_any_order_or_not_at_all() {
         let both = "v2: {converted: {a: {to: d, with: text}, b: {to: e, with: text}}, derived: {up: {f: self.c}}}";
-        for now in [
+        for newer in [
             both,
             "v2: {derived: {up: {f: self.c}}, converted: {b: {to: e, with: text}, a: {to: d, with: text}}}",
             "v2: {converted: {a: {to: d, with: text}}}",
             "",
         ] {
-            assert_eq!(told(both, now).1, [], "{now}");
+            assert_eq!(told(both, newer).1, [], "{newer}");
         }
         let (history, _) = told(both, &format!("\n{both}"));
         assert_eq!(history.versions[1].respelled[1].with.span.line, 2, "where it is said now");

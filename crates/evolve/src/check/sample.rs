@@ -9,7 +9,7 @@ use crate::{
     compute::{Exchange, Hooks},
     kind::envelope_of,
     laws::Random,
-    lens::same,
+    lens::same_option,
     link::{Computations, Link},
 };
 
@@ -110,10 +110,7 @@ fn round<'a>(
 }
 
 fn are_same(a: &[Option<Value<'_>>], b: &[Option<Value<'_>>]) -> bool {
-    a.iter().zip(b).all(|(a, b)| match (a, b) {
-        (Some(a), Some(b)) => same(*a, *b),
-        (a, b) => a.is_none() && b.is_none(),
-    })
+    a.iter().zip(b).all(|(a, b)| same_option(*a, *b))
 }
 
 fn spelled(values: &[Option<Value<'_>>]) -> String {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use wheelwright_document::{Number, Value};
+use wheelwright_findings::shortened;
 
 use super::Failed;
 use crate::{NodeIndex, Scalar, Shape, Structure};
@@ -95,7 +96,7 @@ impl Fit {
                 entries.iter().try_for_each(|entry| match fields.get(entry.key) {
                     Some(field) => field.check(entry.value).map_err(|failed| failed.under(entry.key)),
                     None if *keeps_unknown => Ok(()),
-                    None => Err(Failed(format!("there is no field {}", excerpt(entry.key)))),
+                    None => Err(Failed(format!("there is no field {}", shortened(entry.key)))),
                 })
             }
             (kind, value) => Err(wrong_type(kind.name(), value)),
@@ -120,7 +121,7 @@ fn check_integer(number: Number<'_>) -> Result<(), Failed> {
         return Ok(());
     }
     if !number.is_integral() {
-        return Err(Failed(format!("{} is not a whole number", excerpt(number.as_str()))));
+        return Err(Failed(format!("{} is not a whole number", shortened(number.as_str()))));
     }
     let [least, most] = ["-9223372036854775808", "9223372036854775807"].map(Number::new);
     let is_within = |limit: Option<Number<'_>>, order| limit.is_some_and(|limit| number.compare(limit) != order);
@@ -152,15 +153,6 @@ pub(crate) fn wrong_type(wanted: &str, value: Value<'_>) -> Failed {
         Value::Object(_) => "an object",
     };
     Failed(format!("wrong type: it must be of type {wanted}, not {found}"))
-}
-
-/// As much of a text as a message has room for.
-pub(crate) fn excerpt(text: &str) -> String {
-    const CHARACTERS: usize = 60;
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

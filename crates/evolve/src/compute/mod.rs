@@ -19,11 +19,11 @@ use expression::{Computed, Scope};
 use single::{Context, Single};
 use template::Template;
 use wheelwright_document::{Arena, Value};
-use wheelwright_findings::rules;
+use wheelwright_findings::{rules, shortened};
 use wheelwright_schema::Problem;
 
 pub use self::hook::{Hook, HookCall, HookError, Hooks};
-use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, lens::same, problem::problem_at};
+use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, lens::same_option, problem::problem_at};
 
 /// Some fields of one version: its structure, and the fields in it. Where a path ends in `[]` or `{}`, the field is the
 /// list or map.
@@ -58,12 +58,12 @@ impl Failed {
     /// A number that the other side cannot have.
     #[cold]
     pub(crate) fn out_of_range(number: &str) -> Self {
-        Self(format!("out of range: {}", fit::excerpt(number)))
+        Self(format!("out of range: {}", shortened(number)))
     }
 
     /// The same of a value under a name.
     fn under(self, name: &str) -> Self {
-        Self(format!("{}: {}", fit::excerpt(name), self.0))
+        Self(format!("{}: {}", shortened(name), self.0))
     }
 }
 
@@ -154,7 +154,8 @@ impl Converter {
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
         let Exchange { sources, old, metadata, arena, .. } = *exchange;
-        if let Some((_, old_results)) = old.filter(|(old, _)| old.iter().zip(sources).all(|(a, b)| are_same(*a, *b))) {
+        if let Some((_, old_results)) = old.filter(|(old, _)| old.iter().zip(sources).all(|(a, b)| same_option(*a, *b)))
+        {
             results.extend_from_slice(old_results);
             return Ok(());
         }
@@ -224,14 +225,6 @@ impl Deriver {
         arena: &'a Arena,
     ) -> Result<Option<Value<'a>>, Failed> {
         self.computed.evaluate_one(own, Context { metadata, arena })
-    }
-}
-
-/// Whether two fields have the same value, or are both absent.
-fn are_same(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => same(a, b),
-        (a, b) => a.is_none() && b.is_none(),
     }
 }
 

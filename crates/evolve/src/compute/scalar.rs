@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use wheelwright_document::{Arena, Number, Owned, Value};
+use wheelwright_findings::shortened;
 use wheelwright_text::{GoDuration, LONGEST_DURATION, Quantity};
 
 use super::{
     Failed,
     decimal::{Decimal, integer},
-    fit::{Fit, excerpt, wrong_type},
+    fit::{Fit, wrong_type},
 };
 use crate::{Direction, Scalar};
 
@@ -20,7 +21,7 @@ pub(super) fn duration<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
     match (value, target.scalar()) {
         (Value::String(text), scalar) if scalar != Scalar::String => {
             let duration = GoDuration::parse(text.as_str())
-                .ok_or_else(|| Failed(format!("{:?} is no duration", excerpt(text.as_str()))))?;
+                .ok_or_else(|| Failed(format!("{:?} is no duration", shortened(text.as_str()))))?;
             let nanoseconds = duration.nanoseconds();
             Ok(match scalar == Scalar::Integer || nanoseconds % NANOSECONDS == 0 {
                 true => integer(nanoseconds / NANOSECONDS, arena),
@@ -49,7 +50,7 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
     match (value, target.scalar()) {
         (Value::String(text), scalar) if scalar != Scalar::String => {
             let quantity = Quantity::parse(text.as_str())
-                .ok_or_else(|| Failed(format!("{:?} is no quantity", excerpt(text.as_str()))))?;
+                .ok_or_else(|| Failed(format!("{:?} is no quantity", shortened(text.as_str()))))?;
             let (mantissa, exponent) = quantity.as_decimal();
             if exponent > 1_000 {
                 return Err(Failed::out_of_range(text.as_str()));
@@ -155,7 +156,7 @@ pub(super) fn spelled(value: Value<'_>) -> Result<&str, Failed> {
 
 /// What a text spells as a value of a type. An integer or string is an integer if it is written as one.
 pub(super) fn read<'a>(text: &'a str, scalar: Scalar, arena: &'a Arena) -> Result<Value<'a>, Failed> {
-    let unreadable = || Failed(format!("{:?} is no {}", excerpt(text), scalar.name()));
+    let unreadable = || Failed(format!("{:?} is no {}", shortened(text), scalar.name()));
     match scalar {
         Scalar::String | Scalar::Any => Ok(Value::string(text)),
         Scalar::Integer => match Number::new(text) {

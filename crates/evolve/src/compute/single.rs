@@ -4,7 +4,7 @@ use wheelwright_document::{Arena, Entry, Value};
 use wheelwright_schema::Problem;
 
 use super::{
-    Failed, Side, are_same,
+    Failed, Side,
     expression::Computed,
     fit::{Fit, wrong_type},
     keyed::{KeyedList, RenamedKeys},
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Conversion, Direction, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
-    lens::{by_key, find, match_items},
+    lens::{by_key, find, match_items, same_option},
 };
 
 /// What a conversion may look at besides the value.
@@ -58,7 +58,7 @@ impl Single {
         let (&[from_field], &[to_field]) = (from.fields, to.fields) else {
             return Err(unfit(respelled, "it is for one field and one other"));
         };
-        let within: Box<[Step]> = elements(respelled).into();
+        let within: Box<[Step]> = respelled.from.first().map_or(&[][..], |path| path.item.elements()).into();
         let [Some(from_value), Some(to_value)] =
             [(from, from_field), (to, to_field)].map(|(side, field)| descend(side.structure, field, &within))
         else {
@@ -101,7 +101,7 @@ impl Single {
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
         if let Some((old_value, old_result)) = old
-            && are_same(Some(value), Some(old_value))
+            && same_option(Some(value), Some(old_value))
         {
             return Ok(Some(old_result));
         }
@@ -330,13 +330,6 @@ fn one_item<'a>(value: Value<'a>, old: Option<(Value<'a>, Value<'a>)>, arena: &'
     let others = old.and_then(|(_, list)| list.as_array()?.get(1..)).unwrap_or_default();
     let items: Vec<_> = [value].iter().chain(others).copied().collect();
     Value::Array(arena.slice(&items))
-}
-
-/// The steps through lists and maps at the end of both paths.
-fn elements(respelled: &Respelled) -> &[Step] {
-    let steps = respelled.from.first().map_or(&[][..], |path| path.item.steps());
-    let count = steps.iter().rev().take_while(|step| !matches!(step, Step::Field(_))).count();
-    &steps[steps.len() - count..]
 }
 
 fn descend(structure: &Structure, field: NodeIndex, within: &[Step]) -> Option<NodeIndex> {

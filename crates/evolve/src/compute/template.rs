@@ -4,12 +4,12 @@ use std::{collections::HashSet, fmt::Write};
 
 use regex::{Regex, RegexBuilder};
 use wheelwright_document::{Arena, Value};
-use wheelwright_findings::rules;
+use wheelwright_findings::{rules, shortened};
 use wheelwright_schema::Problem;
 
 use super::{
     Failed, Side,
-    fit::{Fit, excerpt, wrong_type},
+    fit::{Fit, wrong_type},
     scalar::{read, spelled},
     unfit,
 };
@@ -133,7 +133,7 @@ impl Template {
             results[part.field] = Some(value);
             Ok(())
         };
-        let mismatch = || Failed(format!("{:?} does not match", excerpt(text)));
+        let mismatch = || Failed(format!("{:?} does not match", shortened(text)));
         if let Some(pattern) = &self.pattern {
             let captures = pattern.captures(text).ok_or_else(mismatch)?;
             return self.parts.iter().try_for_each(|part| match captures.name(&part.name) {

@@ -6,7 +6,7 @@ use crate::{
     Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step, VersionHistory,
     VersionIndex,
     compute::Exchange,
-    lens::same,
+    lens::same_option,
     link::{Computations, Link},
 };
 
@@ -110,10 +110,7 @@ fn values<'a>(version: &VersionHistory, nodes: &[NodeIndex], document: Value<'a>
 }
 
 fn are_same(a: &[Option<Value<'_>>], b: &[Option<Value<'_>>]) -> bool {
-    a.iter().zip(b).all(|pair| match pair {
-        (Some(a), Some(b)) => same(*a, *b),
-        (a, b) => a.is_none() && b.is_none(),
-    })
+    a.iter().zip(b).all(|(a, b)| same_option(*a, *b))
 }
 
 /// Values of fields of a version that conversions have something to do with: some canonical, some not, some that cannot be

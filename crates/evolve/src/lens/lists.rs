@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use wheelwright_document::Value;
 
-use super::same::{hash, same};
+use super::same::{hash, same, same_option};
 
 /// For every item of a list that is written, the position of the old item that it replaces. Both lists are as the version
 /// shows them.
@@ -76,10 +76,7 @@ fn hash_of_keys(item: Value<'_>, keys: &[Box<str>]) -> u64 {
 }
 
 fn same_keys(a: Value<'_>, b: Value<'_>, keys: &[Box<str>]) -> bool {
-    keys.iter().all(|key| match (a.get(key), b.get(key)) {
-        (Some(a), Some(b)) => same(a, b),
-        (a, b) => a.is_none() && b.is_none(),
-    })
+    keys.iter().all(|key| same_option(a.get(key), b.get(key)))
 }
 
 #[cfg(test)]

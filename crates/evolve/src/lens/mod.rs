@@ -16,7 +16,6 @@ pub(crate) mod get;
 pub(crate) mod lists;
 pub(crate) mod plan;
 mod put;
-pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod resolve;
 mod same;
@@ -30,7 +29,7 @@ use wheelwright_document::{Arena, Entry, Value};
 pub(crate) use self::{
     census::Tally,
     lists::match_items,
-    same::{by_key, find, same},
+    same::{by_key, find, same, same_option},
 };
 use self::{
     get::Get,
@@ -247,10 +246,7 @@ impl Lenses {
         let replaced = old.and_then(Value::as_object).map(|old| {
             let (outside, stored) = self.split(old, put.arena);
             put.metadata.1 = metadata_of(outside);
-            let is_same = match put.metadata {
-                (Some(new), Some(old)) => same(new, old),
-                (new, old) => new.is_none() && old.is_none(),
-            };
+            let is_same = same_option(put.metadata.0, put.metadata.1);
             put.looks_everywhere |= self.computations.read_metadata() && !is_same;
             let mut get = Get::new(self, put.version, put.arena, ()).with_room();
             get.metadata = put.metadata.1;

@@ -8,9 +8,8 @@ use super::{
     get::{Get, may_be_null, shows},
     lists::match_items,
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
-    recall::Before,
-    resolve::Resolve,
-    same::{by_key, find, same},
+    resolve::{Before, Resolve},
+    same::{by_key, find, same, same_option},
     state::{Slot, Slots, store},
     trouble::Troubles,
 };
@@ -432,11 +431,4 @@ fn set_unknown<'a>(
     }
     slots.set_unknown(slot, unknown);
     true
-}
-
-fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => same(a, b),
-        (a, b) => a.is_none() && b.is_none(),
-    }
 }

@@ -13,6 +13,14 @@ pub(crate) fn same(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
+/// Whether two fields have the same value, or are both absent.
+pub(crate) fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => same(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
 fn same_entries(a: &[Entry<'_>], b: &[Entry<'_>]) -> bool {
     if a.len() != b.len() {
         return false;

@@ -41,7 +41,7 @@ pub(super) fn derived(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>)
             }
         };
         for (at, expression) in by_field(reader, &entry.value, path, expression) {
-            if at.item.steps().last().is_some_and(is_element) {
+            if !at.item.elements().is_empty() {
                 let message = format!("{} is no field, but the items or values of one", quoted(&at.item.to_string()));
                 let mend = "derive the list or map as a whole";
                 malformed(reader, path, at.span, message, mend);
@@ -56,7 +56,7 @@ pub(super) fn derived(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>)
 /// The path of the field itself, where every item or value of it is converted on its own.
 pub(super) fn field_of(selector: &Selector) -> &[Step] {
     let steps = selector.steps();
-    &steps[..steps.len() - elements(selector).len()]
+    &steps[..steps.len() - selector.elements().len()]
 }
 
 const EXPRESSION: &str = "an expression in quotes, such as \"self * 2\"";
@@ -104,9 +104,9 @@ pub(super) fn needed<'a>(
 /// Where every item or value is converted on its own, there is one field on either side, and both are such lists or maps.
 pub(super) fn checked(reader: &mut Reader, path: &Path<'_>, respelled: Respelled) -> Option<Respelled> {
     let mut fields = respelled.from.iter().chain(&respelled.to);
-    let Some(at) = fields.find(|field| !elements(&field.item).is_empty()) else { return Some(respelled) };
+    let Some(at) = fields.find(|field| !field.item.elements().is_empty()) else { return Some(respelled) };
     let is_alike = match (&respelled.from[..], &respelled.to[..]) {
-        ([from], [to]) => elements(&from.item) == elements(&to.item),
+        ([from], [to]) => from.item.elements() == to.item.elements(),
         _ => false,
     };
     if !is_alike {
@@ -117,17 +117,6 @@ pub(super) fn checked(reader: &mut Reader, path: &Path<'_>, respelled: Respelled
         return None;
     }
     Some(respelled)
-}
-
-/// The `[]` and `{}` that a path ends in.
-fn elements(selector: &Selector) -> &[Step] {
-    let steps = selector.steps();
-    let fields = steps.iter().rposition(|step| !is_element(step)).map_or(0, |last| last + 1);
-    &steps[fields..]
-}
-
-fn is_element(step: &Step) -> bool {
-    matches!(step, Step::Items | Step::Values)
 }
 
 /// Old texts and new ones, at least one pair of them.

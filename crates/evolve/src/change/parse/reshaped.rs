@@ -10,7 +10,7 @@ use super::{
     names,
 };
 use crate::{
-    Conversion, Located, Respelled, Selector, Step,
+    Conversion, Located, Respelled, Selector,
     reader::{Reader, quoted},
 };
 
@@ -153,7 +153,7 @@ fn entries(
         }
     };
     let Some(value) = value else {
-        let named: Vec<Box<str>> = fields.iter().filter_map(|field| Some(last_name(&field.item)?.into())).collect();
+        let named: Vec<Box<str>> = fields.iter().filter_map(|field| Some(field.item.last_name()?.into())).collect();
         if named.iter().collect::<HashSet<_>>().len() != fields.len() {
             let message = "two of the fields have the same last name, which cannot be the key of both";
             malformed(reader, path, item.span, message, "add entries: with a key for each field");
@@ -223,11 +223,4 @@ fn for_each(
         }
     }
     Some(found)
-}
-
-fn last_name(selector: &Selector) -> Option<&str> {
-    match selector.steps().last() {
-        Some(Step::Field(name)) => Some(name),
-        _ => None,
-    }
 }

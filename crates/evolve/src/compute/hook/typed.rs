@@ -131,9 +131,5 @@ fn json<'a>(value: &impl Serialize, arena: &'a Arena) -> Result<Value<'a>, HookE
 /// The name at the end of a path, which is one because it was written from one.
 fn last_name(path: &str) -> Box<str> {
     let selector = Selector::parse(path).unwrap_or_default();
-    let name = selector.steps().iter().rev().find_map(|step| match step {
-        Step::Field(name) => Some(name.clone()),
-        _ => None,
-    });
-    name.unwrap_or_default()
+    selector.last_name().unwrap_or_default().into()
 }

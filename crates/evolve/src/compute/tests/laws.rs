@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::lens::same;
 
 const STRING: &str = "{type: string}";
 const ITEMS: &str = "{type: array, items: {type: object, properties: {k: {type: string}, v: {type: string}}}}";

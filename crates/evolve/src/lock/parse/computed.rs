@@ -1,8 +1,9 @@
 //! Lines of a lock that say what is computed.
 
 use wheelwright_document::Span;
+use wheelwright_findings::shortened;
 
-use super::words::{Expected, Words, expected, shown};
+use super::words::{Expected, Words, expected};
 use crate::{Conversion, Derived, Direction, Located, Respelled};
 
 /// An old text and a new one.
@@ -29,7 +30,7 @@ impl Words<'_> {
         let direction = match self.word() {
             "up" => Direction::Up,
             "down" => Direction::Down,
-            other => return expected(format!("`up` or `down` instead of `{}`", shown(other))),
+            other => return expected(format!("`up` or `down` instead of `{}`", shortened(other))),
         };
         let at = located(self.path()?);
         Ok(Derived { direction, at, expression: located(self.text()?) })
@@ -67,7 +68,7 @@ impl Words<'_> {
                 Conversion::Expressions { up, down: self.after("down", Self::expressions)? }
             }
             ("hook", "name") => Conversion::Hook(self.quotable()?.into()),
-            (sign, other) => return expected(format!("how it is {sign} instead of `{}`", shown(other))),
+            (sign, other) => return expected(format!("how it is {sign} instead of `{}`", shortened(other))),
         })
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use wheelwright_document::{Arena, Decode, Owned, Value};
+use wheelwright_findings::shortened;
 
 use crate::{
     KindName, Scalar, Selector, Shape, Union, VersionName, Writers,
@@ -55,7 +56,7 @@ impl<'t> Words<'t> {
         if self.rest.is_empty() {
             Ok(())
         } else {
-            expected(format!("the end of the line before `{}`", shown(self.rest)))
+            expected(format!("the end of the line before `{}`", shortened(self.rest)))
         }
     }
 
@@ -121,7 +122,7 @@ impl<'t> Words<'t> {
             other => {
                 let signs = "`+`, `-`, `~`, `=`, `order`, `writers`, `converted`, `reshaped`, `hook`, `derived`, \
                              `version`, `amend` or `sum`";
-                return expected(format!("{signs} instead of `{}`", shown(other)));
+                return expected(format!("{signs} instead of `{}`", shortened(other)));
             }
         })
     }
@@ -141,7 +142,7 @@ impl<'t> Words<'t> {
             let scalar = || Scalar::ALL.into_iter().find(|scalar| scalar.name() == name).map(Shape::Scalar);
             let containers = [Shape::Object, Shape::Map, Shape::List];
             let Some(shape) = containers.into_iter().find(|shape| shape.name() == name).or_else(scalar) else {
-                return expected(format!("a shape instead of `{}`", shown(name)));
+                return expected(format!("a shape instead of `{}`", shortened(name)));
             };
             shapes.push(shape);
             match (shape, self.takes("of")) {
@@ -225,7 +226,7 @@ impl<'t> Words<'t> {
         let arena = Arena::new();
         match decode(text, &arena) {
             Some(value) => Ok(Owned::from(value)),
-            None => expected(format!("JSON instead of `{}`", shown(text))),
+            None => expected(format!("JSON instead of `{}`", shortened(text))),
         }
     }
 
@@ -252,7 +253,7 @@ impl<'t> Words<'t> {
                 self.rest = rest;
                 Ok(Cow::Owned(text.as_str().to_owned()))
             }
-            _ => expected(format!("a name in quotes instead of `{}`", shown(word))),
+            _ => expected(format!("a name in quotes instead of `{}`", shortened(word))),
         }
     }
 
@@ -267,18 +268,10 @@ fn path_in(text: &str) -> Result<Selector, Expected> {
     if text == DOCUMENT {
         return Ok(Selector::root());
     }
-    Selector::parse(text).or_else(|error| expected(format!("a path instead of `{}`: {error}", shown(text))))
+    Selector::parse(text).or_else(|error| expected(format!("a path instead of `{}`: {error}", shortened(text))))
 }
 
 fn decode<'a>(text: &'a str, arena: &'a Arena) -> Option<Value<'a>> {
     let options = Decode { max_bytes: usize::MAX, ..Decode::default() };
     options.decode(text.as_bytes(), arena).ok().map(|decoded| decoded.value)
-}
-
-/// As much of a text as fits into a message.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use wheelwright_document::{Arena, Entry, Value, decode, encode};
+use wheelwright_findings::shortened;
 
 use super::difference::Difference;
 use crate::{Console, ResultFormat, report::plural};
@@ -118,9 +119,9 @@ fn write_text(shown: &Shown, out: &mut dyn io::Write) -> io::Result<()> {
         let at = if field.is_empty() { String::new() } else { format!(" {field}:") };
         let what = match (expected, found, reason) {
             (.., Some(reason)) => reason.clone(),
-            (Some(expected), Some(found), _) => format!("expected {}, found {}", short(expected), short(found)),
-            (Some(expected), None, _) => format!("expected {}, not found", short(expected)),
-            (None, found, _) => format!("not expected, found {}", short(found.as_deref().unwrap_or_default())),
+            (Some(expected), Some(found), _) => format!("expected {}, found {}", shortened(expected), shortened(found)),
+            (Some(expected), None, _) => format!("expected {}, not found", shortened(expected)),
+            (None, found, _) => format!("not expected, found {}", shortened(found.as_deref().unwrap_or_default())),
         };
         writeln!(out, "      {file}{through}:{at} {what}")?;
     }
@@ -128,13 +129,6 @@ fn write_text(shown: &Shown, out: &mut dyn io::Write) -> io::Result<()> {
         0 => Ok(()),
         more => writeln!(out, "      … and {more} more; --format json writes them all"),
     }
-}
-
-fn short(json: &str) -> String {
-    const MOST: usize = 60;
-    let mut letters = json.chars();
-    let start: String = letters.by_ref().take(MOST).collect();
-    if letters.next().is_some() { format!("{start}…") } else { start }
 }
 
 fn write_line(case: &str, kind: &str, shown: &Shown, out: &mut dyn io::Write) -> io::Result<()> {

@@ -2,13 +2,15 @@
 
 use wheelwright_document::{Entry, Value};
 
-use super::{
-    computed::{FieldPlan, Onward, Way},
-    plan::View,
-    resolve::Resolve,
-    state::{Slot, Slots},
+use super::Resolve;
+use crate::{
+    VersionIndex,
+    lens::{
+        computed::{FieldPlan, Onward, Way},
+        plan::View,
+        state::{Slot, Slots},
+    },
 };
-use crate::VersionIndex;
 
 /// What was there before a write.
 #[derive(Clone, Copy)]

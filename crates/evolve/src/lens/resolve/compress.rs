@@ -1,0 +1,121 @@
+//! Storing: what can be computed again is left out, and what cannot is guarded.
+
+use wheelwright_document::{Entry, Value};
+
+use super::{Resolve, is_nothing, same_slot};
+use crate::{
+    VersionIndex,
+    lens::{
+        computed::{FieldPlan, SidePlan},
+        state::{Slot, Slots},
+        trouble::Troubles,
+    },
+};
+
+impl<'a> Resolve<'a> {
+    /// Empties the slots that can be computed again, and guards those that cannot.
+    pub(crate) fn compress(&mut self, slots: &mut Slots<'a>) {
+        // Whoever reads the other spelling will hear of what cannot be computed.
+        self.troubles = Troubles::default();
+        let (mut omitted, mut gone) = (Vec::with_capacity(self.scope.computed.all.links.len()), Vec::new());
+        let mut guards: Vec<Entry<'a>> = Vec::new();
+        let most = self.scope.computed.all.links.len();
+        for way in &self.scope.computed.all.links {
+            let plan = &self.scope.computed.links[way.link];
+            let (near, far) = plan.sides(way.direction);
+            if plan.is_simple {
+                let source = self.shown(near.version, &near.fields[0], slots);
+                let result = source.and_then(|value| self.convert_one(plan, way.direction, value));
+                let slot = far.fields[0].slot;
+                let is_same = same_slot(slots.values[slot], result.map_or(Slot::Absent, Slot::Value));
+                match (is_same, slots.values[slot].is_absent()) {
+                    (true, false) => omitted.push(slot),
+                    (false, true) => gone.push(slot),
+                    _ => {}
+                }
+                if !is_same {
+                    if guards.is_empty() {
+                        guards.reserve(most);
+                    }
+                    guards.push(Entry { key: &plan.key, value: self.guard(near, &[source]) });
+                }
+                continue;
+            }
+            let sources = self.read(near, slots);
+            if is_nothing(way, &sources, slots) {
+                self.pool.push(sources);
+                continue;
+            }
+            let (results, ..) = self.convert(plan, way.direction, &sources, None, slots);
+            // Tomorrow's code may make something else of it.
+            let is_kept = self.lenses.computations.links[plan.link].converter.is_hook();
+            let mut has_original = is_kept;
+            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
+                let computed = match field.is_plain {
+                    true => None,
+                    false => Some(self.alone(far.version, field, result)),
+                };
+                for slot in way.computed(field) {
+                    let is_same = match &computed {
+                        None => same_slot(slots.values[*slot], result.map_or(Slot::Absent, Slot::Value)),
+                        Some(computed) => slots.is_same(*slot, computed),
+                    };
+                    match (is_same, slots.values[*slot].is_absent()) {
+                        (true, false) if is_kept => {}
+                        (true, false) => omitted.push(*slot),
+                        (false, true) => gone.push(*slot),
+                        _ => {}
+                    }
+                    has_original |= !is_same;
+                }
+                if let Some(computed) = computed {
+                    self.give_back(computed, field);
+                }
+            }
+            if has_original {
+                guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
+            }
+            self.pool.extend([sources, results]);
+        }
+        for slot in omitted {
+            slots.values[slot] = Slot::Absent;
+        }
+        slots.gone = gone;
+        let links = &self.scope.computed.links;
+        slots.set_guards(guards, |key| links.iter().any(|link| *link.key == *key));
+    }
+
+    /// What the values of a side were when the other spelling was written, by the ids of its fields.
+    pub(super) fn guard(&self, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
+        let texts = &self.scope.layout.texts;
+        if let ([field], [Some(value)]) = (&side.fields[..], values) {
+            return Value::Object(self.arena.slice(&[Entry { key: &texts[field.slot], value: *value }]));
+        }
+        let entries = side
+            .fields
+            .iter()
+            .zip(values)
+            .filter_map(|(field, value)| value.map(|value| Entry { key: &texts[field.slot], value }));
+        let entries: Vec<_> = entries.collect();
+        Value::Object(self.arena.slice(&entries))
+    }
+
+    /// Slots with nothing in them but a field.
+    pub(super) fn alone(&mut self, version: VersionIndex, field: &'a FieldPlan, value: Option<Value<'a>>) -> Slots<'a> {
+        let mut slots = self.empty.take().unwrap_or_else(|| {
+            let mut slots = Slots::default();
+            slots.clear(self.scope);
+            slots
+        });
+        if value.is_some() {
+            self.write(version, field, value, None, &mut slots);
+        }
+        slots
+    }
+
+    /// Empties them again, for the next field: there may be many slots, of which few were used.
+    pub(super) fn give_back(&mut self, mut slots: Slots<'a>, field: &FieldPlan) {
+        field.slots.iter().for_each(|slot| slots.values[*slot] = Slot::Absent);
+        self.empty = Some(slots);
+    }
+}

@@ -1,0 +1,117 @@
+//! Reading: spellings that are not stored are computed.
+
+use wheelwright_document::Value;
+
+use super::{Placed, Resolve, is_nothing};
+use crate::{
+    VersionIndex,
+    lens::{
+        computed::{FieldPlan, Needed, SidePlan, Way},
+        state::{Slot, Slots},
+    },
+};
+
+impl<'a> Resolve<'a> {
+    /// Computes the spellings that are not stored.
+    pub(crate) fn expand(&mut self, needed: &'a Needed, slots: &mut Slots<'a>) {
+        for way in &needed.links {
+            let plan = &self.scope.computed.links[way.link];
+            let (near, far) = plan.sides(way.direction);
+            let guard = slots.guard(&plan.key);
+            if plan.is_simple && guard.is_none() && matches!(slots.values[far.fields[0].slot], Slot::Absent) {
+                if let Some(value) = self.shown(near.version, &near.fields[0], slots) {
+                    let result = self.convert_one(plan, way.direction, value);
+                    slots.values[far.fields[0].slot] = result.map_or(Slot::Absent, Slot::Value);
+                }
+                continue;
+            }
+            let sources = self.read(near, slots);
+            if is_nothing(way, &sources, slots) {
+                self.pool.push(sources);
+                continue;
+            }
+            let is_guarded = guard.is_none_or(|guard| guard.equivalent(self.guard(near, &sources)));
+            // What the guard says was there is what the other spelling was written beside.
+            let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
+            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+            let (results, ..) = self.convert(plan, way.direction, &sources, old, slots);
+            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
+                let is_stored =
+                    |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
+                if !is_guarded && way.computed(field).any(is_stored) {
+                    // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
+                    self.rewrite(far.version, way, field, result, slots);
+                } else {
+                    self.fill(far.version, way, field, result, slots);
+                }
+            }
+            self.pool.extend([sources, results]);
+        }
+        slots.gone.clear();
+    }
+
+    /// Gives a field that is not stored what is computed of it.
+    pub(super) fn fill(
+        &mut self,
+        version: VersionIndex,
+        way: &'a Way,
+        field: &'a FieldPlan,
+        result: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
+        let Some(value) = result else { return };
+        let is_empty =
+            |slots: &Slots<'a>, slot: &usize| matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot);
+        if field.is_plain {
+            if way.slots.contains(&field.slot) && is_empty(slots, &field.slot) {
+                slots.values[field.slot] = Slot::Value(value);
+            }
+            return;
+        }
+        let computed = self.alone(version, field, result);
+        for slot in way.computed(field) {
+            if is_empty(slots, slot) {
+                slots.copy(*slot, &computed);
+            }
+        }
+        self.give_back(computed, field);
+    }
+
+    /// Writes what is computed of a field in the place of what its version shows.
+    pub(super) fn rewrite(
+        &mut self,
+        version: VersionIndex,
+        way: &'a Way,
+        field: &'a FieldPlan,
+        new: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
+        if field.is_plain {
+            if way.slots.contains(&field.slot) {
+                slots.values[field.slot] = new.map_or(Slot::Absent, Slot::Value);
+            }
+            return;
+        }
+        // Of an object that is known in part, nothing goes but what is computed, hidden fields neither: it stays.
+        let is_known = |slot: &usize| !way.slots.contains(slot);
+        let known: Placed<'a> = match field.slots.iter().any(is_known) {
+            true => slots.values.iter().copied().enumerate().filter(|(slot, _)| is_known(slot)).collect(),
+            false => Vec::new(),
+        };
+        let shown = self.shown(version, field, slots);
+        // Null that the version cannot say is no less out of date than what it shows.
+        if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {
+            slots.values[field.slot] = Slot::Absent;
+        }
+        self.write(version, field, new, shown, slots);
+        for (slot, value) in known {
+            slots.values[slot] = value;
+        }
+    }
+
+    /// The values of a side that a guard tells.
+    pub(super) fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
+        let texts = &self.scope.layout.texts;
+        side.fields.iter().map(|field| guard.get(&texts[field.slot])).collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! Computed slots: those that are not stored are computed when a scope is read, what follows from a write is computed
+//! when it is written, and what can be computed again is not stored.
+//!
+//! In between, every spelling of a fact has its value in its slot, so that views need not know how it came there.
+
+mod compress;
+mod derive;
+mod expand;
+mod recall;
+mod settle;
+
+use wheelwright_document::{Arena, Value};
+
+pub(crate) use self::recall::Before;
+use super::{
+    Lenses,
+    computed::{FieldPlan, LinkPlan, SidePlan, Way},
+    get::{Get, says, shows},
+    plan::{Scope, View, ViewField},
+    put::Put,
+    same::same,
+    state::{Slot, Slots},
+    trouble::Troubles,
+};
+use crate::{Direction, VersionIndex, compute::Exchange};
+
+/// Computes slots of one scope.
+pub(crate) struct Resolve<'a> {
+    pub(crate) lenses: &'a Lenses,
+    pub(crate) scope: &'a Scope,
+    pub(crate) arena: &'a Arena,
+    /// The metadata of the document.
+    pub(crate) metadata: Option<Value<'a>>,
+    /// Who wants to know what could not be computed.
+    pub(crate) troubles: Troubles,
+    /// Room for values that is not in use.
+    pool: Vec<Vec<Option<Value<'a>>>>,
+    /// Slots with nothing in them.
+    empty: Option<Slots<'a>>,
+}
+
+/// The values of the fields of a side.
+type Values<'v, 'a> = &'v [Option<Value<'a>>];
+
+/// Slots that have a derived value, which is shown and not stored.
+type Placed<'a> = Vec<(usize, Slot<'a>)>;
+
+impl<'a> Resolve<'a> {
+    pub(crate) fn new(
+        lenses: &'a Lenses,
+        scope: &'a Scope,
+        metadata: Option<Value<'a>>,
+        troubles: Troubles,
+        arena: &'a Arena,
+    ) -> Self {
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None }
+    }
+
+    /// What the fields of a side are, as its version shows them. What readers only fill in is not there.
+    pub(super) fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
+        let mut values = self.room();
+        for field in &side.fields {
+            let value = self.shown(side.version, field, slots);
+            values.push(value);
+        }
+        values
+    }
+
+    fn room(&mut self) -> Vec<Option<Value<'a>>> {
+        let mut room = self.pool.pop().unwrap_or_default();
+        room.clear();
+        room
+    }
+
+    fn shown(&mut self, version: VersionIndex, field: &'a FieldPlan, slots: &Slots<'a>) -> Option<Value<'a>> {
+        let (view, shown) = self.view_field(version, field)?;
+        if field.is_plain {
+            return match says(shown, slots) {
+                Slot::Value(value) => Some(value),
+                _ => None,
+            };
+        }
+        if !shows(view, shown, slots) {
+            return None;
+        }
+        let mut get = Get::new(self.lenses, version, self.arena, ());
+        get.metadata = self.metadata;
+        get.field(self.scope, view, shown, slots)
+    }
+
+    /// Writes a field as its version does, in the place of what it showed.
+    fn write(
+        &mut self,
+        version: VersionIndex,
+        field: &'a FieldPlan,
+        new: Option<Value<'a>>,
+        shown: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
+        if field.is_plain {
+            slots.values[field.slot] = new.map_or(Slot::Absent, Slot::Value);
+            return;
+        }
+        let Some((view, at)) = self.view_field(version, field) else { return };
+        let mut put = Put::computing(self.lenses, version, self.arena, self.metadata);
+        put.respell_field(self.scope, view, at, slots, new, shown);
+    }
+
+    /// The other side of a fact of one plain field.
+    fn convert_one(&mut self, plan: &'a LinkPlan, direction: Direction, value: Value<'a>) -> Option<Value<'a>> {
+        let link = &self.lenses.computations.links[plan.link];
+        match link.converter.convert_one(direction, value, self.metadata, self.arena) {
+            Ok(result) => result,
+            Err(failed) => {
+                self.troubles.respelled(link, direction, failed);
+                None
+            }
+        }
+    }
+
+    /// The other side of a fact, what a hook keeps of it, and whether that failed.
+    pub(super) fn convert(
+        &mut self,
+        plan: &'a LinkPlan,
+        direction: Direction,
+        sources: &[Option<Value<'a>>],
+        old: Option<(Values<'_, 'a>, Values<'_, 'a>)>,
+        slots: &Slots<'a>,
+    ) -> (Vec<Option<Value<'a>>>, Option<Value<'a>>, bool) {
+        let link = &self.lenses.computations.links[plan.link];
+        let entry = slots.entry(&plan.key);
+        let mut exchange = Exchange { sources, old, metadata: self.metadata, entry, arena: self.arena };
+        let mut results = self.room();
+        let done = link.converter.convert(direction, &mut exchange, &mut results);
+        let has_failed = done.is_err();
+        if let Err(failed) = done {
+            self.troubles.respelled(link, direction, failed);
+            results.clear();
+        }
+        results.resize(plan.sides(direction).1.fields.len(), None);
+        (results, exchange.entry, has_failed)
+    }
+
+    fn view_field(&self, version: VersionIndex, field: &FieldPlan) -> Option<(&'a View, &'a ViewField)> {
+        let view = self.scope.views[version.position()].as_ref()?;
+        let (object, position) = field.at;
+        Some((view, &view.objects[object].fields.list[position].1))
+    }
+}
+
+/// Whether there is neither anything to convert nor anything that was converted before.
+fn is_nothing(way: &Way, sources: &[Option<Value<'_>>], slots: &Slots<'_>) -> bool {
+    let is_empty = |slot: &usize| matches!(slots.values[*slot], Slot::Absent);
+    sources.iter().all(Option::is_none) && way.slots.iter().all(is_empty)
+}
+
+/// Whether two slots hold the same, as far as no object's extras are concerned.
+pub(crate) fn same_slot(a: Slot<'_>, b: Slot<'_>) -> bool {
+    match (a, b) {
+        (Slot::Value(a), Slot::Value(b)) => same(a, b),
+        (Slot::Object(a), Slot::Object(b)) => a == b,
+        (a, b) => a.is_absent() && b.is_absent(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Writing: what follows from what a client wrote.
+
+use super::{Before, Placed, Resolve, Values, same_slot};
+use crate::{
+    VersionIndex,
+    lens::{
+        computed::{DerivationPlan, Onward, Way},
+        plan::View,
+        same::same_option,
+        state::{Slot, Slots},
+    },
+};
+
+impl<'a> Resolve<'a> {
+    /// What follows from a write through a version: other spellings of what was written, and derived fields that followed
+    /// what was written so far. `before` is what was there, `placed` what of it was merely shown.
+    pub(crate) fn settle(
+        &mut self,
+        version: VersionIndex,
+        view: &View,
+        before: Option<Before<'_, 'a>>,
+        placed: &[(usize, Slot<'a>)],
+        slots: &mut Slots<'a>,
+    ) {
+        let derivable = self.scope.computed.derivable.iter().filter(|slot| view.says[**slot]);
+        let wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
+        for (slot, shown) in placed {
+            if same_slot(slots.values[*slot], *shown) {
+                slots.values[*slot] = Slot::Absent;
+            }
+        }
+        self.propagate(version, view, before, &wanted, slots);
+        if wanted.is_empty() {
+            return;
+        }
+        // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
+        loop {
+            let mut trial = slots.clone();
+            self.derive(&self.scope.computed.shown[version.position()], &mut trial);
+            let differing = wanted.iter().filter(|(slot, wanted)| !same_slot(trial.values[*slot], *wanted));
+            let differing: Placed<'a> = differing.copied().collect();
+            if differing.is_empty() {
+                return;
+            }
+            for (slot, wanted) in differing {
+                slots.values[slot] = if wanted.is_absent() { Slot::Tombstone } else { wanted };
+            }
+            self.propagate(version, view, before, &wanted, slots);
+        }
+    }
+
+    fn propagate(
+        &mut self,
+        version: VersionIndex,
+        view: &View,
+        before: Option<Before<'_, 'a>>,
+        wanted: &[(usize, Slot<'a>)],
+        slots: &mut Slots<'a>,
+    ) {
+        for onward in &self.scope.computed.onward[version.position()] {
+            match onward {
+                Onward::Link(way) => self.respell(way, before, slots),
+                Onward::Derive(derivation) => {
+                    let plan = &self.scope.computed.derivations[*derivation];
+                    if let Some(before) = before.filter(|_| !view.says[plan.field.slot]) {
+                        self.follow(plan, before, wanted, slots);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The other spelling of what changed.
+    fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
+        let plan = &self.scope.computed.links[way.link];
+        let (source, target) = plan.sides(way.direction);
+        if plan.is_simple && before.is_none() {
+            if let Some(value) = self.shown(source.version, &source.fields[0], slots) {
+                let result = self.convert_one(plan, way.direction, value);
+                slots.values[target.fields[0].slot] = result.map_or(Slot::Absent, Slot::Value);
+            }
+            return;
+        }
+        let sources = self.read(source, slots);
+        let old = before.map(|before| {
+            let told = before.told_sources(way.link).map(<[_]>::to_vec);
+            (told.unwrap_or_else(|| self.read(source, before.slots)), self.read(target, before.slots))
+        });
+        let is_unchanged = match &old {
+            Some((old, _)) => sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
+            None => sources.iter().all(Option::is_none),
+        };
+        if !is_unchanged {
+            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+            let (results, entry, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
+            // What a hook keeps of a fact goes with it.
+            slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
+            for (position, (field, result)) in target.fields.iter().zip(results.iter().copied()).enumerate() {
+                // What cannot be converted is absent on the other side. But what somebody has hidden in its parts would be
+                // lost for good by that: then it stays as it was.
+                if has_failed
+                    && field.has_parts
+                    && let (Some(before), Some((sources, _))) = (before, old)
+                    && self.hides(way, position, sources, before.slots)
+                {
+                    continue;
+                }
+                self.rewrite(target.version, way, field, result, slots);
+            }
+            self.pool.push(results);
+        }
+        self.pool.push(sources);
+        if let Some((sources, results)) = old {
+            self.pool.extend([sources, results]);
+        }
+    }
+
+    /// Whether a field on the far side of a way holds more than can be computed.
+    fn hides(&mut self, way: &'a Way, position: usize, sources: Values<'_, 'a>, slots: &Slots<'a>) -> bool {
+        let plan = &self.scope.computed.links[way.link];
+        let target = plan.sides(way.direction).1;
+        let field = &target.fields[position];
+        let (results, ..) = self.convert(plan, way.direction, sources, None, slots);
+        let computed = self.alone(target.version, field, results[position]);
+        let hides = way.computed(field).any(|slot| !slots.is_same(*slot, &computed));
+        self.give_back(computed, field);
+        self.pool.push(results);
+        hides
+    }
+
+    /// A derived field that a client wrote and the writer cannot see follows its inputs, if it did so far. It is never
+    /// removed by that. Its inputs are what the writer saw and wrote, whether that is stored or not.
+    fn follow(
+        &mut self,
+        plan: &'a DerivationPlan,
+        before: Before<'_, 'a>,
+        wanted: &[(usize, Slot<'a>)],
+        slots: &mut Slots<'a>,
+    ) {
+        let slot = plan.field.slot;
+        let is_stored = matches!(before.slots.values[slot], Slot::Value(_));
+        if !is_stored || !same_slot(slots.values[slot], before.slots.values[slot]) {
+            return;
+        }
+        let follows = match before.told {
+            Some(told) => told.following.contains(&slot),
+            None => self.follows(plan, before.slots),
+        };
+        if !follows {
+            return;
+        }
+        let mut written = slots.clone();
+        for (slot, wanted) in wanted {
+            written.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
+        }
+        self.derive(&self.scope.computed.all, &mut written);
+        let new = self.derived(plan, &written);
+        let shown = self.shown(plan.target, &plan.field, slots);
+        if new.is_some() && !same_option(shown, new) {
+            self.write(plan.target, &plan.field, new, shown, slots);
+        }
+    }
+}
