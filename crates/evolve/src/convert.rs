@@ -58,8 +58,7 @@ impl Kind {
         document: Value<'a>,
         arena: &'a Arena,
     ) -> Result<Value<'a>, ConvertError> {
-        let stored = self.put(from, self.normal_object(from, document, arena)?, None, Part::Whole, arena)?;
-        Ok(self.get(to, stored, arena))
+        Ok(self.lenses().convert(from, to, self.normal_object(from, document, arena)?, arena)?)
     }
 
     /// As [`convert`](Self::convert), and what could not be computed on the way.

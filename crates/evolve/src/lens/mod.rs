@@ -9,6 +9,7 @@ mod adopt;
 mod census;
 mod compile;
 pub(crate) mod computed;
+mod convert;
 #[cfg(test)]
 mod counterexamples;
 mod fill;

@@ -118,13 +118,7 @@ impl<'a> Put<'a> {
         let result = match old {
             Some((stored, _)) if !changed => stored,
             _ => {
-                // A new document in the shape of the hub says all that is stored: the rest is computed when it is read, unless
-                // somebody wants to know now whether it can be.
-                let is_whole = old.is_none()
-                    && self.version == self.lenses.hub()
-                    && scope.computed.is_told_by_hub
-                    && !self.troubles.are_heard();
-                if computes && !is_whole {
+                if computes && !(old.is_none() && self.says_all(scope)) {
                     let mut resolve = self.resolve(scope, self.metadata.0, self.troubles.clone());
                     let before = before.as_ref().map(|slots| Before { slots, told: None });
                     resolve.settle(self.version, view, before, &placed, &mut slots);
@@ -137,7 +131,20 @@ impl<'a> Put<'a> {
         result
     }
 
-    fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
+    /// Writes a new document into the empty slots of its own scope; whether they tell all that storing them would.
+    pub(crate) fn write_new(&mut self, view: &'a View, new: &'a [Entry<'a>], slots: &mut Slots<'a>) -> bool {
+        let scope = &self.lenses.scopes[0];
+        self.object(scope, view, None, &view.objects[0], slots, new, None, &|_| true);
+        !slots.has_extras() && view.resets.is_empty()
+    }
+
+    /// A new document in the shape of the hub says all that is stored: the rest is computed when it is read, unless
+    /// somebody wants to know now whether it can be.
+    pub(crate) fn says_all(&self, scope: &Scope) -> bool {
+        self.version == self.lenses.hub() && scope.computed.is_told_by_hub && !self.troubles.are_heard()
+    }
+
+    pub(crate) fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
         Resolve::new(self.lenses, scope, metadata, troubles, self.arena)
     }
 

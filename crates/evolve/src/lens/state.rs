@@ -144,6 +144,11 @@ impl<'a> Slots<'a> {
         }
     }
 
+    /// Whether anything is there besides fields.
+    pub(crate) fn has_extras(&self) -> bool {
+        !self.extras.is_empty()
+    }
+
     /// Fields of the scope's own object (no slot) or of another that nobody declares.
     pub(crate) fn unknown(&self, slot: Option<usize>) -> &[Entry<'a>] {
         self.extras_of(slot).map_or(&[], |extras| &self.extras[extras].unknown)
