@@ -378,6 +378,19 @@ pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Vec
     (!paths.iter().any(Vec::is_empty)).then_some(paths)
 }
 
+/// Whether an expression has no value if anything is absent that it selects: nothing in it is asked for under a condition.
+pub(super) fn is_strict(source: &str) -> bool {
+    fn all_is_asked_for(expr: &Expr) -> bool {
+        let is_asked_for = match &expr.node {
+            Node::Name(_) | Node::Literal(_) | Node::Unary { .. } | Node::Binary { .. } | Node::Call { .. } => true,
+            Node::Select { is_optional, .. } => !is_optional,
+            _ => false,
+        };
+        is_asked_for && expr.parts().into_iter().all(all_is_asked_for)
+    }
+    parse(source).is_ok_and(|expression| all_is_asked_for(&expression))
+}
+
 /// The path that selected names lead along; where the structure knows no more, all below is meant.
 fn path(structure: &Structure, own: NodeIndex, selected: &[&str]) -> Vec<Box<str>> {
     let mut path = Vec::new();

@@ -195,6 +195,7 @@ impl Converter {
 pub(crate) struct Deriver {
     computed: Computed,
     reads: Option<Vec<Vec<Box<str>>>>,
+    is_strict: bool,
 }
 
 impl Deriver {
@@ -207,14 +208,20 @@ impl Deriver {
         target: (&Structure, NodeIndex),
     ) -> Result<Self, Vec<Problem>> {
         let reads = expression::reads(&derived.expression.item, (source, own));
+        let is_strict = expression::is_strict(&derived.expression.item);
         let names = reads.as_ref().map(|paths| paths.iter().map(|path| path[0].clone()).collect::<Vec<_>>());
         let computed = Computed::of_object(&derived.expression, (source, own), names.as_deref(), target)?;
-        Ok(Self { computed, reads })
+        Ok(Self { computed, reads, is_strict })
     }
 
     /// The paths below `self` that the expression reads, none of which is empty; `None` if it may read anything.
     pub(crate) fn reads(&self) -> Option<&[Vec<Box<str>>]> {
         self.reads.as_deref()
+    }
+
+    /// Whether there is no value if anything is absent that the expression reads.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.is_strict
     }
 
     /// The value; `None` if an input is absent, or if it gives null.

@@ -19,6 +19,8 @@ pub(crate) struct Computed {
     pub(crate) onward: Vec<Vec<Onward>>,
     /// The slots that may be derived, or are the other spelling of one that may.
     pub(crate) derivable: Vec<usize>,
+    /// All that may be derived is stored as it is shown.
+    pub(crate) derives_plainly: bool,
     /// Nothing has to be stored besides what the hub says, once it has said everything: it says nothing that may be derived,
     /// and there are no hooks, of which both sides are stored.
     pub(crate) is_told_by_hub: bool,
@@ -322,6 +324,11 @@ fn order(
     let (down, down_derivable) = phase(history.indexes().rev().collect(), Direction::Down);
     let mut derivable: Vec<usize> = up_derivable.union(&down_derivable).copied().collect();
     derivable.sort_unstable();
+    let is_plain = |side: &SidePlan| side.fields.iter().all(|field| field.is_plain);
+    let derives_plainly = up.iter().chain(&down).all(|action| match action {
+        Action::Derive(derivation) => computed.derivations[*derivation].field.is_plain,
+        Action::Link(link) => is_plain(&computed.links[*link].from) && is_plain(&computed.links[*link].to),
+    });
     let all = Needed { links, up, down };
     let shown = scope.views.iter().map(|view| match view {
         Some(view) => needed(computed, &all, &view.says),
@@ -340,7 +347,7 @@ fn order(
     let hub_says = |slot: &usize| scope.views[hub.position()].as_ref().is_none_or(|view| view.says[*slot]);
     let is_told_by_hub = !has_hooks && !derivable.iter().any(hub_says);
     let computed = &mut scope.computed;
-    computed.is_told_by_hub = is_told_by_hub;
+    (computed.is_told_by_hub, computed.derives_plainly) = (is_told_by_hub, derives_plainly);
     (computed.all, computed.shown, computed.onward, computed.derivable) = (all, shown, onward, derivable);
 }
 

@@ -35,10 +35,7 @@ impl<'a> Resolve<'a> {
         }
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
-            let mut trial = slots.clone();
-            self.derive(&self.scope.computed.shown[version.position()], &mut trial);
-            let differing = wanted.iter().filter(|(slot, wanted)| !same_slot(trial.values[*slot], *wanted));
-            let differing: Placed<'a> = differing.copied().collect();
+            let differing = self.differing(version, &wanted, slots);
             if differing.is_empty() {
                 return;
             }
@@ -47,6 +44,23 @@ impl<'a> Resolve<'a> {
             }
             self.propagate(version, view, before, &wanted, slots);
         }
+    }
+
+    /// What a version would not show as it was written.
+    fn differing(&mut self, version: VersionIndex, wanted: &[(usize, Slot<'a>)], slots: &mut Slots<'a>) -> Placed<'a> {
+        let needed = &self.scope.computed.shown[version.position()];
+        let differing = |slots: &Slots<'a>| -> Placed<'a> {
+            wanted.iter().filter(|(slot, wanted)| !same_slot(slots.values[*slot], *wanted)).copied().collect()
+        };
+        if !self.scope.computed.derives_plainly {
+            let mut trial = slots.clone();
+            self.derive(needed, &mut trial);
+            return differing(&trial);
+        }
+        let placed = self.derive(needed, slots);
+        let found = differing(slots);
+        placed.iter().for_each(|(slot, _)| slots.values[*slot] = Slot::Absent);
+        found
     }
 
     fn propagate(
