@@ -81,3 +81,36 @@ fn what_a_version_says_in_both_spellings_is_what_it_reads_whatever_the_hub() {
         assert_eq!(text(lenses.get(version, stored, &arena)), text(document), "hub {}", hub.position());
     }
 }
+
+const ENDPOINT: [&str; 3] = [
+    r#"{"type":"object","properties":{"host":{"type":"string"}}}"#,
+    r#"{"type":"object","properties":{"host":{"type":"string"},"port":{"type":"integer","default":443}}}"#,
+    r#"{"type":"object","properties":{"endpoint":{"type":"string"}}}"#,
+];
+
+#[test]
+fn of_several_fields_what_a_version_shows_is_converted_if_one_of_them_is_there() {
+    let kind = kind_of(
+        &ENDPOINT,
+        r#"{"v3":{"reshaped":[{"from":["host","port"],"to":"endpoint","template":"{host}:{port}"}]}}"#,
+    );
+    let arena = Arena::new();
+    let [v1, v2, v3] = ["v1", "v2", "v3"].map(|name| kind.version(name).unwrap());
+    let document = |text: &'static str| decode(text.as_bytes(), &arena).unwrap();
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let put = |version, text, old| lenses.put(version, document(text), old, Part::Whole, &arena).unwrap();
+        let shown = |version, stored| text(lenses.get(version, stored, &arena));
+        let old = put(v1, r#"{"host":"h"}"#, None);
+        assert_eq!(shown(v2, old), r#"{"host":"h","port":443}"#);
+        assert_eq!(shown(v3, old), r#"{"endpoint":"h:443"}"#, "hub {}", hub.position());
+        assert_eq!(text(put(v3, r#"{"endpoint":"h:443"}"#, Some(old))), text(old));
+        let without = put(v3, r#"{"endpoint":"h"}"#, Some(old));
+        assert_eq!((shown(v3, without), shown(v2, without)), (r#"{"endpoint":"h"}"#.into(), shown(v2, old)));
+        let moved = put(v2, r#"{"host":"g","port":443}"#, Some(without));
+        assert_eq!(shown(v3, moved), r#"{"endpoint":"g:443"}"#);
+        // Where neither is there, there is nothing to convert; what is shown then was settled when the version was new.
+        let none = put(v1, "{}", Some(old));
+        assert_eq!((shown(v2, none), shown(v3, none)), (r#"{"port":443}"#.into(), r#"{"endpoint":":443"}"#.into()));
+    }
+}

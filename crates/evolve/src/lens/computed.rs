@@ -112,6 +112,8 @@ pub(crate) struct FieldPlan {
     pub(crate) is_plain: bool,
     /// Its value has parts, in which something may be hidden.
     pub(crate) has_parts: bool,
+    /// The objects that it is in, innermost first, but for the scope's own.
+    pub(crate) above: Vec<(usize, usize)>,
 }
 
 /// A field that is derived.
@@ -433,7 +435,8 @@ fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> Option<Field
     // A map whose values may be null is not always shown as it is stored.
     let is_plain = scope.slots[slot].content == Content::Opaque && !field.may_be_anything;
     let has_parts = field.object.is_some() || !field.levels.is_empty();
-    Some(FieldPlan { at, slot, slots, is_plain, has_parts })
+    let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
+    Some(FieldPlan { at, slot, slots, is_plain, has_parts, above })
 }
 
 /// Adds what a path from an object leads to.

@@ -378,9 +378,19 @@ impl<'m> Here<'m> {
         (link.converter.convert(direction, &sources, before, (source, target), &mut kept), kept)
     }
 
-    /// The fields of a side, as its version shows them; what readers only fill in is not there.
+    /// The fields of a side. Where one of several is there, the others are what the version shows, filled in or not; what is
+    /// only filled in is not there.
     fn read(self, side: &Side, scope: &Scope) -> Vec<Option<Json>> {
-        side.nodes.iter().map(|node| self.view_of(side).field(*node, scope)).collect()
+        let view = self.view_of(side);
+        let there: Vec<Option<Json>> = side.nodes.iter().map(|node| view.field(*node, scope)).collect();
+        let own = view.tree.counterpart(self.view.tree, self.node);
+        let (Some(own), true) = (own, there.len() > 1 && there.iter().any(Option::is_some)) else { return there };
+        let own = Json::Object(view.object(own, scope));
+        let shown = |node: &usize| {
+            let names = view.tree.names_from_scope(*node);
+            names.iter().try_fold(&own, |at, name| at.get(name)).cloned()
+        };
+        side.nodes.iter().map(shown).collect()
     }
 
     fn view_of(self, side: &Side) -> View<'m> {
