@@ -114,3 +114,58 @@ fn of_several_fields_what_a_version_shows_is_converted_if_one_of_them_is_there()
         assert_eq!((shown(v2, none), shown(v3, none)), (r#"{"port":443}"#.into(), r#"{"endpoint":":443"}"#.into()));
     }
 }
+
+/// What two versions show after each of several writes, whatever the hub.
+fn shown_after(versions: &[&'static str; 2], changes: &'static str, writes: &[(&str, &str)], expected: [&str; 2]) {
+    let (kind, arena) = (kind_of(versions, changes), Arena::new());
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let mut stored = None;
+        for (version, document) in writes {
+            let (version, document) = (kind.version(version).unwrap(), arena.text(document).as_bytes());
+            let document = decode(document, &arena).unwrap();
+            let now = lenses.put(version, document, stored, Part::Whole, &arena).unwrap();
+            assert_eq!(text(lenses.get(version, now, &arena)), text(document), "{writes:?}, hub {}", hub.position());
+            stored = Some(now);
+        }
+        for (version, expected) in ["v1", "v2"].into_iter().zip(expected) {
+            let shown = lenses.get(kind.version(version).unwrap(), stored.unwrap(), &arena);
+            assert_eq!(text(shown), expected, "{version} after {writes:?}, hub {}", hub.position());
+        }
+    }
+}
+
+#[test]
+fn who_removes_the_one_item_removes_no_other() {
+    let versions = [RETURNED[0], RETURNED[1]];
+    let after = |writes: &[(&str, &str)], expected| {
+        shown_after(&versions, r#"{"v2":{"converted":{"disk":{"to":"disks","with":"oneItem"}}}}"#, writes, expected);
+    };
+    let first = ("v2", r#"{"disks":[{"path":"a"},{"path":"b"}]}"#);
+    after(&[first, ("v1", "{}")], ["{}", r#"{"disks":[{"path":"b"}]}"#]);
+    let again = [first, ("v1", "{}"), ("v1", r#"{"disk":{"path":"c"}}"#)];
+    after(&again, [r#"{"disk":{"path":"c"}}"#, r#"{"disks":[{"path":"c"},{"path":"b"}]}"#]);
+    let changed = [first, ("v1", "{}"), ("v2", r#"{"disks":[{"path":"c"}]}"#)];
+    after(&changed, [r#"{"disk":{"path":"c"}}"#, r#"{"disks":[{"path":"c"}]}"#]);
+    after(&[("v1", r#"{"disk":{"path":"a"}}"#), ("v1", "{}")], ["{}", "{}"]);
+}
+
+#[test]
+fn who_removes_a_key_removes_none_that_it_hides() {
+    const LABELS: &str =
+        r#"{"type":"object","properties":{"labels":{"type":"object","additionalProperties":{"type":"string"}}}}"#;
+    let after = |writes: &[(&str, &str)], expected| {
+        let changes = r#"{"v2":{"reshaped":[{"from":"labels","to":"labels","renamedKeys":{"app":"application"}}]}}"#;
+        shown_after(&[LABELS, LABELS], changes, writes, expected);
+    };
+    let first = ("v2", r#"{"labels":{"app":"own","application":"shop"}}"#);
+    after(&[first], [r#"{"labels":{"app":"shop"}}"#, first.1]);
+    let removed = ("v1", r#"{"labels":{}}"#);
+    after(&[first, removed], [removed.1, r#"{"labels":{"app":"own"}}"#]);
+    let set = ("v1", r#"{"labels":{"app":"new"}}"#);
+    after(&[first, removed, set], [set.1, r#"{"labels":{"application":"new","app":"own"}}"#]);
+    // What did not change is still not there for the one who removed it.
+    let other = ("v2", r#"{"labels":{"app":"own","k":"v"}}"#);
+    after(&[first, removed, other], [r#"{"labels":{"k":"v"}}"#, other.1]);
+    after(&[first, ("v1", "{}")], ["{}", "{}"]);
+}

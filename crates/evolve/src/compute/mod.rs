@@ -167,12 +167,16 @@ impl Converter {
         let old_results = old.map(|(_, results)| results);
         let done = match &self.work {
             Work::Entries(entries) => entries.convert(direction, sources, old_results, arena, results),
+            Work::Single(single) if is_absent => {
+                results.push(old.and_then(|(values, results)| single.left(direction, (values[0], results[0]?))));
+                Ok(())
+            }
             _ if is_absent => {
                 results.resize(start + count, None);
                 Ok(())
             }
             Work::Single(single) => {
-                let old = old.and_then(|(values, results)| values[0].zip(results[0]));
+                let old = old.and_then(|(values, results)| Some((values[0], results[0]?)));
                 let result = sources[0].map(|value| single.convert(direction, value, old, context)).transpose();
                 result.map(|result| results.push(result.flatten()))
             }

@@ -288,7 +288,10 @@ impl<'m> Here<'m> {
             return;
         }
         let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-        let (results, kept) = self.convert(link, direction, scope, old);
+        // What went with its object is not there to leave anything.
+        let is_absent = |values: &[Option<Json>]| values.iter().all(Option::is_none);
+        let is_gone = is_absent(&now) && is_absent(&self.read(target, scope));
+        let (results, kept) = self.convert(link, direction, scope, old.filter(|_| !is_gone));
         // What a hook keeps of a fact goes with it.
         match kept.filter(|_| now.iter().any(Option::is_some)) {
             Some(kept) => drop(scope.kept.insert(link.id, kept)),

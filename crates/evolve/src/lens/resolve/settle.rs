@@ -92,7 +92,10 @@ impl<'a> Resolve<'a> {
         };
         if !is_unchanged {
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-            let (results, entry, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
+            // What went with its object is not there to leave anything.
+            let is_gone = sources.iter().all(Option::is_none) && self.read(target, slots).iter().all(Option::is_none);
+            let (results, entry, has_failed) =
+                self.convert(plan, way.direction, &sources, old.filter(|_| !is_gone), slots);
             // What a hook keeps of a fact goes with it.
             slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
             for (position, (field, result)) in target.fields.iter().zip(results.iter().copied()).enumerate() {
