@@ -167,5 +167,64 @@ fn who_removes_a_key_removes_none_that_it_hides() {
     // What did not change is still not there for the one who removed it.
     let other = ("v2", r#"{"labels":{"app":"own","k":"v"}}"#);
     after(&[first, removed, other], [r#"{"labels":{"k":"v"}}"#, other.1]);
+    // A key that is none of the renamed ones for the one side is none that it hides for the other.
+    after(
+        &[("v2", r#"{"labels":{"app":"own"}}"#), ("v2", r#"{"labels":{}}"#)],
+        [r#"{"labels":{}}"#, r#"{"labels":{}}"#],
+    );
     after(&[first, ("v1", "{}")], ["{}", "{}"]);
+}
+
+/// Three spellings in a chain: minutes or seconds as a text, whole seconds, and seconds as a text of their own.
+const CHAIN: [&str; 3] = [
+    r#"{"type":"object","properties":{"wait":{"type":"string"},"waits":{"type":"array","items":{"type":"string"}}}}"#,
+    r#"{"type":"object","properties":{"seconds":{"type":"integer"},
+        "manySeconds":{"type":"array","items":{"type":"integer"}}}}"#,
+    r#"{"type":"object","properties":{"size":{"type":"string"},"sizes":{"type":"array","items":{"type":"string"}}}}"#,
+];
+const CHAIN_CHANGES: &str = r#"{
+    "v2":{"converted":{"wait":{"to":"seconds","with":"durationSeconds"},
+        "waits[]":{"to":"manySeconds[]","with":"durationSeconds"}}},
+    "v3":{"converted":{"seconds":{"to":"size","with":"quantity"},"manySeconds[]":{"to":"sizes[]","with":"quantity"}}}}"#;
+
+#[test]
+fn what_is_written_for_a_fact_does_not_outlive_it_although_a_spelling_in_between_does() {
+    let (kind, arena) = (kind_of(&CHAIN, CHAIN_CHANGES), Arena::new());
+    let [v1, v3] = ["v1", "v3"].map(|name| kind.version(name).unwrap());
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let put = |version, document: &str, old| {
+            let document = decode(arena.text(document).as_bytes(), &arena).unwrap();
+            lenses.put(version, document, old, Part::Whole, &arena).unwrap()
+        };
+        let after = |first: &str, shown: &str, then: &str| {
+            let old = put(v3, first, None);
+            assert_eq!(text(lenses.get(v1, old, &arena)), shown, "hub {}", hub.position());
+            text(lenses.get(v3, put(v1, then, Some(old)), &arena))
+        };
+        // It was a second and a half, which is two; now it is two.
+        assert_eq!(after(r#"{"size":"1500m"}"#, r#"{"wait":"2s"}"#, r#"{"wait":"2000ms"}"#), r#"{"size":"2"}"#);
+        assert_eq!(
+            after(r#"{"size":"1500m"}"#, r#"{"wait":"2s"}"#, r#"{"wait":"2s","waits":[]}"#),
+            r#"{"size":"1500m","sizes":[]}"#
+        );
+        // Nothing can be made of it, and nothing could.
+        assert_eq!(after(r#"{"size":"some"}"#, "{}", r#"{"wait":"soon"}"#), "{}");
+        let (many, seen) = (r#"{"sizes":["1500m","2500m","1Ki"]}"#, r#"{"waits":["2s","3s","17m4s"]}"#);
+        let edited = r#"{"waits":["2s","3000ms","17m4s"]}"#;
+        assert_eq!(after(many, seen, edited), r#"{"sizes":["1500m","3","1Ki"]}"#);
+    }
+}
+
+#[test]
+fn what_is_written_for_a_fact_does_not_outlive_an_edit_behind_our_back() {
+    let (kind, arena) = (kind_of(&CHAIN, CHAIN_CHANGES), Arena::new());
+    let v3 = kind.version("v3").unwrap();
+    let lenses = kind.lenses_for(kind.version("v1").unwrap());
+    let written = decode(br#"{"size":"1500m"}"#, &arena).unwrap();
+    let stored = text(lenses.put(v3, written, None, Part::Whole, &arena).unwrap());
+    let read = |stored: &str| text(lenses.get(v3, decode(arena.text(stored).as_bytes(), &arena).unwrap(), &arena));
+    assert_eq!(read(&stored), text(written));
+    let edited = stored.replacen(r#""2s""#, r#""2000ms""#, 1);
+    assert_eq!(read(&edited), r#"{"size":"2"}"#, "{edited}");
 }

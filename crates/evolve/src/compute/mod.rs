@@ -146,6 +146,20 @@ impl Converter {
         }
     }
 
+    /// What a field of the other side was, with something else wherever it is the same as now although what it was made of has
+    /// changed.
+    pub(crate) fn told_apart<'a>(
+        &self,
+        (old_sources, old): (FieldValues<'_, 'a>, Value<'a>),
+        (sources, new): (FieldValues<'_, 'a>, Value<'a>),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        match (&self.work, old_sources, sources) {
+            (Work::Single(single), [Some(was)], [Some(is)]) => single.told_apart((*was, old), (*is, new), arena),
+            _ => single::replaced(old, new),
+        }
+    }
+
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,

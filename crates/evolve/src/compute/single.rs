@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Conversion, Direction, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
-    lens::{by_key, find, match_items, same_option},
+    lens::{by_key, find, match_items, same, same_option},
 };
 
 /// What a conversion may look at besides the value.
@@ -74,6 +74,16 @@ impl Single {
     /// Whether it makes lists of what has no order.
     pub(super) fn orders(&self, direction: Direction) -> bool {
         matches!(self.how, How::KeyedList(_, list) if list == direction)
+    }
+
+    /// What the other side was, with something else wherever it is the same as now although this side has changed.
+    pub(super) fn told_apart<'a>(
+        &self,
+        old: (Value<'a>, Value<'a>),
+        new: (Value<'a>, Value<'a>),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        told_apart(&self.within, old, new, arena)
     }
 
     /// What stays of the other side once nothing is there on this one any more.
@@ -341,6 +351,52 @@ fn joined<'a>(delimiter: &str, value: Value<'a>, target: &Fit, arena: &'a Arena)
             Ok(Value::string(arena.text(&items?.join(delimiter))))
         }
         (value, element) => Err(wrong_type(if element.is_some() { "string" } else { "list" }, value)),
+    }
+}
+
+/// No value that a document has.
+const OTHER: Value<'static> = Value::Object(&[Entry { key: "$other", value: Value::Null }]);
+
+/// Something else than a value without parts, if it is what it was.
+pub(super) fn replaced<'a>(old: Value<'a>, new: Value<'a>) -> Value<'a> {
+    let has_parts = matches!(new, Value::Array(_) | Value::Object(_));
+    if !has_parts && same(old, new) { OTHER } else { old }
+}
+
+/// A value and what was made of it, before and now: what was made of it before, with something else where that is the same
+/// as now although the value has changed.
+fn told_apart<'a>(
+    within: &[Step],
+    (was, old): (Value<'a>, Value<'a>),
+    (is, new): (Value<'a>, Value<'a>),
+    arena: &'a Arena,
+) -> Value<'a> {
+    if same(was, is) {
+        return old;
+    }
+    let Some((step, below)) = within.split_first() else { return replaced(old, new) };
+    match (step, was, old, is, new) {
+        (Step::Items, Value::Array(was), Value::Array(old), Value::Array(is), Value::Array(new))
+            if was.len() == old.len() && is.len() == new.len() =>
+        {
+            let mut told = old.to_vec();
+            for (position, matched) in match_items(is, was, &[]).into_iter().enumerate() {
+                if let Some(at) = matched {
+                    told[at] = told_apart(below, (was[at], old[at]), (is[position], new[position]), arena);
+                }
+            }
+            Value::Array(arena.slice(&told))
+        }
+        (Step::Values, Value::Object(was), Value::Object(old), Value::Object(is), Value::Object(new)) => {
+            let (was, is, new) = (by_key(was), by_key(is), by_key(new));
+            Value::Object(arena.slice_from(old.iter().map(|entry| {
+                let now = find(&is, entry.key).zip(find(&new, entry.key));
+                let told = find(&was, entry.key).zip(now);
+                let told = told.map(|(was, now)| told_apart(below, (was, entry.value), now, arena));
+                Entry { key: entry.key, value: told.unwrap_or(entry.value) }
+            })))
+        }
+        _ => old,
     }
 }
 

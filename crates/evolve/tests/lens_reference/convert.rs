@@ -73,6 +73,15 @@ impl Converter {
         })
     }
 
+    /// What a field of the other side was, with something else where that is the same as now although what it was made of has
+    /// changed. What has parts is what its parts are.
+    pub(crate) fn told_apart(&self, (was, old): (&[Option<Json>], &Json), (is, new): (&[Option<Json>], &Json)) -> Json {
+        match (was, is) {
+            ([Some(was)], [Some(is)]) => told_apart(self.levels, (was, old), (is, new)),
+            _ => told_apart(0, (&json!(0), old), (&json!(1), new)),
+        }
+    }
+
     fn converted(
         &self,
         direction: Direction,
@@ -328,6 +337,31 @@ impl Converter {
             }
             (_, new, _) => new,
         }
+    }
+}
+
+fn told_apart(level: usize, (was, old): (&Json, &Json), (is, new): (&Json, &Json)) -> Json {
+    match (was, old, is, new) {
+        _ if was == is => old.clone(),
+        (Json::Array(was), Json::Array(old), Json::Array(is), Json::Array(new))
+            if level > 0 && was.len() == old.len() && is.len() == new.len() =>
+        {
+            let mut told = old.clone();
+            for (at, matched) in by_likeness(is, was).into_iter().enumerate() {
+                if let Some(matched) = matched {
+                    told[matched] = told_apart(level - 1, (&was[matched], &old[matched]), (&is[at], &new[at]));
+                }
+            }
+            Json::Array(told)
+        }
+        (Json::Object(was), Json::Object(old), Json::Object(is), Json::Object(new)) if level > 0 => {
+            let told =
+                |key: &str| Some(told_apart(level - 1, (was.get(key)?, &old[key]), (is.get(key)?, new.get(key)?)));
+            old.iter().map(|(key, old)| (key.clone(), told(key).unwrap_or_else(|| old.clone()))).collect()
+        }
+        (_, Json::Array(_) | Json::Object(_), ..) => old.clone(),
+        _ if level == 0 && old == new => json!({"something": "else"}),
+        _ => old.clone(),
     }
 }
 

@@ -6,11 +6,13 @@
 mod compress;
 mod derive;
 mod expand;
+mod follow;
 mod recall;
 mod settle;
 
 use wheelwright_document::{Arena, Value};
 
+use self::follow::Changed;
 pub(crate) use self::recall::Before;
 use super::{
     Lenses,
@@ -37,6 +39,8 @@ pub(crate) struct Resolve<'a> {
     pool: Vec<Vec<Option<Value<'a>>>>,
     /// Slots with nothing in them.
     empty: Option<Slots<'a>>,
+    /// The spellings so far that were computed anew.
+    changed: Vec<Changed<'a>>,
 }
 
 /// The values of the fields of a side.
@@ -53,7 +57,7 @@ impl<'a> Resolve<'a> {
         troubles: Troubles,
         arena: &'a Arena,
     ) -> Self {
-        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None }
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None, changed: Vec::new() }
     }
 
     /// What the fields of a side are, as its version shows them. Where none of them is there, what readers fill in is not
