@@ -146,6 +146,20 @@ impl Converter {
         }
     }
 
+    /// What a field of the other side was, with something else wherever it is the same as now although what it was made of has
+    /// changed.
+    pub(crate) fn told_apart<'a>(
+        &self,
+        (old_sources, old): (FieldValues<'_, 'a>, Value<'a>),
+        (sources, new): (FieldValues<'_, 'a>, Value<'a>),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        match (&self.work, old_sources, sources) {
+            (Work::Single(single), [Some(was)], [Some(is)]) => single.told_apart((*was, old), (*is, new), arena),
+            _ => single::replaced(old, new),
+        }
+    }
+
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,
@@ -167,12 +181,16 @@ impl Converter {
         let old_results = old.map(|(_, results)| results);
         let done = match &self.work {
             Work::Entries(entries) => entries.convert(direction, sources, old_results, arena, results),
+            Work::Single(single) if is_absent => {
+                results.push(old.and_then(|(values, results)| single.left(direction, (values[0], results[0]?))));
+                Ok(())
+            }
             _ if is_absent => {
                 results.resize(start + count, None);
                 Ok(())
             }
             Work::Single(single) => {
-                let old = old.and_then(|(values, results)| values[0].zip(results[0]));
+                let old = old.and_then(|(values, results)| Some((values[0], results[0]?)));
                 let result = sources[0].map(|value| single.convert(direction, value, old, context)).transpose();
                 result.map(|result| results.push(result.flatten()))
             }
