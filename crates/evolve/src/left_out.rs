@@ -203,15 +203,13 @@ fn part<'a>(back: &Option<Vec<&Entry<'a>>>, key: &str) -> Option<Value<'a>> {
     back.as_ref().map(|back| find(back, key).unwrap_or(Value::Null))
 }
 
-/// Which of the items that came back is which: those that are the same, then those that share a field, then in order.
+/// Which of the items that came back is which: those whose scalars are the same, then those that share one, then in order.
+/// What is further down in an item is looked at once, when it is its turn.
 fn counterparts<'a>(items: &[Value<'_>], back: &[Value<'a>]) -> Vec<Option<Value<'a>>> {
     let mut found = vec![None; items.len()];
     let mut left: Vec<Option<Value<'a>>> = back.iter().copied().map(Some).collect();
-    let hashes_of: [fn(Value<'_>) -> Vec<u64>; 3] = [
-        |item| vec![hash(item)],
-        |item| item.as_object().unwrap_or_default().iter().map(|entry| hash(Value::Object(&[*entry]))).collect(),
-        |_| vec![0],
-    ];
+    let hashes_of: [fn(Value<'_>) -> Vec<u64>; 3] =
+        [|item| vec![scalars(item).into_iter().fold(0, u64::wrapping_add)], scalars, |_| vec![0]];
     for hashes in hashes_of {
         let mut places: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for (place, item) in left.iter().enumerate() {
@@ -235,6 +233,18 @@ fn counterparts<'a>(items: &[Value<'_>], back: &[Value<'a>]) -> Vec<Option<Value
         }
     }
     found
+}
+
+/// Hashes of an item that is a scalar, or of the fields of an object that are.
+fn scalars(item: Value<'_>) -> Vec<u64> {
+    let is_scalar = |value: &Value<'_>| !matches!(value, Value::Array(_) | Value::Object(_));
+    match item {
+        Value::Object(entries) => {
+            let entries = entries.iter().filter(|entry| is_scalar(&entry.value));
+            entries.map(|entry| hash(Value::Object(&[*entry]))).collect()
+        }
+        item => is_scalar(&item).then(|| hash(item)).into_iter().collect(),
+    }
 }
 
 #[cfg(test)]
@@ -288,7 +298,8 @@ mod tests {
     const PLAIN: &str = "{type: object, properties: {disk: {type: object, properties: {size: {type: integer}}}, \
         cpu: {type: integer}, memory: {type: integer}, \
         args: {type: object, additionalProperties: {type: string}}, \
-        labels: {type: object, additionalProperties: {type: string}}, even: {type: integer}, \
+        labels: {type: object, additionalProperties: {type: string}}, \
+        users: {type: object, additionalProperties: {type: object, x-kubernetes-preserve-unknown-fields: true}}, even: {type: integer}, \
         rules: {type: array, items: {type: object, properties: {disk: {type: object, \
         properties: {size: {type: integer}}}}}}}}";
     const RICH: &str = "{type: object, properties: {disks: {type: array, items: {type: object, \
@@ -296,14 +307,16 @@ mod tests {
         limits: {type: object, additionalProperties: {type: integer}}, \
         args: {type: array, items: {type: object, \
         properties: {name: {type: string}, value: {type: string}, note: {type: string}}}}, \
-        labels: {type: object, additionalProperties: {type: string}}, number: {type: integer}, \
+        labels: {type: object, additionalProperties: {type: string}}, \
+        users: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true, \
+        properties: {name: {type: string}}}}, number: {type: integer}, \
         rules: {type: array, items: {type: object, properties: {disks: {type: array, items: {type: object, \
         properties: {size: {type: integer}}}}}}}}}";
     const RICHER: &str = "v2: {converted: {disk: {to: disks, with: oneItem}, \
         even: {to: number, up: self, down: 'self % 2 == 0 ? dyn(self) : dyn(null)'}, \
         'rules[].disk': {to: 'rules[].disks', with: oneItem}}, \
         reshaped: [{from: [cpu, memory], to: limits}, {from: args, to: args, key: name, value: value}, \
-        {from: labels, to: labels, renamedKeys: {app: application}}]}";
+        {from: users, to: users, key: name}, {from: labels, to: labels, renamedKeys: {app: application}}]}";
 
     #[test]
     fn what_a_spelling_has_no_room_for_is_left_out() {
@@ -320,6 +333,7 @@ mod tests {
                     {"name": "b", "value": "3"}, {"value": "4"}]}"#,
                 &["args[0]", "args[1].note", "args[3]"],
             ),
+            (r#"{"users": [{"name": "b", "x": 1}, {"name": "a", "tags": ["t"]}]}"#, &[]),
             (r#"{"number": 2}"#, &[]),
             (r#"{"number": 3}"#, &["number"]),
             (r#"{"rules": [{}, {"disks": [{"size": 1}, {"size": 2}]}]}"#, &["rules[1].disks[1]"]),
