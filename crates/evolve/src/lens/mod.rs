@@ -30,7 +30,7 @@ use wheelwright_document::{Arena, Entry, Value};
 pub(crate) use self::{
     census::Tally,
     lists::match_items,
-    same::{by_key, find, same, same_option},
+    same::{by_key, find, hash, same, same_option},
 };
 use self::{
     get::Get,

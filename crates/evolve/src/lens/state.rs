@@ -367,7 +367,13 @@ impl<'a> Slots<'a> {
                         self.has_misplaced |= !std::ptr::eq(&layout.objects[layout.home[field.slot]], object);
                         self.load_field(layout, field, value, Spelling::Ids);
                     }
-                    None => extras.strays.push(*entry),
+                    None => {
+                        let key = kept_as(id, is_own).unwrap_or(id);
+                        // Damage that comes on top of the same damage is not kept: a bag has a key once.
+                        if key == id || !entries.iter().any(|other| other.key == key) {
+                            extras.strays.push(Entry { key, value });
+                        }
+                    }
                 },
             }
         }
@@ -538,6 +544,22 @@ fn next_hidden<'l>(layout: &Layout, object: &'l StoredObject, id: &str, next: &m
     let (skipped, field) = ahead.enumerate().find(|(_, field)| *layout.texts[field.slot] == *id)?;
     *next += skipped + 1;
     Some(field)
+}
+
+/// How an entry of a bag is kept that is not what its key says: under one that means nothing, since what the key is for may
+/// have to be stored, too. The keys of computed fields mean something only in the bag of a scope.
+fn kept_as(key: &str, is_own: bool) -> Option<&'static str> {
+    match key {
+        IMPLICIT => Some("$damaged.implicit"),
+        UNKNOWN => Some("$damaged.unknown"),
+        BLOCKED => Some("$damaged.blocked"),
+        FOREIGN => Some("$damaged.foreign"),
+        ABSENT if is_own => Some("$damaged.absent"),
+        GONE if is_own => Some("$damaged.gone"),
+        GUARD if is_own => Some("$damaged.guard"),
+        HOOK if is_own => Some("$damaged.hook"),
+        _ => None,
+    }
 }
 
 fn value_of<'a>(entries: &[Entry<'a>], key: &str) -> Option<Value<'a>> {

@@ -149,6 +149,7 @@ fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
     let gone = unassessed(before, after, &differences);
     let mut found = respelled::at_the_same_place(before, after, &gone);
     found.extend(respelled::elsewhere(before, after, &gone, &found));
+    let found = respelled::apart(before, after, found);
     let settled: HashSet<NodeIndex> = found.iter().map(|pair| pair.gone).collect();
     let mut proposals: Vec<Proposal> = found.into_iter().map(|pair| pair.proposal).collect();
     for (node, difference) in gone.into_iter().filter(|(node, _)| !settled.contains(node)) {
