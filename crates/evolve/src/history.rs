@@ -154,7 +154,9 @@ impl VersionHistory {
     pub(crate) fn objects_above(&self, id: FieldId) -> impl Iterator<Item = FieldId> + '_ {
         let parent = |node: &NodeIndex| self.structure.node(*node).parent;
         let first = self.node_of(id).as_ref().and_then(parent);
-        std::iter::successors(first, parent).filter_map(|node| self.id(node))
+        let objects =
+            std::iter::successors(first, parent).filter(|node| self.structure.node(*node).shape == Shape::Object);
+        objects.filter_map(|node| self.id(node))
     }
 
     pub(crate) fn set_id(&mut self, node: NodeIndex, id: FieldId) {

@@ -66,7 +66,7 @@ const COMPUTED_V2: &str = r#"{"type":"object","properties":{"spec":{"type":"obje
     "limits":{"type":"object","additionalProperties":{"type":"string"}},
     "labels":{"type":"object","additionalProperties":{"type":"string"}},
     "full":{"type":"string"},"location":{"type":"string"},"country":{"type":"string"},
-    "knownAs":{"type":"string"},"tier":{"type":"string"},
+    "knownAs":{"type":"string"},"tier":{"type":"string"},"owner":{"type":"string"},
     "steps":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"waitSeconds":{"type":"integer"},
         "label":{"type":"string"}}}},
     "pools":{"type":"object","additionalProperties":{"type":"object","properties":{"graceSeconds":{"type":"number"}}}}}},
@@ -102,13 +102,13 @@ const COMPUTED_CHANGES: &str = r#"{
       {"from":["spec.first","spec.last"],"to":"spec.full","up":{"spec.full":"self.spec.first + ' ' + self.spec.last"},
         "down":{"spec.first":"self.spec.full.split(' ')[0]","spec.last":"self.spec.full.split(' ')[1]"}}],
     "derived":{
-      "up":{"spec.knownAs":"self.spec.nick","spec.tier":"'basic'","spec.steps[].label":"self.id"},
+      "up":{"spec.knownAs":"self.spec.nick","spec.tier":"'basic'","spec.owner":"metadata.name","spec.steps[].label":"self.id"},
       "down":{"spec.nick":"self.spec.knownAs"}},
     "hook":[{"name":"address","from":["spec.address"],"to":["spec.location","spec.country"]}]},
   "v3":{
     "removed":["spec.sizeBytes","spec.weightGrams","spec.portNumber","spec.argLine","spec.image","spec.disks","spec.cap",
       "spec.delaySeconds","spec.server","spec.extraArgs","spec.limits","spec.labels","spec.location","spec.country",
-      "spec.pools"],
+      "spec.pools","spec.owner"],
     "converted":{
       "spec.timeoutSeconds":{"to":"spec.timeout.milliseconds","with":{"scale":1000}},
       "spec.full":{"to":"spec.name","up":"self","down":"self"}},

@@ -122,14 +122,15 @@ fn shown_after(versions: &[&'static str; 2], changes: &'static str, writes: &[(&
         let lenses = kind.lenses_for(hub);
         let mut stored = None;
         for (version, document) in writes {
-            let (version, document) = (kind.version(version).unwrap(), arena.text(document).as_bytes());
-            let document = decode(document, &arena).unwrap();
-            let now = lenses.put(version, document, stored, Part::Whole, &arena).unwrap();
+            let (version, document) = (kind.version(version).expect("declared"), arena.text(document).as_bytes());
+            let document = decode(document, &arena).expect("JSON");
+            let now = lenses.put(version, document, stored, Part::Whole, &arena).expect("nothing is refused");
             assert_eq!(text(lenses.get(version, now, &arena)), text(document), "{writes:?}, hub {}", hub.position());
             stored = Some(now);
         }
         for (version, expected) in ["v1", "v2"].into_iter().zip(expected) {
-            let shown = lenses.get(kind.version(version).unwrap(), stored.unwrap(), &arena);
+            let shown =
+                lenses.get(kind.version(version).expect("declared"), stored.expect("something was written"), &arena);
             assert_eq!(text(shown), expected, "{version} after {writes:?}, hub {}", hub.position());
         }
     }

@@ -38,6 +38,8 @@ pub struct Generator {
     /// The names of all declared fields, for places where they mean nothing.
     names: Vec<Box<str>>,
     resource: Option<Resource>,
+    /// Edits may change metadata, too.
+    varies_metadata: bool,
 }
 
 /// What every document of a kind begins with.
@@ -119,7 +121,8 @@ impl Generator {
             let name = name.map(|name| Rule::of_node(name, &mut Patterns::default()));
             Resource { api_version: "example.com/v1".into(), kind: "Example".into(), name }
         });
-        let mut generator = Self { nodes: Vec::new(), leaves: Vec::new(), names: Vec::new(), resource };
+        let mut generator =
+            Self { nodes: Vec::new(), leaves: Vec::new(), names: Vec::new(), resource, varies_metadata: false };
         generator.add(schema, Selector::root(), None, &mut Patterns::default());
         generator.leaves = (0..generator.nodes.len()).filter(|at| generator.nodes[*at].is_leaf()).collect();
         generator.names.sort_unstable();
@@ -144,6 +147,12 @@ impl Generator {
                 node.rule.known.extend(values);
             }
         }
+        self
+    }
+
+    /// The same, with edits that may change metadata, too: where something is computed of it.
+    pub(super) fn varying_metadata(mut self, varies: bool) -> Self {
+        self.varies_metadata = varies;
         self
     }
 

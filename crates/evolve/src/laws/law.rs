@@ -3,7 +3,7 @@
 use wheelwright_document::{Arena, Value};
 
 use super::{
-    project::{disagreement, is_gone, may_be_filled_in, said, told},
+    project::{continued, disagreement, is_gone, may_be_filled_in, said, told},
     spelling::contradiction,
 };
 use crate::{Kind, Lenses, Part, VersionIndex, lens::same};
@@ -204,8 +204,8 @@ impl<'k> Hubs<'k> {
         }
     }
 
-    /// Holds what another version shows after a write against what it showed before: of what the writer cannot say, and
-    /// what is outside of lists and maps, nothing is gone.
+    /// Holds what another version shows after a write against what it showed before: of what the writer cannot say, nothing is
+    /// gone. In lists and maps that is held against items and values that the writer left as they were, wherever they are now.
     pub(crate) fn keeps<'a>(
         &'a self,
         hub: VersionIndex,
@@ -221,13 +221,15 @@ impl<'k> Hubs<'k> {
         let lenses = self.lenses(hub);
         for ((elements, id), expected) in said(reader_history, shown(reader, before)) {
             let is_filled = may_be_filled_in(history, id, expected);
-            if !elements.is_empty() || is_filled || lenses.says_in_any_spelling(writer, id) {
+            if is_filled || lenses.says_in_any_spelling(writer, id) {
                 continue;
             }
             let is_derived = lenses.may_be_derived(id);
-            if is_derived && !lenses.holds(before, id, arena) {
+            if is_derived && !(elements.is_empty() && lenses.holds(before, id, arena)) {
                 continue;
             }
+            let seen = (writer, writer_history, seen_before, seen_after);
+            let Some(elements) = continued(lenses, seen, elements) else { continue };
             let found = now.get(&(elements, id)).copied();
             let mut above = reader_history.objects_above(id);
             let is_kept = found.is_some_and(|found| is_derived || same(found, expected));

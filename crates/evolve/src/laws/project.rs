@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use wheelwright_document::{Owned, Value, encode};
 
-use crate::{FieldId, History, Lenses, NodeIndex, Shape, Step, VersionHistory, VersionIndex, lens::same};
+use crate::{
+    FieldId, History, Lenses, NodeIndex, Shape, Step, VersionHistory, VersionIndex,
+    lens::{same, same_option},
+};
 
 /// Every value without parts that a document has: in which items and values of lists and maps, of which field.
 pub(super) type Said<'a> = HashMap<(Vec<Element<'a>>, FieldId), Value<'a>>;
@@ -136,6 +139,42 @@ pub(super) fn is_gone(version: &VersionHistory, object: FieldId, before: Value<'
         found.map(|value| value.as_object().is_some())
     };
     find(before).is_some() && find(after) != Some(true)
+}
+
+/// Where an item or value of the outermost list or map is after a write, if its writer left it as it was and it can be told from
+/// all others, or if the writer cannot say the list or map at all; `None` if that cannot be said.
+pub(super) fn continued<'a>(
+    lenses: &Lenses,
+    (writer, version, before, after): (VersionIndex, &VersionHistory, Value<'a>, Value<'a>),
+    mut elements: Vec<Element<'a>>,
+) -> Option<Vec<Element<'a>>> {
+    let Some((outermost, _)) = elements.split_first_mut() else { return Some(elements) };
+    let (Element::Item(container, _) | Element::Value(container, _)) = *outermost;
+    let Some(path) = version.path_of(container) else {
+        return (!lenses.says_in_any_spelling(writer, container)).then_some(elements);
+    };
+    let find = |document: Value<'a>| {
+        path.steps().iter().try_fold(document, |at, step| match step {
+            Step::Field(name) => at.get(name),
+            _ => None,
+        })
+    };
+    let (before, after) = (find(before)?, find(after)?);
+    match outermost {
+        Element::Value(_, key) => same(before.get(key)?, after.get(key)?).then_some(elements),
+        Element::Item(_, position) => {
+            let (before, after) = (before.as_array()?, after.as_array()?);
+            let item = before.get(*position)?;
+            let keys = lenses.keys(writer, container);
+            let is_like = |other: &&Value<'a>| match keys {
+                [] => same(**other, *item),
+                keys => keys.iter().all(|key| same_option(other.get(key), item.get(key))),
+            };
+            let is_alone = [before, after].into_iter().all(|list| list.iter().filter(is_like).count() == 1);
+            *position = after.iter().position(|other| is_alone && same(*other, *item))?;
+            Some(elements)
+        }
+    }
 }
 
 /// A value as JSON, or that there is none.

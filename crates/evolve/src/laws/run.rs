@@ -175,6 +175,7 @@ impl<'k> Run<'k> {
             };
             let generator = generator.of_kind(&declaration.api_version(&version.name), kind.name_in(index));
             let generator = generator.knowing(convertible(kind.computations(), kind.history(), index));
+            let generator = generator.varying_metadata(kind.computations().read_metadata());
             let reached = vec![false; generator.nodes().len()];
             versions.push((index, generator, reached));
         }

@@ -1,6 +1,6 @@
 //! Facts in several spellings: what two versions say of one, held against each other, and values that can be converted.
 
-use wheelwright_document::{Arena, Number, Owned, Value};
+use wheelwright_document::{Arena, Entry, Number, Owned, Value};
 
 use crate::{
     Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step, VersionHistory,
@@ -127,7 +127,13 @@ pub(super) fn convertible(
             let structure = &history.version(version).structure;
             for at in paths {
                 let Some(node) = structure.find(&at.item) else { continue };
-                let values = examples(&link.respelled.with.item, structure.node(node).shape);
+                let values = match (&link.respelled.with.item, structure.element(node)) {
+                    (Conversion::RenamedKeys(pairs), Some(values)) => {
+                        let is_text = structure.node(values).shape == Shape::Scalar(Scalar::String);
+                        if is_text { maps(pairs) } else { Vec::new() }
+                    }
+                    (with, _) => examples(with, structure.node(node).shape),
+                };
                 if !values.is_empty() {
                     found.push((at.item.clone(), values));
                 }
@@ -135,6 +141,16 @@ pub(super) fn convertible(
         }
     }
     found
+}
+
+/// Maps with keys that are renamed, with those that they are renamed to, and with both.
+fn maps(pairs: &[(Box<str>, Box<str>)]) -> Vec<Owned> {
+    let map = |keys: &[&str]| {
+        let entries: Vec<_> = keys.iter().map(|key| Entry { key, value: Value::string(keys[0]) }).collect();
+        Owned::from(Value::Object(&entries))
+    };
+    let of_pair = |(old, new): &(Box<str>, Box<str>)| [map(&[old]), map(&[new]), map(&[old, new]), map(&[new, old])];
+    pairs.iter().flat_map(of_pair).chain([map(&[])]).collect()
 }
 
 fn examples(with: &Conversion, shape: Shape) -> Vec<Owned> {

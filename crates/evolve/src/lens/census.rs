@@ -42,6 +42,17 @@ impl Lenses {
         })
     }
 
+    /// The fields that tell the items of a list apart when a version is written through.
+    pub(crate) fn keys(&self, version: VersionIndex, list: FieldId) -> &[Box<str>] {
+        let views = self.scopes.iter().filter_map(|scope| Some((scope, scope.views[version.position()].as_ref()?)));
+        let mut fields = views.flat_map(|(scope, view)| {
+            let fields = view.objects.iter().flat_map(|object| &object.fields.list);
+            fields.map(|(_, field)| (scope.slots[field.slot].id, field))
+        });
+        let found = fields.find(|(id, _)| *id == list).and_then(|(_, field)| field.levels.first());
+        found.map_or(&[], |level| &level.keys)
+    }
+
     /// Whether a version shows a field, or another spelling of the same fact.
     pub(crate) fn says_in_any_spelling(&self, version: VersionIndex, id: FieldId) -> bool {
         let mut spellings = vec![id];

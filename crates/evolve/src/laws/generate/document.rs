@@ -410,7 +410,8 @@ impl<'a, 'r> Run<'a, 'r> {
         vec![entry("apiVersion", api_version), entry("kind", kind), metadata]
     }
 
-    fn metadata(&mut self, rule: Option<&'a Rule>) -> Value<'a> {
+    /// The metadata of a resource.
+    pub(super) fn metadata(&mut self, rule: Option<&'a Rule>) -> Value<'a> {
         let mut wish = Wish::default();
         if let Some(rule) = rule {
             rule.expand(&mut wish, None, self.random);

@@ -7,6 +7,9 @@ use super::{Shape, Values, document::Run, free, rule::Wish};
 impl<'a> Run<'a, '_> {
     /// A document after an edit or a few.
     pub(super) fn mutated(mut self, mut document: Value<'a>) -> Value<'a> {
+        if self.generator.varies_metadata && self.random.one_in(4) {
+            document = self.with_other_metadata(document);
+        }
         let before = document;
         let edits = [1, 1, 2, 3][self.random.below(4)];
         for attempt in 0..edits + 3 {
@@ -19,6 +22,16 @@ impl<'a> Run<'a, '_> {
             document = self.edited_at(document, Some(0), &mut target, containers).unwrap_or(document);
         }
         document
+    }
+
+    fn with_other_metadata(&mut self, document: Value<'a>) -> Value<'a> {
+        let (Value::Object(entries), Some(resource)) = (document, &self.generator.resource) else { return document };
+        let metadata = self.metadata(resource.name.as_ref());
+        let is_metadata = |entry: &Entry<'a>| entry.key == "metadata";
+        let entries = entries
+            .iter()
+            .map(|entry| Entry { value: if is_metadata(entry) { metadata } else { entry.value }, ..*entry });
+        Value::Object(self.arena.slice_from(entries))
     }
 
     /// How many values could be edited.
