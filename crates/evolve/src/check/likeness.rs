@@ -15,7 +15,7 @@ pub(crate) struct Candidate {
 /// Fields of which changes say what became of them, or what they are computed from: they are nothing else under another
 /// name.
 pub(crate) struct Computed {
-    before: HashSet<NodeIndex>,
+    pub(crate) before: HashSet<NodeIndex>,
     after: HashSet<NodeIndex>,
 }
 
@@ -68,7 +68,10 @@ pub(crate) fn probable_renames(
         let unmatched = level.iter().filter(|node| !found.contains(node));
         let is_object = |node: &&NodeIndex| before.version.structure.node(**node).shape == Shape::Object;
         let below = unmatched.filter(is_object).flat_map(children);
-        level = below.filter(|node| !computed.before.contains(node)).collect();
+        let is_open = |node: &NodeIndex| {
+            !computed.before.contains(node) && after.version.counterpart(before.version, *node).is_none()
+        };
+        level = below.filter(is_open).collect();
     }
     offer.list
 }

@@ -123,6 +123,27 @@ fn a_removed_parent_accounts_for_everything_below_it() {
 }
 
 #[test]
+fn an_object_is_accounted_for_with_everything_in_it() {
+    let versions = "v1: {type: object, properties: {a: {type: object, properties: {b: {type: string}, c: {type: object, \
+                    properties: {d: {type: string}}}}}}}\n\
+                    v2: {type: object, properties: {b: {type: string}, nothingLikeThat: {type: integer}}}\n";
+    let found = |changes: &str| told(&Case::new(&format!("{versions}changes: {{v2: {{{changes}}}}}")).findings());
+    assert_eq!(found("renamed: {a.b: b}, removed: [a.c.d]"), [""; 0]);
+    assert_eq!(found("converted: {a.b: {to: b, with: {values: {x: y}}}}, removed: [a.c]"), [""; 0]);
+    assert_eq!(found("renamed: {a.b: b}"), ["WW150 a (object) disappeared in v2, and no change says why"]);
+}
+
+#[test]
+fn what_was_renamed_out_of_an_object_is_not_offered_again() {
+    let case = Case::new(
+        "v1: {type: object, properties: {a: {type: object, properties: {size: {type: integer}}}, b: {type: object}}}\n\
+         v2: {type: object, properties: {count: {type: integer}, b: {type: object, properties: {size: {type: integer}}}}}\n\
+         changes: {v2: {renamed: {a.size: count}}}",
+    );
+    assert_eq!(told(&case.findings()), [""; 0]);
+}
+
+#[test]
 fn a_field_that_is_said_to_be_new_replaces_nothing_by_accident() {
     let versions =
         "v1: {type: object, properties: {a: {type: string}}}\nv2: {type: object, properties: {a: {type: string}}}\n";
