@@ -684,7 +684,8 @@ rules! {
     }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
-        why: "the version that has it does not show it; what it would be computed from stays stored as it was written",
+        why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \
+            written",
         mend: "correct the value in the document, or make the conversion or expression accept it",
     }
     CONVERSION_DRIFTS: "WW221" "conversion-drifts" Note {
