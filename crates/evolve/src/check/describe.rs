@@ -103,6 +103,16 @@ impl Incompatibility {
                     let lacking: Vec<_> = lacking.iter().map(VersionName::as_str).collect();
                     let _ = write!(
                         text,
+            What::SpelledDefaultChanged { from, default, frozen } => {
+                let (from, default) = (names(from), spelled(default));
+                let kept = match frozen {
+                    Some(value) => format!("it is {} for readers", spelled(value)),
+                    None => "readers find nothing".to_owned(),
+                };
+                format!(
+                    "the default of {field} is {default} in {version}, and where {from} was left out in {other}, {kept}"
+                )
+            }
                         ": a reader that does not know who wrote a record cannot tell it from one of {}, which lacks the field",
                         lacking.join(" or ")
                     );
@@ -177,6 +187,13 @@ impl Incompatibility {
                 )
             }
             What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
+            What::SpelledDefaultChanged { frozen, .. } => {
+                let kept = match frozen {
+                    Some(value) => format!("make it {}", spelled(value)),
+                    None => "leave it out".to_owned(),
+                };
+                format!("leave it, if it is for new documents of {} only; else {kept}", self.version)
+            }
                 format!("if that has not changed, add:\n{}", lines())
             }
             What::ZeroLost { zero, .. } => {

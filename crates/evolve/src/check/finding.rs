@@ -158,6 +158,15 @@ pub enum What {
     KeysChanged {
         /// Those of the other version.
         before: Vec<Box<str>>,
+    /// A new spelling of a fact has another default than what the fact is filled in with.
+    SpelledDefaultChanged {
+        /// What it is converted from.
+        from: Vec<Selector>,
+        /// Its default.
+        default: Owned,
+        /// What readers fill in for good: the default of the other spelling, converted.
+        frozen: Option<Owned>,
+    },
         /// Those of this one.
         after: Vec<Box<str>>,
     },
@@ -297,7 +306,7 @@ impl What {
             Self::Tightened(_) => &rules::LIMIT_TIGHTENED,
             Self::TextChanged { .. } => &rules::PATTERN_CHANGED,
             Self::NullRefused => &rules::NULL_TAKEN_AWAY,
-            Self::DefaultChanged { .. } => &rules::DEFAULT_CHANGED,
+            Self::DefaultChanged { .. } | Self::SpelledDefaultChanged { .. } => &rules::DEFAULT_CHANGED,
             Self::DefaultRejected { .. } => &rules::STORAGE_DEFAULT_REJECTED,
             Self::ZeroLost { .. } => &rules::ZERO_VALUE_LOST,
             Self::KeysChanged { .. } => &rules::KEYS_CHANGED,

@@ -90,7 +90,9 @@ fn the_default_of_a_fact_is_converted_with_it() {
     assert_eq!(changed(""), [""; 0]);
     assert_eq!(
         changed(", default: 5"),
-        ["WW160 the default of spec.seconds is 600 in v1 and 5 in v2; readers of old records keep filling in 600"]
+        [
+            "WW160 the default of spec.seconds is 5 in v2, and where spec.timeout was left out in v1, it is 600 for readers"
+        ]
     );
 }
 
