@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Owned, write_yaml};
 
 use super::{
     Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, Narrower, What, diff::spelled,
-    example::string,
+    example::string, lines_of,
 };
 use crate::{Conversion, Selector, Step, Union, VersionName};
 
@@ -147,7 +147,11 @@ impl Incompatibility {
         let lines = || changes_text(&self.version, &self.additions);
         let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
         match &self.what {
-            What::Removed { .. } => format!("if it is gone for good, say so:\n{}", lines()),
+            What::Removed { .. } => {
+                let conversion = self.conversion();
+                let gone = if conversion.is_empty() { "if it is gone for good, say so" } else { "say that it is gone" };
+                format!("{conversion}{gone}:\n{}", lines())
+            }
             What::ProbablyRenamed { .. } => {
                 let removed = [Addition::Removed(self.field.clone())];
                 format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
@@ -156,7 +160,8 @@ impl Incompatibility {
                 format!("give the new spelling another name, or say that the old field is gone:\n{}", lines())
             }
             What::Replaced { .. } => {
-                format!("give the new field another name, or say that the old one is gone:\n{}", lines())
+                let conversion = self.conversion();
+                format!("{conversion}give the new field another name, or say that the old one is gone:\n{}", lines())
             }
             What::NewlyRequired { derived: None, .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
@@ -224,6 +229,13 @@ impl Likeness {
             Self::SameName => "they have the same name and shape",
             Self::Description => "they have the same description",
             Self::OnlyPair => "they are the only ones of their object",
+
+    /// How to say that the field has another spelling, if it probably has.
+    fn conversion(&self) -> String {
+        let Some(proposal) = &self.proposal else { return String::new() };
+        let lines: Vec<String> = lines_of(&self.version, std::slice::from_ref(proposal)).collect();
+        format!("if it is the same in another form, add:\n{}\nif not, ", lines.join("\n"))
+    }
         }
     }
 }

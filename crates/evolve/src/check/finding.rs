@@ -3,7 +3,7 @@
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::{Level, Rule, rules};
 
-use super::{Limit, Narrower};
+use super::{Limit, Narrower, Proposal};
 use crate::{Maturity, Selector, Union, VersionName};
 
 /// Something about a version that those who use another one have to know.
@@ -26,6 +26,8 @@ pub struct Incompatibility {
     pub related: Option<Span>,
     /// What to add to the changes, if that mends it.
     pub additions: Vec<Addition>,
+    /// A conversion that the field and one that came are probably two spellings of.
+    pub proposal: Option<Proposal>,
     /// A small document that shows it.
     pub example: Option<Example>,
 }
@@ -269,6 +271,7 @@ impl Incompatibility {
     pub(crate) fn is_filled_alike(&self) -> bool {
         match &self.what {
             What::DefaultChanged { before, after, frozen } => {
+            proposal: None,
                 before.as_ref().or(frozen.as_ref()) == after.as_ref().or(frozen.as_ref())
             }
             _ => false,

@@ -30,6 +30,7 @@ pub use finding::{Addition, Example, Incompatibility, Likeness, What};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;
+pub(crate) use propose::lines_of;
 
 use sample::Samples;
 use side::Schemas;

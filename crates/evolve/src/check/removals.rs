@@ -1,12 +1,13 @@
 //! Fields that are gone without a word, and those that are probably there under another name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use wheelwright_findings::Level;
 
 use super::{
-    Addition, Change, Difference, Incompatibility, Likeness, What,
+    Addition, Change, Difference, Incompatibility, Likeness, Proposal, What,
     likeness::{Candidate, Computed, probable_renames},
+    propose::conversions,
     side::Side,
 };
 use crate::{NodeIndex, Selector, Shape};
@@ -24,8 +25,12 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
     }
     let offered: HashSet<NodeIndex> = renames.iter().map(|candidate| candidate.gone).collect();
     let is_open = |node: NodeIndex| !offered.contains(&node) && !is_emptied(before, after, node, &computed);
-    for (node, difference) in gone.iter().filter(|(node, _)| is_open(*node)) {
-        findings.push(removal(before, after, *node, difference, differences));
+    let open: Vec<(NodeIndex, &Difference)> = gone.into_iter().filter(|(node, _)| is_open(*node)).collect();
+    let mut conversions: HashMap<NodeIndex, Proposal> =
+        conversions(before, after, &open).into_iter().map(|pair| (pair.gone, pair.proposal)).collect();
+    for (node, difference) in open {
+        let found = removal(before, after, node, difference, differences);
+        findings.push(Incompatibility { proposal: conversions.remove(&node), ..found });
     }
     findings.sort_by(|a, b| a.field.cmp(&b.field));
     findings
