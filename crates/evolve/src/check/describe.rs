@@ -43,6 +43,19 @@ impl Incompatibility {
                     "{value} becomes {up} as {field} in {version}, which {other} reads as {down}, and that becomes {again}"
                 )
             }
+            What::Refused { from, value, becomes: Some(becomes), reason } => format!(
+                "{value}, valid for {} in {other}, becomes {becomes} as {field} in {version}, which refuses it: {reason}",
+                names(from)
+            ),
+            What::Refused { from, value, becomes: None, reason } => {
+                format!("{value}, valid for {} in {other}, cannot become {field} of {version}: {reason}", names(from))
+            }
+            What::ValueNotListed { value, listed } => {
+                format!(
+                    "the changes name {value:?}, which is no value of {field} in {version}: it takes {}",
+                    listing(listed)
+                )
+            }
             What::SpellingStays { to } => format!(
                 "{field} is converted into {} in {version}, and {version} still has a {field}, which is another field",
                 names(to)
@@ -90,6 +103,16 @@ impl Incompatibility {
                     "the default of {field} is {was} in {other} and {is} in {version}; readers of old records {kept}"
                 )
             }
+            What::SpelledDefaultChanged { from, default, frozen } => {
+                let (from, default) = (names(from), spelled(default));
+                let kept = match frozen {
+                    Some(value) => format!("it is {} for readers", spelled(value)),
+                    None => "readers find nothing".to_owned(),
+                };
+                format!(
+                    "the default of {field} is {default} in {version}, and where {from} was left out in {other}, {kept}"
+                )
+            }
             What::DefaultRejected { value, reason } => {
                 let value = spelled(value);
                 format!("readers fill in {value} where {field} is absent, which {version} refuses: {reason}")
@@ -103,16 +126,6 @@ impl Incompatibility {
                     let lacking: Vec<_> = lacking.iter().map(VersionName::as_str).collect();
                     let _ = write!(
                         text,
-            What::SpelledDefaultChanged { from, default, frozen } => {
-                let (from, default) = (names(from), spelled(default));
-                let kept = match frozen {
-                    Some(value) => format!("it is {} for readers", spelled(value)),
-                    None => "readers find nothing".to_owned(),
-                };
-                format!(
-                    "the default of {field} is {default} in {version}, and where {from} was left out in {other}, {kept}"
-                )
-            }
                         ": a reader that does not know who wrote a record cannot tell it from one of {}, which lacks the field",
                         lacking.join(" or ")
                     );
@@ -174,6 +187,13 @@ impl Incompatibility {
                 "make it optional in {}: it was published without a default, so that a default now is for new documents only",
                 self.version
             ),
+            What::SpelledDefaultChanged { frozen, .. } => {
+                let kept = match frozen {
+                    Some(value) => format!("make it {}", spelled(value)),
+                    None => "leave it out".to_owned(),
+                };
+                format!("leave it, if it is for new documents of {} only; else {kept}", self.version)
+            }
             What::DefaultChanged { .. } if self.is_filled_alike() && self.additions.is_empty() => {
                 "leave it: nothing has to be done".to_owned()
             }
@@ -192,13 +212,6 @@ impl Incompatibility {
                 )
             }
             What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
-            What::SpelledDefaultChanged { frozen, .. } => {
-                let kept = match frozen {
-                    Some(value) => format!("make it {}", spelled(value)),
-                    None => "leave it out".to_owned(),
-                };
-                format!("leave it, if it is for new documents of {} only; else {kept}", self.version)
-            }
                 format!("if that has not changed, add:\n{}", lines())
             }
             What::ZeroLost { zero, .. } => {
@@ -216,6 +229,13 @@ impl Incompatibility {
             _ => self.rule().mend.to_owned(),
         }
     }
+
+    /// How to say that the field has another spelling, if it probably has.
+    fn conversion(&self) -> String {
+        let Some(proposal) = &self.proposal else { return String::new() };
+        let lines: Vec<String> = lines_of(&self.version, std::slice::from_ref(proposal)).collect();
+        format!("if it is the same in another form, add:\n{}\nif not, ", lines.join("\n"))
+    }
 }
 
 impl Likeness {
@@ -229,13 +249,6 @@ impl Likeness {
             Self::SameName => "they have the same name and shape",
             Self::Description => "they have the same description",
             Self::OnlyPair => "they are the only ones of their object",
-
-    /// How to say that the field has another spelling, if it probably has.
-    fn conversion(&self) -> String {
-        let Some(proposal) = &self.proposal else { return String::new() };
-        let lines: Vec<String> = lines_of(&self.version, std::slice::from_ref(proposal)).collect();
-        format!("if it is the same in another form, add:\n{}\nif not, ", lines.join("\n"))
-    }
         }
     }
 }

@@ -96,6 +96,24 @@ pub enum What {
         /// What that is converted to.
         again: String,
     },
+    /// A valid value of the other version becomes, once it is converted, nothing or one that is refused.
+    Refused {
+        /// The fields that have it there.
+        from: Vec<Selector>,
+        /// The value.
+        value: String,
+        /// What it is converted to; nothing if it cannot be.
+        becomes: Option<String>,
+        /// Why that is refused, or why it cannot be converted.
+        reason: String,
+    },
+    /// A change names a value that the field does not take.
+    ValueNotListed {
+        /// The value.
+        value: Box<str>,
+        /// Those that it takes.
+        listed: Vec<Owned>,
+    },
     /// A field is converted into others, and still there.
     SpellingStays {
         /// What it is converted into.
@@ -140,6 +158,15 @@ pub enum What {
         /// What readers fill in for good.
         frozen: Option<Owned>,
     },
+    /// A new spelling of a fact has another default than what the fact is filled in with.
+    SpelledDefaultChanged {
+        /// What it is converted from.
+        from: Vec<Selector>,
+        /// Its default.
+        default: Owned,
+        /// What readers fill in for good: the default of the other spelling, converted.
+        frozen: Option<Owned>,
+    },
     /// What readers fill in is no value of the field in this version.
     DefaultRejected {
         /// What they fill in.
@@ -160,15 +187,6 @@ pub enum What {
     KeysChanged {
         /// Those of the other version.
         before: Vec<Box<str>>,
-    /// A new spelling of a fact has another default than what the fact is filled in with.
-    SpelledDefaultChanged {
-        /// What it is converted from.
-        from: Vec<Selector>,
-        /// Its default.
-        default: Owned,
-        /// What readers fill in for good: the default of the other spelling, converted.
-        frozen: Option<Owned>,
-    },
         /// Those of this one.
         after: Vec<Box<str>>,
     },
@@ -253,6 +271,7 @@ impl Incompatibility {
             span: Span::default(),
             related: None,
             additions: Vec::new(),
+            proposal: None,
             example: None,
         }
     }
@@ -271,7 +290,6 @@ impl Incompatibility {
     pub(crate) fn is_filled_alike(&self) -> bool {
         match &self.what {
             What::DefaultChanged { before, after, frozen } => {
-            proposal: None,
                 before.as_ref().or(frozen.as_ref()) == after.as_ref().or(frozen.as_ref())
             }
             _ => false,
@@ -303,6 +321,8 @@ impl What {
             Self::Widened { .. } => &rules::SHAPE_WIDENED,
             Self::NewlyRequired { .. } => &rules::NEWLY_REQUIRED,
             Self::Drifts { .. } => &rules::CONVERSION_DRIFTS,
+            Self::Refused { .. } => &rules::CONVERSION_REFUSED,
+            Self::ValueNotListed { .. } => &rules::VALUE_NOT_LISTED,
             Self::SpellingStays { .. } => &rules::SPELLING_STAYS,
             Self::SpellingTaken { .. } => &rules::SPELLING_TAKEN,
             Self::ValuesRefused { .. } | Self::ValuesUnlisted { .. } => &rules::ENUM_MEMBER_REMOVED,
