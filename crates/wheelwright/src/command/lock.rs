@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use wheelwright_catalog::{Catalog, Kind, OnDisk, write_lock};
 use wheelwright_evolve::{
-    History, HubMove, Lock, VersionHistory, VersionName,
+    self as evolve, History, HubMove, Lock, VersionHistory, VersionName,
     check::{Incompatibility, check},
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -13,7 +13,7 @@ use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks, changed_lines},
     report::{plural, say_errors, write_to_reader},
-    subject::{Subject, chosen, full_name},
+    subject::{Subject, chosen, full_name, is_unregistered_hook},
 };
 
 /// What is locked, and whether it is written.
@@ -128,7 +128,10 @@ fn grow<'k>(
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
         let locked = file.lock.locked(declaration);
-        let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
+        let (history, _) = History::derive(declaration, locked.map(|locked| locked.history()));
+        let continued = locked.map(|locked| (locked.history(), locked.hub()));
+        let mut problems = evolve::Kind::compile(declaration, continued).1;
+        problems.retain(|problem| !is_unregistered_hook(problem));
         let is_refused = problems.iter().any(|problem| problem.rule.level == Level::Error);
         findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
         if is_refused {
