@@ -30,8 +30,7 @@ fn unlisted(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibi
     let Conversion::Values(pairs) = &link.respelled.with.item else { return Vec::new() };
     let mut findings = Vec::new();
     let (old, new): (Vec<&str>, Vec<&str>) = pairs.iter().map(|(old, new)| (&**old, &**new)).unzip();
-    let sides = [(before, after, &link.respelled.from, old), (after, before, &link.respelled.to, new)];
-    for (side, other, paths, values) in sides {
+    for (side, paths, values) in [(before, &link.respelled.from, old), (after, &link.respelled.to, new)] {
         let field = &paths[0].item;
         let Some(node) = side.version.structure.find(field) else { continue };
         let Some(schema) = side.schema(node) else { continue };
@@ -39,11 +38,12 @@ fn unlisted(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibi
         let listed = if is_open { known(schema) } else { &schema.checks.r#enum };
         let texts = spellings(listed);
         let is_text = side.version.structure.node(node).shape == Shape::Scalar(Scalar::String);
-        let value = |text: &str| if is_text { string(text) } else { Owned::Number(text.into()) };
-        for text in values.into_iter().filter(|text| !listed.is_empty() && !texts.contains(&spelled(&value(text)))) {
+        // Numbers and booleans are named by their spelling.
+        let is_listed = |text: &str| texts.contains(&spelled(&string(text))) || !is_text && texts.contains(text);
+        for text in values.into_iter().filter(|text| !listed.is_empty() && !is_listed(text)) {
             let what = What::ValueNotListed { value: text.into(), listed: listed.to_vec() };
-            let found = Incompatibility::new(&side.version.name, Some(&other.version.name), field.clone(), what)
-                .at(link.respelled.with.span, side.place(node, "enum"));
+            let found = Incompatibility::new(&side.version.name, None, field.clone(), what)
+                .at(link.respelled.with.span, Default::default());
             // An open enum does not list all values that there are.
             let level = if is_open { found.level.min(Level::Note) } else { found.level };
             findings.push(Incompatibility { level, ..found });
@@ -101,7 +101,7 @@ impl Way<'_> {
         let ((target, nodes), (source, _)) = (self.target, self.source);
         let field = target.version.structure.selector(nodes[position]);
         let found = Incompatibility::new(&target.version.name, Some(&source.version.name), field, what)
-            .at(self.link.respelled.with.span, target.place(nodes[position], ""));
+            .at(self.link.respelled.with.span, source.place(self.source.1[0], ""));
         let level = if is_grave { found.level } else { found.level.min(Level::Note) };
         Some(Incompatibility { level, ..found })
     }

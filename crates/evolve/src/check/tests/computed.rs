@@ -173,6 +173,7 @@ fn where_every_valid_value_is_one_of_the_other_version_nothing_is_told() {
         (text, "{type: array, items: {type: integer}}", "with: {joined: ';'}"),
         (text, text, "up: \"self.split(':')[1]\", down: \"'a:' + self\""),
         ("{type: number}", "{type: number}", "with: {scale: 3}"),
+        ("{type: integer, enum: [1, 2]}", "{type: string, enum: [one, '2']}", "with: {values: {'1': one}}"),
     ] {
         assert_eq!(converted(old, new, with), [], "{old} {new} {with}");
     }
