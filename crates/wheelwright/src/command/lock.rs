@@ -13,7 +13,7 @@ use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks, changed_lines},
     report::{plural, say_errors, write_to_reader},
-    subject::{Subject, chosen, full_name, is_unregistered_hook},
+    subject::{Subject, chosen, full_name},
 };
 
 /// What is locked, and whether it is written.
@@ -128,22 +128,21 @@ fn grow<'k>(
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
         let locked = file.lock.locked(declaration);
-        let (history, _) = History::derive(declaration, locked.map(|locked| locked.history()));
-        let continued = locked.map(|locked| (locked.history(), locked.hub()));
-        let mut problems = evolve::Kind::compile(declaration, continued).1;
-        problems.retain(|problem| !is_unregistered_hook(problem));
-        let is_refused = problems.iter().any(|problem| problem.rule.level == Level::Error);
-        findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
-        if is_refused {
-            continue;
-        }
-        let doubts = check(declaration, &history, None).into_iter().filter(|found| {
+        // What is computed is locked, too, and has to fit its fields.
+        let (compiled, problems) =
+            evolve::Kind::compile(declaration, locked.map(|locked| (locked.history(), locked.hub())));
+        let problems: Vec<Finding> = problems.into_iter().map(|problem| subject.problem(problem)).collect();
+        let is_refused = problems.iter().any(|problem| problem.level == Level::Error);
+        findings.extend(problems);
+        let Some(compiled) = compiled.filter(|_| !is_refused) else { continue };
+        let history = compiled.history();
+        let doubts = check(declaration, history, None).into_iter().filter(|found| {
             let locked = locked.map(|locked| locked.history());
-            locked.is_none_or(|locked| !is_settled(locked, &history, found))
+            locked.is_none_or(|locked| !is_settled(locked, history, found))
         });
         grown.doubts.extend(doubts.filter_map(|found| doubt(&subject, &found)));
         let asked = hub.filter(|(moved, _)| std::ptr::eq(*moved, kind)).map(|(_, hub)| hub);
-        match grown.lock.grow(declaration, &history, asked) {
+        match grown.lock.grow(declaration, history, asked) {
             Ok(lock) => grown.lock = lock,
             Err(problems) => findings.extend(problems.into_iter().map(|problem| subject.problem(problem))),
         }
