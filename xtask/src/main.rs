@@ -64,6 +64,8 @@ fn test() -> Result<(), String> {
     ensure_component("clippy")?;
     cargo(["fmt", "--all", "--check"])?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
+    // Tests switch on features that the command does not have.
+    cargo(["check", "--package", "wheelwright", "--quiet"])?;
     cargo(["test", "--workspace", "--no-fail-fast", "--quiet"])
 }
 

@@ -1,11 +1,11 @@
 //! Conversion of documents that are stored nowhere: from one version to another, and there and back.
 
-use std::{collections::HashSet, error::Error, fmt};
+use std::{error::Error, fmt};
 
-use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+use wheelwright_document::{Arena, Value};
 use wheelwright_schema::AdmitError;
 
-use crate::{FieldId, Kind, NodeIndex, Part, PutError, Shape, Trouble, VersionHistory, VersionIndex};
+use crate::{Kind, Part, PutError, Trouble, VersionIndex};
 
 /// Why a document cannot be converted.
 #[derive(Clone, Debug)]
@@ -58,8 +58,7 @@ impl Kind {
         document: Value<'a>,
         arena: &'a Arena,
     ) -> Result<Value<'a>, ConvertError> {
-        let stored = self.put(from, self.normal_object(from, document, arena)?, None, Part::Whole, arena)?;
-        Ok(self.get(to, stored, arena))
+        Ok(self.lenses().convert(from, to, self.normal_object(from, document, arena)?, arena)?)
     }
 
     /// As [`convert`](Self::convert), and what could not be computed on the way.
@@ -116,18 +115,6 @@ impl Kind {
         Ok((back, self.on_the_way(from, via, troubles.into_iter().chain(others))))
     }
 
-    /// The fields of a document that another version cannot say, and which are therefore not in what
-    /// [`convert`](Self::convert) gives. The list ends once it has four megabytes: all paths can be as long as the square
-    /// of the document.
-    pub fn left_out(&self, from: VersionIndex, to: VersionIndex, document: Value<'_>) -> Vec<FieldPath> {
-        let is_pruned = self.program(from).is_some();
-        let (from, to) = (self.history().version(from), self.history().version(to));
-        let said_otherwise = self.facts().said_otherwise(to);
-        let mut search = LeftOut { kind: self, is_pruned, from, to, said_otherwise, found: Vec::new(), bytes: 0 };
-        search.content(from.structure.root(), document, &Path::Root);
-        search.found
-    }
-
     /// The normal form of a new document, which must be an object.
     fn normal_object<'a>(
         &'a self,
@@ -155,86 +142,6 @@ impl Kind {
             }
         }
         told
-    }
-}
-
-/// Looks for what a version cannot say.
-struct LeftOut<'k> {
-    kind: &'k Kind,
-    /// What the version of the document does not know is no part of it, and its schema says so.
-    is_pruned: bool,
-    from: &'k VersionHistory,
-    to: &'k VersionHistory,
-    /// The fields that the other version has in another spelling.
-    said_otherwise: HashSet<FieldId>,
-    found: Vec<FieldPath>,
-    bytes: usize,
-}
-
-/// How much text is written down about one document.
-const MOST_BYTES: usize = 4 << 20;
-
-impl LeftOut<'_> {
-    /// A value of a node that the other version has, or whose parts it may have elsewhere.
-    fn content(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
-        let structure = &self.from.structure;
-        match (structure.node(node).shape, structure.element(node), value) {
-            (Shape::Object, _, Value::Object(entries)) => {
-                let is_envelope = |key: &str| {
-                    node == structure.root()
-                        && self.kind.is_resource()
-                        && matches!(key, "apiVersion" | "kind" | "metadata")
-                };
-                for Entry { key, value } in entries.iter().filter(|entry| !is_envelope(entry.key)) {
-                    let path = Path::Child(path, key);
-                    match structure.child(node, key) {
-                        Some(child) => self.field(child, *value, &path),
-                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
-                            self.push(&path);
-                        }
-                        None if !structure.node(node).keeps_unknown && !self.is_pruned => self.push(&path),
-                        None => {}
-                    }
-                }
-            }
-            (Shape::List, Some(element), Value::Array(items)) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.content(element, *item, &Path::Index(path, index));
-                }
-            }
-            (Shape::Map, Some(element), Value::Object(entries)) => {
-                for Entry { key, value } in entries {
-                    self.content(element, *value, &Path::Key(path, key));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn field(&mut self, node: NodeIndex, value: Value<'_>, path: &Path<'_>) {
-        if self.from.id(node).is_some_and(|id| self.said_otherwise.contains(&id)) {
-            return;
-        }
-        let is_said = self.to.counterpart(self.from, node).is_some();
-        let has_fields = self.from.structure.node(node).shape == Shape::Object
-            && value.as_object().is_some_and(|entries| !entries.is_empty());
-        if is_said || has_fields {
-            self.content(node, value, path);
-        } else if !value.is_null() {
-            self.push(path);
-        }
-    }
-
-    fn push(&mut self, path: &Path<'_>) {
-        if self.bytes <= MOST_BYTES {
-            let path = path.to_field_path();
-            self.bytes += path.as_str().len();
-            self.found.push(path);
-        }
-    }
-
-    fn keeps_unknown(&self, node: NodeIndex) -> bool {
-        self.to.counterpart(self.from, node).is_some_and(|node| self.to.structure.node(node).keeps_unknown)
     }
 }
 
@@ -289,25 +196,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_a_version_cannot_say_is_told() {
-        let v1 = "{type: object, properties: {gone: {type: object, properties: {moved: {type: string}, lost: {type: string}}}, \
-                  any: {type: object, x-kubernetes-preserve-unknown-fields: true}, \
-                  list: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}}}";
-        let v2 = "{type: object, properties: {moved: {type: string}, any: {type: object}, \
-                  list: {type: array, items: {type: object, properties: {a: {type: string}}}}}}";
-        let changes = "v2: {renamed: {gone.moved: moved}, removed: [gone, 'list[].b']}";
-        let kind = kind(&[("v1", v1), ("v2", v2)], changes, "v2");
-        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
-        let arena = Arena::new();
-        let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
-        let left_out = |from, to| -> Vec<String> {
-            kind.left_out(from, to, document(json, &arena)).iter().map(ToString::to_string).collect()
-        };
-        assert_eq!(left_out(v1, v2), ["gone.lost", "any.x", "list[1].b"]);
-        assert!(left_out(v1, v1).is_empty());
-    }
-
     const SPELLED: [(&str, &str); 3] = [
         (
             "v1",
@@ -324,19 +212,6 @@ mod tests {
     const RESPELLED: &str = "{v2: {converted: {timeout: {to: timeoutSeconds, with: durationSeconds}, \
         disk: {to: disks, with: oneItem}}, reshaped: [{from: endpoint, to: [host, port], template: '{host}:{port}'}]}, \
         v3: {removed: [port, disks]}}";
-
-    #[test]
-    fn what_a_version_says_in_another_spelling_is_not_left_out() {
-        let kind = kind(&SPELLED, RESPELLED, "v2");
-        let arena = Arena::new();
-        let json = r#"{"timeout": "10m", "endpoint": "a:1", "disk": {"size": 1}}"#;
-        let left_out = |to: &str| -> Vec<String> {
-            let [v1, to] = ["v1", to].map(|name| kind.version(name).unwrap());
-            kind.left_out(v1, to, document(json, &arena)).iter().map(ToString::to_string).collect()
-        };
-        assert_eq!(left_out("v2"), [""; 0]);
-        assert_eq!(left_out("v3"), ["endpoint", "disk.size"], "only a part of the endpoint is there");
-    }
 
     #[test]
     fn what_could_not_be_computed_is_told_to_those_who_would_have_read_it() {

@@ -61,7 +61,7 @@ pub enum Because {
     },
     /// Nobody wrote the object; fields are in it that the document has elsewhere.
     Implied,
-    /// It names the version that the document was converted to.
+    /// It names the version that the document was converted to, or is how that version names the kind.
     Asked,
 }
 
@@ -169,8 +169,8 @@ impl<'a> Walk<'a, '_> {
         for Entry { key, value } in entries.iter().copied() {
             let outside = self.enter(TrailStep::Field(key.into()), Token::Name(key));
             match self.to.structure.child(node, key) {
-                _ if has_envelope && key == "apiVersion" => self.push(value, Because::Asked),
-                _ if has_envelope && matches!(key, "kind" | "metadata") => {
+                _ if has_envelope && matches!(key, "apiVersion" | "kind") => self.push(value, Because::Asked),
+                _ if has_envelope && key == "metadata" => {
                     self.value(value, &self.child(&Origin::document(), key));
                 }
                 Some(child) => self.field(child, value),

@@ -379,7 +379,8 @@ mod tests {
         let arena = Arena::new();
         let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
         let unknown = document(&PERSON.replace(r#""a""#, r#""unknown""#), &arena);
-        let left_out: Vec<_> = kind.left_out(v1, v2, unknown).iter().map(ToString::to_string).collect();
+        let left_out = kind.left_out(v1, v2, unknown, (unknown, &[]), &arena);
+        let left_out: Vec<_> = left_out.iter().map(ToString::to_string).collect();
         assert_eq!(left_out, ["spec.unknown"], "no schema tells, so that it is told here");
     }
 }

@@ -56,6 +56,7 @@ mod identify;
 mod kind;
 mod kind_name;
 pub mod laws;
+mod left_out;
 mod lens;
 mod link;
 mod lock;

@@ -81,3 +81,150 @@ fn what_a_version_says_in_both_spellings_is_what_it_reads_whatever_the_hub() {
         assert_eq!(text(lenses.get(version, stored, &arena)), text(document), "hub {}", hub.position());
     }
 }
+
+const ENDPOINT: [&str; 3] = [
+    r#"{"type":"object","properties":{"host":{"type":"string"}}}"#,
+    r#"{"type":"object","properties":{"host":{"type":"string"},"port":{"type":"integer","default":443}}}"#,
+    r#"{"type":"object","properties":{"endpoint":{"type":"string"}}}"#,
+];
+
+#[test]
+fn of_several_fields_what_a_version_shows_is_converted_if_one_of_them_is_there() {
+    let kind = kind_of(
+        &ENDPOINT,
+        r#"{"v3":{"reshaped":[{"from":["host","port"],"to":"endpoint","template":"{host}:{port}"}]}}"#,
+    );
+    let arena = Arena::new();
+    let [v1, v2, v3] = ["v1", "v2", "v3"].map(|name| kind.version(name).unwrap());
+    let document = |text: &'static str| decode(text.as_bytes(), &arena).unwrap();
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let put = |version, text, old| lenses.put(version, document(text), old, Part::Whole, &arena).unwrap();
+        let shown = |version, stored| text(lenses.get(version, stored, &arena));
+        let old = put(v1, r#"{"host":"h"}"#, None);
+        assert_eq!(shown(v2, old), r#"{"host":"h","port":443}"#);
+        assert_eq!(shown(v3, old), r#"{"endpoint":"h:443"}"#, "hub {}", hub.position());
+        assert_eq!(text(put(v3, r#"{"endpoint":"h:443"}"#, Some(old))), text(old));
+        let without = put(v3, r#"{"endpoint":"h"}"#, Some(old));
+        assert_eq!((shown(v3, without), shown(v2, without)), (r#"{"endpoint":"h"}"#.into(), shown(v2, old)));
+        let moved = put(v2, r#"{"host":"g","port":443}"#, Some(without));
+        assert_eq!(shown(v3, moved), r#"{"endpoint":"g:443"}"#);
+        // Where neither is there, there is nothing to convert; what is shown then was settled when the version was new.
+        let none = put(v1, "{}", Some(old));
+        assert_eq!((shown(v2, none), shown(v3, none)), (r#"{"port":443}"#.into(), r#"{"endpoint":":443"}"#.into()));
+    }
+}
+
+/// What two versions show after each of several writes, whatever the hub.
+fn shown_after(versions: &[&'static str; 2], changes: &'static str, writes: &[(&str, &str)], expected: [&str; 2]) {
+    let (kind, arena) = (kind_of(versions, changes), Arena::new());
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let mut stored = None;
+        for (version, document) in writes {
+            let (version, document) = (kind.version(version).unwrap(), arena.text(document).as_bytes());
+            let document = decode(document, &arena).unwrap();
+            let now = lenses.put(version, document, stored, Part::Whole, &arena).unwrap();
+            assert_eq!(text(lenses.get(version, now, &arena)), text(document), "{writes:?}, hub {}", hub.position());
+            stored = Some(now);
+        }
+        for (version, expected) in ["v1", "v2"].into_iter().zip(expected) {
+            let shown = lenses.get(kind.version(version).unwrap(), stored.unwrap(), &arena);
+            assert_eq!(text(shown), expected, "{version} after {writes:?}, hub {}", hub.position());
+        }
+    }
+}
+
+#[test]
+fn who_removes_the_one_item_removes_no_other() {
+    let versions = [RETURNED[0], RETURNED[1]];
+    let after = |writes: &[(&str, &str)], expected| {
+        shown_after(&versions, r#"{"v2":{"converted":{"disk":{"to":"disks","with":"oneItem"}}}}"#, writes, expected);
+    };
+    let first = ("v2", r#"{"disks":[{"path":"a"},{"path":"b"}]}"#);
+    after(&[first, ("v1", "{}")], ["{}", r#"{"disks":[{"path":"b"}]}"#]);
+    let again = [first, ("v1", "{}"), ("v1", r#"{"disk":{"path":"c"}}"#)];
+    after(&again, [r#"{"disk":{"path":"c"}}"#, r#"{"disks":[{"path":"c"},{"path":"b"}]}"#]);
+    let changed = [first, ("v1", "{}"), ("v2", r#"{"disks":[{"path":"c"}]}"#)];
+    after(&changed, [r#"{"disk":{"path":"c"}}"#, r#"{"disks":[{"path":"c"}]}"#]);
+    after(&[("v1", r#"{"disk":{"path":"a"}}"#), ("v1", "{}")], ["{}", "{}"]);
+}
+
+#[test]
+fn who_removes_a_key_removes_none_that_it_hides() {
+    const LABELS: &str =
+        r#"{"type":"object","properties":{"labels":{"type":"object","additionalProperties":{"type":"string"}}}}"#;
+    let after = |writes: &[(&str, &str)], expected| {
+        let changes = r#"{"v2":{"reshaped":[{"from":"labels","to":"labels","renamedKeys":{"app":"application"}}]}}"#;
+        shown_after(&[LABELS, LABELS], changes, writes, expected);
+    };
+    let first = ("v2", r#"{"labels":{"app":"own","application":"shop"}}"#);
+    after(&[first], [r#"{"labels":{"app":"shop"}}"#, first.1]);
+    let removed = ("v1", r#"{"labels":{}}"#);
+    after(&[first, removed], [removed.1, r#"{"labels":{"app":"own"}}"#]);
+    let set = ("v1", r#"{"labels":{"app":"new"}}"#);
+    after(&[first, removed, set], [set.1, r#"{"labels":{"application":"new","app":"own"}}"#]);
+    // What did not change is still not there for the one who removed it.
+    let other = ("v2", r#"{"labels":{"app":"own","k":"v"}}"#);
+    after(&[first, removed, other], [r#"{"labels":{"k":"v"}}"#, other.1]);
+    // A key that is none of the renamed ones for the one side is none that it hides for the other.
+    after(
+        &[("v2", r#"{"labels":{"app":"own"}}"#), ("v2", r#"{"labels":{}}"#)],
+        [r#"{"labels":{}}"#, r#"{"labels":{}}"#],
+    );
+    after(&[first, ("v1", "{}")], ["{}", "{}"]);
+}
+
+/// Three spellings in a chain: minutes or seconds as a text, whole seconds, and seconds as a text of their own.
+const CHAIN: [&str; 3] = [
+    r#"{"type":"object","properties":{"wait":{"type":"string"},"waits":{"type":"array","items":{"type":"string"}}}}"#,
+    r#"{"type":"object","properties":{"seconds":{"type":"integer"},
+        "manySeconds":{"type":"array","items":{"type":"integer"}}}}"#,
+    r#"{"type":"object","properties":{"size":{"type":"string"},"sizes":{"type":"array","items":{"type":"string"}}}}"#,
+];
+const CHAIN_CHANGES: &str = r#"{
+    "v2":{"converted":{"wait":{"to":"seconds","with":"durationSeconds"},
+        "waits[]":{"to":"manySeconds[]","with":"durationSeconds"}}},
+    "v3":{"converted":{"seconds":{"to":"size","with":"quantity"},"manySeconds[]":{"to":"sizes[]","with":"quantity"}}}}"#;
+
+#[test]
+fn what_is_written_for_a_fact_does_not_outlive_it_although_a_spelling_in_between_does() {
+    let (kind, arena) = (kind_of(&CHAIN, CHAIN_CHANGES), Arena::new());
+    let [v1, v3] = ["v1", "v3"].map(|name| kind.version(name).unwrap());
+    for hub in kind.history().indexes() {
+        let lenses = kind.lenses_for(hub);
+        let put = |version, document: &str, old| {
+            let document = decode(arena.text(document).as_bytes(), &arena).unwrap();
+            lenses.put(version, document, old, Part::Whole, &arena).unwrap()
+        };
+        let after = |first: &str, shown: &str, then: &str| {
+            let old = put(v3, first, None);
+            assert_eq!(text(lenses.get(v1, old, &arena)), shown, "hub {}", hub.position());
+            text(lenses.get(v3, put(v1, then, Some(old)), &arena))
+        };
+        // It was a second and a half, which is two; now it is two.
+        assert_eq!(after(r#"{"size":"1500m"}"#, r#"{"wait":"2s"}"#, r#"{"wait":"2000ms"}"#), r#"{"size":"2"}"#);
+        assert_eq!(
+            after(r#"{"size":"1500m"}"#, r#"{"wait":"2s"}"#, r#"{"wait":"2s","waits":[]}"#),
+            r#"{"size":"1500m","sizes":[]}"#
+        );
+        // Nothing can be made of it, and nothing could.
+        assert_eq!(after(r#"{"size":"some"}"#, "{}", r#"{"wait":"soon"}"#), "{}");
+        let (many, seen) = (r#"{"sizes":["1500m","2500m","1Ki"]}"#, r#"{"waits":["2s","3s","17m4s"]}"#);
+        let edited = r#"{"waits":["2s","3000ms","17m4s"]}"#;
+        assert_eq!(after(many, seen, edited), r#"{"sizes":["1500m","3","1Ki"]}"#);
+    }
+}
+
+#[test]
+fn what_is_written_for_a_fact_does_not_outlive_an_edit_behind_our_back() {
+    let (kind, arena) = (kind_of(&CHAIN, CHAIN_CHANGES), Arena::new());
+    let v3 = kind.version("v3").unwrap();
+    let lenses = kind.lenses_for(kind.version("v1").unwrap());
+    let written = decode(br#"{"size":"1500m"}"#, &arena).unwrap();
+    let stored = text(lenses.put(v3, written, None, Part::Whole, &arena).unwrap());
+    let read = |stored: &str| text(lenses.get(v3, decode(arena.text(stored).as_bytes(), &arena).unwrap(), &arena));
+    assert_eq!(read(&stored), text(written));
+    let edited = stored.replacen(r#""2s""#, r#""2000ms""#, 1);
+    assert_eq!(read(&edited), r#"{"size":"2"}"#, "{edited}");
+}

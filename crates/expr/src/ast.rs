@@ -12,6 +12,30 @@ pub struct Expr {
     pub node: Node,
 }
 
+impl Expr {
+    /// The expressions right below it.
+    pub fn parts(&self) -> Vec<&Self> {
+        match &self.node {
+            Node::Name(_) | Node::Literal(_) => Vec::new(),
+            Node::Select { operand, .. } | Node::Has { operand, .. } | Node::Unary { operand, .. } => vec![operand],
+            Node::Index { operand, index, .. } => vec![operand, index],
+            Node::Binary { left, right, .. } => vec![left, right],
+            Node::And(operands) | Node::Or(operands) => operands.iter().collect(),
+            Node::Conditional { condition, then, otherwise } => vec![condition, then, otherwise],
+            Node::Call { target, arguments, .. } => target.as_deref().into_iter().chain(arguments).collect(),
+            Node::List(items) => items.iter().map(|(item, _)| item).collect(),
+            Node::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
+            Node::Message { fields, .. } => fields.iter().map(|(_, value, _)| value).collect(),
+            Node::Comprehension(comprehension) => {
+                let Comprehension { range, condition, transform, .. } = &**comprehension;
+                [range].into_iter().chain(condition).chain(transform).collect()
+            }
+            Node::Bind { value, body, .. } => vec![value, body],
+            Node::OptionalMap { operand, body, .. } => vec![operand, body],
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Node {

@@ -9,7 +9,7 @@ use wheelwright::{
     Console, Exit,
     catalog::Catalog,
     command::{InitOptions, init},
-    evolve::History,
+    evolve::Kind,
     findings::Level,
 };
 
@@ -102,7 +102,7 @@ fn assert_holds(folder: &Path) {
     let wrong: Vec<_> = catalog.findings().iter().filter(|finding| is_error(finding.level)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     for kind in catalog.kinds() {
-        let (_, problems) = History::derive(&kind.declaration, None);
+        let (_, problems) = Kind::compile(&kind.declaration, None);
         let wrong: Vec<_> = problems.iter().filter(|problem| is_error(problem.rule.level)).collect();
         assert!(wrong.is_empty(), "{}: {wrong:#?}", kind.declaration.kind);
     }

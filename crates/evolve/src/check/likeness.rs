@@ -68,10 +68,9 @@ pub(crate) fn probable_renames(
         let unmatched = level.iter().filter(|node| !found.contains(node));
         let is_object = |node: &&NodeIndex| before.version.structure.node(**node).shape == Shape::Object;
         let below = unmatched.filter(is_object).flat_map(children);
-        let is_open = |node: &NodeIndex| {
-            !computed.before.contains(node) && after.version.counterpart(before.version, *node).is_none()
-        };
-        level = below.filter(is_open).collect();
+        // What has moved away already is not looked for, and what is gone from it is among the uppermost.
+        let is_gone = |node: &NodeIndex| after.version.counterpart(before.version, *node).is_none();
+        level = below.filter(|node| !computed.before.contains(node) && is_gone(node)).collect();
     }
     offer.list
 }

@@ -4,7 +4,7 @@ use wheelwright_document::{Arena, Entry, Number, Value, canonical};
 use wheelwright_expr::{
     EXPRESSION_LIMIT, Evaluator, Expression, FailureKind, Identity, ObjectShape, REQUEST_BYTES, ShapeId, ShapeKind,
     Shapes, Type, Val, Variable,
-    ast::{Comprehension, Expr, Node},
+    ast::{Expr, Node},
     parse, selected_name,
 };
 use wheelwright_findings::rules;
@@ -117,8 +117,9 @@ impl Computed {
         let values = context.arena.slice(&[own, context.metadata.unwrap_or(Value::Null)]);
         let mut evaluator = Evaluator::new(&self.shapes, context.arena);
         let variables = [evaluator.read(&values[0], self.own), evaluator.read(&values[1], self.any)];
+        let budget = budget(own);
         for (expression, fit) in &self.expressions {
-            evaluator.set_budget(EXPRESSION_LIMIT);
+            evaluator.set_budget(budget);
             let value = match expression.evaluate(&mut evaluator, &variables) {
                 Ok(value) => document(value, context.arena)?,
                 Err(failure) if self.may_lack && failure.kind() == FailureKind::Absent => None,
@@ -142,6 +143,32 @@ impl Computed {
         self.evaluate(own, context, &mut results)?;
         Ok(results.pop().flatten())
     }
+}
+
+/// What an expression may cost that reads a value: as much as Kubernetes allows a rule, and for small values less, so that
+/// all the items of a long list together cost no more than its length allows. It must not depend on anything but the value:
+/// what can be computed when it is stored can be computed when it is read.
+fn budget(own: Value<'_>) -> u64 {
+    const OF_ANY_VALUE: u64 = 20_000;
+    const OF_A_BYTE: u64 = 100;
+    /// Takes what a value has of bytes, or of parts, from what is left to be counted.
+    fn count(value: Value<'_>, left: &mut u64) {
+        let own = match value {
+            Value::String(text) => text.as_str().len() as u64,
+            Value::Number(number) => number.as_str().len() as u64,
+            _ => 1,
+        };
+        *left = left.saturating_sub(own);
+        match value {
+            Value::Array(items) if *left > 0 => items.iter().for_each(|item| count(*item, left)),
+            Value::Object(entries) if *left > 0 => entries.iter().for_each(|entry| count(entry.value, left)),
+            _ => {}
+        }
+    }
+    let most = (EXPRESSION_LIMIT - OF_ANY_VALUE) / OF_A_BYTE;
+    let mut left = most;
+    count(own, &mut left);
+    OF_ANY_VALUE + (most - left) * OF_A_BYTE
 }
 
 /// Fields by their paths in the object that all of them are in.
@@ -350,6 +377,19 @@ pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Vec
     (!paths.iter().any(Vec::is_empty)).then_some(paths)
 }
 
+/// Whether an expression has no value if anything is absent that it selects: nothing in it is asked for under a condition.
+pub(super) fn is_strict(source: &str) -> bool {
+    fn all_is_asked_for(expr: &Expr) -> bool {
+        let is_asked_for = match &expr.node {
+            Node::Name(_) | Node::Literal(_) | Node::Unary { .. } | Node::Binary { .. } | Node::Call { .. } => true,
+            Node::Select { is_optional, .. } => !is_optional,
+            _ => false,
+        };
+        is_asked_for && expr.parts().into_iter().all(all_is_asked_for)
+    }
+    parse(source).is_ok_and(|expression| all_is_asked_for(&expression))
+}
+
 /// The path that selected names lead along; where the structure knows no more, all below is meant.
 fn path(structure: &Structure, own: NodeIndex, selected: &[&str]) -> Vec<Box<str>> {
     let mut path = Vec::new();
@@ -372,7 +412,7 @@ fn read_by<'e>(expr: &'e Expr, selected: &mut Vec<Vec<&'e str>>) -> bool {
         selected.push(names);
         return is_below;
     }
-    parts(expr).into_iter().all(|part| read_by(part, selected))
+    expr.parts().into_iter().all(|part| read_by(part, selected))
 }
 
 /// The names that are selected from `self`, one from the other.
@@ -385,27 +425,5 @@ fn names_below_self(expr: &Expr) -> Option<Vec<&str>> {
             Some(names)
         }
         _ => None,
-    }
-}
-
-/// The expressions right below one.
-fn parts(expr: &Expr) -> Vec<&Expr> {
-    match &expr.node {
-        Node::Name(_) | Node::Literal(_) => Vec::new(),
-        Node::Select { operand, .. } | Node::Has { operand, .. } | Node::Unary { operand, .. } => vec![operand],
-        Node::Index { operand, index, .. } => vec![operand, index],
-        Node::Binary { left, right, .. } => vec![left, right],
-        Node::And(operands) | Node::Or(operands) => operands.iter().collect(),
-        Node::Conditional { condition, then, otherwise } => vec![condition, then, otherwise],
-        Node::Call { target, arguments, .. } => target.as_deref().into_iter().chain(arguments).collect(),
-        Node::List(items) => items.iter().map(|(item, _)| item).collect(),
-        Node::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
-        Node::Message { fields, .. } => fields.iter().map(|(_, value, _)| value).collect(),
-        Node::Comprehension(comprehension) => {
-            let Comprehension { range, condition, transform, .. } = &**comprehension;
-            [range].into_iter().chain(condition).chain(transform).collect()
-        }
-        Node::Bind { value, body, .. } => vec![value, body],
-        Node::OptionalMap { operand, body, .. } => vec![operand, body],
     }
 }

@@ -334,29 +334,36 @@ impl RenamedKeys {
             Direction::Up => (&self.up, &self.down),
             Direction::Down => (&self.down, &self.up),
         };
-        let renamed: HashSet<&str> =
-            entries.iter().filter_map(|entry| there.get(entry.key)).map(|key| &**key).collect();
-        let mut taken: HashSet<&str> = HashSet::with_capacity(entries.len());
-        let mut results = Vec::with_capacity(entries.len());
-        for Entry { key, value } in entries {
-            let new = there.get(*key).map(|new| &**new);
-            if (new.is_some() || !renamed.contains(key)) && taken.insert(new.unwrap_or(key)) {
-                results.push(Entry { key: new.unwrap_or(key), value: *value });
-            }
-        }
-        // A key that another one hides on this side was there before, and stays as long as it is hidden.
-        let before = old.and_then(|(_, result)| result.as_object()).unwrap_or_default();
-        let hidden: HashSet<&str> = before
-            .iter()
-            .filter(|entry| taken.contains(entry.key))
-            .filter_map(|entry| back.get(entry.key))
-            .map(|key| &**key)
-            .collect();
-        for entry in before {
-            if hidden.contains(entry.key) && !back.contains_key(entry.key) && taken.insert(entry.key) {
-                results.push(*entry);
-            }
-        }
+        let said = renamed(entries, there).into_iter().zip(entries);
+        let said = said.filter_map(|(key, entry)| Some((key?, entry)));
+        let Some((Value::Object(was), Value::Object(before))) = old else {
+            let results: Vec<_> = said.map(|(key, entry)| Entry { key, value: entry.value }).collect();
+            return Ok(Value::Object(arena.slice(&results)));
+        };
+        let made: HashSet<&str> = renamed(was, there).into_iter().flatten().collect();
+        let (was, names_before) = (by_key(was), by_key(before));
+        // What did not change, and is not there on the other side, was taken away there.
+        let is_removed = |key: &str, entry: &Entry<'a>| {
+            find(&names_before, key).is_none() && find(&was, entry.key).is_some_and(|was| same(was, entry.value))
+        };
+        let said = said.filter(|(key, entry)| !is_removed(key, entry));
+        let mut results: Vec<_> = said.map(|(key, entry)| Entry { key, value: entry.value }).collect();
+        // What neither was made of this side nor shown there is not this side's to change.
+        let taken: HashSet<&str> = results.iter().map(|entry| entry.key).collect();
+        let is_shown = |key: Option<&str>| key.is_some_and(|key| find(&was, key).is_some());
+        let hidden = renamed(before, back).into_iter().zip(before);
+        let hidden = hidden.filter(|(key, entry)| !is_shown(*key) && !made.contains(entry.key));
+        results.extend(hidden.map(|(_, entry)| *entry).filter(|entry| !taken.contains(entry.key)));
         Ok(Value::Object(arena.slice(&results)))
     }
+}
+
+/// What the keys of a map are called on the other side; `None` of those that another one hides there: one that is renamed
+/// hides one that has its new name already, and of several with one new name the first hides the others.
+fn renamed<'k>(entries: &[Entry<'k>], names: &'k HashMap<Box<str>, Box<str>>) -> Vec<Option<&'k str>> {
+    let new = |entry: &Entry<'k>| names.get(entry.key).map(|name| &**name);
+    let given: HashSet<&str> = entries.iter().filter_map(new).collect();
+    let mut taken: HashSet<&str> = HashSet::with_capacity(entries.len());
+    let name = |entry: &Entry<'k>| new(entry).or_else(|| (!given.contains(entry.key)).then_some(entry.key));
+    entries.iter().map(|entry| name(entry).filter(|name| taken.insert(name))).collect()
 }

@@ -146,6 +146,20 @@ impl Converter {
         }
     }
 
+    /// What a field of the other side was, with something else wherever it is the same as now although what it was made of has
+    /// changed.
+    pub(crate) fn told_apart<'a>(
+        &self,
+        (old_sources, old): (FieldValues<'_, 'a>, Value<'a>),
+        (sources, new): (FieldValues<'_, 'a>, Value<'a>),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        match (&self.work, old_sources, sources) {
+            (Work::Single(single), [Some(was)], [Some(is)]) => single.told_apart((*was, old), (*is, new), arena),
+            _ => single::replaced(old, new),
+        }
+    }
+
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,
@@ -167,12 +181,16 @@ impl Converter {
         let old_results = old.map(|(_, results)| results);
         let done = match &self.work {
             Work::Entries(entries) => entries.convert(direction, sources, old_results, arena, results),
+            Work::Single(single) if is_absent => {
+                results.push(old.and_then(|(values, results)| single.left(direction, (values[0], results[0]?))));
+                Ok(())
+            }
             _ if is_absent => {
                 results.resize(start + count, None);
                 Ok(())
             }
             Work::Single(single) => {
-                let old = old.and_then(|(values, results)| values[0].zip(results[0]));
+                let old = old.and_then(|(values, results)| Some((values[0], results[0]?)));
                 let result = sources[0].map(|value| single.convert(direction, value, old, context)).transpose();
                 result.map(|result| results.push(result.flatten()))
             }
@@ -195,6 +213,7 @@ impl Converter {
 pub(crate) struct Deriver {
     computed: Computed,
     reads: Option<Vec<Vec<Box<str>>>>,
+    is_strict: bool,
 }
 
 impl Deriver {
@@ -207,14 +226,20 @@ impl Deriver {
         target: (&Structure, NodeIndex),
     ) -> Result<Self, Vec<Problem>> {
         let reads = expression::reads(&derived.expression.item, (source, own));
+        let is_strict = expression::is_strict(&derived.expression.item);
         let names = reads.as_ref().map(|paths| paths.iter().map(|path| path[0].clone()).collect::<Vec<_>>());
         let computed = Computed::of_object(&derived.expression, (source, own), names.as_deref(), target)?;
-        Ok(Self { computed, reads })
+        Ok(Self { computed, reads, is_strict })
     }
 
     /// The paths below `self` that the expression reads, none of which is empty; `None` if it may read anything.
     pub(crate) fn reads(&self) -> Option<&[Vec<Box<str>>]> {
         self.reads.as_deref()
+    }
+
+    /// Whether there is no value if anything is absent that the expression reads.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.is_strict
     }
 
     /// The value; `None` if an input is absent, or if it gives null.

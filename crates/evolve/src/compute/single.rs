@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Conversion, Direction, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
-    lens::{by_key, find, match_items, same_option},
+    lens::{by_key, find, match_items, same, same_option},
 };
 
 /// What a conversion may look at besides the value.
@@ -23,6 +23,9 @@ pub(super) struct Context<'a> {
     pub(super) metadata: Option<Value<'a>>,
     pub(super) arena: &'a Arena,
 }
+
+/// What a value was before, and what the other side was then.
+type Past<'a> = (Option<Value<'a>>, Value<'a>);
 
 /// A conversion of one field.
 #[derive(Debug)]
@@ -73,11 +76,26 @@ impl Single {
         matches!(self.how, How::KeyedList(_, list) if list == direction)
     }
 
+    /// What the other side was, with something else wherever it is the same as now although this side has changed.
+    pub(super) fn told_apart<'a>(
+        &self,
+        old: (Value<'a>, Value<'a>),
+        new: (Value<'a>, Value<'a>),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        told_apart(&self.within, old, new, arena)
+    }
+
+    /// What stays of the other side once nothing is there on this one any more.
+    pub(super) fn left<'a>(&self, direction: Direction, old: Past<'a>) -> Option<Value<'a>> {
+        if self.within.is_empty() { self.how.left(direction, old) } else { None }
+    }
+
     pub(super) fn convert<'a>(
         &'a self,
         direction: Direction,
         value: Value<'a>,
-        old: Option<(Value<'a>, Value<'a>)>,
+        old: Option<Past<'a>>,
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
         let (source, target) = match direction {
@@ -96,17 +114,18 @@ impl Single {
         direction: Direction,
         within: &'a [Step],
         value: Value<'a>,
-        old: Option<(Value<'a>, Value<'a>)>,
+        old: Option<Past<'a>>,
         (source, target): (&'a Fit, &'a Fit),
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
         if let Some((old_value, old_result)) = old
-            && same_option(Some(value), Some(old_value))
+            && same_option(Some(value), old_value)
         {
             return Ok(Some(old_result));
         }
         if value.is_null() {
-            return Ok(target.is_nullable().then_some(Value::Null));
+            let left = old.filter(|_| within.is_empty()).and_then(|old| self.how.left(direction, old));
+            return Ok(left.or(target.is_nullable().then_some(Value::Null)));
         }
         let below = source.element().zip(target.element());
         match (within, value, below) {
@@ -116,7 +135,7 @@ impl Single {
                     && let Some(whole) = result
                 {
                     let known = pruned(whole, target, context.arena);
-                    let old = old.map(|(_, result)| result);
+                    let old = seen(old).map(|(_, result)| result);
                     result = Some(self.how.with_unsaid(known, old, source, context.arena));
                 }
                 if let Some(result) = result {
@@ -125,24 +144,27 @@ impl Single {
                 Ok(result)
             }
             ([Step::Items, within @ ..], Value::Array(items), Some(below)) => {
-                let before = old.and_then(|(values, results)| values.as_array().zip(results.as_array()));
+                let before = old.and_then(|(values, results)| values?.as_array().zip(results.as_array()));
                 // Where an item has no counterpart, it cannot be said which one it is.
                 let before = before.filter(|(values, results)| values.len() == results.len());
                 let matched = before.map(|(values, _)| match_items(items, values, &[])).unwrap_or_default();
                 let mut results = Vec::with_capacity(items.len());
                 for (position, item) in items.iter().enumerate() {
                     let counterpart = matched.get(position).copied().flatten();
-                    let old = before.zip(counterpart).map(|((values, results), at)| (values[at], results[at]));
+                    let old = before.zip(counterpart).map(|((values, results), at)| (Some(values[at]), results[at]));
                     results.extend(self.value(direction, within, *item, old, below, context)?);
                 }
                 Ok(Some(Value::Array(context.arena.slice(&results))))
             }
             ([Step::Values, within @ ..], Value::Object(entries), Some(below)) => {
-                let before = old.and_then(|(values, results)| values.as_object().zip(results.as_object()));
+                let before = old.and_then(|(values, results)| values?.as_object().zip(results.as_object()));
                 let before = before.map(|(values, results)| (by_key(values), by_key(results)));
                 let mut results = Vec::with_capacity(entries.len());
                 for Entry { key, value } in entries {
-                    let old = before.as_ref().and_then(|(values, results)| find(values, key).zip(find(results, key)));
+                    let old = before.as_ref().and_then(|(values, results)| {
+                        let was = find(values, key)?;
+                        Some((Some(was), find(results, key)?))
+                    });
                     let result = self.value(direction, within, *value, old, below, context);
                     let result = result.map_err(|failed| failed.under(key))?;
                     results.extend(result.map(|value| Entry { key, value }));
@@ -259,7 +281,7 @@ impl How {
         &'a self,
         direction: Direction,
         value: Value<'a>,
-        old: Option<(Value<'a>, Value<'a>)>,
+        old: Option<Past<'a>>,
         target: &'a Fit,
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
@@ -276,8 +298,8 @@ impl How {
                 Value::Array(items) => Ok(items.first().copied()),
                 value => Err(wrong_type("list", value)),
             },
-            Self::KeyedList(keyed, _) => keyed.convert(value, old, arena).map(Some),
-            Self::RenamedKeys(renamed) => renamed.convert(direction, value, old, arena).map(Some),
+            Self::KeyedList(keyed, _) => keyed.convert(value, seen(old), arena).map(Some),
+            Self::RenamedKeys(renamed) => renamed.convert(direction, value, seen(old), arena).map(Some),
             Self::Expression { up, down } => {
                 let computed = if direction == Direction::Up { up } else { down };
                 computed.evaluate_one(value, context)
@@ -287,6 +309,13 @@ impl How {
 }
 
 impl How {
+    /// What stays of the other side once nothing is there on this one any more.
+    fn left<'a>(&self, direction: Direction, (was, result): Past<'a>) -> Option<Value<'a>> {
+        let is_list = matches!(self, Self::OneItem(list_is) if *list_is == direction);
+        let items = if is_list { not_shown(was, result) } else { &[] };
+        (!items.is_empty()).then_some(Value::Array(items))
+    }
+
     /// Whether it passes objects on as they are, some fields of which the other side may not have.
     fn has_parts(&self) -> bool {
         matches!(self, Self::OneItem(_) | Self::KeyedList(..))
@@ -326,11 +355,71 @@ fn joined<'a>(delimiter: &str, value: Value<'a>, target: &Fit, arena: &'a Arena)
     }
 }
 
+/// No value that a document has.
+const OTHER: Value<'static> = Value::Object(&[Entry { key: "$other", value: Value::Null }]);
+
+/// Something else than a value without parts, if it is what it was.
+pub(super) fn replaced<'a>(old: Value<'a>, new: Value<'a>) -> Value<'a> {
+    let has_parts = matches!(new, Value::Array(_) | Value::Object(_));
+    if !has_parts && same(old, new) { OTHER } else { old }
+}
+
+/// A value and what was made of it, before and now: what was made of it before, with something else where that is the same
+/// as now although the value has changed.
+fn told_apart<'a>(
+    within: &[Step],
+    (was, old): (Value<'a>, Value<'a>),
+    (is, new): (Value<'a>, Value<'a>),
+    arena: &'a Arena,
+) -> Value<'a> {
+    if same(was, is) {
+        return old;
+    }
+    let Some((step, below)) = within.split_first() else { return replaced(old, new) };
+    match (step, was, old, is, new) {
+        (Step::Items, Value::Array(was), Value::Array(old), Value::Array(is), Value::Array(new))
+            if was.len() == old.len() && is.len() == new.len() =>
+        {
+            let mut told = old.to_vec();
+            for (position, matched) in match_items(is, was, &[]).into_iter().enumerate() {
+                if let Some(at) = matched {
+                    told[at] = told_apart(below, (was[at], old[at]), (is[position], new[position]), arena);
+                }
+            }
+            Value::Array(arena.slice(&told))
+        }
+        (Step::Values, Value::Object(was), Value::Object(old), Value::Object(is), Value::Object(new)) => {
+            let (was, is, new) = (by_key(was), by_key(is), by_key(new));
+            Value::Object(arena.slice_from(old.iter().map(|entry| {
+                let now = find(&is, entry.key).zip(find(&new, entry.key));
+                let told = find(&was, entry.key).zip(now);
+                let told = told.map(|(was, now)| told_apart(below, (was, entry.value), now, arena));
+                Entry { key: entry.key, value: told.unwrap_or(entry.value) }
+            })))
+        }
+        _ => old,
+    }
+}
+
+/// The past, if there was anything.
+fn seen<'a>(old: Option<Past<'a>>) -> Option<(Value<'a>, Value<'a>)> {
+    old.and_then(|(was, result)| Some((was.filter(|was| !was.is_null())?, result)))
+}
+
 /// The list of an item. Of a longer one only the first item is shown, and the others stay where they are.
-fn one_item<'a>(value: Value<'a>, old: Option<(Value<'a>, Value<'a>)>, arena: &'a Arena) -> Value<'a> {
-    let others = old.and_then(|(_, list)| list.as_array()?.get(1..)).unwrap_or_default();
+fn one_item<'a>(value: Value<'a>, old: Option<Past<'a>>, arena: &'a Arena) -> Value<'a> {
+    let others = old.map(|(was, list)| not_shown(was, list)).unwrap_or_default();
     let items: Vec<_> = [value].iter().chain(others).copied().collect();
     Value::Array(arena.slice(&items))
+}
+
+/// The items of a list that the side of the one item did not show. If it showed none, its writers took it away before, and
+/// all that is in the list now came after.
+fn not_shown<'a>(was: Option<Value<'a>>, list: Value<'a>) -> &'a [Value<'a>] {
+    match list.as_array().unwrap_or_default() {
+        [first, others @ ..] if first.is_null() || was.is_some_and(|was| !was.is_null()) => others,
+        items => items,
+    }
 }
 
 fn descend(structure: &Structure, field: NodeIndex, within: &[Step]) -> Option<NodeIndex> {

@@ -152,7 +152,7 @@ fn explaining_costs_no_more_than_reading_whatever_the_length_of_paths() {
     let last = explained.last().unwrap();
     assert_eq!(last.path.to_string(), format!("m[{key}][1999].b"));
     assert_eq!(last.because, Because::Written { at: last.path.clone(), kept: Kept::InShape });
-    let left_out: usize = kind.left_out(v2, v1, json).iter().map(|path| path.as_str().len()).sum();
+    let left_out: usize = kind.left_out(v2, v1, json, (json, &[]), &arena).iter().map(|path| path.as_str().len()).sum();
     assert!((4 << 20..5 << 20).contains(&left_out), "{left_out}");
 }
 

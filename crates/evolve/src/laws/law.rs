@@ -19,7 +19,7 @@ pub enum Law {
     GetPut,
     /// Another hub shows the same, and the way there and back is the identity.
     ReHub,
-    /// Going from version to version shows what going directly shows.
+    /// Going from version to version shows what going directly shows, and so does converting without storing.
     Chain,
     /// The normal form is one: `N_v(N_v(d)) == N_v(d)`.
     Normal,
@@ -128,6 +128,16 @@ impl<'k> Hubs<'k> {
         if !same(found, normal) {
             let law = if old.is_none() { Law::CreateGet } else { Law::PutGet };
             return Some(Err(Broken { law, version, expected: normal, found }));
+        }
+        if old.is_none() {
+            for to in self.kind.history().indexes() {
+                let expected = lenses.get(to, stored, arena);
+                if let Ok(found) = lenses.convert(version, to, normal, arena)
+                    && !same(found, expected)
+                {
+                    return Some(Err(Broken { law: Law::Chain, version: to, expected, found }));
+                }
+            }
         }
         Some(Ok(Written { normal, stored, tally }))
     }

@@ -345,6 +345,7 @@ impl Compiler<'_> {
                 levels: self.levels(version, id, *child),
                 may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
+                fills_inside: false,
             };
             fields.push(name.into(), field);
         }

@@ -19,6 +19,8 @@ pub(crate) struct Computed {
     pub(crate) onward: Vec<Vec<Onward>>,
     /// The slots that may be derived, or are the other spelling of one that may.
     pub(crate) derivable: Vec<usize>,
+    /// All that may be derived is stored as it is shown.
+    pub(crate) derives_plainly: bool,
     /// Nothing has to be stored besides what the hub says, once it has said everything: it says nothing that may be derived,
     /// and there are no hooks, of which both sides are stored.
     pub(crate) is_told_by_hub: bool,
@@ -42,6 +44,10 @@ pub(crate) struct Way {
     pub(crate) link: usize,
     pub(crate) direction: Direction,
     pub(crate) slots: Vec<usize>,
+    /// Of all that leads away from a version: which of them give what this one is computed from.
+    pub(crate) after: Vec<usize>,
+    /// Something is computed from what it gives.
+    pub(crate) leads_on: bool,
 }
 
 impl Way {
@@ -112,6 +118,8 @@ pub(crate) struct FieldPlan {
     pub(crate) is_plain: bool,
     /// Its value has parts, in which something may be hidden.
     pub(crate) has_parts: bool,
+    /// The objects that it is in, innermost first, but for the scope's own.
+    pub(crate) above: Vec<(usize, usize)>,
 }
 
 /// A field that is derived.
@@ -297,7 +305,9 @@ fn order(
             let ways = links_of(*step).filter_map(|link| way(&computed.links[link], link, *direction, &mut known));
             (*step, *direction, ways.collect::<Vec<Way>>())
         });
-        ways.collect::<Vec<_>>()
+        let mut ways = ways.collect::<Vec<_>>();
+        connect(ways.iter_mut().flat_map(|(_, _, ways)| ways), &computed.links);
+        ways
     };
     let links: Vec<Way> = ways(hub).into_iter().flat_map(|(_, _, ways)| ways).collect();
     let phase = |steps: Vec<VersionIndex>, direction: Direction| {
@@ -322,6 +332,11 @@ fn order(
     let (down, down_derivable) = phase(history.indexes().rev().collect(), Direction::Down);
     let mut derivable: Vec<usize> = up_derivable.union(&down_derivable).copied().collect();
     derivable.sort_unstable();
+    let is_plain = |side: &SidePlan| side.fields.iter().all(|field| field.is_plain);
+    let derives_plainly = up.iter().chain(&down).all(|action| match action {
+        Action::Derive(derivation) => computed.derivations[*derivation].field.is_plain,
+        Action::Link(link) => is_plain(&computed.links[*link].from) && is_plain(&computed.links[*link].to),
+    });
     let all = Needed { links, up, down };
     let shown = scope.views.iter().map(|view| match view {
         Some(view) => needed(computed, &all, &view.says),
@@ -340,7 +355,7 @@ fn order(
     let hub_says = |slot: &usize| scope.views[hub.position()].as_ref().is_none_or(|view| view.says[*slot]);
     let is_told_by_hub = !has_hooks && !derivable.iter().any(hub_says);
     let computed = &mut scope.computed;
-    computed.is_told_by_hub = is_told_by_hub;
+    (computed.is_told_by_hub, computed.derives_plainly) = (is_told_by_hub, derives_plainly);
     (computed.all, computed.shown, computed.onward, computed.derivable) = (all, shown, onward, derivable);
 }
 
@@ -353,13 +368,29 @@ fn way(plan: &LinkPlan, link: usize, direction: Direction, known: &mut [bool]) -
     let (source, target) = plan.sides(direction);
     let found = match (unknown(source, known), unknown(target, known)) {
         (sources, targets) if sources.is_empty() && targets.is_empty() => None,
-        (sources, targets) if targets.is_empty() => Some(Way { link, direction: direction.back(), slots: sources }),
-        (_, slots) => Some(Way { link, direction, slots }),
+        (sources, targets) if targets.is_empty() => Some((direction.back(), sources)),
+        (_, slots) => Some((direction, slots)),
     };
+    let found = found.map(|(direction, slots)| Way { link, direction, slots, after: Vec::new(), leads_on: false });
     for field in source.fields.iter().chain(&target.fields) {
         field.slots.iter().for_each(|slot| known[*slot] = true);
     }
     found
+}
+
+/// Says which ways follow which.
+fn connect<'w>(ways: impl Iterator<Item = &'w mut Way>, links: &[LinkPlan]) {
+    let mut ways: Vec<&mut Way> = ways.collect();
+    let mut given: HashMap<usize, usize> = HashMap::new();
+    for position in 0..ways.len() {
+        let source = links[ways[position].link].sides(ways[position].direction).0;
+        let mut after: Vec<usize> = source.fields.iter().filter_map(|field| given.get(&field.slot).copied()).collect();
+        after.sort_unstable();
+        after.dedup();
+        after.iter().for_each(|before| ways[*before].leads_on = true);
+        ways[position].after = after;
+        given.extend(ways[position].slots.iter().map(|slot| (*slot, position)));
+    }
 }
 
 /// What is to be computed so that some slots are known.
@@ -433,7 +464,8 @@ fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> Option<Field
     // A map whose values may be null is not always shown as it is stored.
     let is_plain = scope.slots[slot].content == Content::Opaque && !field.may_be_anything;
     let has_parts = field.object.is_some() || !field.levels.is_empty();
-    Some(FieldPlan { at, slot, slots, is_plain, has_parts })
+    let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
+    Some(FieldPlan { at, slot, slots, is_plain, has_parts, above })
 }
 
 /// Adds what a path from an object leads to.

@@ -53,6 +53,43 @@ impl Lenses {
     }
 }
 
+/// Finds out in which fields of a version something may be filled in; whether there are any.
+pub(super) fn find_filled(scopes: &mut [Scope], version: VersionIndex) -> bool {
+    fn scope_fills(scopes: &[Scope], version: usize, scope: usize, found: &mut Vec<[usize; 3]>) -> bool {
+        scopes[scope].views[version].is_some() && object_fills(scopes, version, scope, 0, found)
+    }
+    fn object_fills(
+        scopes: &[Scope],
+        version: usize,
+        scope: usize,
+        object: usize,
+        found: &mut Vec<[usize; 3]>,
+    ) -> bool {
+        let Some(view) = &scopes[scope].views[version] else { return false };
+        let mut fills = false;
+        for (position, (_, field)) in view.objects[object].fields.list.iter().enumerate() {
+            let inside = match (field.object, scopes[scope].slots[field.slot].content.scope()) {
+                (Some(below), _) => object_fills(scopes, version, scope, below, found),
+                (None, Some(below)) => scope_fills(scopes, version, below, found),
+                (None, None) => false,
+            };
+            if inside {
+                found.push([scope, object, position]);
+            }
+            fills |= inside || field.frozen.is_some();
+        }
+        fills
+    }
+    let mut found = Vec::new();
+    let fills = scope_fills(scopes, version.position(), 0, &mut found);
+    for [scope, object, position] in found {
+        if let Some(view) = &mut scopes[scope].views[version.position()] {
+            view.objects[object].fields.list[position].1.fills_inside = true;
+        }
+    }
+    fills
+}
+
 struct Fill<'a> {
     lenses: &'a Lenses,
     version: VersionIndex,
@@ -86,6 +123,7 @@ impl<'a> Fill<'a> {
             seen[position] = true;
             let field = &object.fields.list[position].1;
             let value = match (field.object, value) {
+                _ if !field.fills_inside => value,
                 (Some(object), Value::Object(entries)) => {
                     Value::Object(self.object(scope, view, &view.objects[object], entries))
                 }

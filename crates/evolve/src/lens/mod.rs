@@ -9,6 +9,7 @@ mod adopt;
 mod census;
 mod compile;
 pub(crate) mod computed;
+mod convert;
 #[cfg(test)]
 mod counterexamples;
 mod fill;
@@ -29,7 +30,7 @@ use wheelwright_document::{Arena, Entry, Value};
 pub(crate) use self::{
     census::Tally,
     lists::match_items,
-    same::{by_key, find, same, same_option},
+    same::{by_key, find, hash, same, same_option},
 };
 use self::{
     get::Get,
@@ -130,7 +131,7 @@ impl Lenses {
         let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new() };
         // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
-        lenses.fills = history.indexes().map(|version| lenses.has_frozen(version)).collect();
+        lenses.fills = history.indexes().map(|version| fill::find_filled(&mut lenses.scopes, version)).collect();
         lenses
     }
 
@@ -340,12 +341,6 @@ impl Lenses {
         };
         let entries: Vec<_> = outside.iter().map(spoken).chain(inside.iter().copied()).collect();
         Value::Object(arena.slice(&entries))
-    }
-
-    fn has_frozen(&self, version: VersionIndex) -> bool {
-        let views = self.scopes.iter().filter_map(|scope| scope.views[version.position()].as_ref());
-        let mut fields = views.flat_map(|view| &view.objects).flat_map(|object| &object.fields.list);
-        fields.any(|(_, field)| field.frozen.is_some())
     }
 
     /// Whether writes through a version reset what it cannot say.

@@ -140,6 +140,8 @@ pub(crate) struct ViewField {
     pub(crate) may_be_anything: bool,
     /// What readers see where the field is absent, as this version spells it.
     pub(crate) frozen: Option<Owned>,
+    /// Something in it may be filled in for readers.
+    pub(crate) fills_inside: bool,
 }
 
 /// What a version says of a list or map.
@@ -184,15 +186,17 @@ impl<T> Named<T> {
         self.list.push((name, item));
     }
 
-    /// The position of a name. Documents mostly come in the order of the list, so that the one after the last that was
-    /// found is looked at first.
+    /// The position of a name. Documents mostly come in the order of the list, so that those after the last that was
+    /// found are looked at first.
     #[inline]
     pub(crate) fn position(&self, name: &str, cursor: &mut usize) -> Option<usize> {
-        if self.list.get(*cursor).is_some_and(|(candidate, _)| **candidate == *name) {
-            *cursor += 1;
-            return Some(*cursor - 1);
-        }
-        let found = self.by_name.get(name).copied()?;
+        /// How many are compared before the name is looked up: documents skip some, and lookups cost more than that.
+        const NEXT: usize = 8;
+        let mut next = self.list.iter().skip(*cursor).take(NEXT);
+        let found = match next.position(|(candidate, _)| **candidate == *name) {
+            Some(skipped) => *cursor + skipped,
+            None => self.by_name.get(name).copied()?,
+        };
         *cursor = found + 1;
         Some(found)
     }
@@ -203,6 +207,15 @@ impl<T> Named<T> {
 }
 
 impl Content {
+    /// The scope that is in it, if there is one.
+    pub(crate) fn scope(&self) -> Option<usize> {
+        match self {
+            Self::Scope(scope) => Some(*scope),
+            Self::List(element) | Self::Map(element) => element.scope(),
+            Self::Opaque | Self::Fields => None,
+        }
+    }
+
     /// A value with every scope in it replaced; values of other shapes are as they were.
     pub(crate) fn map<'a>(
         &self,

@@ -96,11 +96,9 @@ impl<'a> Put<'a> {
         let scope = &self.lenses.scopes[scope_index];
         let Some(view) = &scope.views[self.version.position()] else { return new };
         let mut slots = self.pool.pop().unwrap_or_default();
-        match old {
-            Some((stored, _)) => self.lenses.load(scope_index, stored, &mut slots, self.arena),
-            None => slots.clear(scope),
+        if let Some((stored, _)) = old {
+            self.lenses.load(scope_index, stored, &mut slots, self.arena);
         }
-        let shown = old.map(|(_, shown)| shown);
         let computes = !scope.computed.is_empty();
         let (before, placed) = if computes && old.is_some() {
             // What cannot be computed was told when it was read.
@@ -111,20 +109,21 @@ impl<'a> Put<'a> {
         } else {
             (None, Vec::new())
         };
-        let mut changed = self.object(scope, view, None, &view.objects[0], &mut slots, new, shown, writes);
+        let mut changed = match old {
+            Some((_, shown)) => self.object(scope, view, None, &view.objects[0], &mut slots, new, Some(shown), writes),
+            None => {
+                slots.clear(scope);
+                self.new_object(scope, view, None, &view.objects[0], &mut slots, new, writes);
+                true
+            }
+        };
         // What is computed of other metadata may be something else, although nobody wrote anything.
         changed |= computes && self.looks_everywhere;
         changed |= self.reset(scope_index, view, &mut slots, &placed, writes);
         let result = match old {
             Some((stored, _)) if !changed => stored,
             _ => {
-                // A new document in the shape of the hub says all that is stored: the rest is computed when it is read, unless
-                // somebody wants to know now whether it can be.
-                let is_whole = old.is_none()
-                    && self.version == self.lenses.hub()
-                    && scope.computed.is_told_by_hub
-                    && !self.troubles.are_heard();
-                if computes && !is_whole {
+                if computes && !(old.is_none() && self.says_all(scope)) {
                     let mut resolve = self.resolve(scope, self.metadata.0, self.troubles.clone());
                     let before = before.as_ref().map(|slots| Before { slots, told: None });
                     resolve.settle(self.version, view, before, &placed, &mut slots);
@@ -137,7 +136,20 @@ impl<'a> Put<'a> {
         result
     }
 
-    fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
+    /// Writes a new document into the empty slots of its own scope; whether they tell all that storing them would.
+    pub(crate) fn write_new(&mut self, view: &'a View, new: &'a [Entry<'a>], slots: &mut Slots<'a>) -> bool {
+        let scope = &self.lenses.scopes[0];
+        self.new_object(scope, view, None, &view.objects[0], slots, new, &|_| true);
+        !slots.has_extras() && view.resets.is_empty()
+    }
+
+    /// A new document in the shape of the hub says all that is stored: the rest is computed when it is read, unless
+    /// somebody wants to know now whether it can be.
+    pub(crate) fn says_all(&self, scope: &Scope) -> bool {
+        self.version == self.lenses.hub() && scope.computed.is_told_by_hub && !self.troubles.are_heard()
+    }
+
+    pub(crate) fn resolve(&self, scope: &'a Scope, metadata: Option<Value<'a>>, troubles: Troubles) -> Resolve<'a> {
         Resolve::new(self.lenses, scope, metadata, troubles, self.arena)
     }
 
@@ -164,6 +176,43 @@ impl<'a> Put<'a> {
         new: Value<'a>,
     ) {
         self.field(scope, view, field, slots, Some(new), None, true);
+    }
+
+    /// Writes the fields of an object of a scope in which nothing was there.
+    #[expect(clippy::too_many_arguments, reason = "an object is these, and a struct for them would be made once")]
+    fn new_object(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        slot: Option<usize>,
+        object: &'a ViewObject,
+        slots: &mut Slots<'a>,
+        new: &'a [Entry<'a>],
+        writes: &dyn Fn(&str) -> bool,
+    ) {
+        let mut unknown = Vec::new();
+        let mut cursor = 0;
+        for entry in new.iter().filter(|entry| writes(entry.key)) {
+            let Some(position) = object.fields.position(entry.key, &mut cursor) else {
+                unknown.push(*entry);
+                continue;
+            };
+            let field = &object.fields.list[position].1;
+            slots.values[field.slot] = match (field.object, entry.value) {
+                (Some(object), Value::Object(new)) => {
+                    self.new_object(scope, view, Some(field.slot), &view.objects[object], slots, new, &|_| true);
+                    slots.set_object(field.slot);
+                    continue;
+                }
+                (Some(_), value) => Slot::Value(value),
+                (None, value) => {
+                    Slot::Value(self.content(&scope.slots[field.slot].content, &field.levels, value, None))
+                }
+            };
+        }
+        if object.keeps_unknown {
+            slots.set_unknown(slot, unknown);
+        }
     }
 
     /// Writes the fields of an object; whether anything changed. Without `shown` the object is new, and every field that
@@ -309,13 +358,16 @@ impl<'a> Put<'a> {
         old: Option<Old<'a>>,
     ) -> &'a [Value<'a>] {
         let old = old.and_then(|old| Some((old.stored.as_array()?, old.shown.as_array()?)));
-        let (stored, shown) = old.filter(|(stored, shown)| stored.len() == shown.len()).unwrap_or_default();
+        let below = levels.get(1..).unwrap_or_default();
+        let Some((stored, shown)) = old.filter(|(stored, shown)| stored.len() == shown.len()) else {
+            let arena = self.arena;
+            return arena.slice_from(items.iter().map(|item| self.content(element, below, *item, None)));
+        };
         let keys = levels.first().map_or(&[][..], |level| &level.keys);
         let matched = match_items(items, shown, keys);
         if let Some(tally) = &mut self.tally {
             tally.reorders += usize::from(self.lenses.hides_in_moved(self.version, element, &matched, stored));
         }
-        let below = levels.get(1..).unwrap_or_default();
         let written: Vec<_> = items
             .iter()
             .zip(matched)

@@ -2,8 +2,9 @@
 //! when somebody looks.
 //!
 //! - A write that changes how its version spells a fact spells it anew for all others, step by step away from that
-//!   version, each spelling from its neighbour; those that the version itself says stay as it says them. Where a spelling
-//!   comes out as it was, nothing beyond it changes. A spelling that returned in a later version is known there, and what
+//!   version, each spelling from its neighbour; those that the version itself says stay as it says them. Those beyond
+//!   one that comes out as it was are spelled anew, too, for the fact has changed; of lists and maps whose items are
+//!   converted one by one, only what is made of items that changed. A spelling that returned in a later version is known there, and what
 //!   it was respelled as before is spelled anew from there.
 //! - A derived field is shown where nothing is stored and nobody said that nothing is there. What is derived on the way up
 //!   is read on the way up, what is derived on the way down on the way down, and where both give something, up wins.
@@ -121,6 +122,14 @@ impl Computed {
         facts.derived = self.derivations.iter().map(|derivation| id(derivation.target, derivation.node)).collect();
         facts
     }
+}
+
+/// A spelling that was spelled anew in a write.
+struct Anew {
+    /// What it was; with something else in the place of what is the same as before although the fact has changed.
+    was: Option<Json>,
+    /// There is nothing, and nothing can be told from that: nothing could be made of the fact, or nothing was there before.
+    is_lost: bool,
 }
 
 /// What a version says of every field in a scope that it can say.
@@ -257,6 +266,7 @@ impl<'m> Here<'m> {
 
     fn propagate(self, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
         let mut known: BTreeSet<FieldId> = self.view.tree.scope_ids(self.node).into_iter().collect();
+        let mut anew = BTreeMap::new();
         for (step, direction) in self.model().ways_from(self.view.version) {
             for link in self.links(step) {
                 let ids = |side: &Side| -> BTreeSet<FieldId> {
@@ -266,8 +276,8 @@ impl<'m> Here<'m> {
                 let (sources, targets) = (ids(source), ids(target));
                 match (sources.is_subset(&known), targets.is_subset(&known)) {
                     (true, true) => {}
-                    (false, true) => self.respell(link, direction == Direction::Down, &known, before, scope),
-                    (_, false) => self.respell(link, direction == Direction::Up, &known, before, scope),
+                    (false, true) => self.respell(link, direction == Direction::Down, &known, before, &mut anew, scope),
+                    (_, false) => self.respell(link, direction == Direction::Up, &known, before, &mut anew, scope),
                 }
                 known.extend(sources.into_iter().chain(targets));
             }
@@ -278,22 +288,40 @@ impl<'m> Here<'m> {
     }
 
     /// Spells a fact anew on the other side, as far as nothing is known of that.
-    fn respell(self, link: &Link, is_up: bool, known: &BTreeSet<FieldId>, before: Option<&Scope>, scope: &mut Scope) {
+    fn respell(
+        self,
+        link: &Link,
+        is_up: bool,
+        known: &BTreeSet<FieldId>,
+        before: Option<&Scope>,
+        anew: &mut BTreeMap<FieldId, Anew>,
+        scope: &mut Scope,
+    ) {
         let direction = if is_up { Direction::Up } else { Direction::Down };
         let (source, target) = link.sides(direction);
         let now = self.read(source, scope);
-        let old = before.map(|before| (self.read(source, before), self.read(target, before)));
+        let mut old = before.map(|before| (self.read(source, before), self.read(target, before)));
         let nothing = vec![None; now.len()];
-        if now == *old.as_ref().map_or(&nothing, |(sources, _)| sources) {
+        let ids: Vec<FieldId> = source.nodes.iter().map(|node| self.view_of(source).id(*node)).collect();
+        if now == *old.as_ref().map_or(&nothing, |(sources, _)| sources) && !ids.iter().any(|id| anew.contains_key(id))
+        {
             return;
         }
-        let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-        let (results, kept) = self.convert(link, direction, scope, old);
-        // What a hook keeps of a fact goes with it.
-        match kept.filter(|_| now.iter().any(Option::is_some)) {
-            Some(kept) => drop(scope.kept.insert(link.id, kept)),
-            None => drop(scope.kept.remove(&link.id)),
+        if let Some((sources, _)) = &mut old {
+            for (source, anew) in sources.iter_mut().zip(&ids).filter_map(|(source, id)| Some((source, anew.get(id)?)))
+            {
+                *source = anew.was.clone().or(source.take());
+            }
         }
+        let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
+        // What went with its object is not there to leave anything.
+        let is_absent = |values: &[Option<Json>]| values.iter().all(Option::is_none);
+        let is_gone = is_absent(&now) && is_absent(&self.read(target, scope));
+        let is_lost = is_absent(&now) && ids.iter().filter_map(|id| anew.get(id)).any(|anew| anew.is_lost);
+        let (results, kept) = match is_lost {
+            true => (None, None),
+            false => self.convert(link, direction, scope, old.filter(|_| !is_gone)),
+        };
         let view = self.view_of(target);
         // Where it fails, what has parts stays as it was, if somebody has hidden something in them.
         let stays = |(position, node): (usize, &usize)| {
@@ -308,7 +336,25 @@ impl<'m> Here<'m> {
             unknown.into_iter().any(|id| before.fields.get(&id) != alone.fields.get(&id))
         };
         let written: Vec<bool> = target.nodes.iter().enumerate().map(|field| !stays(field)).collect();
+        // What a hook keeps of a fact goes with it.
+        match kept.filter(|_| !is_absent(&now)) {
+            Some(kept) => drop(scope.kept.insert(link.id, kept)),
+            None if is_lost && written.contains(&false) => {}
+            None => drop(scope.kept.remove(&link.id)),
+        }
+        let has_failed = results.is_none();
         let results = results.unwrap_or_else(|| vec![None; target.nodes.len()]);
+        if let Some((old_sources, old)) = old {
+            for (position, node) in target.nodes.iter().enumerate().filter(|(position, _)| written[*position]) {
+                let (id, new, old) = (view.id(*node), &results[position], &old[position]);
+                let was = old.as_ref().zip(new.as_ref());
+                let was = was.map(|(old, new)| link.converter.told_apart((old_sources, old), (&now, new)));
+                let is_lost = new.is_none() && (has_failed || old.is_none());
+                if !known.contains(&id) {
+                    anew.insert(id, Anew { was, is_lost });
+                }
+            }
+        }
         let results = target.nodes.iter().zip(results).zip(written).filter(|(_, is_written)| *is_written);
         for ((node, result), _) in results {
             // Of an object that is known in part, nothing goes but what is not known of it.
@@ -378,9 +424,19 @@ impl<'m> Here<'m> {
         (link.converter.convert(direction, &sources, before, (source, target), &mut kept), kept)
     }
 
-    /// The fields of a side, as its version shows them; what readers only fill in is not there.
+    /// The fields of a side. Where one of several is there, the others are what the version shows, filled in or not; what is
+    /// only filled in is not there.
     fn read(self, side: &Side, scope: &Scope) -> Vec<Option<Json>> {
-        side.nodes.iter().map(|node| self.view_of(side).field(*node, scope)).collect()
+        let view = self.view_of(side);
+        let there: Vec<Option<Json>> = side.nodes.iter().map(|node| view.field(*node, scope)).collect();
+        let own = view.tree.counterpart(self.view.tree, self.node);
+        let (Some(own), true) = (own, there.len() > 1 && there.iter().any(Option::is_some)) else { return there };
+        let own = Json::Object(view.object(own, scope));
+        let shown = |node: &usize| {
+            let names = view.tree.names_from_scope(*node);
+            names.iter().try_fold(&own, |at, name| at.get(name)).cloned()
+        };
+        side.nodes.iter().map(shown).collect()
     }
 
     fn view_of(self, side: &Side) -> View<'m> {

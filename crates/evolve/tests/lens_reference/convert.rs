@@ -29,6 +29,14 @@ pub(crate) struct Fields<'t> {
 /// Values before: those of the side that is left, and those of the other.
 pub(crate) type Before<'v> = Option<(&'v [Option<Json>], &'v [Option<Json>])>;
 
+/// What a value was before, and what the other side was then.
+type Past<'v> = (Option<&'v Json>, &'v Json);
+
+/// The past, if there was anything.
+fn seen(old: Option<Past<'_>>) -> Option<(&Json, &Json)> {
+    old.and_then(|(was, result)| Some((was.filter(|was| !was.is_null())?, result)))
+}
+
 impl Converter {
     /// The values of the fields on the other side; nothing if it fails.
     pub(crate) fn convert(
@@ -40,7 +48,9 @@ impl Converter {
         kept: &mut Option<Json>,
     ) -> Option<Vec<Option<Json>>> {
         if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
-            return Some(vec![None; target.nodes.len()]);
+            let old = before.and_then(|(sources, results)| Some((sources[0].as_ref(), results[0].as_ref()?)));
+            let left = self.left(self.levels, old, (source.tree, source.nodes[0]));
+            return Some(left.map_or_else(|| vec![None; target.nodes.len()], |left| vec![Some(left)]));
         }
         let converted = match (&self.with, sources) {
             (Conversion::Hook(_), [Some(value)]) => hooked(direction, value, kept).map(|result| vec![Some(result)]),
@@ -61,6 +71,15 @@ impl Converter {
                 (Some(result), _) => fits(target.tree, *node, result),
             })
         })
+    }
+
+    /// What a field of the other side was, with something else where that is the same as now although what it was made of has
+    /// changed. What has parts is what its parts are.
+    pub(crate) fn told_apart(&self, (was, old): (&[Option<Json>], &Json), (is, new): (&[Option<Json>], &Json)) -> Json {
+        match (was, is) {
+            ([Some(was)], [Some(is)]) => told_apart(self.levels, (was, old), (is, new)),
+            _ => told_apart(0, (&json!(0), old), (&json!(1), new)),
+        }
     }
 
     fn converted(
@@ -104,7 +123,7 @@ impl Converter {
                 expressions.iter().map(|expression| expression.value(&own)).collect::<Result<_, _>>().ok()
             }
             (_, [Some(value)], [node]) => {
-                let old = before.and_then(|(sources, results)| Some((sources[0].as_ref()?, results[0].as_ref()?)));
+                let old = before.and_then(|(sources, results)| Some((sources[0].as_ref(), results[0].as_ref()?)));
                 let own = (source.tree, source.nodes[0]);
                 Some(vec![self.at_level(self.levels, direction, value, old, own, (target.tree, *node))?])
             }
@@ -118,23 +137,24 @@ impl Converter {
         level: usize,
         direction: Direction,
         value: &Json,
-        old: Option<(&Json, &Json)>,
+        old: Option<Past<'_>>,
         source: (&Tree, usize),
         target: (&Tree, usize),
     ) -> Option<Option<Json>> {
-        if let Some((source, result)) = old
-            && source == value
+        if let Some((was, result)) = old
+            && was == Some(value)
         {
             return Some(Some(result.clone()));
         }
         if value.is_null() {
-            return Some(Some(Json::Null).filter(|_| target.0.node(target.1).nullable));
+            let left = self.left(level, old, source);
+            return Some(left.or(Some(Json::Null).filter(|_| target.0.node(target.1).nullable)));
         }
         if level == 0 {
             let mut result = self.one(direction, value, old, source, target)?;
             if let (Conversion::OneItem | Conversion::KeyedList { .. }, Some(whole)) = (&self.with, &result) {
                 let known = pruned(target, whole);
-                result = Some(match old {
+                result = Some(match seen(old) {
                     Some((_, old)) => self.with_unsaid(known, old, source),
                     None => known,
                 });
@@ -145,21 +165,21 @@ impl Converter {
         let inner = ((source.0, source.0.element(source.1)?), (target.0, target.0.element(target.1)?));
         match (value, source.0.node(source.1).shape) {
             (Json::Array(items), Shape::List) => {
-                let old = old.and_then(|(source, result)| Some((source.as_array()?, result.as_array()?)));
+                let old = old.and_then(|(source, result)| Some((source?.as_array()?, result.as_array()?)));
                 let old = old.filter(|(source, result)| source.len() == result.len());
                 let matched = old.map_or_else(|| vec![None; items.len()], |(source, _)| by_likeness(items, source));
                 let converted = items.iter().zip(matched).map(|(item, matched)| {
-                    let old = old.and_then(|(source, result)| Some((&source[matched?], &result[matched?])));
+                    let old = old.and_then(|(source, result)| Some((Some(&source[matched?]), &result[matched?])));
                     self.at_level(level - 1, direction, item, old, inner.0, inner.1)
                 });
                 let converted = converted.collect::<Option<Vec<Option<Json>>>>()?;
                 Some(Some(converted.into_iter().flatten().collect()))
             }
             (Json::Object(values), Shape::Map) => {
-                let old = old.and_then(|(source, result)| Some((source.as_object()?, result.as_object()?)));
+                let old = old.and_then(|(source, result)| Some((source?.as_object()?, result.as_object()?)));
                 let mut converted = Map::new();
                 for (key, value) in values {
-                    let old = old.and_then(|(source, result)| Some((source.get(key)?, result.get(key)?)));
+                    let old = old.and_then(|(source, result)| Some((Some(source.get(key)?), result.get(key)?)));
                     let result = self.at_level(level - 1, direction, value, old, inner.0, inner.1)?;
                     converted.extend(result.map(|result| (key.clone(), result)));
                 }
@@ -173,7 +193,7 @@ impl Converter {
         &self,
         direction: Direction,
         value: &Json,
-        old: Option<(&Json, &Json)>,
+        old: Option<Past<'_>>,
         (source, own): (&Tree, usize),
         (target, to): (&Tree, usize),
     ) -> Option<Option<Json>> {
@@ -217,16 +237,15 @@ impl Converter {
                 _ => return None,
             },
             Conversion::OneItem => match (value, own.shape) {
-                (value, Shape::Object) => {
-                    let others = old.and_then(|(_, list)| list.as_array()).map_or(&[][..], |list| &list[..]);
-                    [value].into_iter().chain(others.iter().skip(1)).cloned().collect()
-                }
+                (value, Shape::Object) => [value].into_iter().chain(others(old)).cloned().collect(),
                 (Json::Array(items), _) => return Some(items.first().cloned()),
                 _ => return None,
             },
             Conversion::KeyedList { key, value: part } => match value {
                 Json::Array(items) => to_map(items, key, part.as_deref()),
-                Json::Object(map) => to_list(map, key, part.as_deref(), old.and_then(|(_, list)| list.as_array()))?,
+                Json::Object(map) => {
+                    to_list(map, key, part.as_deref(), seen(old).and_then(|(_, list)| list.as_array()))?
+                }
                 _ => return None,
             },
             Conversion::RenamedKeys(pairs) => {
@@ -235,20 +254,27 @@ impl Converter {
                     let found = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
                     found.into_iter().find(|(from, _)| ***from == *key).map(|(_, to)| to.to_string())
                 };
+                let was = seen(old).and_then(|(was, result)| Some((was.as_object()?, result.as_object()?)));
                 let (moved, stay): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| renamed(key, is_up).is_some());
-                let mut result: Map<String, Json> = stay.into_iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-                result.extend(moved.into_iter().filter_map(|(key, value)| Some((renamed(key, is_up)?, value.clone()))));
-                // What the other side had beside a key that hides it here stays as long as it is hidden.
-                for (key, value) in old.and_then(|(_, result)| result.as_object()).into_iter().flatten() {
-                    let mut hiding = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
-                    let is_hidden = hiding.any(|(from, to)| **from == **key && result.contains_key(&**to))
-                        && old.is_some_and(|(_, was)| {
-                            pairs
-                                .iter()
-                                .map(|(old, new)| if is_up { (old, new) } else { (new, old) })
-                                .any(|(from, to)| **from == **key && was.get(&**to).is_some())
-                        });
-                    if is_hidden && renamed(key, !is_up).is_none() && !result.contains_key(key) {
+                let mut result: Map<String, Json> = Map::new();
+                for (key, value) in stay.into_iter().chain(moved) {
+                    let name = renamed(key, is_up).unwrap_or_else(|| key.clone());
+                    result.insert(name.clone(), value.clone());
+                    // What did not change, and was not there on the other side, is still not there.
+                    if was.is_some_and(|(was, result)| was.get(key) == Some(value) && !result.contains_key(&name)) {
+                        result.remove(&name);
+                    }
+                }
+                // What the other side had stays if this one neither showed it, under its name here and not hidden by
+                // another key, nor was what it is made of.
+                for (key, value) in was.iter().flat_map(|(_, result)| *result) {
+                    let name = renamed(key, !is_up).unwrap_or_else(|| key.clone());
+                    let hides = |other: &String| other != key && renamed(other, !is_up).as_ref() == Some(&name);
+                    let makes = |other: &String| renamed(other, is_up).as_ref().unwrap_or(other) == key;
+                    let is_known = was.is_some_and(|(was, result)| {
+                        was.contains_key(&name) && !result.keys().any(hides) || was.keys().any(makes)
+                    });
+                    if !is_known && !result.contains_key(key) {
                         result.insert(key.clone(), value.clone());
                     }
                 }
@@ -261,7 +287,23 @@ impl Converter {
     }
 }
 
+/// The items of a list that the side of the one item did not show: it showed the first, if it showed anything. Null in the
+/// first place is as good as nothing.
+fn others<'v>(old: Option<Past<'v>>) -> impl Iterator<Item = &'v Json> {
+    let items = old.and_then(|(_, list)| list.as_array()).into_iter().flatten();
+    let shows_first = seen(old).is_some() || items.clone().next().is_some_and(Json::is_null);
+    items.skip(usize::from(shows_first))
+}
+
 impl Converter {
+    /// What stays of the other side where there is nothing any more: items that nobody could see.
+    fn left(&self, level: usize, old: Option<Past<'_>>, source: (&Tree, usize)) -> Option<Json> {
+        let is_one = matches!(self.with, Conversion::OneItem) && level == 0;
+        let is_one = is_one && source.0.node(source.1).shape == Shape::Object;
+        let items: Vec<Json> = others(old.filter(|_| is_one)).cloned().collect();
+        (!items.is_empty()).then_some(Json::Array(items))
+    }
+
     /// What is made of one spelling, with the parts of the old value that this spelling has no place for.
     fn with_unsaid(&self, new: Json, old: &Json, source: (&Tree, usize)) -> Json {
         let element = source.0.element(source.1);
@@ -295,6 +337,31 @@ impl Converter {
             }
             (_, new, _) => new,
         }
+    }
+}
+
+fn told_apart(level: usize, (was, old): (&Json, &Json), (is, new): (&Json, &Json)) -> Json {
+    match (was, old, is, new) {
+        _ if was == is => old.clone(),
+        (Json::Array(was), Json::Array(old), Json::Array(is), Json::Array(new))
+            if level > 0 && was.len() == old.len() && is.len() == new.len() =>
+        {
+            let mut told = old.clone();
+            for (at, matched) in by_likeness(is, was).into_iter().enumerate() {
+                if let Some(matched) = matched {
+                    told[matched] = told_apart(level - 1, (&was[matched], &old[matched]), (&is[at], &new[at]));
+                }
+            }
+            Json::Array(told)
+        }
+        (Json::Object(was), Json::Object(old), Json::Object(is), Json::Object(new)) if level > 0 => {
+            let told =
+                |key: &str| Some(told_apart(level - 1, (was.get(key)?, &old[key]), (is.get(key)?, new.get(key)?)));
+            old.iter().map(|(key, old)| (key.clone(), told(key).unwrap_or_else(|| old.clone()))).collect()
+        }
+        (_, Json::Array(_) | Json::Object(_), ..) => old.clone(),
+        _ if level == 0 && old == new => json!({"something": "else"}),
+        _ => old.clone(),
     }
 }
 

@@ -193,6 +193,13 @@ impl Case<'_> {
                 self.hub.put(index, shown, Some(stored), Part::Whole, &arena).map_err(|error| error.to_string())?;
             law(&format!("get-put {}", of(index)), as_json(stored), again)?;
         }
+        if old.is_none() && *part == Part::Whole {
+            for index in self.model.history.indexes() {
+                let converted =
+                    self.hub.convert(*version, index, document, &arena).map_err(|error| error.to_string())?;
+                law(&format!("convert to {}", of(index)), self.model.get(index, after), converted)?;
+            }
+        }
         for other in self.lenses {
             let moved = self.hub.rehub(stored, other, &arena);
             for index in self.model.history.indexes() {

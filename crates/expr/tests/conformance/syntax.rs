@@ -32,7 +32,7 @@ pub(crate) fn signatures(expr: &Expr, source: &str, seen: &mut BTreeSet<String>)
         Node::OptionalMap { is_flat: true, .. } => add("optional(A).optFlatMap(a, optional(B)) -> optional(B)"),
         _ => {}
     }
-    children(expr).into_iter().for_each(|child| signatures(child, source, seen));
+    expr.parts().into_iter().for_each(|child| signatures(child, source, seen));
 }
 
 fn macro_signature(comprehension: &Comprehension, text: &str) -> &'static str {
@@ -58,26 +58,5 @@ fn macro_signature(comprehension: &Comprehension, text: &str) -> &'static str {
         }
         (Macro::TransformMapEntry, _) => "map(A, B).transformMapEntry(a, b, map(C, D)) -> map(C, D)",
         (Macro::SortBy, _) => "list(A).sortBy(a, B) -> list(A)",
-    }
-}
-
-fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.node {
-        Node::Literal(_) | Node::Name(_) => Vec::new(),
-        Node::Select { operand, .. } | Node::Has { operand, .. } | Node::Unary { operand, .. } => vec![operand],
-        Node::Index { operand, index, .. } => vec![operand, index],
-        Node::Binary { left, right, .. } => vec![left, right],
-        Node::And(operands) | Node::Or(operands) => operands.iter().collect(),
-        Node::Conditional { condition, then, otherwise } => vec![condition, then, otherwise],
-        Node::Call { target, arguments, .. } => target.as_deref().into_iter().chain(arguments).collect(),
-        Node::List(items) => items.iter().map(|(item, _)| item).collect(),
-        Node::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
-        Node::Message { fields, .. } => fields.iter().map(|(_, value, _)| value).collect(),
-        Node::Comprehension(comprehension) => {
-            let Comprehension { range, condition, transform, .. } = &**comprehension;
-            [Some(range), condition.as_ref(), transform.as_ref()].into_iter().flatten().collect()
-        }
-        Node::Bind { value, body, .. } => vec![value, body],
-        Node::OptionalMap { operand, body, .. } => vec![operand, body],
     }
 }

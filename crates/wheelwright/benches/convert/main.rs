@@ -12,13 +12,20 @@
 #[path = "../../../schema/benches/pipeline/measure.rs"]
 mod measure;
 
-use std::{hint::black_box, path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    hint::black_box,
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use measure::{Candidate, Measured, measure};
 use wheelwright::{
     catalog::Catalog,
     document::{Arena, Decode, Span, decode, decode_json_spanned, encode},
     evolve::{Declaration, DeclaredVersion, Kind, VersionName, parse_changes},
+    findings::Level,
     schema::{Root, lower_schema},
 };
 
@@ -120,15 +127,40 @@ fn gate(what: &str, candidate: &Measured, base: &Measured, all: &[Measured], mis
     }
 }
 
-/// The largest document of each kind and direction.
+/// The largest document of each kind and direction; none if something is missing, and it is said what.
 fn cluster_api() -> Vec<Pair> {
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = std::env::var_os("WHEELWRIGHT_SHARED").map_or_else(|| repository.join("../shared"), PathBuf::from);
-    let Ok(pairs) = std::fs::read_to_string(shared.join("real-apis/cluster-api/pairs.jsonl")) else {
-        return Vec::new();
-    };
-    let example = repository.join("examples/cluster-api");
-    let catalog = Catalog::load(&[example]).expect("the example can be read");
+    let documents = shared.join("real-apis/cluster-api/pairs.jsonl");
+    let read = fs::read_to_string(&documents).map_err(|error| format!("cannot read {}: {error}", documents.display()));
+    match read.and_then(|pairs| Ok((pairs, declared(&repository, &shared)?))) {
+        Ok((pairs, catalog)) => largest(&pairs, &catalog),
+        Err(missing) => {
+            println!("Cluster API is not measured: {missing}; WHEELWRIGHT_SHARED names the folder that has it\n");
+            Vec::new()
+        }
+    }
+}
+
+/// The example, with its definitions where they are.
+fn declared(repository: &Path, shared: &Path) -> Result<Catalog, String> {
+    let told = |error: io::Error| error.to_string();
+    let example = repository.join("examples/cluster-api").canonicalize().map_err(told)?;
+    let shared = shared.canonicalize().map_err(told)?;
+    let text = fs::read_to_string(example.join("wheelwright.yaml")).map_err(told)?;
+    let text = text.replace("../../../shared/", &format!("{}/", shared.display()));
+    let text = text.replace("changes: ", &format!("changes: {}/", example.display()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cluster-api-bench");
+    fs::create_dir_all(&folder).map_err(told)?;
+    fs::write(folder.join("wheelwright.yaml"), text).map_err(told)?;
+    let catalog = Catalog::load(&[folder]).map_err(|unreadable| unreadable.to_string())?;
+    match catalog.findings().iter().find(|finding| finding.level == Level::Error) {
+        Some(wrong) => Err(wrong.message.clone()),
+        None => Ok(catalog),
+    }
+}
+
+fn largest(pairs: &str, catalog: &Catalog) -> Vec<Pair> {
     let mut found: Vec<Pair> = Vec::new();
     for line in pairs.lines() {
         let pair: serde_json::Value = serde_json::from_str(line).expect("a pair a line");

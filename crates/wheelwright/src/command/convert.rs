@@ -170,8 +170,8 @@ impl<'r> Run<'r> {
         if let (Some(explainer), Ok((_, explained))) = (&mut self.explainer, kind.explain(from, to, value, arena)) {
             explainer.write(&conversion, shown, &explained, &place, console.data)?;
         }
+        let left_out = kind.left_out(from, to, value, (shown, &troubles), arena);
         self.troubles.add(self.kinds, kind, troubles, Some(place));
-        let left_out = kind.left_out(from, to, value);
         if !left_out.is_empty() {
             let Span { line, column, .. } = document.span;
             let fields = few(left_out.iter().map(ToString::to_string));
@@ -316,9 +316,8 @@ fn convert_line(
     };
     let (converted, untold) = converted.map_err(|error: ConvertError| error.to_string())?;
     encode_into(converted, answer);
-    troubles.add(kinds, kind, untold, None);
     if let Way::To(to) = &options.way {
-        left_out.unsaid.add(&kind.left_out(from, version(kind, to)?, document));
+        left_out.unsaid.add(&kind.left_out(from, version(kind, to)?, document, (converted, &untold), &arena));
     }
     match kind.program(from).map(|program| program.run(document, &arena, Stages::PRUNE)) {
         Some(Ok(pruned)) => {
@@ -326,9 +325,12 @@ fn convert_line(
             left_out.unknown.add(&pruned.unknown_metadata);
         }
         // On the way to another version, it is among what that cannot say.
-        None if matches!(options.way, Way::Via(_)) => left_out.unknown.add(&kind.left_out(from, from, document)),
+        None if matches!(options.way, Way::Via(_)) => {
+            left_out.unknown.add(&kind.left_out(from, from, document, (converted, &untold), &arena));
+        }
         _ => {}
     }
+    troubles.add(kinds, kind, untold, None);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::{
 use wheelwright_catalog::{Catalog, Kind, OnDisk, Unreadable};
 use wheelwright_document::{Arena, Owned, Value, encode};
 use wheelwright_evolve::{
-    Declaration, DeclaredVersion, Fingerprint, History, Selector, Union, VersionName,
+    Declaration, DeclaredVersion, Fingerprint, History, KindName, Selector, Union, VersionHistory, VersionName,
     check::{Change, Difference, describe_differences, diff as differences},
 };
 
@@ -52,13 +52,17 @@ pub fn diff(
     for pair in &pairs {
         match options.format {
             ResultFormat::Json => pair.lines(console.data)?,
-            ResultFormat::Text if pair.differences.is_empty() => {
+            ResultFormat::Text if pair.differences.is_empty() && pair.renamed.is_none() => {
                 console.say(format_args!("{}: {} and {} do not differ", pair.kind, pair.a, pair.b))?;
             }
             ResultFormat::Text => {
-                let Pair { kind, a, b, differences } = pair;
+                let Pair { kind, a, b, renamed, differences } = pair;
                 let between = if std::mem::take(&mut is_first) { "" } else { "\n" };
-                write!(console.data, "{between}{kind}: {a} → {b}\n{}", describe_differences(differences))?;
+                writeln!(console.data, "{between}{kind}: {a} → {b}")?;
+                if let Some((was, is)) = renamed {
+                    writeln!(console.data, "(the kind)\n  > {is}: was {was}")?;
+                }
+                write!(console.data, "{}", describe_differences(differences))?;
             }
         }
     }
@@ -86,6 +90,8 @@ struct Pair {
     kind: String,
     a: String,
     b: String,
+    /// The names under which they are published, where these are not the same.
+    renamed: Option<(KindName, KindName)>,
     differences: Vec<Difference>,
 }
 
@@ -103,6 +109,7 @@ fn of_versions(a: &str, b: &str, catalog: &[PathBuf], options: &DiffOptions) -> 
                 kind: full_name(&kind.declaration),
                 a: a.to_owned(),
                 b: b.to_owned(),
+                renamed: renamed(history.version(before), history.version(after)),
                 differences: differences(&kind.declaration, &history, before, after),
             }),
             _ => there.extend(history.versions.iter().map(|version| version.name.to_string())),
@@ -117,6 +124,11 @@ fn of_versions(a: &str, b: &str, catalog: &[PathBuf], options: &DiffOptions) -> 
         ));
     }
     Ok(pairs)
+}
+
+fn renamed(before: &VersionHistory, after: &VersionHistory) -> Option<(KindName, KindName)> {
+    let names = before.published_as.last().cloned().zip(after.published_as.last().cloned());
+    names.filter(|(was, is)| was != is)
 }
 
 fn of_files(a: &str, b: &str, options: &DiffOptions) -> Result<Vec<Pair>, String> {
@@ -174,7 +186,7 @@ fn of_declarations((a, before): (&str, &Declaration), (b, after): (&str, &Declar
         let (before, after) = (indexes.next()?, indexes.next()?);
         let differences = differences(&both, &history, before, after);
         let [a, b] = names.map(|name| name.to_string());
-        Some(Pair { kind: full_name(&both), a, b, differences })
+        Some(Pair { kind: full_name(&both), a, b, renamed: None, differences })
     };
     versions.into_iter().filter_map(pair).collect()
 }
@@ -184,28 +196,43 @@ impl Pair {
     /// in both versions, null where it is not there), `was` and `is` (what is different, null for nothing), `keyword`, and
     /// `with` (how a field is converted or derived).
     fn lines(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        if let Some((was, is)) = &self.renamed {
+            let fact = ("kind", None, text(&was.to_string()), text(&is.to_string()));
+            self.line(fact, [Owned::Null, Owned::Null], Owned::Null, out)?;
+        }
         for difference in &self.differences {
-            for (change, keyword, was, is) in facts(&difference.change) {
-                let path = |path: &Option<Selector>| path.as_ref().map_or(Owned::Null, |path| text(&path.to_string()));
-                let entries = [
-                    ("kind", text(&self.kind)),
-                    ("from", text(&self.a)),
-                    ("to", text(&self.b)),
-                    ("change", text(change)),
-                    ("before", path(&difference.before)),
-                    ("after", path(&difference.after)),
-                    ("keyword", keyword.map_or(Owned::Null, text)),
-                    ("was", was),
-                    ("is", is),
-                    ("with", with(&difference.change).map_or(Owned::Null, |how| text(&how))),
-                ];
-                let object = Owned::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect());
-                let mut line = encode(object.share(&Arena::new()));
-                line.push(b'\n');
-                out.write_all(&line)?;
+            let path = |path: &Option<Selector>| path.as_ref().map_or(Owned::Null, |path| text(&path.to_string()));
+            let with = with(&difference.change).map_or(Owned::Null, |how| text(&how));
+            for fact in facts(&difference.change) {
+                self.line(fact, [path(&difference.before), path(&difference.after)], with.clone(), out)?;
             }
         }
         Ok(())
+    }
+
+    fn line(
+        &self,
+        (change, keyword, was, is): Fact<'_>,
+        [before, after]: [Owned; 2],
+        with: Owned,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let entries = [
+            ("kind", text(&self.kind)),
+            ("from", text(&self.a)),
+            ("to", text(&self.b)),
+            ("change", text(change)),
+            ("before", before),
+            ("after", after),
+            ("keyword", keyword.map_or(Owned::Null, text)),
+            ("was", was),
+            ("is", is),
+            ("with", with),
+        ];
+        let object = Owned::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect());
+        let mut line = encode(object.share(&Arena::new()));
+        line.push(b'\n');
+        out.write_all(&line)
     }
 }
 

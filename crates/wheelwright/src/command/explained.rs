@@ -58,7 +58,7 @@ impl<'k> Conversion<'k> {
             Because::Default { at } => format!("default of {at} in {from}"),
             Because::Frozen { first } => format!("frozen default, since {}", self.name(*first)),
             Because::Implied => "implied by the fields that are in it".to_owned(),
-            Because::Asked => "asked for".to_owned(),
+            Because::Asked => format!("as {} is published", self.name(self.to)),
         }
     }
 }

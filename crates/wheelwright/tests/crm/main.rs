@@ -5,7 +5,7 @@
 
 mod time;
 
-use std::{env, fs, process::Command};
+use std::{env, fs, path::Path, process::Command};
 
 use time::{VERSIONS, changes_until, example, input, json, spelled, story, text, time, without};
 use wheelwright::{
@@ -271,7 +271,7 @@ fn what_was_stored_first_is_read_to_the_end() {
 
 #[test]
 fn every_document_comes_back_from_every_other_version_at_every_time() {
-    let mut trips: usize = 0;
+    let mut trips = 0;
     for time in story() {
         let versions: Vec<&str> = VERSIONS.into_iter().filter(|name| time.kind.version(name).is_some()).collect();
         for from in &versions {
@@ -285,7 +285,7 @@ fn every_document_comes_back_from_every_other_version_at_every_time() {
             }
         }
     }
-    assert_eq!(trips, (1..=VERSIONS.len()).map(|count| count * count).sum());
+    assert_eq!(trips, (1..=VERSIONS.len()).map(|count| count * count).sum::<usize>());
 }
 
 /// `wheelwright test --update` writes them.
@@ -298,6 +298,32 @@ fn every_version_shows_what_is_expected_of_what_every_other_wrote() {
     let output = Command::new(env!("CARGO_BIN_EXE_wheelwright")).current_dir(example()).arg("test").output();
     let output = output.expect("the command can be started");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Also for the version that only the lock still knows.
+#[test]
+fn the_tool_writes_what_every_version_shows() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crm-written");
+    let inputs = VERSIONS.map(|name| (format!("written-{name}"), format!("input.{name}.yaml")));
+    let _ = fs::remove_dir_all(&folder);
+    for (example_folder, input) in &inputs {
+        fs::create_dir_all(folder.join(example_folder)).unwrap();
+        let from = example().join("tests").join(example_folder).join(input);
+        fs::copy(from, folder.join(example_folder).join(input)).unwrap();
+    }
+    let arguments = ["test", "--update", "--all-versions", "--catalog", "."];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
+    let output = command.current_dir(example()).args(arguments).arg(&folder).output();
+    let output = output.expect("the command can be started");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    for (example_folder, _) in &inputs {
+        let files = fs::read_dir(example().join("tests").join(example_folder)).unwrap();
+        for file in files.map(|file| file.unwrap().path()) {
+            let written = folder.join(example_folder).join(file.file_name().unwrap());
+            assert_eq!(fs::read_to_string(written).ok(), fs::read_to_string(&file).ok(), "{}", file.display());
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn accept(declaration: &mut Declaration, version: &VersionName, proposal: &Propo
 pub(crate) fn conversions(before: &Side<'_>, after: &Side<'_>, gone: &[(NodeIndex, &Difference)]) -> Vec<Pair> {
     let mut found = respelled::at_the_same_place(before, after, gone);
     found.extend(respelled::elsewhere(before, after, gone, &found));
-    found
+    respelled::apart(before, after, found)
 }
 
 /// Conversions between fields that went and fields that came, and what is probably gone.

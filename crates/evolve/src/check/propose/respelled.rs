@@ -105,6 +105,57 @@ pub(crate) fn elsewhere(
     pairs
 }
 
+/// Pairs that can be declared together, the likely ones before others: a field is converted as a whole, so that none is within
+/// another one, and nothing in it has another place in the other version.
+pub(crate) fn apart(before: &Side<'_>, after: &Side<'_>, mut pairs: Vec<Pair>) -> Vec<Pair> {
+    let mut taken = [Taken::of(before, after), Taken::of(after, before)];
+    pairs.sort_by_key(|pair| !pair.proposal.is_likely);
+    pairs.retain(|pair| {
+        let is_free = taken[0].is_free(before, pair.gone) && taken[1].is_free(after, pair.came);
+        if is_free {
+            taken[0].take(before, pair.gone);
+            taken[1].take(after, pair.came);
+        }
+        is_free
+    });
+    pairs
+}
+
+/// Fields of one version of which something is said.
+#[derive(Default)]
+struct Taken {
+    fields: HashSet<NodeIndex>,
+    /// What they are in.
+    above: HashSet<NodeIndex>,
+}
+
+impl Taken {
+    /// Those that the other version has.
+    fn of(side: &Side<'_>, other: &Side<'_>) -> Self {
+        let mut taken = Self::default();
+        let fields = side.version.structure.fields();
+        fields.filter(|node| other.version.counterpart(side.version, *node).is_some()).for_each(|node| {
+            taken.mark_above(side, node);
+        });
+        taken
+    }
+
+    fn is_free(&self, side: &Side<'_>, node: NodeIndex) -> bool {
+        !self.above.contains(&node) && !is_within(side, node, &self.fields)
+    }
+
+    fn take(&mut self, side: &Side<'_>, node: NodeIndex) {
+        self.fields.insert(node);
+        self.mark_above(side, node);
+    }
+
+    fn mark_above(&mut self, side: &Side<'_>, node: NodeIndex) {
+        let mut above = std::iter::successors(side.parent(node), |node| side.parent(*node));
+        // Whatever is above a field that is marked is marked, too.
+        while above.next().is_some_and(|node| self.above.insert(node)) {}
+    }
+}
+
 /// Whether a node or something above it is one of some.
 fn is_within(side: &Side<'_>, node: NodeIndex, nodes: &HashSet<NodeIndex>) -> bool {
     std::iter::successors(Some(node), |node| side.parent(*node)).any(|node| nodes.contains(&node))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::declaration;
+use crate::{Kind, laws::Random, testing::declaration};
 
 /// The lines that are proposed between two versions with these properties.
 fn proposed(v1: &str, v2: &str) -> Vec<String> {
@@ -220,4 +220,65 @@ fn all_proposals_together_are_a_changes_file_that_holds() {
     let text = accepted(&proposals_text(&steps));
     let (_, problems) = History::derive(&declaration(&versions, &text), None);
     assert!(problems.is_empty(), "{text}{problems:?}");
+}
+
+/// A schema of an object whose fields have names that are alike.
+fn random_object(random: &mut Random, depth: usize) -> String {
+    const NAMES: [&str; 20] = [
+        "timeout",
+        "timeoutSeconds",
+        "timeoutMinutes",
+        "size",
+        "sizeBytes",
+        "disk",
+        "disks",
+        "port",
+        "ports",
+        "env",
+        "name",
+        "names",
+        "value",
+        "spec",
+        "specs",
+        "image",
+        "mode",
+        "Mode",
+        "args",
+        "key",
+    ];
+    let mut names = NAMES.to_vec();
+    let fields = (0..1 + random.below(5)).map(|_| {
+        let name = names.swap_remove(random.below(names.len()));
+        format!("{name}: {}", random_schema(random, depth))
+    });
+    format!("{{type: object, properties: {{{}}}}}", fields.collect::<Vec<_>>().join(", "))
+}
+
+fn random_schema(random: &mut Random, depth: usize) -> String {
+    let below = depth.saturating_sub(1);
+    match random.below(if depth == 0 { 4 } else { 9 }) {
+        0 | 1 => "{type: string}".to_owned(),
+        2 => "{type: integer}".to_owned(),
+        3 => "{type: boolean}".to_owned(),
+        4 => format!("{{type: array, items: {}}}", random_schema(random, below)),
+        5 => format!("{{type: object, additionalProperties: {}}}", random_schema(random, below)),
+        6 => format!("{{type: array, items: {}}}", random_object(random, below)),
+        _ => random_object(random, below),
+    }
+}
+
+#[test]
+fn all_proposals_for_random_kinds_together_contradict_nobody() {
+    let mut random = Random::new(5);
+    let mut proposed = 0;
+    for _ in 0..300 {
+        let schemas: Vec<String> = (0..3).map(|_| random_object(&mut random, 3)).collect();
+        let versions = [("v1", &*schemas[0]), ("v2", &*schemas[1]), ("v3", &*schemas[2])];
+        let steps = propose(&declaration(&versions, ""), None);
+        proposed += steps.iter().map(|step| step.proposals.len()).sum::<usize>();
+        let text = accepted(&proposals_text(&steps));
+        let (_, problems) = Kind::compile(&declaration(&versions, &text), None);
+        assert!(problems.is_empty(), "{versions:#?}{text}{problems:#?}");
+    }
+    assert!(proposed > 1500, "{proposed}");
 }

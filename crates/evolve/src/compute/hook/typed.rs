@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use wheelwright_document::{Arena, Entry, Value, decode, encode};
 
 use super::{Hook, HookCall, HookError, Hooks};
-use crate::{Selector, Step};
+use crate::Selector;
 
 impl Hooks {
     /// Adds a hook that converts one type to another. A type has the fields of its side by the last names of their

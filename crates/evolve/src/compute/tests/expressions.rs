@@ -31,6 +31,18 @@ fn an_expression_converts_the_value_of_a_field() {
 }
 
 #[test]
+fn an_expression_may_cost_what_the_length_of_its_value_allows() {
+    // As many steps for a short text as for a long one.
+    let ten = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']";
+    let steps = format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, a + b + c + d != '')))) ? self : ''");
+    let texts = single("{type: string}", "{type: string}", expression(&steps, "self"));
+    let told = texts.up("\"x\"");
+    assert!(told.contains("costs more than it may"), "{told}");
+    let long = format!("\"{}\"", "x".repeat(3_000));
+    assert_eq!(texts.up(&long), long);
+}
+
+#[test]
 fn what_an_expression_gives_must_be_a_value_of_the_field() {
     let dynamic = |up: &str, new: &str| single("{type: string}", new, expression(up, "''")).up("\"7\"");
     assert_eq!(dynamic("dyn(self)", "{type: integer}"), "failed: wrong type: it must be of type integer, not a string");

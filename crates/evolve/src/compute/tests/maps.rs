@@ -30,7 +30,12 @@ fn an_object_is_the_one_item_of_a_list() {
     one.is_up(&[(r#"{"weight":1}"#, "[{}]")]);
     let before = Some((r#"{"size":1}"#, r#"[{"size":1},{"size":2}]"#));
     assert_eq!(one.convert(Direction::Up, r#"{"size":9}"#, before), r#"[{"size":9},{"size":2}]"#);
-    assert_eq!(one.convert(Direction::Up, "-", before), "-");
+    assert_eq!(one.convert(Direction::Up, "-", before), r#"[{"size":2}]"#);
+    assert_eq!(one.convert(Direction::Up, "-", Some((r#"{"size":1}"#, r#"[{"size":1}]"#))), "-");
+    assert_eq!(
+        one.convert(Direction::Up, r#"{"size":9}"#, Some(("-", r#"[{"size":2}]"#))),
+        r#"[{"size":9},{"size":2}]"#
+    );
     assert_eq!(one.convert(Direction::Up, "-", Some(("-", "[]"))), "[]");
     single(&disks, disk, Conversion::OneItem).is_both_ways(&[(r#"[{"size":1}]"#, r#"{"size":1}"#)]);
 }
@@ -119,5 +124,5 @@ fn keys_are_renamed_in_place_and_win() {
     let before = Some((r#"{"application":"2"}"#, r#"{"application":"1","app":"2"}"#));
     let down = |map: &str| keys.convert(Direction::Down, map, before);
     assert_eq!(down(r#"{"application":"2","b":"3"}"#), r#"{"app":"2","b":"3","application":"1"}"#);
-    assert_eq!(down(r#"{"b":"3"}"#), r#"{"b":"3"}"#);
+    assert_eq!(down(r#"{"b":"3"}"#), r#"{"b":"3","application":"1"}"#);
 }

@@ -99,8 +99,8 @@ fn an_object_and_a_list_of_it_are_one_fact_with_what_is_hidden_in_it() {
     for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
         stored.write("v3", r#"{"disks":[{"size":1,"cache":"c"},{"size":2}]}"#).reads("v1", r#"{"disk":{"size":1}}"#);
         stored.write("v1", r#"{"disk":{"size":5}}"#).reads("v3", r#"{"disks":[{"size":5,"cache":"c"},{"size":2}]}"#);
-        stored.write("v1", "{}").reads("v3", "{}");
-        stored.write("v1", r#"{"disk":{}}"#).reads("v2", r#"{"disks":[{}]}"#);
+        stored.write("v1", "{}").reads("v3", r#"{"disks":[{"size":2}]}"#);
+        stored.write("v1", r#"{"disk":{}}"#).reads("v2", r#"{"disks":[{},{"size":2}]}"#);
     });
 }
 

@@ -32,6 +32,37 @@ fn entries_that_nobody_understands_are_kept() {
 }
 
 #[test]
+fn an_entry_of_a_bag_that_is_not_what_its_key_says_is_in_nobodys_way() {
+    let (v1, v2) = (object("t: {type: string}, a: {type: string}"), object("seconds: {type: integer}"));
+    let changes = "v2: {converted: {t: {to: seconds, with: durationSeconds}}, \
+                   derived: {down: {a: \"has(self.seconds) ? 'derived' : 'none'\"}}}";
+    let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, "v2");
+    let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+    let arena = Arena::new();
+    let write = |version, text, stored| {
+        let put = kind.put(version, document(text, &arena), Some(stored), Part::Whole, &arena).unwrap();
+        document(&String::from_utf8(encode(put)).unwrap(), &arena)
+    };
+    for key in ["guard", "hook", "gone", "absent", "implicit", "unknown", "blocked", "foreign"] {
+        let stored = document(&format!(r#"{{"seconds":60,"$bag":{{"${key}":7}}}}"#), &arena);
+        assert!(same(write(v2, r#"{"seconds":60}"#, stored), stored), "what changes nothing mends nothing");
+        let kept = format!(r#"{{"seconds":61,"$bag":{{"$damaged.{key}":7}}}}"#);
+        let put = write(v2, r#"{"seconds":61}"#, stored);
+        assert!(same(put, document(&kept, &arena)), "{put:?}");
+        // The keys are free for what they are for, and reading and writing back changes nothing.
+        let written = write(v1, r#"{"t":"120s"}"#, stored);
+        let bag = written.get("$bag").unwrap();
+        assert!(bag.get("$guard").is_some() && bag.get("$absent").is_some(), "{written:?}");
+        assert!(bag.get(&format!("$damaged.{key}")).is_some(), "{written:?}");
+        assert!(same(kind.get(v1, written, &arena), document(r#"{"t":"120s"}"#, &arena)), "{key}");
+        assert!(same(write(v1, r#"{"t":"120s"}"#, written), written), "{key}");
+        // The same damage again.
+        let again = document(&format!(r#"{{"$bag":{{"${key}":8,"$damaged.{key}":7}}}}"#), &arena);
+        assert!(same(write(v2, r#"{"seconds":61}"#, again), put), "{key}");
+    }
+}
+
+#[test]
 fn a_write_through_an_older_version_resets_or_is_refused_where_a_policy_says_so() {
     let v1 = object("a: {type: string}, l: {type: array, items: {type: object, properties: {x: {type: string}}}}");
     let v2 = object(

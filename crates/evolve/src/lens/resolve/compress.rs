@@ -19,8 +19,9 @@ impl<'a> Resolve<'a> {
         self.troubles = Troubles::default();
         let (mut omitted, mut gone) = (Vec::with_capacity(self.scope.computed.all.links.len()), Vec::new());
         let mut guards: Vec<Entry<'a>> = Vec::new();
+        let mut guarded: Vec<usize> = Vec::new();
         let most = self.scope.computed.all.links.len();
-        for way in &self.scope.computed.all.links {
+        for (position, way) in self.scope.computed.all.links.iter().enumerate() {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             if plan.is_simple {
@@ -38,6 +39,7 @@ impl<'a> Resolve<'a> {
                         guards.reserve(most);
                     }
                     guards.push(Entry { key: &plan.key, value: self.guard(near, &[source]) });
+                    guarded.push(position);
                 }
                 continue;
             }
@@ -74,15 +76,35 @@ impl<'a> Resolve<'a> {
             }
             if has_original {
                 guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
+                guarded.push(position);
             }
             self.pool.extend([sources, results]);
         }
+        self.guard_the_way(guarded, slots, &mut guards);
         for slot in omitted {
             slots.values[slot] = Slot::Absent;
         }
         slots.gone = gone;
         let links = &self.scope.computed.links;
         slots.set_guards(guards, |key| links.iter().any(|link| *link.key == *key));
+    }
+
+    /// Guards all that originals are computed by way of: it may come out as it was, although the hub's spelling has changed.
+    fn guard_the_way(&mut self, mut guarded: Vec<usize>, slots: &Slots<'a>, guards: &mut Vec<Entry<'a>>) {
+        let ways = &self.scope.computed.all.links;
+        let mut at = 0;
+        while at < guarded.len() {
+            for before in &ways[guarded[at]].after {
+                if !guarded.contains(before) {
+                    guarded.push(*before);
+                    let plan = &self.scope.computed.links[ways[*before].link];
+                    let near = plan.sides(ways[*before].direction).0;
+                    let sources = self.read(near, slots);
+                    guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
+                }
+            }
+            at += 1;
+        }
     }
 
     /// What the values of a side were when the other spelling was written, by the ids of its fields.

@@ -91,7 +91,7 @@ impl<'a> Resolve<'a> {
         get.metadata = self.metadata;
         let own = match &plan.inputs {
             None => get.object(self.scope, view, None, own, slots),
-            Some(inputs) => self.inputs(inputs, view, &mut get, slots),
+            Some(inputs) => self.inputs(inputs, derivation.deriver.is_strict(), view, &mut get, slots)?,
         };
         match derivation.deriver.derive(Value::Object(own), self.metadata, self.arena) {
             Ok(value) => value,
@@ -102,24 +102,29 @@ impl<'a> Resolve<'a> {
         }
     }
 
-    /// What an expression reads of an object, and no more: all of it may be large.
+    /// What an expression reads of an object, and no more: all of it may be large. `None` if something is absent that it
+    /// cannot do without.
     fn inputs(
         &self,
         inputs: &'a [InputPlan],
+        is_strict: bool,
         view: &'a View,
         get: &mut Get<'a, ()>,
         slots: &Slots<'a>,
-    ) -> &'a [Entry<'a>] {
+    ) -> Option<&'a [Entry<'a>]> {
         let mut entries = Vec::with_capacity(inputs.len());
         for input in inputs {
             let (key, field) = &view.objects[input.at.0].fields.list[input.at.1];
             let is_object = !matches!(says(field, slots), Slot::Value(_)) && shows(view, field, slots);
             let value = match is_object && !input.below.is_empty() {
-                true => Some(Value::Object(self.inputs(&input.below, view, get, slots))),
+                true => Some(Value::Object(self.inputs(&input.below, is_strict, view, get, slots)?)),
                 false => get.field(self.scope, view, field, slots),
             };
+            if is_strict && value.is_none() {
+                return None;
+            }
             entries.extend(value.map(|value| Entry { key, value }));
         }
-        self.arena.slice(&entries)
+        Some(self.arena.slice(&entries))
     }
 }

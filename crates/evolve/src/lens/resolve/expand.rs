@@ -14,6 +14,7 @@ use crate::{
 impl<'a> Resolve<'a> {
     /// Computes the spellings that are not stored.
     pub(crate) fn expand(&mut self, needed: &'a Needed, slots: &mut Slots<'a>) {
+        self.changed.clear();
         for way in &needed.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
@@ -30,15 +31,24 @@ impl<'a> Resolve<'a> {
                 self.pool.push(sources);
                 continue;
             }
-            let is_guarded = guard.is_none_or(|guard| guard.equivalent(self.guard(near, &sources)));
+            let is_held = |guard: Value<'a>| !self.has_changed(near) && guard.equivalent(self.guard(near, &sources));
+            let is_guarded = guard.is_none_or(is_held);
             // What the guard says was there is what the other spelling was written beside.
-            let old = guard.filter(|_| !is_guarded).map(|guard| (self.guarded(near, guard), self.read(far, slots)));
+            let was = guard.filter(|_| !is_guarded).map(|guard| self.guarded(near, guard));
+            let old = was.as_ref().map(|was| (self.told_apart(near, was), self.read(far, slots)));
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-            let (results, ..) = self.convert(plan, way.direction, &sources, old, slots);
-            for (field, result) in far.fields.iter().zip(results.iter().copied()) {
+            let (results, _, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
+            let computed =
+                was.filter(|_| way.leads_on).map(|was| self.convert(plan, way.direction, &was, None, slots).0);
+            for (position, (field, result)) in far.fields.iter().zip(results.iter().copied()).enumerate() {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
-                if !is_guarded && way.computed(field).any(is_stored) {
+                let is_stored = way.computed(field).any(is_stored);
+                if let (Some((told, stored)), Some(computed)) = (old, &computed) {
+                    let old = if is_stored { stored[position] } else { computed[position] };
+                    self.note(way, field, (told, old), (&sources, result), has_failed);
+                }
+                if !is_guarded && is_stored {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
                     self.rewrite(far.version, way, field, result, slots);
                 } else {

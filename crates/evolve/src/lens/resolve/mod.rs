@@ -6,11 +6,13 @@
 mod compress;
 mod derive;
 mod expand;
+mod follow;
 mod recall;
 mod settle;
 
 use wheelwright_document::{Arena, Value};
 
+use self::follow::Changed;
 pub(crate) use self::recall::Before;
 use super::{
     Lenses,
@@ -37,6 +39,8 @@ pub(crate) struct Resolve<'a> {
     pool: Vec<Vec<Option<Value<'a>>>>,
     /// Slots with nothing in them.
     empty: Option<Slots<'a>>,
+    /// The spellings so far that were computed anew.
+    changed: Vec<Changed<'a>>,
 }
 
 /// The values of the fields of a side.
@@ -53,17 +57,45 @@ impl<'a> Resolve<'a> {
         troubles: Troubles,
         arena: &'a Arena,
     ) -> Self {
-        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None }
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None, changed: Vec::new() }
     }
 
-    /// What the fields of a side are, as its version shows them. What readers only fill in is not there.
+    /// What the fields of a side are, as its version shows them. Where none of them is there, what readers fill in is not
+    /// there either.
     pub(super) fn read(&mut self, side: &'a SidePlan, slots: &Slots<'a>) -> Vec<Option<Value<'a>>> {
         let mut values = self.room();
         for field in &side.fields {
             let value = self.shown(side.version, field, slots);
             values.push(value);
         }
+        if values.len() > 1 && values.iter().any(Option::is_some) {
+            for (field, value) in side.fields.iter().zip(&mut values).filter(|(_, value)| value.is_none()) {
+                *value = self.filled_in(side.version, field.at, &field.above, slots);
+            }
+        }
         values
+    }
+
+    /// What readers see of a field that is absent: its frozen default where its object is shown, else what the frozen default
+    /// of that says of it.
+    fn filled_in(
+        &self,
+        version: VersionIndex,
+        at: (usize, usize),
+        above: &[(usize, usize)],
+        slots: &Slots<'a>,
+    ) -> Option<Value<'a>> {
+        let view = self.scope.views[version.position()].as_ref()?;
+        let field_at = |(object, position): (usize, usize)| &view.objects[object].fields.list[position];
+        let (name, field) = field_at(at);
+        let frozen = || field.frozen.as_ref().map(|frozen| frozen.share(self.arena));
+        let Some((parent, above)) = above.split_first() else { return frozen() };
+        let object = &field_at(*parent).1;
+        match (shows(view, object, slots), says(object, slots)) {
+            (true, Slot::Value(_)) => None,
+            (true, _) => frozen(),
+            (false, _) => self.filled_in(version, *parent, above, slots)?.get(name),
+        }
     }
 
     fn room(&mut self) -> Vec<Option<Value<'a>>> {

@@ -35,10 +35,7 @@ impl<'a> Resolve<'a> {
         }
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
-            let mut trial = slots.clone();
-            self.derive(&self.scope.computed.shown[version.position()], &mut trial);
-            let differing = wanted.iter().filter(|(slot, wanted)| !same_slot(trial.values[*slot], *wanted));
-            let differing: Placed<'a> = differing.copied().collect();
+            let differing = self.differing(version, &wanted, slots);
             if differing.is_empty() {
                 return;
             }
@@ -49,6 +46,23 @@ impl<'a> Resolve<'a> {
         }
     }
 
+    /// What a version would not show as it was written.
+    fn differing(&mut self, version: VersionIndex, wanted: &[(usize, Slot<'a>)], slots: &mut Slots<'a>) -> Placed<'a> {
+        let needed = &self.scope.computed.shown[version.position()];
+        let differing = |slots: &Slots<'a>| -> Placed<'a> {
+            wanted.iter().filter(|(slot, wanted)| !same_slot(slots.values[*slot], *wanted)).copied().collect()
+        };
+        if !self.scope.computed.derives_plainly {
+            let mut trial = slots.clone();
+            self.derive(needed, &mut trial);
+            return differing(&trial);
+        }
+        let placed = self.derive(needed, slots);
+        let found = differing(slots);
+        placed.iter().for_each(|(slot, _)| slots.values[*slot] = Slot::Absent);
+        found
+    }
+
     fn propagate(
         &mut self,
         version: VersionIndex,
@@ -57,6 +71,7 @@ impl<'a> Resolve<'a> {
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
+        self.changed.clear();
         for onward in &self.scope.computed.onward[version.position()] {
             match onward {
                 Onward::Link(way) => self.respell(way, before, slots),
@@ -86,26 +101,39 @@ impl<'a> Resolve<'a> {
             let told = before.told_sources(way.link).map(<[_]>::to_vec);
             (told.unwrap_or_else(|| self.read(source, before.slots)), self.read(target, before.slots))
         });
+        let has_changed = self.has_changed(source);
         let is_unchanged = match &old {
-            Some((old, _)) => sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
+            Some((old, _)) => !has_changed && sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
             None => sources.iter().all(Option::is_none),
         };
         if !is_unchanged {
-            let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
-            let (results, entry, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
-            // What a hook keeps of a fact goes with it.
-            slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
-            for (position, (field, result)) in target.fields.iter().zip(results.iter().copied()).enumerate() {
-                // What cannot be converted is absent on the other side. But what somebody has hidden in its parts would be
-                // lost for good by that: then it stays as it was.
-                if has_failed
-                    && field.has_parts
-                    && let (Some(before), Some((sources, _))) = (before, old)
-                    && self.hides(way, position, sources, before.slots)
-                {
-                    continue;
+            let told = old.as_ref().filter(|_| has_changed).map(|(sources, _)| self.told_apart(source, sources));
+            let past = old.as_ref().map(|(sources, results)| (&told.as_ref().unwrap_or(sources)[..], &results[..]));
+            // What went with its object is not there to leave anything.
+            let is_gone = sources.iter().all(Option::is_none) && self.read(target, slots).iter().all(Option::is_none);
+            let is_lost = self.is_lost(source, &sources);
+            let (results, entry, has_failed) = match is_lost {
+                true => (vec![None; target.fields.len()], None, true),
+                false => self.convert(plan, way.direction, &sources, past.filter(|_| !is_gone), slots),
+            };
+            // What cannot be converted is absent on the other side. But what somebody has hidden in its parts would be
+            // lost for good by that: then it stays as it was.
+            let mut stays = vec![false; target.fields.len()];
+            if let (true, Some(before), Some((sources, _))) = (has_failed, before, &old) {
+                for (position, field) in target.fields.iter().enumerate() {
+                    stays[position] = field.has_parts && self.hides(way, position, sources, before.slots);
                 }
+            }
+            // What a hook keeps of a fact goes with it.
+            if !is_lost || !stays.contains(&true) {
+                slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
+            }
+            let written = target.fields.iter().zip(results.iter().copied()).enumerate();
+            for (position, (field, result)) in written.filter(|(position, _)| !stays[*position]) {
                 self.rewrite(target.version, way, field, result, slots);
+                if let Some((told, old)) = past {
+                    self.note(way, field, (told, old[position]), (&sources, result), has_failed);
+                }
             }
             self.pool.push(results);
         }

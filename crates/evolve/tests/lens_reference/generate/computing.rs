@@ -206,7 +206,8 @@ impl Editor {
             },
             Type::Map(element) => match (&**element, tape.pick(4)) {
                 (Type::String, 0) => {
-                    let pairs = vec![("a".into(), "b".into()), ("c".into(), "d".into())];
+                    let pairs = [[("a", "b"), ("c", "d")], [("a", "b"), ("b", "a")], [("a", "b"), ("b", "c")]];
+                    let pairs = pairs[tape.pick(3)].iter().map(|(old, new)| ((*old).into(), (*new).into())).collect();
                     whole(Conversion::RenamedKeys(pairs), shape.clone())
                 }
                 (Type::String, 1) => {

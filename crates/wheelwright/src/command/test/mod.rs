@@ -143,10 +143,9 @@ impl<'r> Run<'r> {
 
     /// Whether a version could have a file and has none.
     fn is_missing(&self, version: VersionIndex) -> bool {
-        let known = &self.kind.history().version(version);
-        let is_file_name = !known.name.as_str().contains(std::path::is_separator);
+        let is_file_name = !self.name(version).contains(std::path::is_separator);
         let has_file = version == self.from || self.expected.iter().any(|(to, ..)| *to == version);
-        known.declared && is_file_name && !has_file
+        is_file_name && !has_file
     }
 
     /// What the input has that its version does not know: nothing becomes of it.

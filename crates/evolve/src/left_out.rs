@@ -1,0 +1,345 @@
+//! What a document says and another version cannot: the fields that it does not have in any spelling, and what its
+//! spelling of a fact has no room for.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+
+use crate::{
+    FieldId, Kind, NodeIndex, Part, Shape, Trouble, VersionHistory, VersionIndex,
+    lens::{by_key, find, hash},
+};
+
+impl Kind {
+    /// What a document has and [`convert`](Self::convert) to another version does not give: fields that the version cannot
+    /// say, and parts of values that are gone if `shown`, what [`convert_telling`](Self::convert_telling) gave, is all that
+    /// there is. Fields that could not be computed are among the `troubles` that it told, and not among these. The list
+    /// ends once it has four megabytes: all paths can be as long as the square of the document.
+    pub fn left_out<'a>(
+        &'a self,
+        from: VersionIndex,
+        to: VersionIndex,
+        document: Value<'a>,
+        (shown, troubles): (Value<'a>, &[Trouble]),
+        arena: &'a Arena,
+    ) -> Vec<FieldPath> {
+        let is_pruned = self.program(from).is_some();
+        let (before, after) = (self.history().version(from), self.history().version(to));
+        let said_otherwise = self.facts().said_otherwise(after);
+        let mut search = LeftOut {
+            kind: self,
+            is_pruned,
+            from: before,
+            to: after,
+            said_otherwise,
+            is_said_otherwise: false,
+            is_all_computed: troubles.is_empty(),
+            found: Vec::new(),
+            bytes: 0,
+        };
+        search.content(before.structure.root(), document, None, &Path::Root);
+        if search.is_said_otherwise
+            && let Some((back, others)) = self.back(from, to, shown, arena)
+        {
+            search.is_all_computed &= others.is_empty();
+            (search.found, search.bytes) = (Vec::new(), 0);
+            search.content(before.structure.root(), document, Some(back), &Path::Root);
+        }
+        search.found
+    }
+
+    /// What a version shows of a document that another one has shown, if that is all that there is, and what could not be
+    /// computed; nothing if it cannot be written.
+    fn back<'a>(
+        &'a self,
+        from: VersionIndex,
+        to: VersionIndex,
+        shown: Value<'a>,
+        arena: &'a Arena,
+    ) -> Option<(Value<'a>, Vec<Trouble>)> {
+        let written = self.normal(to, shown, arena).ok()?;
+        let (stored, mut troubles) = self.lenses().put_telling(to, written, None, Part::Whole, arena).ok()?;
+        let (back, others) = self.lenses().get_telling(from, stored, arena);
+        troubles.extend(others);
+        Some((back, troubles))
+    }
+}
+
+/// Looks for what a version cannot say.
+struct LeftOut<'k> {
+    kind: &'k Kind,
+    /// What the version of the document does not know is no part of it, and its schema says so.
+    is_pruned: bool,
+    from: &'k VersionHistory,
+    to: &'k VersionHistory,
+    /// The fields that the other version has in another spelling.
+    said_otherwise: HashSet<FieldId>,
+    /// Whether the document has one of these.
+    is_said_otherwise: bool,
+    /// Whether a field that is not there in another spelling has none, since nothing failed.
+    is_all_computed: bool,
+    found: Vec<FieldPath>,
+    bytes: usize,
+}
+
+/// How much text is written down about one document.
+const MOST_BYTES: usize = 4 << 20;
+
+impl LeftOut<'_> {
+    /// A value of a node that the other version has, or whose parts it may have elsewhere. `back` is what the document
+    /// would be once it was converted there and back, if that is known.
+    fn content(&mut self, node: NodeIndex, value: Value<'_>, back: Option<Value<'_>>, path: &Path<'_>) {
+        let structure = &self.from.structure;
+        match (structure.node(node).shape, structure.element(node), value) {
+            (Shape::Object, _, Value::Object(entries)) => {
+                let is_envelope = |key: &str| {
+                    node == structure.root()
+                        && self.kind.is_resource()
+                        && matches!(key, "apiVersion" | "kind" | "metadata")
+                };
+                let back = back.map(parts);
+                for Entry { key, value } in entries.iter().filter(|entry| !is_envelope(entry.key)) {
+                    let path = Path::Child(path, key);
+                    match structure.child(node, key) {
+                        Some(child) => self.field(child, *value, part(&back, key), &path),
+                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
+                            self.push(&path);
+                        }
+                        None if !structure.node(node).keeps_unknown && !self.is_pruned => self.push(&path),
+                        None => {}
+                    }
+                }
+            }
+            (Shape::List, Some(element), Value::Array(items)) => {
+                let back = back.and_then(Value::as_array).filter(|back| back.len() == items.len());
+                for (index, item) in items.iter().enumerate() {
+                    self.content(element, *item, back.map(|back| back[index]), &Path::Index(path, index));
+                }
+            }
+            (Shape::Map, Some(element), Value::Object(entries)) => {
+                let back = back.map(parts);
+                for Entry { key, value } in entries {
+                    self.content(element, *value, part(&back, key), &Path::Key(path, key));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn field(&mut self, node: NodeIndex, value: Value<'_>, back: Option<Value<'_>>, path: &Path<'_>) {
+        if self.from.id(node).is_some_and(|id| self.said_otherwise.contains(&id)) {
+            self.is_said_otherwise = true;
+            match back {
+                Some(Value::Null) if self.is_all_computed && !value.is_null() => self.push(path),
+                Some(Value::Null) | None => {}
+                Some(back) => self.missing(Some(node), value, back, path),
+            }
+            return;
+        }
+        let is_said = self.to.counterpart(self.from, node).is_some();
+        let has_fields = self.from.structure.node(node).shape == Shape::Object
+            && value.as_object().is_some_and(|entries| !entries.is_empty());
+        if is_said || has_fields {
+            self.content(node, value, back, path);
+        } else if !value.is_null() {
+            self.push(path);
+        }
+    }
+
+    /// The parts of a value that did not come back. Values that came back as others are the same in other words.
+    fn missing(&mut self, node: Option<NodeIndex>, value: Value<'_>, back: Value<'_>, path: &Path<'_>) {
+        let structure = &self.from.structure;
+        let element = node.and_then(|node| structure.element(node));
+        match (value, back) {
+            (Value::Object(entries), Value::Object(back)) => {
+                let fields = node.filter(|node| structure.node(*node).shape == Shape::Object);
+                let back = by_key(back);
+                for Entry { key, value } in entries.iter().filter(|entry| !entry.value.is_null()) {
+                    let child = fields.and_then(|node| structure.child(node, key));
+                    let is_known = child.is_some() || fields.is_none_or(|node| structure.node(node).keeps_unknown);
+                    if !is_known && self.is_pruned {
+                        continue;
+                    }
+                    let path = if fields.is_some() { Path::Child(path, key) } else { Path::Key(path, key) };
+                    match find(&back, key) {
+                        Some(back) => self.missing(child.or(element), *value, back, &path),
+                        None => self.push(&path),
+                    }
+                }
+            }
+            (Value::Array(items), Value::Array(back)) => {
+                for (index, back) in counterparts(items, back).into_iter().enumerate() {
+                    let path = Path::Index(path, index);
+                    match back {
+                        Some(back) => self.missing(element, items[index], back, &path),
+                        None => self.push(&path),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, path: &Path<'_>) {
+        if self.bytes <= MOST_BYTES {
+            let path = path.to_field_path();
+            self.bytes += path.as_str().len();
+            self.found.push(path);
+        }
+    }
+
+    fn keeps_unknown(&self, node: NodeIndex) -> bool {
+        self.to.counterpart(self.from, node).is_some_and(|node| self.to.structure.node(node).keeps_unknown)
+    }
+}
+
+/// The entries of a value, to be found quickly.
+fn parts<'a>(value: Value<'a>) -> Vec<&'a Entry<'a>> {
+    by_key(value.as_object().unwrap_or_default())
+}
+
+/// What came back under a key: null if nothing did, none if that is not known.
+fn part<'a>(back: &Option<Vec<&Entry<'a>>>, key: &str) -> Option<Value<'a>> {
+    back.as_ref().map(|back| find(back, key).unwrap_or(Value::Null))
+}
+
+/// Which of the items that came back is which: those whose scalars are the same, then those that share one, then in order.
+/// What is further down in an item is looked at once, when it is its turn.
+fn counterparts<'a>(items: &[Value<'_>], back: &[Value<'a>]) -> Vec<Option<Value<'a>>> {
+    let mut found = vec![None; items.len()];
+    let mut left: Vec<Option<Value<'a>>> = back.iter().copied().map(Some).collect();
+    let hashes_of: [fn(Value<'_>) -> Vec<u64>; 3] =
+        [|item| vec![scalars(item).into_iter().fold(0, u64::wrapping_add)], scalars, |_| vec![0]];
+    for hashes in hashes_of {
+        let mut places: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        for (place, item) in left.iter().enumerate() {
+            for hash in item.map(hashes).unwrap_or_default() {
+                places.entry(hash).or_default().push_back(place);
+            }
+        }
+        for (item, found) in items.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+            for hash in hashes(*item) {
+                let Some(places) = places.get_mut(&hash) else { continue };
+                while let Some(place) = places.pop_front() {
+                    if let Some(item) = left[place].take() {
+                        *found = Some(item);
+                        break;
+                    }
+                }
+                if found.is_some() {
+                    break;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Hashes of an item that is a scalar, or of the fields of an object that are.
+fn scalars(item: Value<'_>) -> Vec<u64> {
+    let is_scalar = |value: &Value<'_>| !matches!(value, Value::Array(_) | Value::Object(_));
+    match item {
+        Value::Object(entries) => {
+            let entries = entries.iter().filter(|entry| is_scalar(&entry.value));
+            entries.map(|entry| hash(Value::Object(&[*entry]))).collect()
+        }
+        item => is_scalar(&item).then(|| hash(item)).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{document, kind};
+
+    fn left_out(kind: &Kind, from: &str, to: &str, json: &str) -> Vec<String> {
+        let arena = Arena::new();
+        let [from, to] = [from, to].map(|name| kind.version(name).unwrap());
+        let json = document(json, &arena);
+        let (shown, troubles) = kind.convert_telling(from, to, json, &arena).unwrap();
+        kind.left_out(from, to, json, (shown, &troubles), &arena).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_a_version_cannot_say_is_told() {
+        let v1 = "{type: object, properties: {gone: {type: object, properties: {moved: {type: string}, lost: {type: string}}}, \
+                  any: {type: object, x-kubernetes-preserve-unknown-fields: true}, \
+                  list: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}}}";
+        let v2 = "{type: object, properties: {moved: {type: string}, any: {type: object}, \
+                  list: {type: array, items: {type: object, properties: {a: {type: string}}}}}}";
+        let changes = "v2: {renamed: {gone.moved: moved}, removed: [gone, 'list[].b']}";
+        let kind = kind(&[("v1", v1), ("v2", v2)], changes, "v2");
+        let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
+        assert_eq!(left_out(&kind, "v1", "v2", json), ["gone.lost", "any.x", "list[1].b"]);
+        assert!(left_out(&kind, "v1", "v1", json).is_empty());
+    }
+
+    #[test]
+    fn what_a_version_says_in_another_spelling_is_not_left_out() {
+        let v1 = "{type: object, properties: {timeout: {type: string}, endpoint: {type: string}, \
+                  disk: {type: object, properties: {size: {type: integer}}}}}";
+        let v2 = "{type: object, properties: {timeoutSeconds: {type: integer}, host: {type: string}, \
+                  port: {type: integer}, disks: {type: array, items: {type: object, \
+                  properties: {size: {type: integer}}}}}}";
+        let v3 = "{type: object, properties: {timeoutSeconds: {type: integer}, host: {type: string}}}";
+        let changes = "{v2: {converted: {timeout: {to: timeoutSeconds, with: durationSeconds}, \
+            disk: {to: disks, with: oneItem}}, \
+            reshaped: [{from: endpoint, to: [host, port], template: '{host}:{port}'}]}, \
+            v3: {removed: [port, disks]}}";
+        let kind = kind(&[("v1", v1), ("v2", v2), ("v3", v3)], changes, "v2");
+        let json = r#"{"timeout": "90m", "endpoint": "a:1", "disk": {"size": 1}}"#;
+        assert_eq!(left_out(&kind, "v1", "v2", json), [""; 0]);
+        let unsaid = left_out(&kind, "v1", "v3", json);
+        assert_eq!(unsaid, ["endpoint", "disk.size"], "only a part of the endpoint is there");
+        let failing = r#"{"timeout": "soon", "endpoint": "a:1"}"#;
+        assert_eq!(left_out(&kind, "v1", "v2", failing), [""; 0], "that it could not be computed is told");
+    }
+
+    const PLAIN: &str = "{type: object, properties: {disk: {type: object, properties: {size: {type: integer}}}, \
+        cpu: {type: integer}, memory: {type: integer}, \
+        args: {type: object, additionalProperties: {type: string}}, \
+        labels: {type: object, additionalProperties: {type: string}}, \
+        users: {type: object, additionalProperties: {type: object, x-kubernetes-preserve-unknown-fields: true}}, even: {type: integer}, \
+        rules: {type: array, items: {type: object, properties: {disk: {type: object, \
+        properties: {size: {type: integer}}}}}}}}";
+    const RICH: &str = "{type: object, properties: {disks: {type: array, items: {type: object, \
+        properties: {size: {type: integer}, model: {type: string}}}}, \
+        limits: {type: object, additionalProperties: {type: integer}}, \
+        args: {type: array, items: {type: object, \
+        properties: {name: {type: string}, value: {type: string}, note: {type: string}}}}, \
+        labels: {type: object, additionalProperties: {type: string}}, \
+        users: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true, \
+        properties: {name: {type: string}}}}, number: {type: integer}, \
+        rules: {type: array, items: {type: object, properties: {disks: {type: array, items: {type: object, \
+        properties: {size: {type: integer}}}}}}}}}";
+    const RICHER: &str = "v2: {converted: {disk: {to: disks, with: oneItem}, \
+        even: {to: number, up: self, down: 'self % 2 == 0 ? dyn(self) : dyn(null)'}, \
+        'rules[].disk': {to: 'rules[].disks', with: oneItem}}, \
+        reshaped: [{from: [cpu, memory], to: limits}, {from: args, to: args, key: name, value: value}, \
+        {from: users, to: users, key: name}, {from: labels, to: labels, renamedKeys: {app: application}}]}";
+
+    #[test]
+    fn what_a_spelling_has_no_room_for_is_left_out() {
+        let kind = kind(&[("v1", PLAIN), ("v2", RICH)], RICHER, "v2");
+        for (json, expected) in [
+            (r#"{"disks": [{"size": 1}, {"size": 2}]}"#, &["disks[1]"][..]),
+            (r#"{"disks": [{"size": 1, "model": "x", "unknown": 1}, {"size": 2}]}"#, &["disks[0].model", "disks[1]"]),
+            (r#"{"disks": []}"#, &["disks"]),
+            (r#"{"limits": {"cpu": 1, "gpu": 2, "memory": 3}}"#, &["limits[gpu]"]),
+            (r#"{"labels": {"app": "a", "application": "b", "tier": "c"}}"#, &["labels[app]"]),
+            (r#"{"args": [{"name": "b", "value": "1"}, {"name": "a", "value": "2"}]}"#, &[]),
+            (
+                r#"{"args": [{"name": "b", "value": "1"}, {"name": "a", "value": "2", "note": "n"},
+                    {"name": "b", "value": "3"}, {"value": "4"}]}"#,
+                &["args[0]", "args[1].note", "args[3]"],
+            ),
+            (r#"{"users": [{"name": "b", "x": 1}, {"name": "a", "tags": ["t"]}]}"#, &[]),
+            (r#"{"number": 2}"#, &[]),
+            (r#"{"number": 3}"#, &["number"]),
+            (r#"{"rules": [{}, {"disks": [{"size": 1}, {"size": 2}]}]}"#, &["rules[1].disks[1]"]),
+        ] {
+            assert_eq!(left_out(&kind, "v2", "v1", json), expected, "{json}");
+            assert!(left_out(&kind, "v2", "v2", json).is_empty(), "{json}");
+        }
+    }
+}
