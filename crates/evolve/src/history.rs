@@ -249,6 +249,7 @@ impl History {
             let rank = before.as_ref().map_or(locked_as, |before| before.locked_as);
             locked_as += usize::from(before.is_none());
             let before_structure = from.and_then(|from| slots[from.position()].as_ref()).map(|from| &from.structure);
+            let plain_renames = step.renamed.len();
             let mut step = with_renames(step, before_structure);
             (step.respelled, step.derived) = settled(before.as_ref(), &step, &mut problems);
             let step = &step;
@@ -269,6 +270,7 @@ impl History {
                     index,
                     declared_at: declared.span,
                     step,
+                    plain_renames,
                     others: &slots,
                     fields: &mut fields,
                 },

@@ -28,6 +28,8 @@ pub(crate) struct Identify<'h> {
     pub(crate) declared_at: Span,
     /// What its changes say.
     pub(crate) step: &'h VersionStep,
+    /// How many of its renames are written as such; those that follow are written as conversions.
+    pub(crate) plain_renames: usize,
     /// The versions that are identified already.
     pub(crate) others: &'h [Option<VersionHistory>],
     /// Every field that is known, to be extended.
@@ -37,9 +39,9 @@ pub(crate) struct Identify<'h> {
 /// Gives every field of a version its id: the one it was renamed from, the one it has in the version before or in
 /// another, or a new one. Fields above come first, since a field is found again below the same parent.
 pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
-    let Identify { version, before, index, declared_at, step, others, fields } = task;
+    let Identify { version, before, index, declared_at, step, plain_renames, others, fields } = task;
     let from = version.from.and_then(|from| others[from.position()].as_ref());
-    let mut renames = Renames::resolve(version, from, step, problems);
+    let mut renames = Renames::resolve(version, from, (step, plain_renames), problems);
     if let (Some(from), Some(before)) = (from, &before) {
         renames.hold_against_lock(version, from, before, problems);
     }
@@ -269,7 +271,7 @@ impl<'s> Renames<'s> {
     fn resolve(
         version: &VersionHistory,
         from: Option<&VersionHistory>,
-        step: &'s VersionStep,
+        (step, plain_renames): (&'s VersionStep, usize),
         problems: &mut Vec<Problem>,
     ) -> Self {
         let mut renames = Self { step, sources: HashMap::new(), claimed: HashSet::new() };
@@ -281,8 +283,9 @@ impl<'s> Renames<'s> {
             return renames;
         };
         for (position, renamed) in step.renamed.iter().enumerate() {
-            let source = find(&from.structure, &renamed.from, &from.name, "renamed", problems);
-            let target = find(&version.structure, &renamed.to, &version.name, "renamed", problems);
+            let word = if position < plain_renames { "renamed" } else { "converted" };
+            let source = find(&from.structure, &renamed.from, &from.name, word, problems);
+            let target = find(&version.structure, &renamed.to, &version.name, word, problems);
             let (Some(source), Some(target)) = (source, target) else { continue };
             if !version.structure.is_field(target) || !from.structure.is_field(source) {
                 let message = format!("{} is no field, but the items or values of one", renamed.from.item);
@@ -453,6 +456,17 @@ mod tests {
         let versions = [("v1", STRINGS), ("v2alpha1", preview), ("v2", last)];
         let changes = "v2: {from: v1, renamed: {a: c}}";
         assert_eq!(ids(&versions, changes, "v2"), ["c=a", "temporary"]);
+    }
+
+    #[test]
+    fn a_key_that_is_not_there_is_told_as_it_is_written() {
+        let object =
+            "{type: object, properties: {a: {type: object, properties: {name: {type: string}}}, b: {type: string}}}";
+        let changes = "v2:\n  converted:\n    a:\n      with: {key: nme}";
+        let versions = [("v1", STRINGS), ("v2", object)];
+        let problems = problems_of(&versions, changes);
+        let told: Vec<_> = problems.iter().map(|problem| (&*problem.message, problem.span.line)).collect();
+        assert_eq!(told, [("`converted` names a.nme, which v2 does not have", 4)]);
     }
 
     #[test]

@@ -245,7 +245,7 @@ pub(crate) fn with_renames(step: &VersionStep, before: Option<&Structure>) -> Ve
         };
         let below = |at: &Located<Selector>| {
             let steps = at.item.steps().iter().cloned().chain([Step::Field(key.clone())]).collect();
-            Located { item: Selector::from_steps(steps), span: at.span }
+            Located { item: Selector::from_steps(steps), span: respelled.with.span }
         };
         let was_object = before.and_then(|structure| Some(structure.node(structure.find(&from.item)?).shape));
         renamed.push(match was_object {

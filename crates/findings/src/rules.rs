@@ -684,7 +684,8 @@ rules! {
     }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
-        why: "the version that has it does not show it; what it would be computed from stays stored as it was written",
+        why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \
+            written",
         mend: "correct the value in the document, or make the conversion or expression accept it",
     }
     CONVERSION_DRIFTS: "WW221" "conversion-drifts" Note {
@@ -702,6 +703,17 @@ rules! {
         summary: "a field is converted into one that the version before has already",
         why: "what was written to that field is shown no more in the new version, which has the converted one in its place",
         mend: "give the new spelling a name of its own, or declare the old field as removed",
+    }
+    CONVERSION_REFUSED: "WW224" "conversion-refused" Warning {
+        summary: "a valid value of one version becomes one that another version refuses, or cannot be converted",
+        why: "clients of the other version read a document that is invalid there, or lacks the field, and cannot write it back",
+        mend: "let the schema of the other version take the value, or declare another conversion; leave it, if no document \
+            has such a value",
+    }
+    VALUE_NOT_LISTED: "WW225" "value-not-listed" Warning {
+        summary: "a change names a value that its field does not list",
+        why: "no document has the value, and the one that was meant is not converted",
+        mend: "correct the spelling, or list the value in the schema",
     }
 }
 

@@ -6,6 +6,8 @@ use wheelwright_evolve::{Declaration, VersionName, check::Incompatibility};
 use wheelwright_findings::{Finding, Level, Place, rules};
 use wheelwright_schema::Problem;
 
+use crate::scalar_place::place_of_part;
+
 /// A kind, and the catalog that knows the places in its files.
 pub(crate) struct Subject<'k> {
     pub(crate) catalog: &'k Catalog,
@@ -15,7 +17,7 @@ pub(crate) struct Subject<'k> {
 impl Subject<'_> {
     /// A problem with the changes or the lock, where it was written or else where the kind is.
     pub(crate) fn problem(&self, problem: Problem) -> Finding {
-        let is_hook = std::ptr::eq(problem.rule, &rules::HOOK_NOT_REGISTERED);
+        let is_hook = is_unregistered_hook(&problem);
         let finding = self.problem_of_a_program(problem);
         match is_hook {
             // Programs register hooks; the command line has none, and whoever uses it can do nothing about it.
@@ -33,7 +35,14 @@ impl Subject<'_> {
         if problem.span == Span::default() {
             problem.span = self.kind.named;
         }
-        self.catalog.finding(problem)
+        let part = problem.part.take();
+        let mut finding = self.catalog.finding(problem);
+        if let (Some(part), Some(place)) = (part, &mut finding.place)
+            && let Some(input) = self.catalog.inputs().find(|input| input.name == place.file)
+        {
+            place.span = place_of_part(&input.bytes, place.span, &part).unwrap_or(place.span);
+        }
+        finding
     }
 
     /// What a version does to another, where its schema says so.
@@ -61,6 +70,11 @@ impl Subject<'_> {
         let declared = self.kind.declaration.version(version.as_str());
         self.catalog.place(declared.map_or(self.kind.named, |declared| declared.span))
     }
+}
+
+/// Whether a problem is only that a hook is not known here: programs register them.
+pub(crate) fn is_unregistered_hook(problem: &Problem) -> bool {
+    std::ptr::eq(problem.rule, &rules::HOOK_NOT_REGISTERED)
 }
 
 /// The group and the name of a kind.

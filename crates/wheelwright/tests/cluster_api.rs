@@ -74,6 +74,37 @@ fn check_finds_no_errors() {
     let checked = Command::new(env!("CARGO_BIN_EXE_wheelwright")).arg("check").arg(&catalog.folder).output();
     let checked = checked.expect("the command is built");
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert!(said.contains("[WW156]"), "{said}");
+    for rule in ["WW150", "WW151", "WW152"] {
+        assert!(!said.contains(rule), "what became of a field is left open: {said}");
+    }
+}
+
+#[test]
+fn what_became_of_every_field_is_said_so_that_it_can_be_locked() {
+    let Some(catalog) = Catalog::find("lock") else { return };
+    let _ = fs::remove_file(catalog.folder.join("wheelwright.lock"));
+    let mut lock = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
+    let locked = lock.arg("lock").current_dir(&catalog.folder).output().expect("the command is built");
+    assert!(locked.status.success(), "{}", String::from_utf8_lossy(&locked.stderr));
+}
+
+#[test]
+fn the_page_says_how_many_lines_it_takes() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster-api");
+    let page = fs::read_to_string(example.join("README.md")).expect("it has a page");
+    let (mut written, mut all) = (0, 0);
+    for file in fs::read_dir(example.join("changes")).expect("it has changes") {
+        let file = file.expect("it can be read");
+        let text = fs::read_to_string(file.path()).expect("it is a text");
+        let is_written = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('#');
+        let lines = text.lines().filter(is_written).count();
+        (written, all) = (written + lines, all + text.lines().count());
+        let row = format!("(changes/{}) | {lines} |", file.file_name().to_string_lossy());
+        assert!(page.contains(&row), "the page lacks {row}");
+    }
+    assert!(page.contains(&format!("{written} lines of YAML ({all} with comments)")), "{written} and {all}");
 }
 
 /// The catalog of the example, with the definitions where they are.

@@ -132,7 +132,7 @@ pub enum Conversion {
         /// How the text is put together.
         template: Box<str>,
         /// How it is taken apart.
-        pattern: Option<Box<str>>,
+        pattern: Option<Located<Box<str>>>,
     },
     /// A list of objects and a map: a field of the item is the key, and either the rest of the item or one other field of
     /// it the value.

@@ -1,6 +1,6 @@
 //! Facts in another spelling: what documents with the old one lack in the new one, and what it is where nobody says.
 
-use wheelwright_document::Arena;
+use wheelwright_document::{Arena, Owned};
 
 use super::{Change, Difference, Incompatibility, What, side::Side};
 use crate::{Conversion, History, NodeIndex, Respelled, Selector};
@@ -14,8 +14,8 @@ pub(crate) fn converted(
 ) -> Vec<Incompatibility> {
     let mut findings = staying(before, after);
     for difference in differences {
-        let Change::Converted { before: from, after: to, with } = &difference.change else { continue };
-        let from: Vec<NodeIndex> = from.iter().filter_map(|path| before.version.structure.find(path)).collect();
+        let Change::Converted { before: paths, after: to, with } = &difference.change else { continue };
+        let from: Vec<NodeIndex> = paths.iter().filter_map(|path| before.version.structure.find(path)).collect();
         let Some(first) = from.first() else { continue };
         for (field, node) in to.iter().filter_map(|path| Some((path, after.version.structure.find(path)?))) {
             let frozen = after.version.id(node).and_then(|id| history.field(id).frozen.clone());
@@ -26,15 +26,14 @@ pub(crate) fn converted(
                 let what = What::NewlyRequired { existed: true, settled: true, derived: None };
                 findings.push(find(what).at(place, before.place(*first, "")));
             }
-            let default = after.version.structure.node(node).default.clone();
             let arena = Arena::new();
-            let is_other = default.as_ref().is_some_and(|default| {
+            let is_other = |default: &Owned| {
                 let default = default.share(&arena);
                 frozen.as_ref().is_none_or(|frozen| !frozen.share(&arena).equivalent(default))
-            });
-            if is_other {
+            };
+            if let Some(default) = after.version.structure.node(node).default.clone().filter(is_other) {
                 // In the new spelling, what readers fill in is what the old one was filled in with.
-                let what = What::DefaultChanged { before: frozen.clone(), after: default, frozen };
+                let what = What::SpelledDefaultChanged { from: paths.clone(), default, frozen };
                 findings.push(find(what).at(after.place_of_default(node), before.place_of_default(*first)));
             }
         }

@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Owned, write_yaml};
 
 use super::{
     Addition, Change, Difference, Incompatibility, Lacking, Likeness, Limit, Loss, Lost, Narrower, What, diff::spelled,
-    example::string,
+    example::string, lines_of,
 };
 use crate::{Conversion, Selector, Step, Union, VersionName};
 
@@ -41,6 +41,19 @@ impl Incompatibility {
             What::Drifts { value, up, down, again } => {
                 format!(
                     "{value} becomes {up} as {field} in {version}, which {other} reads as {down}, and that becomes {again}"
+                )
+            }
+            What::Refused { from, value, becomes: Some(becomes), reason } => format!(
+                "{value}, valid for {} in {other}, becomes {becomes} as {field} in {version}, which refuses it: {reason}",
+                names(from)
+            ),
+            What::Refused { from, value, becomes: None, reason } => {
+                format!("{value}, valid for {} in {other}, cannot become {field} of {version}: {reason}", names(from))
+            }
+            What::ValueNotListed { value, listed } => {
+                format!(
+                    "the changes name {value:?}, which is no value of {field} in {version}: it takes {}",
+                    listing(listed)
                 )
             }
             What::SpellingStays { to } => format!(
@@ -90,6 +103,16 @@ impl Incompatibility {
                     "the default of {field} is {was} in {other} and {is} in {version}; readers of old records {kept}"
                 )
             }
+            What::SpelledDefaultChanged { from, default, frozen } => {
+                let (from, default) = (names(from), spelled(default));
+                let kept = match frozen {
+                    Some(value) => format!("it is {} for readers", spelled(value)),
+                    None => "readers find nothing".to_owned(),
+                };
+                format!(
+                    "the default of {field} is {default} in {version}, and where {from} was left out in {other}, {kept}"
+                )
+            }
             What::DefaultRejected { value, reason } => {
                 let value = spelled(value);
                 format!("readers fill in {value} where {field} is absent, which {version} refuses: {reason}")
@@ -137,7 +160,11 @@ impl Incompatibility {
         let lines = || changes_text(&self.version, &self.additions);
         let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
         match &self.what {
-            What::Removed { .. } => format!("if it is gone for good, say so:\n{}", lines()),
+            What::Removed { .. } => {
+                let conversion = self.conversion();
+                let gone = if conversion.is_empty() { "if it is gone for good, say so" } else { "say that it is gone" };
+                format!("{conversion}{gone}:\n{}", lines())
+            }
             What::ProbablyRenamed { .. } => {
                 let removed = [Addition::Removed(self.field.clone())];
                 format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
@@ -146,7 +173,8 @@ impl Incompatibility {
                 format!("give the new spelling another name, or say that the old field is gone:\n{}", lines())
             }
             What::Replaced { .. } => {
-                format!("give the new field another name, or say that the old one is gone:\n{}", lines())
+                let conversion = self.conversion();
+                format!("{conversion}give the new field another name, or say that the old one is gone:\n{}", lines())
             }
             What::NewlyRequired { derived: None, .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
@@ -159,6 +187,13 @@ impl Incompatibility {
                 "make it optional in {}: it was published without a default, so that a default now is for new documents only",
                 self.version
             ),
+            What::SpelledDefaultChanged { frozen, .. } => {
+                let kept = match frozen {
+                    Some(value) => format!("make it {}", spelled(value)),
+                    None => "leave it out".to_owned(),
+                };
+                format!("leave it, if it is for new documents of {} only; else {kept}", self.version)
+            }
             What::DefaultChanged { .. } if self.is_filled_alike() && self.additions.is_empty() => {
                 "leave it: nothing has to be done".to_owned()
             }
@@ -193,6 +228,13 @@ impl Incompatibility {
             ),
             _ => self.rule().mend.to_owned(),
         }
+    }
+
+    /// How to say that the field has another spelling, if it probably has.
+    fn conversion(&self) -> String {
+        let Some(proposal) = &self.proposal else { return String::new() };
+        let lines: Vec<String> = lines_of(&self.version, std::slice::from_ref(proposal)).collect();
+        format!("if it is the same in another form, add:\n{}\nif not, ", lines.join("\n"))
     }
 }
 

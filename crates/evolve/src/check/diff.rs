@@ -342,7 +342,7 @@ fn checks(before: &Schema, after: &Schema) -> Vec<Change> {
 }
 
 /// The values of an open enum.
-fn known(schema: &Schema) -> &[Owned] {
+pub(crate) fn known(schema: &Schema) -> &[Owned] {
     schema.annotations.as_ref().map_or(&[], |annotations| &annotations.known_values)
 }
 

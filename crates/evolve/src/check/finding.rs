@@ -3,7 +3,7 @@
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::{Level, Rule, rules};
 
-use super::{Limit, Narrower};
+use super::{Limit, Narrower, Proposal};
 use crate::{Maturity, Selector, Union, VersionName};
 
 /// Something about a version that those who use another one have to know.
@@ -26,6 +26,8 @@ pub struct Incompatibility {
     pub related: Option<Span>,
     /// What to add to the changes, if that mends it.
     pub additions: Vec<Addition>,
+    /// A conversion that the field and one that came are probably two spellings of.
+    pub proposal: Option<Proposal>,
     /// A small document that shows it.
     pub example: Option<Example>,
 }
@@ -94,6 +96,24 @@ pub enum What {
         /// What that is converted to.
         again: String,
     },
+    /// A valid value of the other version becomes, once it is converted, nothing or one that is refused.
+    Refused {
+        /// The fields that have it there.
+        from: Vec<Selector>,
+        /// The value.
+        value: String,
+        /// What it is converted to; nothing if it cannot be.
+        becomes: Option<String>,
+        /// Why that is refused, or why it cannot be converted.
+        reason: String,
+    },
+    /// A change names a value that the field does not take.
+    ValueNotListed {
+        /// The value.
+        value: Box<str>,
+        /// Those that it takes.
+        listed: Vec<Owned>,
+    },
     /// A field is converted into others, and still there.
     SpellingStays {
         /// What it is converted into.
@@ -136,6 +156,15 @@ pub enum What {
         /// What it is.
         after: Option<Owned>,
         /// What readers fill in for good.
+        frozen: Option<Owned>,
+    },
+    /// A new spelling of a fact has another default than what the fact is filled in with.
+    SpelledDefaultChanged {
+        /// What it is converted from.
+        from: Vec<Selector>,
+        /// Its default.
+        default: Owned,
+        /// What readers fill in for good: the default of the other spelling, converted.
         frozen: Option<Owned>,
     },
     /// What readers fill in is no value of the field in this version.
@@ -242,6 +271,7 @@ impl Incompatibility {
             span: Span::default(),
             related: None,
             additions: Vec::new(),
+            proposal: None,
             example: None,
         }
     }
@@ -291,13 +321,15 @@ impl What {
             Self::Widened { .. } => &rules::SHAPE_WIDENED,
             Self::NewlyRequired { .. } => &rules::NEWLY_REQUIRED,
             Self::Drifts { .. } => &rules::CONVERSION_DRIFTS,
+            Self::Refused { .. } => &rules::CONVERSION_REFUSED,
+            Self::ValueNotListed { .. } => &rules::VALUE_NOT_LISTED,
             Self::SpellingStays { .. } => &rules::SPELLING_STAYS,
             Self::SpellingTaken { .. } => &rules::SPELLING_TAKEN,
             Self::ValuesRefused { .. } | Self::ValuesUnlisted { .. } => &rules::ENUM_MEMBER_REMOVED,
             Self::Tightened(_) => &rules::LIMIT_TIGHTENED,
             Self::TextChanged { .. } => &rules::PATTERN_CHANGED,
             Self::NullRefused => &rules::NULL_TAKEN_AWAY,
-            Self::DefaultChanged { .. } => &rules::DEFAULT_CHANGED,
+            Self::DefaultChanged { .. } | Self::SpelledDefaultChanged { .. } => &rules::DEFAULT_CHANGED,
             Self::DefaultRejected { .. } => &rules::STORAGE_DEFAULT_REJECTED,
             Self::ZeroLost { .. } => &rules::ZERO_VALUE_LOST,
             Self::KeysChanged { .. } => &rules::KEYS_CHANGED,

@@ -15,7 +15,7 @@ pub(crate) struct Candidate {
 /// Fields of which changes say what became of them, or what they are computed from: they are nothing else under another
 /// name.
 pub(crate) struct Computed {
-    before: HashSet<NodeIndex>,
+    pub(crate) before: HashSet<NodeIndex>,
     after: HashSet<NodeIndex>,
 }
 

@@ -3,6 +3,7 @@
 //! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules ([`check`]), and put into words
 //! in one place ([`Incompatibility::message`], [`describe_loss`] and the like).
 
+mod candidates;
 mod constraints;
 mod converted;
 mod defaults;
@@ -16,6 +17,7 @@ mod likeness;
 mod limits;
 mod lists;
 mod propose;
+mod refused;
 mod removals;
 mod sample;
 mod side;
@@ -28,6 +30,7 @@ pub(crate) use diff::spelled;
 pub use diff::{Change, Difference, Limit, Narrower, diff};
 pub use finding::{Addition, Example, Incompatibility, Likeness, What};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
+pub(crate) use propose::lines_of;
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;
 
@@ -51,6 +54,7 @@ pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&V
         findings.extend(constraints::constraints(history, before, after, &differences, &samples));
         findings.extend(converted::converted(history, before, after, &differences));
         findings.extend(samples.drifts(before, after));
+        findings.extend(samples.refusals(before, after));
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
         findings.extend(lists::keys(before, after, &differences));
         findings.extend(lists::unions(before, after, &differences));

@@ -1,29 +1,36 @@
 //! Fields that are gone without a word, and those that are probably there under another name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use wheelwright_findings::Level;
 
 use super::{
-    Addition, Change, Difference, Incompatibility, Likeness, What,
+    Addition, Change, Difference, Incompatibility, Likeness, Proposal, What,
     likeness::{Candidate, Computed, probable_renames},
+    propose::conversions,
     side::Side,
 };
-use crate::{NodeIndex, Selector};
+use crate::{NodeIndex, Selector, Shape};
 
 /// What is gone from one version to the next, and not assessed.
 pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
     let gone = unassessed(before, after, differences);
     let removed = gone.iter().filter(|(_, difference)| matches!(difference.change, Change::Removed { .. }));
     let tops = removed.map(|(node, _)| *node).collect();
-    let renames = probable_renames(before, after, tops, &Computed::of(before, after, differences));
+    let computed = Computed::of(before, after, differences);
+    let renames = probable_renames(before, after, tops, &computed);
     let mut findings = Vec::new();
     for Candidate { gone, came, likeness } in &renames {
         findings.push(rename(before, after, *gone, *came, *likeness));
     }
     let offered: HashSet<NodeIndex> = renames.iter().map(|candidate| candidate.gone).collect();
-    for (node, difference) in gone.iter().filter(|(node, _)| !offered.contains(node)) {
-        findings.push(removal(before, after, *node, difference, differences));
+    let is_open = |node: NodeIndex| !offered.contains(&node) && !is_emptied(before, after, node, &computed);
+    let open: Vec<(NodeIndex, &Difference)> = gone.into_iter().filter(|(node, _)| is_open(*node)).collect();
+    let mut conversions: HashMap<NodeIndex, Proposal> =
+        conversions(before, after, &open).into_iter().map(|pair| (pair.gone, pair.proposal)).collect();
+    for (node, difference) in open {
+        let found = removal(before, after, node, difference, differences);
+        findings.push(Incompatibility { proposal: conversions.remove(&node), ..found });
     }
     findings.sort_by(|a, b| a.field.cmp(&b.field));
     findings
@@ -35,8 +42,7 @@ pub(crate) fn unassessed<'d>(
     after: &Side<'_>,
     differences: &'d [Difference],
 ) -> Vec<(NodeIndex, &'d Difference)> {
-    let assessed: HashSet<&Selector> =
-        after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect();
+    let assessed = assessed(after);
     let is_assessed = |field: &Selector| {
         (1..=field.steps().len())
             .any(|length| assessed.contains(&Selector::from_steps(field.steps()[..length].to_vec())))
@@ -53,6 +59,32 @@ pub(crate) fn unassessed<'d>(
         // Whoever says how the version before derives a field knows that it is gone.
         .filter(|(node, _)| before.derivation_from(after, *node).is_none())
         .collect()
+}
+
+/// The fields that are said to be gone.
+fn assessed<'s>(after: &'s Side<'_>) -> HashSet<&'s Selector> {
+    after.step.iter().flat_map(|step| &step.removed).map(|removed| &removed.item).collect()
+}
+
+/// Whether changes say of everything in an object what became of it, so that they say of the object, too: there is nothing
+/// left to hold.
+fn is_emptied(before: &Side<'_>, after: &Side<'_>, object: NodeIndex, computed: &Computed) -> bool {
+    let structure = &before.version.structure;
+    let assessed = assessed(after);
+    let mut ahead = vec![object];
+    while let Some(object) = ahead.pop() {
+        let node = structure.node(object);
+        if node.shape != Shape::Object || node.keeps_unknown || node.children.is_empty() {
+            return false;
+        }
+        let is_open = |field: &NodeIndex| {
+            after.version.counterpart(before.version, *field).is_none()
+                && !computed.before.contains(field)
+                && !assessed.contains(&structure.selector(*field))
+        };
+        ahead.extend(node.children.iter().copied().filter(is_open));
+    }
+    true
 }
 
 fn rename(

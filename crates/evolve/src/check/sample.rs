@@ -3,7 +3,7 @@
 
 use wheelwright_document::{Arena, Owned, Value, encode};
 
-use super::{Incompatibility, What, side::Side};
+use super::{Incompatibility, What, refused::refused, side::Side};
 use crate::{
     Conversion, Direction, History, Lenses, NodeIndex, OlderWrite, Part, Selector, Step, Structure,
     compute::{Exchange, Hooks},
@@ -49,6 +49,12 @@ impl<'h> Samples<'h> {
         documents.find(|document| before.refusal(document).is_none() && lacks(document) == Some(true))
     }
 
+    /// Values of the step into a version that the other side of a change does not take.
+    pub(crate) fn refusals(&self, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
+        let of_step = self.computations.links.iter().filter(|link| link.version == after.index);
+        of_step.flat_map(|link| refused(link, before, after)).collect()
+    }
+
     /// Expressions of the step into a version that do not undo each other.
     pub(crate) fn drifts(&self, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
         let of_step = self.computations.links.iter().filter(|link| link.version == after.index);
@@ -76,10 +82,10 @@ fn drift(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Option<Incompatibi
             let trip = round(link, metadata, &sources, &arena);
             if let Some([up, down, again]) = trip.filter(|[up, _, again]| !are_same(up, again)) {
                 let what = What::Drifts {
-                    value: spelled(&sources),
-                    up: spelled(&up),
-                    down: spelled(&down),
-                    again: spelled(&again),
+                    value: spelled_all(&sources),
+                    up: spelled_all(&up),
+                    down: spelled_all(&down),
+                    again: spelled_all(&again),
                 };
                 let field = link.respelled.to[0].item.clone();
                 let found = Incompatibility::new(&after.version.name, Some(&before.version.name), field, what);
@@ -113,7 +119,7 @@ fn are_same(a: &[Option<Value<'_>>], b: &[Option<Value<'_>>]) -> bool {
     a.iter().zip(b).all(|(a, b)| same_option(*a, *b))
 }
 
-fn spelled(values: &[Option<Value<'_>>]) -> String {
+pub(crate) fn spelled_all(values: &[Option<Value<'_>>]) -> String {
     let spell = |value: &Option<Value<'_>>| match value {
         Some(value) => String::from_utf8_lossy(&encode(*value)).into_owned(),
         None => "nothing".to_owned(),
@@ -122,7 +128,7 @@ fn spelled(values: &[Option<Value<'_>>]) -> String {
 }
 
 /// Some documents of a version, the same every time; all of them have something at a path, where they can.
-fn documents(side: &Side<'_>, reached: &Selector) -> Vec<Owned> {
+pub(crate) fn documents(side: &Side<'_>, reached: &Selector) -> Vec<Owned> {
     let Some(generator) = side.generator() else { return Vec::new() };
     let node: Vec<usize> = generator.nodes().position(|node| node == reached).into_iter().collect();
     let mut random = Random::new(0);
@@ -130,13 +136,13 @@ fn documents(side: &Side<'_>, reached: &Selector) -> Vec<Owned> {
     (0..SAMPLE).map(|_| Owned::from(generator.generate_reaching(&node, &mut random, &arena))).collect()
 }
 
-fn steps_below(structure: &Structure, scope: NodeIndex, field: NodeIndex) -> Vec<Step> {
+pub(crate) fn steps_below(structure: &Structure, scope: NodeIndex, field: NodeIndex) -> Vec<Step> {
     let above = structure.selector(scope).steps().len();
     structure.selector(field).steps()[above..].to_vec()
 }
 
 /// All values at a path.
-fn values_at<'a>(value: Value<'a>, steps: &[Step]) -> Vec<Value<'a>> {
+pub(crate) fn values_at<'a>(value: Value<'a>, steps: &[Step]) -> Vec<Value<'a>> {
     let Some((first, rest)) = steps.split_first() else { return vec![value] };
     let below: Vec<Value<'a>> = match (first, value) {
         (Step::Field(name), Value::Object(_)) => value.get(name).into_iter().collect(),

@@ -86,8 +86,7 @@ impl Computed {
         for (source, (structure, field)) in wanted {
             match Expression::compile_any(&source.item, &shapes, &variables) {
                 Err(error) => problems.extend(error.mistakes().iter().map(|mistake| {
-                    let place = mistake.at.start + 1;
-                    let message = format!("`{}`: {}, at character {place}", source.item, mistake.message);
+                    let message = format!("`{}`: {}", source.item, mistake.message);
                     let mut problem = problem_at(&rules::COMPUTED_EXPRESSION, source.span, message);
                     problem.part = Some((source.item.clone(), mistake.at.clone()));
                     problem

@@ -94,7 +94,7 @@ impl Converter {
     ) -> Result<Self, Vec<Problem>> {
         let work = match &respelled.with.item {
             Conversion::Template { template, pattern } => {
-                Work::Template(Box::new(Template::compile(respelled, template, pattern.as_deref(), from, to)?))
+                Work::Template(Box::new(Template::compile(respelled, template, pattern.as_ref(), from, to)?))
             }
             Conversion::Entries(keys) => Work::Entries(keyed::Entries::compile(respelled, keys, from, to)?),
             Conversion::Expressions { up, down } => {

@@ -237,8 +237,9 @@ impl How {
                 let is_item_of = |list: (&Structure, NodeIndex), (structure, value): (&Structure, NodeIndex)| {
                     let item = list.0.element(list.1).filter(|_| list.0.node(list.1).shape == Shape::List);
                     item.is_some_and(|item| {
-                        let (item, value) = (list.0.node(item).shape, structure.node(value).shape);
-                        item == value || [item, value].contains(&Shape::Scalar(Scalar::Any))
+                        let shapes = (list.0.node(item).shape, structure.node(value).shape);
+                        let is_any = [shapes.0, shapes.1].contains(&Shape::Scalar(Scalar::Any));
+                        is_any || shapes.0 == shapes.1 && has_common_fields((list.0, item), (structure, value))
                     })
                 };
                 let (old, new) = ((from, from_value), (to, to_value));
@@ -426,6 +427,17 @@ fn descend(structure: &Structure, field: NodeIndex, within: &[Step]) -> Option<N
         let shape = if *step == Step::Items { Shape::List } else { Shape::Map };
         structure.element(node).filter(|_| structure.node(node).shape == shape)
     })
+}
+
+/// Whether two objects have a field in common, or one of them has none that are declared; of other values there is nothing
+/// to compare.
+fn has_common_fields((one, object): (&Structure, NodeIndex), (other, another): (&Structure, NodeIndex)) -> bool {
+    let (fields, others) = (&one.node(object).children, &other.node(another).children);
+    let mut names = fields.iter().filter_map(|field| one.node(*field).name());
+    fields.is_empty()
+        || others.is_empty()
+        || names.clone().next().is_none()
+        || names.any(|name| other.child(another, name).is_some())
 }
 
 fn is_number(scalar: Scalar) -> bool {

@@ -13,7 +13,7 @@ use super::{
     scalar::{read, spelled},
     unfit,
 };
-use crate::{Direction, Respelled, Scalar, Shape, problem::problem_at};
+use crate::{Direction, Located, Respelled, Scalar, Shape, problem::problem_at};
 
 /// A template with its parts, and how a text is taken apart.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Template {
     pub(super) fn compile(
         respelled: &Respelled,
         template: &str,
-        pattern: Option<&str>,
+        pattern: Option<&Located<Box<str>>>,
         from: Side<'_>,
         to: Side<'_>,
     ) -> Result<Self, Vec<Problem>> {
@@ -81,7 +81,7 @@ impl Template {
             let problem = format!("`{template}` does not say where {} begins", part.name);
             return Err(refused(problem).into_iter().map(|problem| problem.mend("give a `pattern`")).collect());
         }
-        let pattern = pattern.map(|pattern| compiled(pattern, &parts).map_err(refused)).transpose()?;
+        let pattern = pattern.map(|pattern| compiled(pattern, &parts)).transpose()?;
         let fit = |side: Side<'_>| side.fields.iter().map(|field| Fit::of(side.structure, *field)).collect::<Vec<_>>();
         let text = Fit::of(text.structure, text.fields[0]);
         Ok(Self { parts: parts.into(), end, pattern, fields: fit(fields).into(), text, text_is })
@@ -183,11 +183,15 @@ fn split(template: &str) -> Result<Texts, &'static str> {
 }
 
 /// A pattern for the whole of a text, with a group for each part.
-fn compiled(pattern: &str, parts: &[Part]) -> Result<Regex, String> {
+fn compiled(pattern: &Located<Box<str>>, parts: &[Part]) -> Result<Regex, Vec<Problem>> {
+    let refused =
+        |message: String| vec![problem_at(&rules::TEMPLATE_UNFIT, pattern.span, message).mend("correct the pattern")];
+    let pattern = &pattern.item;
     // Alone first: with what we put around it, another pattern might be one.
     Regex::new(pattern).map_err(|error| {
         let reason = error.to_string();
-        format!("the pattern `{pattern}` cannot be used: {}", reason.lines().last().unwrap_or_default().trim())
+        let reason = reason.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
+        refused(format!("the pattern `{pattern}` cannot be used: {reason}"))
     })?;
     let build = |end| RegexBuilder::new(&format!(r"\A(?:{pattern}{end})\z")).size_limit(LARGEST_PATTERN).build();
     // A comment at the end of a verbose pattern takes in all that follows on its line.
@@ -196,11 +200,12 @@ fn compiled(pattern: &str, parts: &[Part]) -> Result<Regex, String> {
         error => Err(error),
     });
     let regex = regex.map_err(|_| {
-        format!("the pattern `{pattern}` cannot be used: it needs too much memory; repeat less, or smaller things")
+        let reason = "it needs too much memory; repeat less, or smaller things";
+        refused(format!("the pattern `{pattern}` cannot be used: {reason}"))
     })?;
     let groups: HashSet<&str> = regex.capture_names().flatten().collect();
     match parts.iter().find(|part| !groups.contains(&*part.name)) {
-        Some(part) => Err(format!("the pattern `{pattern}` has no group (?P<{}>…)", part.name)),
+        Some(part) => Err(refused(format!("the pattern `{pattern}` has no group (?P<{}>…)", part.name))),
         None => Ok(regex),
     }
 }

@@ -17,6 +17,7 @@ fn shown(Respelled { from, to, with }: &Respelled) -> String {
             };
             format!("up {} down {}", spelled(up), spelled(down))
         }
+        Conversion::Template { template, pattern: Some(pattern) } => format!("{template} by {}", pattern.item),
         other => format!("{other:?}"),
     };
     format!("{} > {}: {with}", paths(from), paths(to))
@@ -76,8 +77,7 @@ fn every_way_to_compute_fields_is_read() {
             "spec.limit > spec.cap: up self * 2 down self / 2",
             "spec.delays[] > spec.delaySeconds[]: DurationSeconds",
             "spec.sets{}[] > spec.sets{}[]: Text",
-            "spec.endpoint > spec.host spec.ports: Template { template: \"{host}:{ports}\", \
-             pattern: Some(\"^(?P<host>.*):(?P<ports>.*)$\") }",
+            "spec.endpoint > spec.host spec.ports: {host}:{ports} by ^(?P<host>.*):(?P<ports>.*)$",
             "spec.major spec.minor > spec.version: Template { template: \"v{major}.{minor}\", pattern: None }",
             "spec.extraArgs > spec.extraArgs: KeyedList { key: \"name\", value: Some(\"value\") }",
             "spec.users > spec.users: KeyedList { key: \"name\", value: None }",

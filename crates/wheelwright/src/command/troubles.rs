@@ -84,7 +84,7 @@ impl Found {
     fn into_finding(self) -> Finding {
         let Self { kind, version, field, place, message, document, documents } = self;
         let documents = plural(documents, "document");
-        let said = format!("{kind}: {version} does not show {field} of {documents}: {message}");
+        let said = format!("{kind}: {field} of {version} cannot be computed for {documents}: {message}");
         let mut finding =
             Finding::new(&rules::NOT_COMPUTED, said, FieldPath::root().child(&field)).about(kind, &version);
         finding.place = place.or_else(|| document.clone());

@@ -100,7 +100,7 @@ fn template(
         return None;
     }
     let pattern = match pattern {
-        Some(pattern) => Some(pattern?.item.into()),
+        Some(pattern) => pattern.map(|pattern| Located { item: pattern.item.into(), span: pattern.span })?.into(),
         None => None,
     };
     Some(Conversion::Template { template: text?.item.into(), pattern })

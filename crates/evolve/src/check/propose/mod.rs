@@ -11,10 +11,12 @@ pub(crate) mod units;
 
 use std::collections::HashSet;
 
+pub(crate) use respelled::Pair;
+pub(crate) use text::lines_of;
 pub use text::proposals_text;
 
 use super::{
-    Change, Likeness,
+    Change, Difference, Likeness,
     diff::compare,
     likeness::{Candidate, Computed, probable_renames},
     removals::unassessed,
@@ -143,13 +145,18 @@ fn accept(declaration: &mut Declaration, version: &VersionName, proposal: &Propo
     declaration.steps[position].renamed.push(Renamed { from, to });
 }
 
+/// Conversions between fields that went and fields that came.
+pub(crate) fn conversions(before: &Side<'_>, after: &Side<'_>, gone: &[(NodeIndex, &Difference)]) -> Vec<Pair> {
+    let mut found = respelled::at_the_same_place(before, after, gone);
+    found.extend(respelled::elsewhere(before, after, gone, &found));
+    respelled::apart(before, after, found)
+}
+
 /// Conversions between fields that went and fields that came, and what is probably gone.
 fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
     let differences = compare(before, after);
     let gone = unassessed(before, after, &differences);
-    let mut found = respelled::at_the_same_place(before, after, &gone);
-    found.extend(respelled::elsewhere(before, after, &gone, &found));
-    let found = respelled::apart(before, after, found);
+    let found = conversions(before, after, &gone);
     let settled: HashSet<NodeIndex> = found.iter().map(|pair| pair.gone).collect();
     let mut proposals: Vec<Proposal> = found.into_iter().map(|pair| pair.proposal).collect();
     for (node, difference) in gone.into_iter().filter(|(node, _)| !settled.contains(node)) {

@@ -1,24 +1,27 @@
 //! Proposals as lines of a changes file, each behind a `#` until somebody takes it away.
 
-use std::fmt::Write as _;
-
 use wheelwright_document::{Value, encode, write_yaml};
 
 use super::{Became, Proposal, ProposedStep};
-use crate::{Conversion, Selector};
+use crate::{Conversion, Selector, VersionName};
 
 /// Lines of a changes file, all of them comments. Without the `# ` before them, any of those below a version say what was
 /// proposed, if the line with the version and the one with the sort of change have lost theirs, too.
 pub fn proposals_text(steps: &[ProposedStep]) -> String {
     let mut text = String::new();
     for step in steps {
-        let _ = writeln!(text, "\n# {}:", scalar(step.version.as_str()));
-        for (name, lines) in sections(&step.proposals) {
-            let _ = writeln!(text, "#   {name}:");
-            lines.iter().for_each(|line| text.extend(["#     ", line, "\n"]));
-        }
+        text.push('\n');
+        lines_of(&step.version, &step.proposals).for_each(|line| text.extend(["# ", &line, "\n"]));
     }
     text
+}
+
+/// Lines of a changes file.
+pub(crate) fn lines_of(version: &VersionName, proposals: &[Proposal]) -> impl Iterator<Item = String> {
+    let sections = sections(proposals).flat_map(|(name, lines)| {
+        std::iter::once(format!("  {name}:")).chain(lines.into_iter().map(|line| format!("    {line}")))
+    });
+    std::iter::once(format!("{}:", scalar(version.as_str()))).chain(sections)
 }
 
 fn sections(proposals: &[Proposal]) -> impl Iterator<Item = (&'static str, Vec<String>)> {

@@ -90,7 +90,9 @@ fn the_default_of_a_fact_is_converted_with_it() {
     assert_eq!(changed(""), [""; 0]);
     assert_eq!(
         changed(", default: 5"),
-        ["WW160 the default of spec.seconds is 600 in v1 and 5 in v2; readers of old records keep filling in 600"]
+        [
+            "WW160 the default of spec.seconds is 5 in v2, and where spec.timeout was left out in v1, it is 600 for readers"
+        ]
     );
 }
 
@@ -99,13 +101,133 @@ fn expressions_may_lose_something_but_not_drift() {
     let drifts = |up: &str, down: &str| {
         let changes = format!("{{converted: {{spec.a: {{to: spec.b, up: '{up}', down: '{down}'}}}}}}");
         let field = |name: &str| format!("properties: {{{name}: {{type: integer, minimum: 1, maximum: 1000}}}}");
-        told(&spec(&field("a"), &field("b"), &changes).findings())
+        let findings = spec(&field("a"), &field("b"), &changes).findings();
+        told(&findings).into_iter().filter(|told| told.starts_with("WW221 ")).collect::<Vec<_>>()
     };
     assert_eq!(drifts("self / 10", "self * 10"), [""; 0]);
     assert_eq!(drifts("self * 10", "self / 10"), [""; 0]);
     assert_eq!(drifts("7", "1"), [""; 0]);
     let found = drifts("self * 2", "self");
+    assert!(matches!(&found[..], [one] if one.contains(" as spec.b in v2, which v1 reads as ")));
+}
+
+/// What is told of a conversion between field `a` of one version and field `b` of the next: the level, and the message.
+fn converted(old: &str, new: &str, with: &str) -> Vec<(Level, String)> {
+    let path = if old.contains("type: array") && new.contains("type: array") { "[]" } else { "" };
+    let changes = format!("{{converted: {{'spec.a{path}': {{to: 'spec.b{path}', {with}}}}}}}");
+    let case = spec(&format!("properties: {{a: {old}}}"), &format!("properties: {{b: {new}}}"), &changes);
+    case.findings().iter().map(|finding| (finding.level, finding.message())).collect()
+}
+
+#[test]
+fn a_valid_value_that_the_other_version_refuses_is_told_with_what_becomes_of_it() {
+    let is = |old: &str, new: &str, with: &str, level: Level, told: &str| {
+        let found = converted(old, new, with);
+        assert!(matches!(&found[..], [(is, message)] if *is == level && message.starts_with(told)), "{found:#?}");
+    };
+    let (text, number) = ("{type: string}", "{type: integer}");
+    let becomes = "becomes 5400 as spec.b in v2, which refuses it: ";
+    let told = format!("\"1h30m0s\", valid for spec.a in v1, {becomes}");
+    is(text, "{type: integer, maximum: 3600}", "with: durationSeconds", Level::Warning, &told);
+    let told = "\"876000h0m0s\", valid for spec.a in v1, becomes 3153600000 as spec.b in v2, which refuses it: ";
+    is(text, "{type: integer, format: int32}", "with: durationSeconds", Level::Note, told);
+    let told = "\"5Gi\", valid for spec.a in v1, becomes 5368709120 as spec.b in v2, which refuses it: ";
+    is(text, "{type: integer, format: int32}", "with: quantity", Level::Warning, told);
+    let told = "1, valid for spec.b in v2, cannot become spec.a of v1: 0.001 is not a whole number";
+    is(number, number, "with: {scale: 1000}", Level::Note, told);
+    let told =
+        "\"something-else\", valid for spec.a in v1, becomes \"something-else\" as spec.b in v2, which refuses it: ";
+    is(text, "{type: string, enum: [y]}", "with: {values: {x: y}}", Level::Warning, told);
+    let told = "\"high\", valid for spec.a in v1, cannot become spec.b of v2: \"high\" is no integer";
+    is("{type: string, enum: ['1', high]}", "{type: integer, enum: [1]}", "with: text", Level::Warning, told);
+    let told = "0, valid for spec.a in v1, cannot become spec.b of v2: division by zero";
+    is(
+        "{type: integer, enum: [0, 5]}",
+        "{type: integer, enum: [2]}",
+        "up: 10 / self, down: self + 3",
+        Level::Warning,
+        told,
+    );
+    let told = "[\"0s\"], valid for spec.a in v1, becomes [0] as spec.b in v2, which refuses it: ";
+    let items = |schema: &str| format!("{{type: array, items: {schema}}}");
+    is(&items(text), &items("{type: integer, minimum: 1}"), "with: durationSeconds", Level::Warning, told);
+    let told = "\"a,a\", valid for spec.a in v1, becomes [\"a\",\"a\"] as spec.b in v2, which refuses it: ";
+    is(text, "{type: array, items: {type: string}, maxItems: 1}", "with: {joined: ','}", Level::Warning, told);
+    let object = |size: &str| format!("{{type: object, properties: {{size: {size}}}}}");
+    let told = "{\"size\":";
+    let found = converted(&object(text), &format!("{{type: array, items: {}}}", object(number)), "with: oneItem");
     assert!(
-        matches!(&found[..], [one] if one.starts_with("WW221 ") && one.contains(" as spec.b in v2, which v1 reads as "))
+        matches!(&found[..], [up, down] if up.1.starts_with(told) && down.1.starts_with("[{\"size\":")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn where_every_valid_value_is_one_of_the_other_version_nothing_is_told() {
+    let (text, number) = ("{type: string}", "{type: integer}");
+    for (old, new, with) in [
+        (text, number, "with: durationSeconds"),
+        (number, text, "with: quantity"),
+        (text, "{type: boolean}", "with: text"),
+        ("{type: string, enum: [x, z]}", "{type: string, enum: [y, z]}", "with: {values: {x: y}}"),
+        (text, "{type: array, items: {type: integer}}", "with: {joined: ';'}"),
+        (text, text, "up: \"self.split(':')[1]\", down: \"'a:' + self\""),
+        ("{type: number}", "{type: number}", "with: {scale: 3}"),
+        ("{type: integer, enum: [1, 2]}", "{type: string, enum: [one, '2']}", "with: {values: {'1': one}}"),
+    ] {
+        assert_eq!(converted(old, new, with), [], "{old} {new} {with}");
+    }
+}
+
+#[test]
+fn a_value_that_neither_enum_lists_is_misspelled() {
+    let found = converted(
+        "{type: string, enum: [Fast, Slow]}",
+        "{type: string, enum: [Quick, Careful]}",
+        "with: {values: {Fst: Quick, Slow: Carefull}}",
+    );
+    assert_eq!(
+        found,
+        [
+            "the changes name \"Fst\", which is no value of spec.a in v1: it takes \"Fast\", \"Slow\"",
+            "the changes name \"Carefull\", which is no value of spec.b in v2: it takes \"Quick\", \"Careful\"",
+        ]
+        .map(|message| (Level::Warning, message.to_owned()))
+    );
+}
+
+#[test]
+fn parts_of_a_text_that_their_fields_refuse_are_told() {
+    let changes = "{reshaped: [{from: spec.endpoint, to: [spec.host, spec.port], template: '{host}:{port}'}]}";
+    let found = |port: &str| {
+        let new = format!("properties: {{host: {{type: string}}, port: {{type: integer{port}}}}}");
+        told(&spec("properties: {endpoint: {type: string}}", &new, changes).findings())
+    };
+    assert_eq!(found(""), [""; 0]);
+    let told = found(", maximum: 65535");
+    assert!(
+        matches!(&told[..], [one] if one.starts_with("WW224 \"a:3000000000\", valid for spec.endpoint in v1, becomes ")),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn a_field_of_another_shape_is_offered_as_another_spelling() {
+    let mend = |v1: &str, v2: &str| {
+        let case = spec(&format!("properties: {{{v1}}}"), &format!("properties: {{{v2}}}"), "{}");
+        case.findings()[0].mend()
+    };
+    assert_eq!(
+        mend("port: {type: string}", "port: {type: integer}"),
+        "if it is the same in another form, add:\nv2:\n  converted:\n    \
+         spec.port: {with: text}  # likely: string became integer\n\
+         if not, give the new field another name, or say that the old one is gone:\nv2:\n  removed:\n  - spec.port\n"
+    );
+    assert_eq!(
+        mend("timeout: {type: string}", "timeoutSeconds: {type: integer}"),
+        "if it is the same in another form, add:\nv2:\n  converted:\n    \
+         spec.timeout: {to: spec.timeoutSeconds, with: durationSeconds}  # likely: a text became seconds, or seconds a text, \
+         by their names\n\
+         if not, say that it is gone:\nv2:\n  removed:\n  - spec.timeout\n"
     );
 }

@@ -183,10 +183,10 @@ fn an_expression_that_cannot_be_right_is_refused_with_its_place() {
         let problems =
             compiled("a: {type: string}", &format!("b: {new}"), &["a"], &["b"], with, &Hooks::new()).unwrap_err();
         assert!(problems.iter().all(|problem| problem.rule.id == "WW191" && problem.span.start == 7));
+        assert!(problems.iter().all(|problem| problem.part.as_ref().is_none_or(|(text, _)| **text == *up)));
         problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("; ")
     };
     assert!(refused("1 + self", "{type: string}").starts_with("`1 + self`: `+` does not take (int, string)"));
-    assert!(refused("1 + self", "{type: string}").ends_with(", at character 1"));
     assert_eq!(refused("self", "{type: integer}"), "`self` gives a value of type string, and b is of type integer");
     assert_eq!(refused("1.5", "{type: integer}"), "`1.5` gives a value of type double, and b is of type integer");
     assert_eq!(

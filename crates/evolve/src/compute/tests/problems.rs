@@ -1,5 +1,7 @@
 //! Conversions that are refused before there is a document.
 
+use wheelwright_document::Span;
+
 use super::*;
 
 fn refused(old: &str, new: &str, from: &[&str], to: &[&str], with: Conversion) -> String {
@@ -108,9 +110,32 @@ fn paths_that_do_not_go_together_are_refused() {
 }
 
 #[test]
+fn a_pattern_that_cannot_be_used_is_told_where_it_is() {
+    let pattern = Located { item: "(?P<a>.*".into(), span: Span { start: 7, ..Span::default() } };
+    let with = Conversion::Template { template: "{a}".into(), pattern: Some(pattern) };
+    let problems =
+        compiled("t: {type: string}", "a: {type: integer}", &["t"], &["a"], with, &Hooks::new()).unwrap_err();
+    assert_eq!(problems.iter().map(|problem| problem.span.start).collect::<Vec<_>>(), [7]);
+}
+
+#[test]
+fn an_object_and_a_list_of_others_are_no_spellings_of_one_fact() {
+    let object = |name: &str| format!("{{type: object, properties: {{{name}: {{type: string}}}}}}");
+    let list = |name: &str| format!("b: {{type: array, items: {}}}", object(name));
+    let old = format!("a: {}", object("x"));
+    let refused = refused(&old, &list("y"), &["a"], &["b"], Conversion::OneItem);
+    assert_eq!(
+        refused,
+        "WW190: a cannot become b this way: it is for a list and what is its one item, and these are object and list of object"
+    );
+    assert!(compiled(&old, &list("x"), &["a"], &["b"], Conversion::OneItem, &Hooks::new()).is_ok());
+}
+
+#[test]
 fn templates_name_every_part_once() {
     let is = |template: &str, pattern: Option<&str>, message: &str| {
-        let with = Conversion::Template { template: template.into(), pattern: pattern.map(Into::into) };
+        let with =
+            Conversion::Template { template: template.into(), pattern: pattern.map(|pattern| located(pattern.into())) };
         let found = refused("t: {type: string}", "a: {type: string}, b: {type: integer}", &["t"], &["a", "b"], with);
         assert_eq!(found, format!("WW192: {message}"));
     };
@@ -121,12 +146,8 @@ fn templates_name_every_part_once() {
     is("{a}:{b", None, "`{a}:{b`: a name ends with `}`");
     is("{a}}:{b}", None, "`{a}}:{b}`: write `}}` for a brace");
     is("{a}:{b}", Some("(?P<a>.*)"), "the pattern `(?P<a>.*)` has no group (?P<b>…)");
-    is("{a}:{b}", Some("(?P<a>.*"), "the pattern `(?P<a>.*` cannot be used: error: unclosed group");
-    is(
-        "{a}:{b}",
-        Some("(?P<a>.*)):((?P<b>.*)"),
-        "the pattern `(?P<a>.*)):((?P<b>.*)` cannot be used: error: unopened group",
-    );
+    is("{a}:{b}", Some("(?P<a>.*"), "the pattern `(?P<a>.*` cannot be used: unclosed group");
+    is("{a}:{b}", Some("(?P<a>.*)):((?P<b>.*)"), "the pattern `(?P<a>.*)):((?P<b>.*)` cannot be used: unopened group");
     let with = Conversion::Template { template: "{a}".into(), pattern: None };
     let shapes = refused("t: {type: integer}", "a: {type: integer}", &["t"], &["a"], with.clone());
     assert_eq!(shapes, "WW190: t cannot become a this way: it is for a string and fields that are parts of it");

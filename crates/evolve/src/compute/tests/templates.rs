@@ -3,7 +3,7 @@
 use super::*;
 
 fn template(template: &str, pattern: Option<&str>) -> Conversion {
-    Conversion::Template { template: template.into(), pattern: pattern.map(Into::into) }
+    Conversion::Template { template: template.into(), pattern: pattern.map(|pattern| located(pattern.into())) }
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Words<'_> {
             }
             ("reshaped", "template") => {
                 let template = self.text()?;
-                let pattern = if self.takes("pattern") { Some(self.text()?) } else { None };
+                let pattern = if self.takes("pattern") { Some(located(self.text()?)) } else { None };
                 Conversion::Template { template, pattern }
             }
             ("reshaped", "key") => {

@@ -22,7 +22,7 @@ impl fmt::Display for Respelling<'_> {
             Conversion::OneItem => f.write_str("oneItem"),
             Conversion::Template { template, pattern } => {
                 write!(f, "template {}", Quoted(template))?;
-                pattern.iter().try_for_each(|pattern| write!(f, " pattern {}", Quoted(pattern)))
+                pattern.iter().try_for_each(|pattern| write!(f, " pattern {}", Quoted(&pattern.item)))
             }
             Conversion::KeyedList { key, value } => {
                 write!(f, "key {}", Word(key))?;

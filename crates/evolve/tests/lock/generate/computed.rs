@@ -49,7 +49,7 @@ fn conversion(choice: usize) -> Conversion {
         5 => Conversion::Joined(word(choice)),
         6 => Conversion::OneItem,
         7 => Conversion::Template { template: word(choice), pattern: None },
-        8 => Conversion::Template { template: word(choice), pattern: Some(word(choice + 1)) },
+        8 => Conversion::Template { template: word(choice), pattern: Some(text(choice + 1)) },
         9 => Conversion::KeyedList { key: word(choice), value: None },
         10 => Conversion::KeyedList { key: word(choice), value: Some(word(choice + 1)) },
         11 => Conversion::Entries(vec![word(choice), word(choice + 1)]),

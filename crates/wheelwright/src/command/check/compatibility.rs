@@ -17,7 +17,7 @@ use super::{
 use crate::{
     locks::changed_lines,
     report::plural,
-    subject::{Subject, full_name},
+    subject::{Subject, full_name, is_unregistered_hook},
 };
 
 /// How many cases of the laws are a sample: enough to meet every change of a kind, and over in a moment.
@@ -46,8 +46,15 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
         return Checked::default();
     }
     let subject = Subject { catalog, kind };
-    let (history, problems) = History::derive(declaration, locked.map(|locked| locked.history()));
-    let has_problems = !problems.is_empty();
+    let (history, mut problems) = History::derive(declaration, locked.map(|locked| locked.history()));
+    let mut compiled = None;
+    if !is_untold {
+        // Of what is computed there are more.
+        (compiled, problems) =
+            evolve::Kind::compile(declaration, locked.map(|locked| (locked.history(), locked.hub())));
+    }
+    // Without the program that registers it, a hook does nothing, and breaks no law.
+    let is_sound = problems.iter().all(is_unregistered_hook);
     let mut findings: Vec<Finding> = problems.into_iter().map(|problem| subject.problem(problem)).collect();
     let incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
     let mut contact = None;
@@ -63,7 +70,7 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     }
     findings.extend(gone::since_lock(&subject, &history));
     if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
-        && !has_problems
+        && is_sound
     {
         match lock_file.lock.grow(declaration, &history, None) {
             Ok(grown) => {
@@ -77,17 +84,10 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
             }
         }
     }
-    if !is_untold && !has_problems {
-        let locked = locked.map(|locked| (locked.history(), locked.hub()));
-        let (compiled, problems) = evolve::Kind::compile(declaration, locked);
-        // Without the program that registers it, a hook does nothing, and breaks no law.
-        let is_unsound = problems.iter().any(|problem| !std::ptr::eq(problem.rule, &rules::HOOK_NOT_REGISTERED));
-        findings.extend(problems.into_iter().map(|problem| subject.problem(problem)));
-        if let Some(compiled) = compiled.filter(|_| !is_unsound) {
-            findings.extend(disagreements(&subject, &compiled, &incompatibilities));
-            if with_laws {
-                findings.extend(broken_laws(&subject, &compiled));
-            }
+    if let Some(compiled) = compiled.filter(|_| is_sound) {
+        findings.extend(disagreements(&subject, &compiled, &incompatibilities));
+        if with_laws {
+            findings.extend(broken_laws(&subject, &compiled));
         }
     }
     let name = full_name(declaration);

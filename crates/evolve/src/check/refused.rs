@@ -1,0 +1,173 @@
+//! Valid values of one version that are no values of the other once they are converted: found by converting some.
+
+use wheelwright_document::{Arena, Owned, Value};
+use wheelwright_findings::{Level, shortened};
+use wheelwright_schema::Program;
+
+use super::{
+    Incompatibility, What,
+    candidates::{Fields, candidates},
+    diff::{known, spelled, spellings},
+    example::string,
+    sample::{documents, spelled_all, steps_below, values_at},
+    side::{Side, refusal},
+};
+use crate::{Conversion, Direction, NodeIndex, Scalar, Selector, Shape, compute::Exchange, link::Link};
+
+/// What is wrong with the values that a change makes, on either way.
+pub(crate) fn refused(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
+    let unlisted = unlisted(link, before, after);
+    if !unlisted.is_empty() || matches!(link.respelled.with.item, Conversion::Hook(_)) {
+        return unlisted;
+    }
+    let up = Way { direction: Direction::Up, source: (before, &link.from), target: (after, &link.to), link };
+    let down = Way { direction: Direction::Down, source: (after, &link.to), target: (before, &link.from), link };
+    [up, down].iter().filter_map(Way::refused).collect()
+}
+
+/// Values that a change names and the schema of their field does not.
+fn unlisted(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
+    let Conversion::Values(pairs) = &link.respelled.with.item else { return Vec::new() };
+    let mut findings = Vec::new();
+    let (old, new): (Vec<&str>, Vec<&str>) = pairs.iter().map(|(old, new)| (&**old, &**new)).unzip();
+    for (side, paths, values) in [(before, &link.respelled.from, old), (after, &link.respelled.to, new)] {
+        let field = &paths[0].item;
+        let Some(node) = side.version.structure.find(field) else { continue };
+        let Some(schema) = side.schema(node) else { continue };
+        let is_open = schema.checks.r#enum.is_empty();
+        let listed = if is_open { known(schema) } else { &schema.checks.r#enum };
+        let texts = spellings(listed);
+        let is_text = side.version.structure.node(node).shape == Shape::Scalar(Scalar::String);
+        // Numbers and booleans are named by their spelling.
+        let is_listed = |text: &str| texts.contains(&spelled(&string(text))) || !is_text && texts.contains(text);
+        for text in values.into_iter().filter(|text| !listed.is_empty() && !is_listed(text)) {
+            let what = What::ValueNotListed { value: text.into(), listed: listed.to_vec() };
+            let found = Incompatibility::new(&side.version.name, None, field.clone(), what)
+                .at(link.respelled.with.span, Default::default());
+            // An open enum does not list all values that there are.
+            let level = if is_open { found.level.min(Level::Note) } else { found.level };
+            findings.push(Incompatibility { level, ..found });
+        }
+    }
+    findings
+}
+
+/// One way of a change.
+struct Way<'w> {
+    direction: Direction,
+    source: Fields<'w>,
+    target: Fields<'w>,
+    link: &'w Link,
+}
+
+/// What is to be said of values.
+struct Judged {
+    /// The field that is refused, among those of its side.
+    position: usize,
+    what: What,
+    /// It is refused only for being empty.
+    is_empty: bool,
+}
+
+/// The values of all fields of a side, and whether somebody may well write them.
+type Sample = (Vec<Option<Owned>>, bool);
+
+impl Way<'_> {
+    /// A value that is refused: the first for which that is grave, or else the first.
+    fn refused(&self) -> Option<Incompatibility> {
+        let programs = |(side, nodes): Fields<'_>| -> Option<Vec<Program>> {
+            let compiled = |node: &NodeIndex| Some(Program::compile(side.schema(*node)?, side.value_root()));
+            nodes.iter().map(compiled).collect()
+        };
+        let (sources, targets) = (programs(self.source)?, programs(self.target)?);
+        let is_valid = |values: &[Option<Owned>]| {
+            let mut fields = values.iter().zip(&sources);
+            fields.all(|(value, program)| value.as_ref().is_none_or(|value| refusal(program, value).is_none()))
+        };
+        let valid = self.samples().into_iter().filter(|(values, _)| is_valid(values));
+        let mut first = None;
+        for (values, is_ordinary) in valid {
+            let Some(Judged { position, what, is_empty }) = self.judged(&values, &targets) else { continue };
+            // What only the newer version can say is what it is there for.
+            let is_grave = is_ordinary && !is_empty && self.direction == Direction::Up;
+            if is_grave || first.is_none() {
+                first = Some((position, what, is_grave));
+            }
+            if is_grave {
+                break;
+            }
+        }
+        let (position, what, is_grave) = first?;
+        let ((target, nodes), (source, _)) = (self.target, self.source);
+        let field = target.version.structure.selector(nodes[position]);
+        let found = Incompatibility::new(&target.version.name, Some(&source.version.name), field, what)
+            .at(self.link.respelled.with.span, source.place(self.source.1[0], ""));
+        let level = if is_grave { found.level } else { found.level.min(Level::Note) };
+        Some(Incompatibility { level, ..found })
+    }
+
+    /// What becomes of values, if that is nothing or is refused.
+    fn judged(&self, values: &[Option<Owned>], targets: &[Program]) -> Option<Judged> {
+        let arena = Arena::new();
+        let sources: Vec<Option<Value<'_>>> =
+            values.iter().map(|value| value.as_ref().map(|value| value.share(&arena))).collect();
+        let mut exchange = Exchange { sources: &sources, old: None, metadata: None, entry: None, arena: &arena };
+        let mut results = Vec::new();
+        let (side, nodes) = self.source;
+        let from: Vec<Selector> = nodes.iter().map(|node| side.version.structure.selector(*node)).collect();
+        let value = shortened(&spelled_all(&sources)).into_owned();
+        if let Err(failed) = self.link.converter.convert(self.direction, &mut exchange, &mut results) {
+            let what = What::Refused { from, value, becomes: None, reason: failed.0 };
+            return self.is_telling().then_some(Judged { position: 0, what, is_empty: false });
+        }
+        results.iter().zip(targets).enumerate().find_map(|(position, (result, program))| {
+            let result = Owned::from((*result)?);
+            let reason = refusal(program, &result)?;
+            let becomes = Some(shortened(&spelled(&result)).into_owned());
+            let is_empty = ["\"\"", "[]", "{}"].contains(&&*spelled(&result));
+            let what = What::Refused { from: from.clone(), value: value.clone(), becomes, reason };
+            Some(Judged { position, what, is_empty })
+        })
+    }
+
+    /// Whether a failure says something: expressions and patterns are made for some texts, and who knows for which.
+    fn is_telling(&self) -> bool {
+        let (side, nodes) = self.source;
+        let is_told = |node: &NodeIndex| match side.version.structure.node(*node).shape {
+            Shape::Scalar(Scalar::Integer | Scalar::Number | Scalar::Boolean) => true,
+            _ => side.schema(*node).is_some_and(|schema| !schema.checks.r#enum.is_empty()),
+        };
+        match self.link.respelled.with.item {
+            Conversion::Expression { .. } | Conversion::Expressions { .. } => nodes.iter().all(is_told),
+            Conversion::Template { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// Values to try: those that a converter is made for, else what documents of the version have.
+    fn samples(&self) -> Vec<Sample> {
+        if let Some(found) = candidates(self.source, self.target, &self.link.respelled, self.direction) {
+            return found.into_iter().map(|found| (vec![Some(found.value)], found.is_ordinary)).collect();
+        }
+        let (side, nodes) = self.source;
+        let structure = &side.version.structure;
+        let scope = structure.scope_of(nodes[0]);
+        let above = structure.selector(scope);
+        let below: Vec<_> = nodes.iter().map(|field| steps_below(structure, scope, *field)).collect();
+        let mut found = Vec::new();
+        for document in documents(side, &structure.selector(nodes[0])) {
+            let arena = Arena::new();
+            for object in values_at(document.share(&arena), above.steps()) {
+                let value = |steps: &Vec<_>| values_at(object, steps).first().map(|value| Owned::from(*value));
+                let values: Vec<Option<Owned>> = below.iter().map(value).collect();
+                let text: String = values.iter().flatten().map(spelled).collect();
+                // Nobody means an empty key.
+                found.push((text.clone(), (values, !text.contains("\"\":"))));
+            }
+        }
+        // Of those that show something, the shortest that can be read.
+        let is_readable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        found.sort_by_key(|(text, _)| (!is_readable(text), text.len()));
+        found.into_iter().map(|(_, sample)| sample).collect()
+    }
+}
