@@ -51,8 +51,9 @@ impl<'a> Computing<'a> {
                 slots.copy(*slot, &all);
             }
         }
-        let guards = resolve.further_guards(&all, is_member);
         let following = resolve.following(lenses.hub(), view, &all);
+        // What follows does so as long as nobody changed another spelling of it.
+        let guards = resolve.further_guards(&all, &|slot| is_member(slot) || following.contains(&slot));
         let derived = resolve.derive(&scope.computed.all, &mut all).into_iter().map(|(slot, _)| slot);
         let derived: Vec<usize> = derived.filter(|slot| view.says[*slot]).collect();
         derived.iter().for_each(|slot| slots.copy(*slot, &all));
