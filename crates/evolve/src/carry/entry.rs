@@ -39,8 +39,8 @@ pub(crate) enum Body<'a> {
     Link(LinkEntry<'a>),
     /// A field is absent although it could be derived: somebody said so.
     Absent { id: &'a str, place: Place<'a> },
-    /// Of derived fields: which are merely shown, as long as they look like this, or are objects; and which a client wrote
-    /// as they would be derived, so that they follow what they are derived from.
+    /// Of derived fields: which are merely shown, as long as they look like this, or are objects; and the derivations of
+    /// those that a client wrote as they would be derived, so that they follow what they are derived from.
     Derived { shown: Vec<(&'a str, Option<u64>)>, following: Vec<&'a str> },
     /// Of a value of a map: it is null.
     Null,

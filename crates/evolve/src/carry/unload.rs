@@ -208,7 +208,7 @@ impl<'a> Unload<'a> {
                 shown.push((&*texts[*slot], Some(stable_hash(value))));
             }
         }
-        let following: Vec<&str> = computing.following.iter().map(|slot| &*texts[*slot]).collect();
+        let following: Vec<&str> = computing.following.iter().map(|at| &*scope.computed.derivations[*at].key).collect();
         if !(shown.is_empty() && following.is_empty()) {
             self.push(Body::Derived { shown, following });
         }

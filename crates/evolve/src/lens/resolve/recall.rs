@@ -24,7 +24,7 @@ pub(crate) struct Before<'s, 'a> {
 pub(crate) struct Told<'a> {
     /// The values of near sides, by their links.
     sources: Vec<(usize, Vec<Option<Value<'a>>>)>,
-    /// Derived fields that a client wrote, and which were as they would be derived.
+    /// The derivations of fields that a client wrote, and which were as they would be derived.
     pub(super) following: Vec<usize>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Resolve<'a> {
         })
     }
 
-    /// The derived fields that a version cannot say, a client wrote, and which are as they would be derived.
+    /// The derivations of fields that a version cannot say, a client wrote, and which are as they would be derived.
     pub(crate) fn following(&mut self, version: VersionIndex, view: &View, slots: &Slots<'a>) -> Vec<usize> {
         let mut found = Vec::new();
         for onward in &self.scope.computed.onward[version.position()] {
@@ -119,8 +119,8 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.derivations[*derivation];
             let slot = plan.field.slot;
             let is_stored = matches!(slots.values[slot], Slot::Value(_)) && !view.says[slot];
-            if is_stored && !found.contains(&slot) && self.follows(plan, slots) {
-                found.push(slot);
+            if is_stored && self.follows(plan, slots) {
+                found.push(*derivation);
             }
         }
         found

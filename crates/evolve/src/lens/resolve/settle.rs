@@ -4,7 +4,7 @@ use super::{Before, Placed, Resolve, Values, same_slot};
 use crate::{
     VersionIndex,
     lens::{
-        computed::{DerivationPlan, Onward, Way},
+        computed::{Onward, Way},
         plan::View,
         same::same_option,
         state::{Slot, Slots},
@@ -61,9 +61,9 @@ impl<'a> Resolve<'a> {
             match onward {
                 Onward::Link(way) => self.respell(way, before, slots),
                 Onward::Derive(derivation) => {
-                    let plan = &self.scope.computed.derivations[*derivation];
-                    if let Some(before) = before.filter(|_| !view.says[plan.field.slot]) {
-                        self.follow(plan, before, wanted, slots);
+                    let slot = self.scope.computed.derivations[*derivation].field.slot;
+                    if let Some(before) = before.filter(|_| !view.says[slot]) {
+                        self.follow(*derivation, before, wanted, slots);
                     }
                 }
             }
@@ -132,18 +132,19 @@ impl<'a> Resolve<'a> {
     /// removed by that. Its inputs are what the writer saw and wrote, whether that is stored or not.
     fn follow(
         &mut self,
-        plan: &'a DerivationPlan,
+        derivation: usize,
         before: Before<'_, 'a>,
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
+        let plan = &self.scope.computed.derivations[derivation];
         let slot = plan.field.slot;
         let is_stored = matches!(before.slots.values[slot], Slot::Value(_));
         if !is_stored || !same_slot(slots.values[slot], before.slots.values[slot]) {
             return;
         }
         let follows = match before.told {
-            Some(told) => told.following.contains(&slot),
+            Some(told) => told.following.contains(&derivation),
             None => self.follows(plan, before.slots),
         };
         if !follows {
