@@ -35,6 +35,7 @@ use crate::{
     lens::{
         metadata_of,
         plan::{Scope, View, ViewField},
+        state::{Slot, Slots},
     },
 };
 
@@ -270,9 +271,20 @@ impl Places {
         self.upwards(slot).filter(|slot| self.shown_at[*slot].is_some() && scope.layout.object_of[*slot].is_some())
     }
 
-    /// What is in the place of an object above a field, so that the field cannot be shown.
-    pub(crate) fn in_the_way<'a>(&self, scope: &Scope, slot: usize, shown: &[Option<Value<'a>>]) -> Option<Value<'a>> {
-        self.path(scope, slot).filter_map(|above| shown[above]).find(|value| value.as_object().is_none())
+    /// What is in the place of an object above a field, so that the field cannot be shown: something that is shown, or null
+    /// that the version cannot say.
+    pub(crate) fn in_the_way<'a>(
+        &self,
+        scope: &Scope,
+        slot: usize,
+        shown: &[Option<Value<'a>>],
+        slots: &Slots<'a>,
+    ) -> Option<Value<'a>> {
+        let in_place_of = |above: usize| match (shown[above], slots.values[above]) {
+            (None, Slot::Value(stored)) => Some(stored),
+            (shown, _) => shown,
+        };
+        self.path(scope, slot).filter_map(in_place_of).find(|value| value.as_object().is_none())
     }
 
     /// How the version shows a field.

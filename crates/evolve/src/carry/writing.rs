@@ -130,7 +130,7 @@ impl<'a> Writing<'a> {
             (Slot::Object(_), _, None) => true,
             (Slot::Value(_), Some(shown), Some(before)) => look(lenses, self.scope, field, shown, arena) == before,
             (Slot::Absent, None, Some(before)) => {
-                let in_the_way = self.places.in_the_way(self.scope, slot, &self.shown);
+                let in_the_way = self.places.in_the_way(self.scope, slot, &self.shown, &self.slots);
                 in_the_way.is_some_and(|value| stable_hash(value) == before)
             }
             _ => false,
