@@ -101,7 +101,7 @@ pub(crate) fn settle<'a>(
 ) {
     let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
     let take = |slot: &usize| (*slot, std::mem::take(&mut slots.values[*slot]));
-    let mut placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
+    let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
     let mut before = slots.clone();
     for (slot, value) in carried.values.iter().enumerate() {
         if matches!(value, Slot::Value(_)) || before.values[slot].is_absent() {
@@ -115,15 +115,6 @@ pub(crate) fn settle<'a>(
         }
     }
     slots.gone.clear();
-    if placed.iter().any(|(_, shown)| shown.is_absent()) {
-        // Something is in the way of showing them.
-        let mut all = slots.clone();
-        resolve.derive(&scope.computed.all, &mut all);
-        for (slot, shown) in placed.iter_mut().filter(|(_, shown)| shown.is_absent()) {
-            slots.copy(*slot, &all);
-            *shown = slots.values[*slot];
-        }
-    }
     for (slot, value) in &placed {
         slots.values[*slot] = *value;
     }

@@ -35,7 +35,6 @@ use crate::{
     lens::{
         metadata_of,
         plan::{Scope, View, ViewField},
-        state::{Slot, Slots},
     },
 };
 
@@ -269,22 +268,6 @@ impl Places {
     /// A field and the objects above it, as far as they are objects that the version can say; the lowest comes first.
     pub(crate) fn path(&self, scope: &Scope, slot: usize) -> impl Iterator<Item = usize> {
         self.upwards(slot).filter(|slot| self.shown_at[*slot].is_some() && scope.layout.object_of[*slot].is_some())
-    }
-
-    /// What is in the place of an object above a field, so that the field cannot be shown: something that is shown, or null
-    /// that the version cannot say.
-    pub(crate) fn in_the_way<'a>(
-        &self,
-        scope: &Scope,
-        slot: usize,
-        shown: &[Option<Value<'a>>],
-        slots: &Slots<'a>,
-    ) -> Option<Value<'a>> {
-        let in_place_of = |above: usize| match (shown[above], slots.values[above]) {
-            (None, Slot::Value(stored)) => Some(stored),
-            (shown, _) => shown,
-        };
-        self.path(scope, slot).filter_map(in_place_of).find(|value| value.as_object().is_none())
     }
 
     /// How the version shows a field.

@@ -5,6 +5,7 @@ use crate::{
     VersionIndex,
     lens::{
         computed::{Onward, Way},
+        get::says,
         plan::View,
         same::same_option,
         state::{Slot, Slots},
@@ -23,7 +24,13 @@ impl<'a> Resolve<'a> {
         slots: &mut Slots<'a>,
     ) {
         let derivable = self.scope.computed.derivable.iter().filter(|slot| view.says[**slot]);
-        let wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
+        let mut wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
+        if !wanted.is_empty() {
+            // Of what the version could not show, its client said nothing.
+            let mut is_open = vec![false; slots.values.len()];
+            open(view, 0, slots, &mut is_open);
+            wanted.retain(|(slot, _)| is_open[*slot]);
+        }
         for (slot, shown) in placed {
             if same_slot(slots.values[*slot], *shown) {
                 slots.values[*slot] = Slot::Absent;
@@ -159,6 +166,19 @@ impl<'a> Resolve<'a> {
         let shown = self.shown(plan.target, &plan.field, slots);
         if new.is_some() && !same_option(shown, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
+        }
+    }
+}
+
+/// Marks the slots of an object that its version shows if they hold something: nothing that is no object is in the place
+/// of one above them.
+fn open(view: &View, object: usize, slots: &Slots<'_>, is_open: &mut [bool]) {
+    for (_, field) in &view.objects[object].fields.list {
+        is_open[field.slot] = true;
+        if let Some(below) = field.object
+            && !matches!(says(field, slots), Slot::Value(_))
+        {
+            open(view, below, slots, is_open);
         }
     }
 }
