@@ -8,7 +8,7 @@ use crate::{
     lens::{
         computed::{FieldPlan, Onward, Way},
         plan::View,
-        state::{Slot, Slots},
+        state::{BAG, Slot, Slots},
     },
 };
 
@@ -84,7 +84,11 @@ impl<'a> Resolve<'a> {
         for way in &self.scope.computed.all.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
-            let has_hidden = || far.fields.iter().any(|field| self.hides_any(field.slot, field, slots));
+            let holds_bag = |slot: &usize| matches!(slots.values[*slot], Slot::Value(value) if has_bag(value));
+            let has_hidden = || {
+                far.fields.iter().any(|field| self.hides_any(field.slot, field, slots))
+                    || way.slots.iter().any(holds_bag)
+            };
             let is_known = |slot: &usize| match slots.values[*slot] {
                 Slot::Absent => false,
                 Slot::Tombstone => true,
@@ -124,5 +128,14 @@ impl<'a> Resolve<'a> {
             }
         }
         found
+    }
+}
+
+/// Whether something is hidden in items or values.
+fn has_bag(value: Value<'_>) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_bag(*item)),
+        Value::Object(entries) => entries.iter().any(|entry| entry.key == BAG || has_bag(entry.value)),
+        _ => false,
     }
 }
