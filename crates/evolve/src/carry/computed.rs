@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct Computing<'a> {
     /// The slots that the version shows although nothing is stored there.
     pub(crate) derived: Vec<usize>,
-    /// The derived fields that are stored as they would be derived, and which the version cannot say.
+    /// The derivations of fields that are stored as they would be derived, and which the version cannot say.
     pub(crate) following: Vec<usize>,
     /// Guards that are not stored.
     guards: Vec<Entry<'a>>,
@@ -51,8 +51,10 @@ impl<'a> Computing<'a> {
                 slots.copy(*slot, &all);
             }
         }
-        let guards = resolve.further_guards(&all, is_member);
         let following = resolve.following(lenses.hub(), view, &all);
+        // What follows does so as long as nobody changed another spelling of it.
+        let follows = |slot: usize| following.iter().any(|at| scope.computed.derivations[*at].field.slot == slot);
+        let guards = resolve.further_guards(&all, &|slot| is_member(slot) || follows(slot));
         let derived = resolve.derive(&scope.computed.all, &mut all).into_iter().map(|(slot, _)| slot);
         let derived: Vec<usize> = derived.filter(|slot| view.says[*slot]).collect();
         derived.iter().for_each(|slot| slots.copy(*slot, &all));
@@ -83,13 +85,15 @@ impl<'a> Computing<'a> {
 }
 
 /// Makes what is stored of what a client sent: what was merely shown is not stored, other spellings and derived fields
-/// follow what was changed, and what can be computed is left out.
+/// follow what was changed, and what can be computed is left out. `carried` are the slots that the client could not see, as
+/// they were before.
 #[expect(clippy::too_many_arguments, reason = "a scope is these, and a struct for them would be made once")]
 pub(crate) fn settle<'a>(
     lenses: &'a Lenses,
     scope: &'a Scope,
     view: &View,
     slots: &mut Slots<'a>,
+    carried: &Slots<'a>,
     merely_shown: &[usize],
     following: Vec<usize>,
     metadata: Option<Value<'a>>,
@@ -97,18 +101,20 @@ pub(crate) fn settle<'a>(
 ) {
     let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
     let take = |slot: &usize| (*slot, std::mem::take(&mut slots.values[*slot]));
-    let mut placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
-    let told = resolve.recall(following, slots);
-    let before = slots.clone();
-    if placed.iter().any(|(_, shown)| shown.is_absent()) {
-        // Something is in the way of showing them.
-        let mut all = slots.clone();
-        resolve.derive(&scope.computed.all, &mut all);
-        for (slot, shown) in placed.iter_mut().filter(|(_, shown)| shown.is_absent()) {
-            slots.copy(*slot, &all);
-            *shown = slots.values[*slot];
+    let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
+    let mut before = slots.clone();
+    for (slot, value) in carried.values.iter().enumerate() {
+        if matches!(value, Slot::Value(_)) || before.values[slot].is_absent() {
+            before.values[slot] = *value;
         }
     }
+    let told = resolve.recall(following, &mut before);
+    for slot in scope.computed.all.links.iter().flat_map(|way| &way.slots) {
+        if matches!(slots.values[*slot], Slot::Absent) && !slots.gone.contains(slot) {
+            slots.copy(*slot, &before);
+        }
+    }
+    slots.gone.clear();
     for (slot, value) in &placed {
         slots.values[*slot] = *value;
     }

@@ -39,8 +39,8 @@ pub(crate) enum Body<'a> {
     Link(LinkEntry<'a>),
     /// A field is absent although it could be derived: somebody said so.
     Absent { id: &'a str, place: Place<'a> },
-    /// Of derived fields: which are merely shown, as long as they look like this, or are objects; and which a client wrote
-    /// as they would be derived, so that they follow what they are derived from.
+    /// Of derived fields: which are merely shown, as long as they look like this, or are objects; and the derivations of
+    /// those that a client wrote as they would be derived, so that they follow what they are derived from.
     Derived { shown: Vec<(&'a str, Option<u64>)>, following: Vec<&'a str> },
     /// Of a value of a map: it is null.
     Null,
@@ -221,16 +221,20 @@ impl<'a> Carried<'a> {
         }
         match &self.body {
             Body::Field { id, value, place } => {
-                fields.extend([("id", Value::string(id)), ("value", *value)]);
+                fields.extend([("id", Value::string(id)), ("value", sorted(*value, arena))]);
                 place.write(&mut fields, arena);
             }
             Body::Extra { object, sort, key, value, place } => {
                 fields.extend(object.map(|object| ("object", Value::string(object))));
-                fields.extend([(sort.word(), Value::string(key)), ("value", *value)]);
+                fields.extend([(sort.word(), Value::string(key)), ("value", sorted(*value, arena))]);
                 place.write(&mut fields, arena);
             }
             Body::Whole { id, value, hash } => {
-                fields.extend([("whole", Value::string(id)), ("value", *value), ("hash", hash_value(*hash, arena))]);
+                fields.extend([
+                    ("whole", Value::string(id)),
+                    ("value", sorted(*value, arena)),
+                    ("hash", hash_value(*hash, arena)),
+                ]);
             }
             Body::Implicit { id } => fields.push(("implicit", Value::string(id))),
             Body::Link(LinkEntry { key, guard, gone, kept }) => {
@@ -239,7 +243,7 @@ impl<'a> Carried<'a> {
                 if !gone.is_empty() {
                     fields.push(("gone", texts(gone, arena)));
                 }
-                fields.extend(kept.map(|kept| ("kept", kept)));
+                fields.extend(kept.map(|kept| ("kept", sorted(kept, arena))));
             }
             Body::Absent { id, place } => {
                 fields.push(("absent", Value::string(id)));
@@ -430,7 +434,7 @@ fn object<'a>(fields: &[(&'a str, Value<'a>)], arena: &'a Arena) -> Value<'a> {
     Value::Object(arena.slice_from(fields.iter().map(|(key, value)| Entry { key, value: *value })))
 }
 
-/// A value with the keys of all objects in one order.
+/// A value with the keys of all objects in one order, so that what means the same is written the same.
 fn sorted<'a>(value: Value<'a>, arena: &'a Arena) -> Value<'a> {
     match value {
         Value::Array(items) => Value::Array(arena.slice_from(items.iter().map(|item| sorted(*item, arena)))),

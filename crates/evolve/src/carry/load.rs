@@ -14,6 +14,7 @@ use super::{
 use crate::{
     Lenses,
     lens::{
+        computed::DerivationPlan,
         lists::match_items,
         plan::{Content, Scope, ViewObject},
         state::{Slot, Slots, store},
@@ -132,7 +133,7 @@ impl<'e, 'a> Load<'e, 'a> {
             let (mut shown, mut following) = (Vec::new(), Vec::new());
             let mut is_known = vec![false; scope.slots.len()];
             for position in tree.iter().flat_map(|tree| &tree.here) {
-                if let Body::Derived { shown: looks, following: ids } = &self.entries[*position].body {
+                if let Body::Derived { shown: looks, following: keys } = &self.entries[*position].body {
                     for (id, look) in looks {
                         let Some(slot) = scope.layout.by_id.get(*id).map(|field| field.slot) else { continue };
                         let is_new = !std::mem::replace(&mut is_known[slot], true);
@@ -140,11 +141,18 @@ impl<'e, 'a> Load<'e, 'a> {
                             shown.push(slot);
                         }
                     }
-                    following.extend(ids.iter().filter_map(|id| Some(scope.layout.by_id.get(*id)?.slot)));
+                    let plans = scope.computed.derivations.iter().enumerate();
+                    // Those that tell only the field are from before it was told which derivation is meant.
+                    let is_of = |plan: &DerivationPlan, key: &str| {
+                        *key == *plan.key || *key == *scope.layout.texts[plan.field.slot]
+                    };
+                    let follows = |plan: &DerivationPlan| keys.iter().any(|key| is_of(plan, key));
+                    following.extend(plans.filter(|(_, plan)| follows(plan)).map(|(at, _)| at));
                 }
             }
             let slots = &mut writing.slots;
-            settle(self.lenses, scope, view, slots, &shown, following, self.metadata, self.arena);
+            let carried = &writing.before;
+            settle(self.lenses, scope, view, slots, carried, &shown, following, self.metadata, self.arena);
         }
         store(scope, &writing.slots, self.arena)
     }

@@ -270,11 +270,6 @@ impl Places {
         self.upwards(slot).filter(|slot| self.shown_at[*slot].is_some() && scope.layout.object_of[*slot].is_some())
     }
 
-    /// What is in the place of an object above a field, so that the field cannot be shown.
-    pub(crate) fn in_the_way<'a>(&self, scope: &Scope, slot: usize, shown: &[Option<Value<'a>>]) -> Option<Value<'a>> {
-        self.path(scope, slot).filter_map(|above| shown[above]).find(|value| value.as_object().is_none())
-    }
-
     /// How the version shows a field.
     pub(crate) fn field<'v>(&self, view: &'v View, slot: usize) -> Option<&'v ViewField> {
         self.shown_at[slot].map(|(object, position)| &view.objects[object].fields.list[position].1)

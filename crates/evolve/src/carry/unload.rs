@@ -204,11 +204,9 @@ impl<'a> Unload<'a> {
                 let field = reading.places.field(view, *slot);
                 let look = || look(self.lenses, scope, field?, value, self.arena).into();
                 shown.push((&*texts[*slot], if is_object { None } else { look() }));
-            } else if let Some(value) = reading.places.in_the_way(scope, *slot, &reading.shown) {
-                shown.push((&*texts[*slot], Some(stable_hash(value))));
             }
         }
-        let following: Vec<&str> = computing.following.iter().map(|slot| &*texts[*slot]).collect();
+        let following: Vec<&str> = computing.following.iter().map(|at| &*scope.computed.derivations[*at].key).collect();
         if !(shown.is_empty() && following.is_empty()) {
             self.push(Body::Derived { shown, following });
         }

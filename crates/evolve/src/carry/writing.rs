@@ -117,7 +117,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Whether the document still shows a derived field as it was shown, or what is in the way of showing it.
+    /// Whether the document still shows a derived field as it was shown.
     pub(crate) fn is_merely_shown(
         &self,
         lenses: &'a Lenses,
@@ -129,10 +129,6 @@ impl<'a> Writing<'a> {
         let is_same = match (self.slots.values[slot], self.shown[slot], before) {
             (Slot::Object(_), _, None) => true,
             (Slot::Value(_), Some(shown), Some(before)) => look(lenses, self.scope, field, shown, arena) == before,
-            (Slot::Absent, None, Some(before)) => {
-                let in_the_way = self.places.in_the_way(self.scope, slot, &self.shown);
-                in_the_way.is_some_and(|value| stable_hash(value) == before)
-            }
             _ => false,
         };
         is_same && self.scope.computed.derivable.contains(&slot)

@@ -154,7 +154,7 @@ impl Compiler<'_> {
         plan.slots.iter().map(parent).collect()
     }
 
-    /// Which fields are in one object in one version and in another in another.
+    /// Which fields are in one object in one version and in another in another, or are facts of which a part is.
     fn moved(&self, plan: &Scope) -> Vec<bool> {
         // Another spelling of a fact is the fact in another place.
         let is_moved = |slot: &SlotPlan| {
@@ -163,9 +163,33 @@ impl Compiler<'_> {
                 let versions = self.history.versions.iter().filter(|version| version.node_of(*id).is_some());
                 versions.map(|version| self.parent_slot(version, *id))
             });
-            parents.collect::<HashSet<_>>().len() > 1
+            let parents: HashSet<Option<usize>> = parents.collect();
+            let object = parents.iter().next().copied().flatten().map(|parent| plan.slots[parent].id);
+            let is_scattered = || object.is_some_and(|object| self.is_scattered(spellings, object));
+            parents.len() > 1 || spellings.len() > 1 && is_scattered()
         };
         plan.slots.iter().map(is_moved).collect()
+    }
+
+    /// Whether some version has a part of a fact outside of the object that the spellings of the fact are in.
+    fn is_scattered(&self, spellings: &[FieldId], object: FieldId) -> bool {
+        let mut parts = spellings.to_vec();
+        let mut seen = HashSet::new();
+        while let Some(part) = parts.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            parts.extend(self.spellings.of_one_fact(part));
+            for version in &self.history.versions {
+                let Some(node) = version.node_of(part) else { continue };
+                let mut above = std::iter::successors(Some(node), |node| version.structure.node(*node).parent);
+                if !above.any(|node| version.id(node) == Some(object)) {
+                    return true;
+                }
+                parts.extend(version.structure.below(node).into_iter().filter_map(|node| version.id(node)));
+            }
+        }
+        false
     }
 
     /// Which objects hold, in some version or as they are stored, a field that another version has elsewhere.

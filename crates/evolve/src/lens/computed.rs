@@ -127,6 +127,8 @@ pub(crate) struct FieldPlan {
 pub(crate) struct DerivationPlan {
     /// Its position among all derivations of the kind.
     pub(crate) derivation: usize,
+    /// How it is called in what is carried: several steps may derive one field.
+    pub(crate) key: Box<str>,
     /// The version that is read.
     pub(crate) source: VersionIndex,
     /// The version that has the field.
@@ -267,7 +269,9 @@ pub(crate) fn compile_computed(
             reads.extend(slots_below(target, shown.slot, shown.object));
         }
         let (source, target) = (derivation.source, derivation.target);
-        let plan = DerivationPlan { derivation: position, source, target, field, only_in, inputs, reads };
+        let names = [source, target].map(|version| &history.version(version).name);
+        let key = format!("{} {}>{}", history.field(id).text, names[0], names[1]).into();
+        let plan = DerivationPlan { derivation: position, key, source, target, field, only_in, inputs, reads };
         scopes[scope].computed.derivations.push(plan);
     }
     let crossings: Vec<Vec<(VersionIndex, Direction)>> =

@@ -226,7 +226,7 @@ impl<'m> Here<'m> {
         if let Expression::Constant(_) = derivation.expression
             && let Some(parent) = target.tree.node(derivation.node).parent
             && parent != target.tree.scope_of(derivation.node)
-            && target.field(parent, scope).is_none()
+            && !target.field(parent, scope).is_some_and(|object| object.is_object())
         {
             return None;
         }
@@ -239,7 +239,14 @@ impl<'m> Here<'m> {
     /// What follows from a write: `before` is what was there, `shown` that with what was derived, `scope` what is there
     /// once the version was written over what was shown.
     pub(crate) fn settle(self, before: Option<&Scope>, placed: &BTreeMap<FieldId, Content>, scope: &mut Scope) {
-        let own = self.view.tree.scope_ids(self.node);
+        // Below what is no object nothing was shown, and nothing was said.
+        let is_open = |id: &FieldId| {
+            let tree = self.view.tree;
+            let above = std::iter::successors(tree.node_of(*id), |node| tree.node(*node).parent).skip(1);
+            let mut above = above.take_while(|node| *node != self.node);
+            above.all(|node| self.view.field(node, scope).is_none_or(|object| object.is_object()))
+        };
+        let own = self.view.tree.scope_ids(self.node).into_iter().filter(is_open).collect::<Vec<_>>();
         let wanted: Wanted = own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
         scope.fields.retain(|id, content| placed.get(id) != Some(content));
         scope.gone.retain(|id| !scope.fields.contains_key(id));
@@ -371,6 +378,10 @@ impl<'m> Here<'m> {
                 scope.gone.remove(&view.id(*node));
             }
             view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
+            // An object that was there only for what is in it is there now.
+            if view.tree.node(*node).shape == Shape::Object && result.is_some_and(|result| result.is_object()) {
+                scope.fields.entry(view.id(*node)).or_insert(Content::Present(serde_json::Map::new()));
+            }
             if !known.is_empty() {
                 let computed = std::mem::replace(scope, before);
                 for id in unknown {

@@ -24,8 +24,8 @@
 //!   shown and is written, or a discriminator that differs, removes the members that the version has nowhere; an object
 //!   that is new counts as one that showed nothing.
 //! - Another spelling of a fact is the fact in another place: a member of a union that the version can say in another
-//!   spelling is not hidden, and a field belongs to an object if all its spellings do. A version adopts neither what is
-//!   derived nor another spelling of what it has.
+//!   spelling is not hidden, and a field belongs to an object if all its spellings do, and no version has a part of them
+//!   outside of it. A version adopts neither what is derived nor another spelling of what it has.
 //! - Keys of lists are those of the version that writes, else those of the newest version that has any which the writer
 //!   has in its items. An adopted list has the keys of the version that it is adopted from.
 
@@ -455,7 +455,35 @@ impl View<'_> {
         });
         let parents: Vec<Option<FieldId>> = parents.collect();
         parents.windows(2).all(|pair| pair[0] == pair[1])
-            && parents[0].is_some_and(|parent| parent == object || self.belongs_to(parent, object))
+            && parents[0].is_some_and(|parent| {
+                let is_whole = spellings.len() == 1 || self.are_within(spellings, parent);
+                is_whole && (parent == object || self.belongs_to(parent, object))
+            })
+    }
+
+    /// Whether fields, what is in them, and all other spellings of that are in an object wherever a version has them.
+    fn are_within(self, fields: BTreeSet<FieldId>, object: FieldId) -> bool {
+        let mut parts = fields;
+        loop {
+            let found = self.model.trees.iter().flat_map(|tree| {
+                let nodes = parts.iter().filter_map(|part| tree.node_of(*part));
+                nodes.flat_map(|node| tree.ids_below(node))
+            });
+            let found = found.flat_map(|id| self.model.facts.spellings(id)).collect::<BTreeSet<_>>();
+            if found.is_subset(&parts) {
+                break;
+            }
+            parts.extend(found);
+        }
+        let is_within = |tree: &Tree, node: usize| {
+            std::iter::successors(Some(node), |node| tree.node(*node).parent)
+                .any(|node| tree.node(node).id == Some(object))
+        };
+        let mut nodes = self.model.trees.iter().flat_map(|tree| {
+            let nodes = parts.iter().filter_map(|part| tree.node_of(*part));
+            nodes.map(move |node| (tree, node))
+        });
+        nodes.all(|(tree, node)| is_within(tree, node))
     }
 
     /// A member of a union that newly appears removes those that this version has nowhere.

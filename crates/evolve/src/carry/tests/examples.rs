@@ -171,3 +171,20 @@ fn items_are_looked_for_by_the_keys_of_some_version_only() {
         assert_eq!(load("p"), (vec![CarryFate::Undecodable], 1), "it is kept for whoever knows such a key");
     });
 }
+
+#[test]
+fn another_spelling_of_what_follows_is_no_input_of_it() {
+    let (name, versions, changes) = KINDS[13];
+    assert_eq!(name, "computed fields in items");
+    Case::run(versions, changes, |case| {
+        let text = r#"{"apiVersion":"v2","kind":"Test","metadata":{"name":"t"},"l":[{"k":"x","b":"c"}]}"#;
+        let served = case.carries[1].unload(document(text, case.arena), case.arena).unwrap();
+        assert_eq!(served.get("l"), Some(document(r#"[{"b":"c","d":"c","k":"x"}]"#, case.arena)));
+        // What v1 calls `a` would follow `d`, had the client not said by `b` what it is.
+        let text = r#"{"apiVersion":"v2","kind":"Test","metadata":{"name":"t"},"l":[{"k":"x","b":"a","d":"b"}]}"#;
+        let sent = with_annotations_of(document(text, case.arena), served, case.arena);
+        let loaded = case.carries[1].load(sent, case.arena);
+        let expected = document(r#"[{"b":"a","d":"b","k":"x"}]"#, case.arena);
+        assert!(same(loaded.stored.get("l").unwrap(), expected), "{loaded:?}");
+    });
+}

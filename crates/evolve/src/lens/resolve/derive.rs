@@ -81,7 +81,8 @@ impl<'a> Resolve<'a> {
         let derivation = &self.lenses.computations.derivations[plan.derivation];
         if let Some((object, position)) = plan.only_in {
             let view = self.scope.views[plan.target.position()].as_ref()?;
-            if !shows(view, &view.objects[object].fields.list[position].1, slots) {
+            let object = &view.objects[object].fields.list[position].1;
+            if matches!(says(object, slots), Slot::Value(_)) || !shows(view, object, slots) {
                 return None;
             }
         }

@@ -114,6 +114,10 @@ impl<'a> Resolve<'a> {
             slots.values[field.slot] = Slot::Absent;
         }
         self.write(version, field, new, shown, slots);
+        // An object that was there only for what is in it is there now.
+        if let (Some(Value::Object(_)), Some(_)) = (new, self.scope.layout.object_of[field.slot]) {
+            slots.set_object(field.slot);
+        }
         for (slot, value) in known {
             slots.values[slot] = value;
         }

@@ -8,7 +8,7 @@ use crate::{
     lens::{
         computed::{FieldPlan, Onward, Way},
         plan::View,
-        state::{Slot, Slots},
+        state::{BAG, Slot, Slots},
     },
 };
 
@@ -24,7 +24,7 @@ pub(crate) struct Before<'s, 'a> {
 pub(crate) struct Told<'a> {
     /// The values of near sides, by their links.
     sources: Vec<(usize, Vec<Option<Value<'a>>>)>,
-    /// Derived fields that a client wrote, and which were as they would be derived.
+    /// The derivations of fields that a client wrote, and which were as they would be derived.
     pub(super) following: Vec<usize>,
 }
 
@@ -84,7 +84,11 @@ impl<'a> Resolve<'a> {
         for way in &self.scope.computed.all.links {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
-            let has_hidden = || far.fields.iter().any(|field| self.hides_any(field.slot, field, slots));
+            let holds_bag = |slot: &usize| matches!(slots.values[*slot], Slot::Value(value) if has_bag(value));
+            let has_hidden = || {
+                far.fields.iter().any(|field| self.hides_any(field.slot, field, slots))
+                    || way.slots.iter().any(holds_bag)
+            };
             let is_known = |slot: &usize| match slots.values[*slot] {
                 Slot::Absent => false,
                 Slot::Tombstone => true,
@@ -111,7 +115,7 @@ impl<'a> Resolve<'a> {
         })
     }
 
-    /// The derived fields that a version cannot say, a client wrote, and which are as they would be derived.
+    /// The derivations of fields that a version cannot say, a client wrote, and which are as they would be derived.
     pub(crate) fn following(&mut self, version: VersionIndex, view: &View, slots: &Slots<'a>) -> Vec<usize> {
         let mut found = Vec::new();
         for onward in &self.scope.computed.onward[version.position()] {
@@ -119,10 +123,19 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.derivations[*derivation];
             let slot = plan.field.slot;
             let is_stored = matches!(slots.values[slot], Slot::Value(_)) && !view.says[slot];
-            if is_stored && !found.contains(&slot) && self.follows(plan, slots) {
-                found.push(slot);
+            if is_stored && self.follows(plan, slots) {
+                found.push(*derivation);
             }
         }
         found
+    }
+}
+
+/// Whether something is hidden in items or values.
+fn has_bag(value: Value<'_>) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_bag(*item)),
+        Value::Object(entries) => entries.iter().any(|entry| entry.key == BAG || has_bag(entry.value)),
+        _ => false,
     }
 }

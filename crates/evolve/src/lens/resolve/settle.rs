@@ -4,7 +4,8 @@ use super::{Before, Placed, Resolve, Values, same_slot};
 use crate::{
     VersionIndex,
     lens::{
-        computed::{DerivationPlan, Onward, Way},
+        computed::{Onward, Way},
+        get::says,
         plan::View,
         same::same_option,
         state::{Slot, Slots},
@@ -23,7 +24,13 @@ impl<'a> Resolve<'a> {
         slots: &mut Slots<'a>,
     ) {
         let derivable = self.scope.computed.derivable.iter().filter(|slot| view.says[**slot]);
-        let wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
+        let mut wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
+        if !wanted.is_empty() {
+            // Of what the version could not show, its client said nothing.
+            let mut is_open = vec![false; slots.values.len()];
+            open(view, 0, slots, &mut is_open);
+            wanted.retain(|(slot, _)| is_open[*slot]);
+        }
         for (slot, shown) in placed {
             if same_slot(slots.values[*slot], *shown) {
                 slots.values[*slot] = Slot::Absent;
@@ -76,9 +83,9 @@ impl<'a> Resolve<'a> {
             match onward {
                 Onward::Link(way) => self.respell(way, before, slots),
                 Onward::Derive(derivation) => {
-                    let plan = &self.scope.computed.derivations[*derivation];
-                    if let Some(before) = before.filter(|_| !view.says[plan.field.slot]) {
-                        self.follow(plan, before, wanted, slots);
+                    let slot = self.scope.computed.derivations[*derivation].field.slot;
+                    if let Some(before) = before.filter(|_| !view.says[slot]) {
+                        self.follow(*derivation, before, wanted, slots);
                     }
                 }
             }
@@ -160,18 +167,19 @@ impl<'a> Resolve<'a> {
     /// removed by that. Its inputs are what the writer saw and wrote, whether that is stored or not.
     fn follow(
         &mut self,
-        plan: &'a DerivationPlan,
+        derivation: usize,
         before: Before<'_, 'a>,
         wanted: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
+        let plan = &self.scope.computed.derivations[derivation];
         let slot = plan.field.slot;
         let is_stored = matches!(before.slots.values[slot], Slot::Value(_));
         if !is_stored || !same_slot(slots.values[slot], before.slots.values[slot]) {
             return;
         }
         let follows = match before.told {
-            Some(told) => told.following.contains(&slot),
+            Some(told) => told.following.contains(&derivation),
             None => self.follows(plan, before.slots),
         };
         if !follows {
@@ -186,6 +194,19 @@ impl<'a> Resolve<'a> {
         let shown = self.shown(plan.target, &plan.field, slots);
         if new.is_some() && !same_option(shown, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
+        }
+    }
+}
+
+/// Marks the slots of an object that its version shows if they hold something: nothing that is no object is in the place
+/// of one above them.
+fn open(view: &View, object: usize, slots: &Slots<'_>, is_open: &mut [bool]) {
+    for (_, field) in &view.objects[object].fields.list {
+        is_open[field.slot] = true;
+        if let Some(below) = field.object
+            && !matches!(says(field, slots), Slot::Value(_))
+        {
+            open(view, below, slots, is_open);
         }
     }
 }
