@@ -274,7 +274,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         for (_, field) in &object.fields.list {
             match field.object {
-                Some(below) if shows(view, field, slots) && !matches!(slots.values[field.slot], Slot::Value(_)) => {
+                Some(below) if shows(field, slots) && !matches!(slots.values[field.slot], Slot::Value(_)) => {
                     self.object(scope, view, &view.objects[below], is_said, slots);
                 }
                 Some(_) => {}

@@ -108,7 +108,7 @@ impl<'a> Unload<'a> {
     ) -> &'a [Entry<'a>] {
         let (scope, view, slots) = (reading.scope, reading.view, reading.slots);
         let mut entries = Vec::new();
-        for (name, field) in object.fields.list.iter().filter(|(_, field)| shows(view, field, slots)) {
+        for (name, field) in object.fields.list.iter().filter(|(_, field)| shows(field, slots)) {
             let content = &scope.slots[field.slot].content;
             let value = match (says(field, slots), field.object) {
                 (Slot::Value(value), _) if self.is_shown_in_part(content, field, value) => {

@@ -229,7 +229,7 @@ impl<'a> Writing<'a> {
             // does not hold is gone.
             (None, Within::Behind(..)) if self.view.says[slot] => {
                 let field = self.places.field(self.view, missing);
-                !field.is_some_and(|field| shows(self.view, field, &self.before))
+                !field.is_some_and(|field| shows(field, &self.before))
             }
             (None, _) => true,
         }
@@ -266,7 +266,7 @@ impl<'a> Writing<'a> {
         let Some(field) = self.places.field(self.view, slot) else { return };
         if let Slot::Object(None) = self.slots.values[slot] {
             self.slots.values[slot] = instead;
-            if field.nullable && !instead.is_absent() || !shows(self.view, field, &self.slots) {
+            if field.nullable && !instead.is_absent() || !shows(field, &self.slots) {
                 self.slots.values[slot] = Slot::Object(None);
             }
         }

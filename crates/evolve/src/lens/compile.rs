@@ -9,8 +9,8 @@ use super::{
     computed::{Spellings, compile_computed},
     get::Get,
     plan::{
-        Content, Layout, Level, Named, Reset, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View, ViewField,
-        ViewObject,
+        Content, Implied, Layout, Level, Named, Reset, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View,
+        ViewField, ViewObject,
     },
     put::Put,
     state::{Slots, is_like_bag},
@@ -361,11 +361,12 @@ impl Compiler<'_> {
             view.says[slot] = true;
             let is_object = plan.slots[slot].content == Content::Fields;
             let object = is_object.then(|| self.view_object(view, plan, version, *child, nodes));
+            let implied = object.filter(|_| plan.may_be_implied[slot]);
             let field = ViewField {
                 slot,
                 object,
                 nullable: structure.node(*child).nullable,
-                may_be_implied: object.is_some() && plan.may_be_implied[slot],
+                implied_by: implied.map(|object| implied_by(&view.objects[object])).unwrap_or_default(),
                 levels: self.levels(version, id, *child),
                 may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
@@ -473,6 +474,16 @@ impl Compiler<'_> {
 /// A name of the hub as it is stored: what could be taken for a bag is escaped.
 fn stored_name(name: &str) -> Box<str> {
     if is_like_bag(name) { format!("${name}").into() } else { name.into() }
+}
+
+/// What an object is shown for.
+fn implied_by(object: &ViewObject) -> Vec<Implied> {
+    let mut below = Vec::new();
+    for (_, field) in &object.fields.list {
+        below.push(Implied { slot: field.slot, nullable: field.nullable });
+        below.extend_from_slice(&field.implied_by);
+    }
+    below
 }
 
 /// Spells every frozen default in the names of each version, and completes it with those below: deepest first, so that

@@ -110,7 +110,7 @@ impl<'a, R: Recorder> Get<'a, R> {
         slots: &Slots<'a>,
     ) -> Option<Value<'a>> {
         let plan = &scope.slots[field.slot];
-        if shows(view, field, slots) {
+        if shows(field, slots) {
             let said = says(field, slots);
             if R::LISTENS {
                 let source = slots.source(field.slot);
@@ -172,22 +172,19 @@ impl<'a, R: Recorder> Get<'a, R> {
 
 /// Whether a version shows what is stored of a field: null only where it can say it, and an object that nobody wrote only
 /// if a field in it is shown.
-pub(crate) fn shows(view: &View, field: &ViewField, slots: &Slots<'_>) -> bool {
-    match says(field, slots) {
-        Slot::Value(_) | Slot::Object(_) => true,
-        Slot::Absent | Slot::Tombstone => {
-            field.may_be_implied && {
-                let object = &view.objects[field.object.unwrap_or_default()];
-                object.fields.list.iter().any(|(_, field)| shows(view, field, slots))
-            }
-        }
-    }
+pub(crate) fn shows(field: &ViewField, slots: &Slots<'_>) -> bool {
+    let is_said = |slot: usize, nullable: bool| !said(slots.values[slot], nullable).is_absent();
+    is_said(field.slot, field.nullable) || field.implied_by.iter().any(|below| is_said(below.slot, below.nullable))
 }
 
 /// What a slot holds, as far as a version can say it: null is as good as nothing to one that cannot.
 pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
-    match slots.values[field.slot] {
-        Slot::Value(Value::Null) if !field.nullable => Slot::Absent,
+    said(slots.values[field.slot], field.nullable)
+}
+
+fn said(slot: Slot<'_>, nullable: bool) -> Slot<'_> {
+    match slot {
+        Slot::Value(Value::Null) if !nullable => Slot::Absent,
         Slot::Tombstone => Slot::Absent,
         said => said,
     }

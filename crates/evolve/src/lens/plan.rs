@@ -131,8 +131,8 @@ pub(crate) struct ViewField {
     pub(crate) slot: usize,
     pub(crate) object: Option<usize>,
     pub(crate) nullable: bool,
-    /// Of an object: it may have to be shown although nobody wrote it.
-    pub(crate) may_be_implied: bool,
+    /// Of an object that may have to be shown although nobody wrote it: the fields below that it is shown for.
+    pub(crate) implied_by: Vec<Implied>,
     /// Of a list or map: what the version says of it, and of lists and maps right inside it.
     pub(crate) levels: Vec<Level>,
     /// Another version keeps the field without declaring it, so that its value may be anything: what this one cannot say of
@@ -142,6 +142,13 @@ pub(crate) struct ViewField {
     pub(crate) frozen: Option<Owned>,
     /// Something in it may be filled in for readers.
     pub(crate) fills_inside: bool,
+}
+
+/// A field that the objects above it are shown for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Implied {
+    pub(crate) slot: usize,
+    pub(crate) nullable: bool,
 }
 
 /// What a version says of a list or map.

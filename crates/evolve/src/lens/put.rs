@@ -275,11 +275,11 @@ impl<'a> Put<'a> {
         is_new: bool,
     ) -> bool {
         // What is only filled in is not there yet: if it differs, all of it is written.
-        let stored = shown.filter(|_| shows(view, field, slots));
+        let stored = shown.filter(|_| shows(field, slots));
         let is_same = || !is_new && same_option(new, shown);
         let Some(object) = field.object else {
             // What nobody was shown and nobody wrote stays, such as a null that the version cannot say.
-            let Some(new) = new else { return shows(view, field, slots) && slots.remove(field.slot) };
+            let Some(new) = new else { return shows(field, slots) && slots.remove(field.slot) };
             let old = match (slots.values[field.slot], stored) {
                 (Slot::Value(stored), Some(shown)) => Some(Old { stored, shown }),
                 _ => None,
@@ -292,14 +292,14 @@ impl<'a> Put<'a> {
             return old.is_none_or(|old| !same(old.stored, value));
         };
         match new {
-            None => shows(view, field, slots) && self.remove(scope, view, field, slots, !is_new),
+            None => shows(field, slots) && self.remove(scope, view, field, slots, !is_new),
             Some(Value::Object(_)) if stored.is_none() && is_same() => false,
             Some(Value::Object(new)) => {
                 let shown = stored.and_then(Value::as_object).filter(|_| !is_new);
                 let changed =
                     self.object(scope, view, Some(field.slot), &view.objects[object], slots, new, shown, &|_| true);
                 // Presence is written where it differs, and where the object would not be shown without it any more.
-                if shown.is_none() || changed && !shows(view, field, slots) {
+                if shown.is_none() || changed && !shows(field, slots) {
                     slots.set_object(field.slot);
                 }
                 changed || shown.is_none()

@@ -82,7 +82,7 @@ impl<'a> Resolve<'a> {
         if let Some((object, position)) = plan.only_in {
             let view = self.scope.views[plan.target.position()].as_ref()?;
             let object = &view.objects[object].fields.list[position].1;
-            if matches!(says(object, slots), Slot::Value(_)) || !shows(view, object, slots) {
+            if matches!(says(object, slots), Slot::Value(_)) || !shows(object, slots) {
                 return None;
             }
         }
@@ -116,7 +116,7 @@ impl<'a> Resolve<'a> {
         let mut entries = Vec::with_capacity(inputs.len());
         for input in inputs {
             let (key, field) = &view.objects[input.at.0].fields.list[input.at.1];
-            let is_object = !matches!(says(field, slots), Slot::Value(_)) && shows(view, field, slots);
+            let is_object = !matches!(says(field, slots), Slot::Value(_)) && shows(field, slots);
             let value = match is_object && !input.below.is_empty() {
                 true => Some(Value::Object(self.inputs(&input.below, is_strict, view, get, slots)?)),
                 false => get.field(self.scope, view, field, slots),

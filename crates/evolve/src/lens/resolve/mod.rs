@@ -91,7 +91,7 @@ impl<'a> Resolve<'a> {
         let frozen = || field.frozen.as_ref().map(|frozen| frozen.share(self.arena));
         let Some((parent, above)) = above.split_first() else { return frozen() };
         let object = &field_at(*parent).1;
-        match (shows(view, object, slots), says(object, slots)) {
+        match (shows(object, slots), says(object, slots)) {
             (true, Slot::Value(_)) => None,
             (true, _) => frozen(),
             (false, _) => self.filled_in(version, *parent, above, slots)?.get(name),
@@ -112,7 +112,7 @@ impl<'a> Resolve<'a> {
                 _ => None,
             };
         }
-        if !shows(view, shown, slots) {
+        if !shows(shown, slots) {
             return None;
         }
         let mut get = Get::new(self.lenses, version, self.arena, ());
