@@ -205,7 +205,7 @@ impl Converter {
         (target, to): (&Tree, usize),
     ) -> Option<Option<Json>> {
         let is_up = direction == Direction::Up;
-        let (own, to) = (source.node(own), target.node(to));
+        let (own, to, element) = (source.node(own), target.node(to), target.element(to));
         let is_text = to.shape == Shape::Scalar(Scalar::String);
         let may_be_text = is_text || to.shape == Shape::Scalar(Scalar::IntOrString);
         let result = match &self.with {
@@ -251,7 +251,10 @@ impl Converter {
             Conversion::KeyedList { key, value: part } => match value {
                 Json::Array(items) => to_map(items, key, part.as_deref()),
                 Json::Object(map) => {
-                    to_list(map, key, part.as_deref(), seen(old).and_then(|(_, list)| list.as_array()))?
+                    let field = element.and_then(|item| target.child(item, key));
+                    let shape = field.map_or(Shape::Scalar(Scalar::String), |field| target.node(field).shape);
+                    let old = seen(old).and_then(|(_, list)| list.as_array());
+                    to_list(map, (key, shape), part.as_deref(), old)?
                 }
                 _ => return None,
             },

@@ -1,8 +1,9 @@
 //! Maps, and lists of objects with a key.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
+use wheelwright_evolve::Shape;
 
-use super::scalars::spelled;
+use super::scalars::{read, spelled};
 
 /// A map with other keys. What the other side had and this one did not know of stays.
 pub(super) fn renamed_keys(
@@ -56,7 +57,13 @@ fn shown(item: &Json, key: &str, part: Option<&str>) -> Option<(String, Json)> {
     }
 }
 
-pub(super) fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, old: Option<&Vec<Json>>) -> Option<Json> {
+/// The list of a map; what is new has keys of the shape that the field has.
+pub(super) fn to_list(
+    map: &Map<String, Json>,
+    (key, shape): (&str, Shape),
+    part: Option<&str>,
+    old: Option<&Vec<Json>>,
+) -> Option<Json> {
     let item_of = |item: Option<&Json>, name: &Json, value: &Json| {
         let mut made = Map::new();
         match (part, value) {
@@ -95,7 +102,7 @@ pub(super) fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, ol
     let mut new: Vec<&String> = map.keys().filter(|name| place(name).is_none()).collect();
     new.sort();
     for name in new {
-        list.push(item_of(None, &json!(name), &map[name])?);
+        list.push(item_of(None, &read(name, shape)?, &map[name])?);
     }
     Some(Json::Array(list))
 }
