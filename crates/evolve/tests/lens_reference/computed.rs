@@ -357,7 +357,8 @@ impl<'m> Here<'m> {
                 let was = old.as_ref().zip(new.as_ref());
                 let was = was.map(|(old, new)| link.converter.told_apart((old_sources, old), (&now, new)));
                 let is_lost = new.is_none() && (has_failed || old.is_none());
-                if !known.contains(&id) {
+                // What has parts, all of which are what they were, is what it was.
+                if !known.contains(&id) && (was.is_none() || was != *new) {
                     anew.insert(id, Anew { was, is_lost });
                 }
             }

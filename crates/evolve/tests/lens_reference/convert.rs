@@ -5,9 +5,16 @@
 //! - Where there was a value before, what did not change keeps its spelling and its place: items of lists, extra keys of
 //!   maps, items beside the one that is an object.
 
+mod maps;
+mod scalars;
+
 use serde_json::{Map, Value as Json, json};
 use wheelwright_evolve::{Conversion, Direction, Scalar, Shape};
 
+use self::{
+    maps::{renamed_keys, to_list, to_map},
+    scalars::{go_duration, quantity, read, seconds, spelled},
+};
 use crate::{expression::Expression, matching::by_likeness, tree::Tree};
 
 /// A respelled fact, with the nodes of both sides in the trees of their versions.
@@ -198,7 +205,7 @@ impl Converter {
         (target, to): (&Tree, usize),
     ) -> Option<Option<Json>> {
         let is_up = direction == Direction::Up;
-        let (own, to) = (source.node(own), target.node(to));
+        let (own, to, element) = (source.node(own), target.node(to), target.element(to));
         let is_text = to.shape == Shape::Scalar(Scalar::String);
         let may_be_text = is_text || to.shape == Shape::Scalar(Scalar::IntOrString);
         let result = match &self.with {
@@ -244,42 +251,14 @@ impl Converter {
             Conversion::KeyedList { key, value: part } => match value {
                 Json::Array(items) => to_map(items, key, part.as_deref()),
                 Json::Object(map) => {
-                    to_list(map, key, part.as_deref(), seen(old).and_then(|(_, list)| list.as_array()))?
+                    let field = element.and_then(|item| target.child(item, key));
+                    let shape = field.map_or(Shape::Scalar(Scalar::String), |field| target.node(field).shape);
+                    let old = seen(old).and_then(|(_, list)| list.as_array());
+                    to_list(map, (key, shape), part.as_deref(), old)?
                 }
                 _ => return None,
             },
-            Conversion::RenamedKeys(pairs) => {
-                let map = value.as_object()?;
-                let renamed = |key: &str, is_up: bool| {
-                    let found = pairs.iter().map(|(old, new)| if is_up { (old, new) } else { (new, old) });
-                    found.into_iter().find(|(from, _)| ***from == *key).map(|(_, to)| to.to_string())
-                };
-                let was = seen(old).and_then(|(was, result)| Some((was.as_object()?, result.as_object()?)));
-                let (moved, stay): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| renamed(key, is_up).is_some());
-                let mut result: Map<String, Json> = Map::new();
-                for (key, value) in stay.into_iter().chain(moved) {
-                    let name = renamed(key, is_up).unwrap_or_else(|| key.clone());
-                    result.insert(name.clone(), value.clone());
-                    // What did not change, and was not there on the other side, is still not there.
-                    if was.is_some_and(|(was, result)| was.get(key) == Some(value) && !result.contains_key(&name)) {
-                        result.remove(&name);
-                    }
-                }
-                // What the other side had stays if this one neither showed it, under its name here and not hidden by
-                // another key, nor was what it is made of.
-                for (key, value) in was.iter().flat_map(|(_, result)| *result) {
-                    let name = renamed(key, !is_up).unwrap_or_else(|| key.clone());
-                    let hides = |other: &String| other != key && renamed(other, !is_up).as_ref() == Some(&name);
-                    let makes = |other: &String| renamed(other, is_up).as_ref().unwrap_or(other) == key;
-                    let is_known = was.is_some_and(|(was, result)| {
-                        was.contains_key(&name) && !result.keys().any(hides) || was.keys().any(makes)
-                    });
-                    if !is_known && !result.contains_key(key) {
-                        result.insert(key.clone(), value.clone());
-                    }
-                }
-                Json::Object(result)
-            }
+            Conversion::RenamedKeys(pairs) => renamed_keys(pairs, is_up, value.as_object()?, seen(old)),
             Conversion::Expression { .. } => return self.expressions[usize::from(!is_up)][0].value(value).ok(),
             _ => return None,
         };
@@ -425,28 +404,6 @@ fn sayable(value: Option<&Json>, target: Fields<'_>, node: usize) -> Option<Json
     value.filter(|value| !value.is_null() || target.tree.node(node).nullable).cloned()
 }
 
-/// How a scalar is written as a text.
-fn spelled(value: &Json) -> Option<String> {
-    match value {
-        Json::String(text) => Some(text.clone()),
-        Json::Number(_) | Json::Bool(_) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
-/// What a text spells.
-fn read(text: &str, shape: Shape) -> Option<Json> {
-    match shape {
-        Shape::Scalar(Scalar::Integer) => Some(json!(text.parse::<i64>().ok()?)),
-        Shape::Scalar(Scalar::Boolean) => Some(json!(text.parse::<bool>().ok()?)),
-        Shape::Scalar(Scalar::IntOrString) => {
-            let is_number = text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
-            if is_number { read(text, Shape::Scalar(Scalar::Integer)) } else { Some(json!(text)) }
-        }
-        _ => Some(json!(text)),
-    }
-}
-
 /// Whether a value is of the shape of a field.
 pub(crate) fn fits(tree: &Tree, node: usize, value: &Json) -> bool {
     let field = tree.node(node);
@@ -526,110 +483,4 @@ fn taken_apart(template: &str, text: &str, target: Fields<'_>) -> Option<Vec<Opt
         part.map_or(Some(None), |part| read(part, field.shape).map(Some))
     });
     parts.collect()
-}
-
-fn to_map(items: &[Json], key: &str, part: Option<&str>) -> Json {
-    Json::Object(items.iter().filter_map(|item| shown(item, key, part)).collect())
-}
-
-/// What the map shows of an item: nothing if it has no key, or no value.
-fn shown(item: &Json, key: &str, part: Option<&str>) -> Option<(String, Json)> {
-    let name = spelled(item.get(key)?)?;
-    let mut rest = item.as_object()?.clone();
-    rest.remove(key);
-    match part {
-        Some(part) => Some((name, rest.remove(part)?)),
-        None => Some((name, Json::Object(rest))),
-    }
-}
-
-fn to_list(map: &Map<String, Json>, key: &str, part: Option<&str>, old: Option<&Vec<Json>>) -> Option<Json> {
-    let item_of = |item: Option<&Json>, name: &Json, value: &Json| {
-        let mut made = Map::new();
-        match (part, value) {
-            (Some(part), value) => {
-                made = item.and_then(Json::as_object).cloned().unwrap_or_default();
-                made.insert(part.to_owned(), value.clone());
-            }
-            (None, Json::Object(fields)) => made.extend(fields.clone()),
-            _ => return None,
-        }
-        made.insert(key.to_owned(), name.clone());
-        Some(Json::Object(made))
-    };
-    let name_of = |item: &Json| spelled(item.get(key)?);
-    let old = old.map_or(&[][..], |old| &old[..]);
-    // Of several items with one key, the last that the map shows is the one that changes; else the last.
-    let place = |name: &String| {
-        let of_name = || (0..old.len()).filter(|at| name_of(&old[*at]).as_ref() == Some(name));
-        let is_shown = |at: &usize| shown(&old[*at], key, part).is_some();
-        of_name().rfind(is_shown).map(|at| (at, true)).or_else(|| of_name().next_back().map(|at| (at, false)))
-    };
-    let mut list: Vec<Json> = Vec::new();
-    for (position, item) in old.iter().enumerate() {
-        let name = name_of(item);
-        let place = name.as_ref().and_then(place);
-        match name.as_ref().and_then(|name| map.get(name)) {
-            Some(value) if place.is_some_and(|(at, _)| at == position) => {
-                let is_same = shown(item, key, part).is_some_and(|(_, old)| old == *value);
-                list.push(if is_same { item.clone() } else { item_of(Some(item), &item[key], value)? });
-            }
-            Some(_) => list.push(item.clone()),
-            None if place.is_some_and(|(_, is_shown)| is_shown) => {}
-            None => list.push(item.clone()),
-        }
-    }
-    let mut new: Vec<&String> = map.keys().filter(|name| place(name).is_none()).collect();
-    new.sort();
-    for name in new {
-        list.push(item_of(None, &json!(name), &map[name])?);
-    }
-    Some(Json::Array(list))
-}
-
-/// Whole seconds of a duration as Go writes it.
-fn seconds(text: &str) -> Option<i64> {
-    let (sign, mut rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    if rest == "0" {
-        return Some(0);
-    }
-    let mut milliseconds = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        rest = &rest[end..];
-        let unit_end = rest.find(|letter: char| letter.is_ascii_digit() || letter == '.').unwrap_or(rest.len());
-        milliseconds += number
-            * match &rest[..unit_end] {
-                "ms" => 1.0,
-                "s" => 1_000.0,
-                "m" => 60_000.0,
-                "h" => 3_600_000.0,
-                _ => return None,
-            };
-        rest = &rest[unit_end..];
-    }
-    (!matches!(text, "" | "-")).then_some(sign * (milliseconds / 1_000.0) as i64)
-}
-
-fn go_duration(seconds: i64) -> String {
-    let (sign, rest) = if seconds < 0 { ("-", -seconds) } else { ("", seconds) };
-    let (hours, minutes, seconds) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{sign}{seconds}s"),
-        (0, _) => format!("{sign}{minutes}m{seconds}s"),
-        _ => format!("{sign}{hours}h{minutes}m{seconds}s"),
-    }
-}
-
-/// A quantity, rounded away from zero.
-fn quantity(text: &str) -> Option<i64> {
-    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '-').unwrap_or(text.len());
-    let number: i64 = text[..end].parse().ok()?;
-    match &text[end..] {
-        "" => Some(number),
-        "m" => Some(number.signum() * number.unsigned_abs().div_ceil(1_000) as i64),
-        "Ki" => Some(number * 1_024),
-        _ => None,
-    }
 }

@@ -3,16 +3,16 @@
 //!
 //! In between, every spelling of a fact has its value in its slot, so that views need not know how it came there.
 
+mod change;
 mod compress;
 mod derive;
 mod expand;
-mod follow;
 mod recall;
 mod settle;
 
 use wheelwright_document::{Arena, Value};
 
-use self::follow::Changed;
+use self::change::Changed;
 pub(crate) use self::recall::Before;
 use super::{
     Lenses,

@@ -3,7 +3,10 @@
 use wheelwright_document::Value;
 
 use super::{Resolve, Values};
-use crate::lens::computed::{FieldPlan, SidePlan, Way};
+use crate::lens::{
+    computed::{FieldPlan, SidePlan, Way},
+    same,
+};
 
 /// A spelling that was computed anew.
 pub(crate) struct Changed<'a> {
@@ -29,6 +32,10 @@ impl<'a> Resolve<'a> {
         }
         let converter = &self.lenses.computations.links[self.scope.computed.links[way.link].link].converter;
         let was = old.zip(new).map(|(old, new)| converter.told_apart((old_sources, old), (sources, new), self.arena));
+        // What has parts, all of which are what they were, is what it was.
+        if was.zip(new).is_some_and(|(was, new)| same(was, new)) {
+            return;
+        }
         let is_lost = new.is_none() && (has_failed || old.is_none());
         self.changed.push(Changed { slot: field.slot, was, is_lost });
     }
