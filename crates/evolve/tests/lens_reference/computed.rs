@@ -239,16 +239,17 @@ impl<'m> Here<'m> {
     /// What follows from a write: `before` is what was there, `shown` that with what was derived, `scope` what is there
     /// once the version was written over what was shown.
     pub(crate) fn settle(self, before: Option<&Scope>, placed: &BTreeMap<FieldId, Content>, scope: &mut Scope) {
-        // Below what is no object nothing was shown, and nothing was said.
-        let is_open = |id: &FieldId| {
+        // Below what is no object nothing is shown, and nothing is said.
+        let is_open = |id: &FieldId, scope: &Scope| {
             let tree = self.view.tree;
             let above = std::iter::successors(tree.node_of(*id), |node| tree.node(*node).parent).skip(1);
             let mut above = above.take_while(|node| *node != self.node);
             above.all(|node| self.view.field(node, scope).is_none_or(|object| object.is_object()))
         };
-        let own = self.view.tree.scope_ids(self.node).into_iter().filter(is_open).collect::<Vec<_>>();
+        let own = self.view.tree.scope_ids(self.node).into_iter().filter(|id| is_open(id, scope)).collect::<Vec<_>>();
         let wanted: Wanted = own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
-        scope.fields.retain(|id, content| placed.get(id) != Some(content));
+        let is_new = |id: &FieldId| wanted.contains_key(id) && before.is_some_and(|before| !is_open(id, before));
+        scope.fields.retain(|id, content| is_new(id) || placed.get(id) != Some(content));
         scope.gone.retain(|id| !scope.fields.contains_key(id));
         self.propagate(before, &wanted, scope);
         loop {

@@ -4,10 +4,10 @@ use wheelwright_document::{Entry, Value};
 
 use super::Resolve;
 use crate::{
-    VersionIndex,
+    Direction, VersionIndex,
     lens::{
         computed::{FieldPlan, Onward, Way},
-        plan::View,
+        plan::{Content, View},
         state::{BAG, Slot, Slots},
     },
 };
@@ -69,8 +69,24 @@ impl<'a> Resolve<'a> {
         self.looks_back(way) && !way.slots.iter().any(is_known)
     }
 
+    /// Whether what was there before counts when a fact, or one in its items or values, is converted.
     fn looks_back(&self, way: &Way) -> bool {
-        self.lenses.computations.links[self.scope.computed.links[way.link].link].converter.looks_back(way.direction)
+        let link = self.scope.computed.links[way.link].link;
+        self.lenses.computations.links[link].converter.looks_back(way.direction)
+            || way.slots.iter().any(|slot| self.looks_back_inside(&self.scope.slots[*slot].content))
+    }
+
+    fn looks_back_inside(&self, content: &Content) -> bool {
+        match content {
+            Content::List(element) | Content::Map(element) => self.looks_back_inside(element),
+            Content::Scope(scope) => {
+                let scope = &self.lenses.scopes[*scope];
+                let mut links = scope.computed.links.iter().map(|plan| &self.lenses.computations.links[plan.link]);
+                links.any(|link| [Direction::Up, Direction::Down].iter().any(|way| link.converter.looks_back(*way)))
+                    || scope.slots.iter().any(|slot| self.looks_back_inside(&slot.content))
+            }
+            _ => false,
+        }
     }
 
     /// What has to be told besides what is stored for [`recall`](Self::recall): guards of facts that have none, since their

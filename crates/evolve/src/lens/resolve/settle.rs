@@ -25,14 +25,17 @@ impl<'a> Resolve<'a> {
     ) {
         let derivable = self.scope.computed.derivable.iter().filter(|slot| view.says[**slot]);
         let mut wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
+        // Of what the version could not show, its client said nothing; and what it was not shown, it wrote.
+        let mut new = Vec::new();
         if !wanted.is_empty() {
-            // Of what the version could not show, its client said nothing.
-            let mut is_open = vec![false; slots.values.len()];
-            open(view, 0, slots, &mut is_open);
+            let is_open = open(view, slots);
             wanted.retain(|(slot, _)| is_open[*slot]);
+            let was_open = before.map(|before| open(view, before.slots));
+            let is_new = |slot: &usize| was_open.as_ref().is_some_and(|was_open| !was_open[*slot]);
+            new.extend(wanted.iter().map(|(slot, _)| *slot).filter(is_new));
         }
         for (slot, shown) in placed {
-            if same_slot(slots.values[*slot], *shown) {
+            if !new.contains(slot) && same_slot(slots.values[*slot], *shown) {
                 slots.values[*slot] = Slot::Absent;
             }
         }
@@ -198,15 +201,15 @@ impl<'a> Resolve<'a> {
     }
 }
 
-/// Marks the slots of an object that its version shows if they hold something: nothing that is no object is in the place
-/// of one above them.
-fn open(view: &View, object: usize, slots: &Slots<'_>, is_open: &mut [bool]) {
-    for (_, field) in &view.objects[object].fields.list {
-        is_open[field.slot] = true;
-        if let Some(below) = field.object
-            && !matches!(says(field, slots), Slot::Value(_))
-        {
-            open(view, below, slots, is_open);
+/// Which slots a version shows if they hold something: nothing that is no object is in the place of one above them.
+fn open(view: &View, slots: &Slots<'_>) -> Vec<bool> {
+    let mut is_open = vec![false; slots.values.len()];
+    let mut objects = vec![0];
+    while let Some(object) = objects.pop() {
+        for (_, field) in &view.objects[object].fields.list {
+            is_open[field.slot] = true;
+            objects.extend(field.object.filter(|_| !matches!(says(field, slots), Slot::Value(_))));
         }
     }
+    is_open
 }
