@@ -256,7 +256,7 @@ impl<'a> Walk<'_, 'a> {
         let known = self.restored.restored.len();
         self.object(scope, view, &view.objects[0], is_said, &mut restored);
         if self.restored.restored.len() > known {
-            let before = Before { slots: &before, told: None };
+            let before = Before { slots: &before, metadata, told: None };
             resolve.settle(writer, view, Some(before), &derived, &mut restored);
             resolve.compress(&mut restored);
             *slots = restored;

@@ -118,7 +118,7 @@ pub(crate) fn settle<'a>(
     for (slot, value) in &placed {
         slots.values[*slot] = *value;
     }
-    let before = Before { slots: &before, told: Some(&told) };
+    let before = Before { slots: &before, metadata, told: Some(&told) };
     resolve.settle(lenses.hub(), view, Some(before), &placed, slots);
     resolve.compress(slots);
 }

@@ -3,7 +3,11 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::plan::{Content, Scope, View};
+use super::{
+    get::says,
+    plan::{Content, Scope, View},
+    state::{Slot, Slots},
+};
 use crate::{Conversion, Direction, FieldId, History, VersionIndex, link::Computations};
 
 /// What is computed in a scope.
@@ -19,11 +23,31 @@ pub(crate) struct Computed {
     pub(crate) onward: Vec<Vec<Onward>>,
     /// The slots that may be derived, or are the other spelling of one that may.
     pub(crate) derivable: Vec<usize>,
+    /// Those of them that a version can say, by version.
+    pub(crate) derivable_said: Vec<Vec<Derivable>>,
     /// All that may be derived is stored as it is shown.
     pub(crate) derives_plainly: bool,
     /// Nothing has to be stored besides what the hub says, once it has said everything: it says nothing that may be derived,
     /// and there are no hooks, of which both sides are stored.
     pub(crate) is_told_by_hub: bool,
+}
+
+/// A slot that may be derived.
+#[derive(Debug)]
+pub(crate) struct Derivable {
+    pub(crate) slot: usize,
+    /// The objects that a version has it in, but for the scope's own.
+    above: Vec<(usize, usize)>,
+}
+
+impl Derivable {
+    /// Whether the version shows it if it holds something: nothing that is no object is in the place of one above it.
+    pub(crate) fn is_open(&self, view: &View, slots: &Slots<'_>) -> bool {
+        let is_object = |(object, position): &(usize, usize)| {
+            !matches!(says(&view.objects[*object].fields.list[*position].1, slots), Slot::Value(_))
+        };
+        self.above.iter().all(is_object)
+    }
 }
 
 /// What is computed, in this order.
@@ -358,7 +382,13 @@ fn order(
     let has_hooks = computed.links.iter().any(|plan| computations.links[plan.link].converter.is_hook());
     let hub_says = |slot: &usize| scope.views[hub.position()].as_ref().is_none_or(|view| view.says[*slot]);
     let is_told_by_hub = !has_hooks && !derivable.iter().any(hub_says);
+    let derivable_said = history.indexes().map(|version| {
+        let plans = derivable.iter().filter_map(|slot| field_plan(scope, version, *slot));
+        plans.map(|plan| Derivable { slot: plan.slot, above: plan.above }).collect()
+    });
+    let derivable_said = derivable_said.collect();
     let computed = &mut scope.computed;
+    computed.derivable_said = derivable_said;
     (computed.is_told_by_hub, computed.derives_plainly) = (is_told_by_hub, derives_plainly);
     (computed.all, computed.shown, computed.onward, computed.derivable) = (all, shown, onward, derivable);
 }

@@ -125,7 +125,7 @@ impl<'a> Put<'a> {
             _ => {
                 if computes && !(old.is_none() && self.says_all(scope)) {
                     let mut resolve = self.resolve(scope, self.metadata.0, self.troubles.clone());
-                    let before = before.as_ref().map(|slots| Before { slots, told: None });
+                    let before = before.as_ref().map(|slots| Before { slots, metadata: self.metadata.1, told: None });
                     resolve.settle(self.version, view, before, &placed, &mut slots);
                     resolve.compress(&mut slots);
                 }

@@ -16,6 +16,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct Before<'s, 'a> {
     pub(crate) slots: &'s Slots<'a>,
+    pub(crate) metadata: Option<Value<'a>>,
     /// What is known of it otherwise, if that is not all.
     pub(crate) told: Option<&'s Told<'a>>,
 }

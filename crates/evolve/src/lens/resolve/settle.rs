@@ -5,7 +5,6 @@ use crate::{
     VersionIndex,
     lens::{
         computed::{Onward, Way},
-        get::says,
         plan::View,
         same::same_option,
         state::{Slot, Slots},
@@ -23,16 +22,15 @@ impl<'a> Resolve<'a> {
         placed: &[(usize, Slot<'a>)],
         slots: &mut Slots<'a>,
     ) {
-        let derivable = self.scope.computed.derivable.iter().filter(|slot| view.says[**slot]);
-        let mut wanted: Placed<'a> = derivable.map(|slot| (*slot, slots.values[*slot])).collect();
         // Of what the version could not show, its client said nothing; and what it was not shown, it wrote.
-        let mut new = Vec::new();
-        if !wanted.is_empty() {
-            let is_open = open(view, slots);
-            wanted.retain(|(slot, _)| is_open[*slot]);
-            let was_open = before.map(|before| open(view, before.slots));
-            let is_new = |slot: &usize| was_open.as_ref().is_some_and(|was_open| !was_open[*slot]);
-            new.extend(wanted.iter().map(|(slot, _)| *slot).filter(is_new));
+        let (mut wanted, mut new) = (Vec::new(), Vec::new());
+        for derivable in &self.scope.computed.derivable_said[version.position()] {
+            if derivable.is_open(view, slots) {
+                wanted.push((derivable.slot, slots.values[derivable.slot]));
+                if before.is_some_and(|before| !derivable.is_open(view, before.slots)) {
+                    new.push(derivable.slot);
+                }
+            }
         }
         for (slot, shown) in placed {
             if !new.contains(slot) && same_slot(slots.values[*slot], *shown) {
@@ -109,7 +107,9 @@ impl<'a> Resolve<'a> {
         let sources = self.read(source, slots);
         let old = before.map(|before| {
             let told = before.told_sources(way.link).map(<[_]>::to_vec);
-            (told.unwrap_or_else(|| self.read(source, before.slots)), self.read(target, before.slots))
+            self.beside(before, |it| {
+                (told.unwrap_or_else(|| it.read(source, before.slots)), it.read(target, before.slots))
+            })
         });
         let has_changed = self.has_changed(source);
         let is_unchanged = match &old {
@@ -131,7 +131,8 @@ impl<'a> Resolve<'a> {
             let mut stays = vec![false; target.fields.len()];
             if let (true, Some(before), Some((sources, _))) = (has_failed, before, &old) {
                 for (position, field) in target.fields.iter().enumerate() {
-                    stays[position] = field.has_parts && self.hides(way, position, sources, before.slots);
+                    stays[position] =
+                        field.has_parts && self.beside(before, |it| it.hides(way, position, sources, before.slots));
                 }
             }
             // What a hook keeps of a fact goes with it.
@@ -151,6 +152,14 @@ impl<'a> Resolve<'a> {
         if let Some((sources, results)) = old {
             self.pool.extend([sources, results]);
         }
+    }
+
+    /// Computes something of what was there before, when the document had the metadata of then.
+    fn beside<T>(&mut self, before: Before<'_, 'a>, compute: impl FnOnce(&mut Self) -> T) -> T {
+        let metadata = std::mem::replace(&mut self.metadata, before.metadata);
+        let computed = compute(self);
+        self.metadata = metadata;
+        computed
     }
 
     /// Whether a field on the far side of a way holds more than can be computed.
@@ -183,7 +192,7 @@ impl<'a> Resolve<'a> {
         }
         let follows = match before.told {
             Some(told) => told.following.contains(&derivation),
-            None => self.follows(plan, before.slots),
+            None => self.beside(before, |it| it.follows(plan, before.slots)),
         };
         if !follows {
             return;
@@ -199,17 +208,4 @@ impl<'a> Resolve<'a> {
             self.write(plan.target, &plan.field, new, shown, slots);
         }
     }
-}
-
-/// Which slots a version shows if they hold something: nothing that is no object is in the place of one above them.
-fn open(view: &View, slots: &Slots<'_>) -> Vec<bool> {
-    let mut is_open = vec![false; slots.values.len()];
-    let mut objects = vec![0];
-    while let Some(object) = objects.pop() {
-        for (_, field) in &view.objects[object].fields.list {
-            is_open[field.slot] = true;
-            objects.extend(field.object.filter(|_| !matches!(says(field, slots), Slot::Value(_))));
-        }
-    }
-    is_open
 }
