@@ -73,9 +73,8 @@ impl Kind {
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<Trouble>), ConvertError> {
         let written = self.normal_object(from, document, arena)?;
-        let (stored, troubles) = self.lenses().put_telling(from, written, None, Part::Whole, arena)?;
-        let (shown, others) = self.lenses().get_telling(to, stored, arena);
-        Ok((shown, self.on_the_way(from, to, troubles.into_iter().chain(others))))
+        let (shown, troubles) = self.lenses().convert_telling(from, to, written, arena)?;
+        Ok((shown, self.on_the_way(from, to, troubles.into_iter())))
     }
 
     /// What is left of a new document once a client of another version has read it and written it back unchanged: all

@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Owned, Span};
 use wheelwright_findings::rules;
 
 use crate::{
-    Direction, FieldId, FieldRecord, Located, NodeIndex, Selector, Structure, VersionHistory, VersionIndex,
+    Conversion, Direction, FieldId, FieldRecord, Located, NodeIndex, Selector, Structure, VersionHistory, VersionIndex,
     VersionName, VersionStep,
     compute::{Converter, Exchange, Hooks, Side},
     declaration::is_on_one_side,
@@ -132,7 +132,12 @@ fn inherit_frozen_defaults(
         let sources: Vec<_> = old.iter().map(frozen).collect();
         let mut exchange = Exchange { sources: &sources, old: None, metadata: None, entry: None, arena: &arena };
         let mut converted = Vec::new();
-        let is_converted = sources.iter().any(Option::is_some)
+        // Where only some of the parts have a default, there is none of the whole: nobody has said the others.
+        let is_known = match respelled.with.item {
+            Conversion::Entries(_) => sources.iter().any(Option::is_some),
+            _ => sources.iter().all(Option::is_some),
+        };
+        let is_converted = is_known
             && converter.as_ref().is_some_and(|it| it.convert(Direction::Up, &mut exchange, &mut converted).is_ok());
         if !is_converted {
             converted = vec![None; new.len()];

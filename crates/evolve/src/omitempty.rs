@@ -211,7 +211,7 @@ impl<'a> Walk<'_, 'a> {
     fn scope(&mut self, scope_index: usize, stored: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
         let scope = &self.lenses.scopes[scope_index];
         let mut slots = Slots::default();
-        slots.load(scope, stored);
+        self.lenses.load(scope_index, stored, &mut slots, self.arena);
         for slot in 0..scope.slots.len() {
             if let Slot::Value(value) = slots.values[slot] {
                 slots.values[slot] = Slot::Value(self.content(&scope.slots[slot].content, value));
@@ -514,5 +514,27 @@ mod tests {
                 assert!(same(new.get("other").unwrap(), document("0", &arena)), "{hub:?} {json}: {new:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_was_in_a_bag_is_read_where_the_hub_has_a_place_for_it_now() {
+        let list = "l: {type: array, items: {type: object, properties: {x: {type: string}}}}";
+        let newer = format!("{{type: object, properties: {{on: {{type: boolean, default: true}}, {list}}}}}");
+        let older = "{type: object, properties: {on: {type: boolean, default: true}}}";
+        let changes = "{v1: {writers: omitempty}}";
+        let kind_of = |older: &str| {
+            let declaration = declaration(&[("v1", older), ("v2", &newer)], changes);
+            (Kind::compile(&declaration, None).0.unwrap(), declaration)
+        };
+        let arena = Arena::new();
+        let (before, _) = kind_of(older);
+        let [v1, v2] = ["v1", "v2"].map(|name| before.version(name).unwrap());
+        let written = document(r#"{"on":true,"l":[{"x":"y"}]}"#, &arena);
+        let lenses = before.lenses_for(v1);
+        let stored = lenses.put(v2, written, None, crate::Part::Whole, &arena).unwrap();
+        let (after, declaration) = kind_of(&newer);
+        let (lenses, zeros) = (after.lenses_for(v1), Zeros::new(&declaration, after.history()));
+        let restored = zeros.restore(&lenses, stored, Some(v1), &arena).stored;
+        assert!(same(lenses.get(v2, restored, &arena), written), "{restored:?}");
     }
 }

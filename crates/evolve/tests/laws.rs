@@ -149,6 +149,29 @@ fn every_law_holds_for_a_kind_with_every_change_in_it() {
     assert!(report.covered.guards.applies && report.covered.bags.applies);
 }
 
+#[test]
+fn every_law_holds_for_a_kind_whose_objects_and_lists_have_defaults_and_move() {
+    let versions = [
+        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{
+            "image":{"type":"object","default":{"tag":"7"},"properties":{"tag":{"type":"string"},"port":{"type":"string"}}},
+            "strategy":{"type":"object","default":{"surge":1},"properties":{"surge":{"type":"integer"}}},
+            "zones":{"type":"array","default":["a"],"items":{"type":"string"}},
+            "sizes":{"type":"string","default":"10m"}}}}}"#,
+        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
+            "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
+                "zones":{"type":"array","items":{"type":"string"}}}},
+            "sizes":{"type":"array","items":{"type":"string"}}}}}}"#,
+        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
+            "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
+                "zones":{"type":"array","items":{"type":"string"}},"sizes":{"type":"array","items":{"type":"string"}}}}}}}}"#,
+    ];
+    let changes = r#"{"v2":{"renamed":{"spec.image.port":"spec.port","spec.strategy":"spec.rollout.strategy",
+            "spec.zones":"spec.rollout.zones"},"removed":["spec.image"],"converted":{"spec.sizes":{"with":{"joined":","}}}},
+        "v3":{"renamed":{"spec.sizes":"spec.rollout.sizes"}}}"#;
+    let report = report_of("Rollout", versions, changes);
+    assert!(report.is_success(), "{}", told(&report));
+}
+
 fn report_of(kind: &str, versions: [&'static str; 3], changes: &'static str) -> Report {
     let arena = Arena::new();
     let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).expect("JSON");

@@ -109,9 +109,9 @@ fn of_several_fields_what_a_version_shows_is_converted_if_one_of_them_is_there()
         assert_eq!((shown(v3, without), shown(v2, without)), (r#"{"endpoint":"h"}"#.into(), shown(v2, old)));
         let moved = put(v2, r#"{"host":"g","port":443}"#, Some(without));
         assert_eq!(shown(v3, moved), r#"{"endpoint":"g:443"}"#);
-        // Where neither is there, there is nothing to convert; what is shown then was settled when the version was new.
+        // Where neither is there, there is nothing to convert, and a default of one part is none of the whole.
         let none = put(v1, "{}", Some(old));
-        assert_eq!((shown(v2, none), shown(v3, none)), (r#"{"port":443}"#.into(), r#"{"endpoint":":443"}"#.into()));
+        assert_eq!((shown(v2, none), shown(v3, none)), (r#"{"port":443}"#.into(), "{}".into()));
     }
 }
 
@@ -228,4 +228,46 @@ fn what_is_written_for_a_fact_does_not_outlive_an_edit_behind_our_back() {
     assert_eq!(read(&stored), text(written));
     let edited = stored.replacen(r#""2s""#, r#""2000ms""#, 1);
     assert_eq!(read(&edited), r#"{"size":"2"}"#, "{edited}");
+}
+
+#[test]
+fn what_an_edit_behind_our_back_makes_impossible_to_convert_keeps_what_is_hidden_in_it() {
+    let versions = [
+        r#"{"type":"object","properties":{"title":{"type":"string"},"ports":{"type":"array","items":{"type":"object",
+            "properties":{"port":{"type":"integer"},"protocol":{"type":"string"},"note":{"type":"string"}}}}}}"#,
+        r#"{"type":"object","properties":{"title":{"type":"string"},"ports":{"type":"object","additionalProperties":
+            {"type":"object","properties":{"protocol":{"type":"string"}}}}}}"#,
+    ];
+    let kind = kind_of(&versions, r#"{"v2":{"reshaped":[{"from":"ports","to":"ports","key":"port"}]}}"#);
+    let arena = Arena::new();
+    let (v1, v2) = (kind.version("v1").expect("a version"), kind.version("v2").expect("a version"));
+    let read = |text: &str| decode(arena.text(text).as_bytes(), &arena).expect("JSON");
+    let written = read(r#"{"ports":[{"port":80,"protocol":"tcp","note":"x"}]}"#);
+    let stored = text(kind.put(v1, written, None, Part::Whole, &arena).expect("nothing is refused"));
+    // Somebody who knows of no bags adds what is no number, and takes it away again after a client has written the title.
+    let entry = r#""80":{"protocol":"tcp"}"#;
+    let (added, there) = (format!(r#"{entry},"http":{{}}"#), r#","http":{}"#);
+    assert!(stored.contains(entry), "{stored}");
+    let spoiled = read(&stored.replacen(entry, &added, 1));
+    let titled = read(&format!(r#"{{"title":"t","ports":{{{added}}}}}"#));
+    let titled = text(kind.put(v2, titled, Some(spoiled), Part::Whole, &arena).expect("nothing is refused"));
+    let mended = read(&titled.replacen(there, "", 1));
+    let expected = r#"{"title":"t","ports":[{"port":80,"protocol":"tcp","note":"x"}]}"#;
+    assert_eq!(text(kind.get(v1, mended, &arena)), expected, "{titled}");
+}
+
+#[test]
+fn a_default_of_one_part_is_none_of_the_whole() {
+    let versions = [
+        r#"{"type":"object","properties":{"host":{"type":"string"},"port":{"type":"integer","default":80}}}"#,
+        r#"{"type":"object","properties":{"endpoint":{"type":"string"}}}"#,
+    ];
+    let changes = r#"{"v2":{"reshaped":[{"from":["host","port"],"to":"endpoint","template":"{host}:{port}"}]}}"#;
+    let (kind, arena) = (kind_of(&versions, changes), Arena::new());
+    let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).expect("a version"));
+    let nothing = decode(b"{}", &arena).expect("JSON");
+    let converted = |from, to| text(kind.convert(from, to, nothing, &arena).expect("it can be converted"));
+    assert_eq!(converted(v2, v2), "{}");
+    assert_eq!(converted(v2, v1), r#"{"port":80}"#);
+    assert_eq!(converted(v1, v2), r#"{"endpoint":":80"}"#, "the API default of v1 is written by its clients");
 }

@@ -104,7 +104,7 @@ pub(crate) fn settle<'a>(
     let placed: Vec<(usize, Slot<'a>)> = merely_shown.iter().map(take).collect();
     let mut before = slots.clone();
     for (slot, value) in carried.values.iter().enumerate() {
-        if matches!(value, Slot::Value(_)) || before.values[slot].is_absent() {
+        if matches!(value, Slot::Value(_)) || matches!(before.values[slot], Slot::Absent) {
             before.values[slot] = *value;
         }
     }

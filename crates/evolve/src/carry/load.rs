@@ -142,11 +142,7 @@ impl<'e, 'a> Load<'e, 'a> {
                         }
                     }
                     let plans = scope.computed.derivations.iter().enumerate();
-                    // Those that tell only the field are from before it was told which derivation is meant.
-                    let is_of = |plan: &DerivationPlan, key: &str| {
-                        *key == *plan.key || *key == *scope.layout.texts[plan.field.slot]
-                    };
-                    let follows = |plan: &DerivationPlan| keys.iter().any(|key| is_of(plan, key));
+                    let follows = |plan: &DerivationPlan| keys.iter().any(|key| **key == *plan.key);
                     following.extend(plans.filter(|(_, plan)| follows(plan)).map(|(at, _)| at));
                 }
             }

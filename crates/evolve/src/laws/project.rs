@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{Owned, Value, encode};
+use wheelwright_document::{Arena, Value, encode};
 
 use crate::{
     FieldId, History, Lenses, NodeIndex, Shape, Step, VersionHistory, VersionIndex,
@@ -91,9 +91,36 @@ pub(super) fn disagreement<'a>(
     })
 }
 
-/// Whether a value may be one that is only filled in.
+/// Whether a value may be one that is only filled in: as the field's own default, or as a part of that of an object, list or
+/// map that it is in.
 pub(super) fn may_be_filled_in(history: &History, id: FieldId, value: Value<'_>) -> bool {
-    history.field(id).frozen.as_ref().is_some_and(|frozen| Owned::from(value) == *frozen)
+    let arena = Arena::new();
+    history.versions.iter().any(|version| {
+        let mut way: Vec<&Step> = Vec::new();
+        let above = std::iter::successors(version.node_of(id), |node| version.structure.node(*node).parent);
+        above.into_iter().any(|node| {
+            let frozen = version.id(node).and_then(|field| history.field(field).frozen.as_ref());
+            let is_filled_in = frozen.is_some_and(|frozen| has_at(frozen.share(&arena), &way, value));
+            way.insert(0, &version.structure.node(node).step);
+            is_filled_in
+        })
+    })
+}
+
+/// Whether a value has another at the end of a way, in any of the items and values that it leads through.
+fn has_at(value: Value<'_>, way: &[&Step], wanted: Value<'_>) -> bool {
+    match (way, value) {
+        // Items and values without parts are said of the list or map that they are in.
+        ([] | [Step::Items, ..], Value::Array(items)) => {
+            items.iter().any(|item| has_at(*item, way.get(1..).unwrap_or_default(), wanted))
+        }
+        ([] | [Step::Values, ..], Value::Object(entries)) => {
+            entries.iter().any(|entry| has_at(entry.value, way.get(1..).unwrap_or_default(), wanted))
+        }
+        ([], value) => same(value, wanted),
+        ([Step::Field(name), way @ ..], value) => value.get(name).is_some_and(|value| has_at(value, way, wanted)),
+        _ => false,
+    }
 }
 
 /// Whether something that is no object, list or map stands on the way to a field.

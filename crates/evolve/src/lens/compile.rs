@@ -539,7 +539,7 @@ fn frozen_value(
         .find(|candidate| candidate.slot == field.slot)?;
     let mut slots = Slots::default();
     slots.clear(plan);
-    Put::new(lenses, record.first, &arena, None).write_field(plan, first, introduced, &mut slots, default);
+    Put::new(lenses, record.first, &arena, None).write_field(plan, first, introduced, &mut slots, Some(default), None);
     let shown = Get::new(lenses, version, &arena, ()).field(plan, view, field, &slots)?;
     Some(shown.into())
 }

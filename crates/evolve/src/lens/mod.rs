@@ -56,6 +56,8 @@ pub struct Lenses {
     pub(crate) computations: Arc<Computations>,
     /// Whether a version has anything that is filled in, by version.
     fills: Vec<bool>,
+    /// Whether writes through a version reset what it cannot say, by version.
+    resets: Vec<bool>,
 }
 
 /// The parts of a document that no lens looks at.
@@ -128,7 +130,12 @@ impl Lenses {
         computations: Arc<Computations>,
     ) -> Self {
         let scopes = compile::compile(&adopt::adopt(history, &computations), hub, policy, &computations);
-        let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new() };
+        let resets = |version: VersionIndex| {
+            let mut views = scopes.iter().filter_map(|scope| scope.views[version.position()].as_ref());
+            views.any(|view| !view.resets.is_empty())
+        };
+        let resets = history.indexes().map(resets).collect();
+        let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new(), resets };
         // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
         lenses.fills = history.indexes().map(|version| fill::find_filled(&mut lenses.scopes, version)).collect();
@@ -341,11 +348,5 @@ impl Lenses {
         };
         let entries: Vec<_> = outside.iter().map(spoken).chain(inside.iter().copied()).collect();
         Value::Object(arena.slice(&entries))
-    }
-
-    /// Whether writes through a version reset what it cannot say.
-    fn resets(&self, version: VersionIndex) -> bool {
-        let views = self.scopes.iter().filter_map(|scope| scope.views[version.position()].as_ref());
-        views.into_iter().any(|view| !view.resets.is_empty())
     }
 }

@@ -45,17 +45,15 @@ struct Old<'a> {
 
 impl<'a> Put<'a> {
     pub(crate) fn new(lenses: &'a Lenses, version: VersionIndex, arena: &'a Arena, tally: Option<Tally>) -> Self {
-        let (looks_everywhere, metadata) = (lenses.resets(version), (None, None));
-        let (preserves, troubles) = (false, Troubles::default());
         Self {
             lenses,
             version,
             arena,
-            looks_everywhere,
-            preserves,
-            metadata,
-            troubles,
+            looks_everywhere: lenses.resets[version.position()],
             refused: None,
+            preserves: false,
+            metadata: (None, None),
+            troubles: Troubles::default(),
             tally,
             pool: Vec::new(),
         }
@@ -68,20 +66,8 @@ impl<'a> Put<'a> {
         arena: &'a Arena,
         metadata: Option<Value<'a>>,
     ) -> Self {
-        let (metadata, troubles) = ((metadata, metadata), Troubles::default());
-        let (looks_everywhere, preserves, refused, tally) = (false, true, None, None);
-        Self {
-            lenses,
-            version,
-            arena,
-            looks_everywhere,
-            preserves,
-            metadata,
-            troubles,
-            refused,
-            tally,
-            pool: Vec::new(),
-        }
+        let metadata = (metadata, metadata);
+        Self { looks_everywhere: false, preserves: true, metadata, ..Self::new(lenses, version, arena, None) }
     }
 
     /// The stored form of a scope that a document of the version describes, with what it replaces: the stored form and
@@ -154,7 +140,7 @@ impl<'a> Put<'a> {
     }
 
     /// Writes one field in the place of what the version showed of it.
-    pub(crate) fn respell_field(
+    pub(crate) fn write_field(
         &mut self,
         scope: &'a Scope,
         view: &'a View,
@@ -164,18 +150,6 @@ impl<'a> Put<'a> {
         shown: Option<Value<'a>>,
     ) {
         self.field(scope, view, field, slots, new, shown, shown.is_none());
-    }
-
-    /// Writes one field of a scope in which it is absent.
-    pub(crate) fn write_field(
-        &mut self,
-        scope: &'a Scope,
-        view: &'a View,
-        field: &'a ViewField,
-        slots: &mut Slots<'a>,
-        new: Value<'a>,
-    ) {
-        self.field(scope, view, field, slots, Some(new), None, true);
     }
 
     /// Writes the fields of an object of a scope in which nothing was there.

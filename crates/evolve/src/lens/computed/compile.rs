@@ -1,7 +1,7 @@
 //! Compiles what is computed: where the fields are that it is computed of.
 
 use super::{
-    DerivationPlan, FieldPlan, InputPlan, LinkPlan, SidePlan,
+    DerivationPlan, FieldPlan, InputPlan, LinkPlan, Needed, SidePlan,
     order::{crossings, order},
 };
 use crate::{
@@ -64,7 +64,17 @@ pub(crate) fn compile_computed(
         let (source, target) = (derivation.source, derivation.target);
         let names = [source, target].map(|version| &history.version(version).name);
         let key = format!("{} {}>{}", history.field(id).text, names[0], names[1]).into();
-        let plan = DerivationPlan { derivation: position, key, source, target, field, only_in, inputs, reads };
+        let plan = DerivationPlan {
+            derivation: position,
+            key,
+            source,
+            target,
+            field,
+            only_in,
+            inputs,
+            reads,
+            needed: Needed::default(),
+        };
         scopes[scope].computed.derivations.push(plan);
     }
     let crossings: Vec<Vec<(VersionIndex, Direction)>> =

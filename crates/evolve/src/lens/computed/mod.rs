@@ -167,6 +167,8 @@ pub(crate) struct DerivationPlan {
     pub(crate) inputs: Option<Vec<InputPlan>>,
     /// The slots that are read.
     reads: Vec<usize>,
+    /// What is computed to know them.
+    pub(crate) needed: Needed,
 }
 
 /// A field that an expression reads.

@@ -89,7 +89,16 @@ pub(super) fn order(
         plans.map(|plan| Derivable { slot: plan.slot, above: plan.above }).collect()
     });
     let derivable_said = derivable_said.collect();
+    let read = computed.derivations.iter().map(|plan| {
+        let mut reads = vec![false; scope.slots.len()];
+        plan.reads.iter().for_each(|slot| reads[*slot] = true);
+        needed(computed, &all, &reads)
+    });
+    let read: Vec<Needed> = read.collect();
     let computed = &mut scope.computed;
+    for (plan, needed) in computed.derivations.iter_mut().zip(read) {
+        plan.needed = needed;
+    }
     computed.derivable_said = derivable_said;
     (computed.is_told_by_hub, computed.derives_plainly) = (is_told_by_hub, derives_plainly);
     (computed.all, computed.shown, computed.onward, computed.derivable) = (all, shown, onward, derivable);

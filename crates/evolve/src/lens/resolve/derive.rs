@@ -18,7 +18,7 @@ impl<'a> Resolve<'a> {
     /// Whether a derived field that is there is as it would be derived.
     pub(super) fn follows(&mut self, plan: &'a DerivationPlan, slots: &Slots<'a>) -> bool {
         let mut seen = slots.clone();
-        self.derive(&self.scope.computed.all, &mut seen);
+        self.derive(&plan.needed, &mut seen);
         same_option(self.derived(plan, &seen), self.shown(plan.target, &plan.field, slots))
     }
 

@@ -38,8 +38,9 @@ impl<'a> Resolve<'a> {
             let old = was.as_ref().map(|was| (self.told_apart(near, was), self.read(far, slots)));
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
             let (results, _, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
-            let computed =
-                was.filter(|_| way.leads_on).map(|was| self.convert(plan, way.direction, &was, None, slots).0);
+            let was_computed = was.as_ref().filter(|_| way.leads_on);
+            let computed = was_computed.map(|was| self.convert(plan, way.direction, was, None, slots).0);
+            let stays = self.stays(way, was.as_deref().filter(|_| has_failed), slots);
             for (position, (field, result)) in far.fields.iter().zip(results.iter().copied()).enumerate() {
                 let is_stored =
                     |slot: &usize| !matches!(slots.values[*slot], Slot::Absent) || slots.gone.contains(slot);
@@ -47,6 +48,9 @@ impl<'a> Resolve<'a> {
                 if let (Some((told, stored)), Some(computed)) = (old, &computed) {
                     let old = if is_stored { stored[position] } else { computed[position] };
                     self.note(way, field, (told, old), (&sources, result), has_failed);
+                }
+                if stays[position] {
+                    continue;
                 }
                 if !is_guarded && is_stored {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.

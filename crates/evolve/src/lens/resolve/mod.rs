@@ -135,7 +135,7 @@ impl<'a> Resolve<'a> {
         }
         let Some((view, at)) = self.view_field(version, field) else { return };
         let mut put = Put::computing(self.lenses, version, self.arena, self.metadata);
-        put.respell_field(self.scope, view, at, slots, new, shown);
+        put.write_field(self.scope, view, at, slots, new, shown);
     }
 
     /// The other side of a fact of one plain field.

@@ -126,15 +126,12 @@ impl<'a> Resolve<'a> {
                 true => (vec![None; target.fields.len()], None, true),
                 false => self.convert(plan, way.direction, &sources, past.filter(|_| !is_gone), slots),
             };
-            // What cannot be converted is absent on the other side. But what somebody has hidden in its parts would be
-            // lost for good by that: then it stays as it was.
-            let mut stays = vec![false; target.fields.len()];
-            if let (true, Some(before), Some((sources, _))) = (has_failed, before, &old) {
-                for (position, field) in target.fields.iter().enumerate() {
-                    stays[position] =
-                        field.has_parts && self.beside(before, |it| it.hides(way, position, sources, before.slots));
+            let stays = match (before, &old) {
+                (Some(before), Some((sources, _))) if has_failed => {
+                    self.beside(before, |it| it.stays(way, Some(sources), before.slots))
                 }
-            }
+                _ => self.stays(way, None, slots),
+            };
             // What a hook keeps of a fact goes with it.
             if !is_lost || !stays.contains(&true) {
                 slots.set_entry(&plan.key, entry.filter(|_| sources.iter().any(Option::is_some)));
@@ -160,6 +157,17 @@ impl<'a> Resolve<'a> {
         let computed = compute(self);
         self.metadata = metadata;
         computed
+    }
+
+    /// Which fields on the far side of a way stay as they were, although what they were computed from cannot be converted any
+    /// more: else what somebody has hidden in their parts would be lost for good. `sources` is what they were computed from;
+    /// nothing if that can be converted.
+    pub(super) fn stays(&mut self, way: &'a Way, sources: Option<Values<'_, 'a>>, slots: &Slots<'a>) -> Vec<bool> {
+        let target = self.scope.computed.links[way.link].sides(way.direction).1;
+        let stays = target.fields.iter().enumerate().map(|(position, field)| {
+            field.has_parts && sources.is_some_and(|sources| self.hides(way, position, sources, slots))
+        });
+        stays.collect()
     }
 
     /// Whether a field on the far side of a way holds more than can be computed.
@@ -201,7 +209,7 @@ impl<'a> Resolve<'a> {
         for (slot, wanted) in wanted {
             written.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
         }
-        self.derive(&self.scope.computed.all, &mut written);
+        self.derive(&plan.needed, &mut written);
         let new = self.derived(plan, &written);
         let shown = self.shown(plan.target, &plan.field, slots);
         if new.is_some() && !same_option(shown, new) {
