@@ -114,7 +114,9 @@ impl Computed {
         context: Context<'a>,
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
-        let values = context.arena.slice(&[own, context.metadata.unwrap_or(Value::Null)]);
+        // No metadata is metadata without fields: what is asked of it is absent.
+        let metadata = context.metadata.filter(|metadata| !metadata.is_null()).unwrap_or(Value::Object(&[]));
+        let values = context.arena.slice(&[own, metadata]);
         let mut evaluator = Evaluator::new(&self.shapes, context.arena);
         let variables = [evaluator.read(&values[0], self.own), evaluator.read(&values[1], self.any)];
         let budget = budget(own);
