@@ -30,16 +30,36 @@ fn an_expression_converts_the_value_of_a_field() {
     each.is_both_ways(&[(r#"["a","ä"]"#, r#"["a!","ä!"]"#)]);
 }
 
+/// An expression that takes as many steps for a short value as for a long one, more than a short one may cost.
+fn costly(value: &str) -> String {
+    let ten = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']";
+    format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, a + b + c + d != '')))) ? {value} : {value}")
+}
+
+const TOO_COSTLY: &str = "failed: the expression costs more than it may";
+
 #[test]
 fn an_expression_may_cost_what_the_length_of_its_value_allows() {
-    // As many steps for a short text as for a long one.
-    let ten = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']";
-    let steps = format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, a + b + c + d != '')))) ? self : ''");
-    let texts = single("{type: string}", "{type: string}", expression(&steps, "self"));
-    let told = texts.up("\"x\"");
-    assert!(told.contains("costs more than it may"), "{told}");
+    let texts = single("{type: string}", "{type: string}", expression(&costly("self"), "self"));
+    assert_eq!(texts.up("\"x\""), TOO_COSTLY);
     let long = format!("\"{}\"", "x".repeat(3_000));
     assert_eq!(texts.up(&long), long);
+
+    let map = "{type: object, additionalProperties: {type: integer}}";
+    let maps = single(map, map, expression(&costly("self"), "self"));
+    assert_eq!(maps.up(r#"{"x":1}"#), TOO_COSTLY);
+    let long = format!("{{\"{}\":1}}", "x".repeat(3_000));
+    assert_eq!(maps.up(&long), long, "keys are read, too");
+}
+
+#[test]
+fn an_expression_that_reads_metadata_once_may_cost_all_that_kubernetes_allows() {
+    let number = "{type: integer}";
+    let costly = costly("(has(metadata.name) ? 1 : self)");
+    assert_eq!(single(number, number, expression(&costly, "self")).up("2"), "2");
+    let list = "{type: array, items: {type: integer}}";
+    let (old, new) = (format!("a: {list}"), format!("b: {list}"));
+    assert_eq!(trial(&old, &new, &["a[]"], &["b[]"], expression(&costly, "self")).up("[2]"), TOO_COSTLY);
 }
 
 #[test]
