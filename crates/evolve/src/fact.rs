@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    Derived, Direction, FieldId, History, Located, Respelled, Selector, VersionHistory, VersionIndex,
+    Derived, Direction, FieldId, History, Located, Respelled, Selector, Trouble, VersionHistory, VersionIndex,
     link::Computations,
 };
 
@@ -136,6 +136,21 @@ impl Facts {
             if !fact.before.is_empty() && !fact.after.is_empty() {
                 fact.changes.sort_by_key(|change| change.version);
                 found.push(fact);
+            }
+        }
+        found
+    }
+
+    /// The fields of facts of which a spelling could not be computed.
+    pub(crate) fn uncomputed(&self, troubles: &[Trouble]) -> HashSet<FieldId> {
+        let mut found = HashSet::new();
+        let failed =
+            |change: &&SpellingChange| troubles.iter().any(|trouble| trouble.is_of(change.version, &change.respelled));
+        let mut waiting: Vec<FieldId> = self.changes.iter().filter(failed).flat_map(SpellingChange::fields).collect();
+        while let Some(id) = waiting.pop() {
+            if found.insert(id) {
+                let changes = self.changes_of(id).iter().map(|change| &self.changes[*change]);
+                waiting.extend(changes.flat_map(SpellingChange::fields));
             }
         }
         found

@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     FieldId, Kind, NodeIndex, Part, Shape, Trouble, VersionHistory, VersionIndex,
-    lens::{by_key, find, hash},
+    lens::{by_key, find, hash, trouble::may_be_more},
 };
 
 impl Kind {
@@ -33,7 +33,7 @@ impl Kind {
             to: after,
             said_otherwise,
             is_said_otherwise: false,
-            is_all_computed: troubles.is_empty(),
+            uncomputed: HashSet::new(),
             found: Vec::new(),
             bytes: 0,
         };
@@ -41,7 +41,11 @@ impl Kind {
         if search.is_said_otherwise
             && let Some((back, others)) = self.back(from, to, shown, arena)
         {
-            search.is_all_computed &= others.is_empty();
+            let troubles = [troubles, &others].concat();
+            search.uncomputed = match may_be_more(&troubles) {
+                true => search.said_otherwise.clone(),
+                false => self.facts().uncomputed(&troubles),
+            };
             (search.found, search.bytes) = (Vec::new(), 0);
             search.content(before.structure.root(), document, Some(back), &Path::Root);
         }
@@ -76,8 +80,8 @@ struct LeftOut<'k> {
     said_otherwise: HashSet<FieldId>,
     /// Whether the document has one of these.
     is_said_otherwise: bool,
-    /// Whether a field that is not there in another spelling has none, since nothing failed.
-    is_all_computed: bool,
+    /// The fields that are not there in another spelling perhaps only since something failed, which is told.
+    uncomputed: HashSet<FieldId>,
     found: Vec<FieldPath>,
     bytes: usize,
 }
@@ -127,10 +131,10 @@ impl LeftOut<'_> {
     }
 
     fn field(&mut self, node: NodeIndex, value: Value<'_>, back: Option<Value<'_>>, path: &Path<'_>) {
-        if self.from.id(node).is_some_and(|id| self.said_otherwise.contains(&id)) {
+        if let Some(id) = self.from.id(node).filter(|id| self.said_otherwise.contains(id)) {
             self.is_said_otherwise = true;
             match back {
-                Some(Value::Null) if self.is_all_computed && !value.is_null() => self.push(path),
+                Some(Value::Null) if !self.uncomputed.contains(&id) && !value.is_null() => self.push(path),
                 Some(Value::Null) | None => {}
                 Some(back) => self.missing(Some(node), value, back, path),
             }
@@ -341,5 +345,26 @@ mod tests {
             assert_eq!(left_out(&kind, "v2", "v1", json), expected, "{json}");
             assert!(left_out(&kind, "v2", "v2", json).is_empty(), "{json}");
         }
+    }
+
+    #[test]
+    fn what_could_not_be_computed_hides_nothing_else() {
+        let v1 = "{type: object, properties: {disk: {type: object, properties: {size: {type: integer}}}, \
+                  seconds: {type: integer}, half: {type: integer}}}";
+        let v2 = "{type: object, properties: {disks: {type: array, items: {type: object, \
+                  properties: {size: {type: integer}}}}, timeout: {type: string}, whole: {type: integer}}}";
+        let v3 = "{type: object, properties: {disks: {type: array, items: {type: object, \
+                  properties: {size: {type: integer}}}}, wait: {type: string}, whole: {type: integer}}}";
+        let changes = "{v2: {converted: {disk: {to: disks, with: oneItem}, seconds: {to: timeout, with: durationSeconds}, \
+            half: {to: whole, up: '10 / self', down: self}}}, \
+            v3: {converted: {timeout: {to: wait, up: self, down: self}}}}";
+        let kind = kind(&[("v1", v1), ("v2", v2), ("v3", v3)], changes, "v2");
+        assert_eq!(left_out(&kind, "v2", "v1", r#"{"disks": [], "timeout": "soon"}"#), ["disks"]);
+        assert_eq!(
+            left_out(&kind, "v3", "v1", r#"{"disks": [], "wait": "soon"}"#),
+            ["disks"],
+            "another spelling of it"
+        );
+        assert_eq!(left_out(&kind, "v2", "v1", r#"{"disks": [], "whole": 0}"#), ["disks"], "failed on the way back");
     }
 }

@@ -26,6 +26,22 @@ pub(crate) struct Link {
     pub(crate) respelled: Respelled,
 }
 
+impl Link {
+    /// Whether what it gives may depend on metadata.
+    pub(crate) fn reads_metadata(&self) -> bool {
+        match &self.respelled.with.item {
+            Conversion::Expression { up, down } => names_metadata(up) || names_metadata(down),
+            Conversion::Expressions { up, down } => up.iter().chain(down).any(names_metadata),
+            Conversion::Hook(_) => true,
+            _ => false,
+        }
+    }
+}
+
+fn names_metadata(expression: &Located<Box<str>>) -> bool {
+    expression.item.contains("metadata")
+}
+
 /// A derived field, and the version that it is computed from.
 #[derive(Debug)]
 pub(crate) struct Derivation {
@@ -52,14 +68,8 @@ pub(crate) struct Computations {
 impl Computations {
     /// Whether something may be computed of metadata.
     pub(crate) fn read_metadata(&self) -> bool {
-        let reads = |expression: &Located<Box<str>>| expression.item.contains("metadata");
-        self.derivations.iter().any(|derivation| reads(&derivation.derived.expression))
-            || self.links.iter().any(|link| match &link.respelled.with.item {
-                Conversion::Expression { up, down } => reads(up) || reads(down),
-                Conversion::Expressions { up, down } => up.iter().chain(down).any(reads),
-                Conversion::Hook(_) => true,
-                _ => false,
-            })
+        self.derivations.iter().any(|derivation| names_metadata(&derivation.derived.expression))
+            || self.links.iter().any(Link::reads_metadata)
     }
 
     /// Finds and compiles what the versions of a history declare. What is wrong is left out.

@@ -115,13 +115,15 @@ struct Catalog {
 }
 
 impl Catalog {
+    #[expect(clippy::print_stdout, reason = "says that they were skipped")]
     fn find(name: &str) -> Option<Self> {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let named = env::var_os("WHEELWRIGHT_SHARED").map(PathBuf::from);
-        let shared = named.unwrap_or_else(|| repository.join("../shared")).canonicalize().ok()?;
-        if !shared.join("real-apis/cluster-api").is_dir() {
+        let shared = named.unwrap_or_else(|| repository.join("../shared")).canonicalize().ok();
+        let Some(shared) = shared.filter(|shared| shared.join("real-apis/cluster-api").is_dir()) else {
+            println!("Cluster API, {name}: SKIPPED, as there is no real-apis/cluster-api in the shared folder");
             return None;
-        }
+        };
         let example = repository.join("examples/cluster-api").canonicalize().expect("the example is there");
         let text = fs::read_to_string(example.join("wheelwright.yaml")).expect("it has a catalog");
         let text = text.replace("../../../shared/", &format!("{}/", shared.display()));

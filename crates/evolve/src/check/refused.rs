@@ -20,9 +20,18 @@ pub(crate) fn refused(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<I
     if !unlisted.is_empty() || matches!(link.respelled.with.item, Conversion::Hook(_)) {
         return unlisted;
     }
-    let up = Way { direction: Direction::Up, source: (before, &link.from), target: (after, &link.to), link };
-    let down = Way { direction: Direction::Down, source: (after, &link.to), target: (before, &link.from), link };
+    let metadata = metadata(link, before);
+    let metadata = metadata.as_ref();
+    let up = Way { direction: Direction::Up, source: (before, &link.from), target: (after, &link.to), link, metadata };
+    let down = Way { direction: Direction::Down, source: up.target, target: up.source, ..up };
     [up, down].iter().filter_map(Way::refused).collect()
+}
+
+/// What a document has as metadata, where a change may look at it.
+fn metadata(link: &Link, side: &Side<'_>) -> Option<Owned> {
+    side.type_meta.as_ref().filter(|_| link.reads_metadata())?;
+    let arena = Arena::new();
+    documents(side, &Selector::root()).first()?.share(&arena).get("metadata").map(Owned::from)
 }
 
 /// Values that a change names and the schema of their field does not.
@@ -53,11 +62,13 @@ fn unlisted(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibi
 }
 
 /// One way of a change.
+#[derive(Clone, Copy)]
 struct Way<'w> {
     direction: Direction,
     source: Fields<'w>,
     target: Fields<'w>,
     link: &'w Link,
+    metadata: Option<&'w Owned>,
 }
 
 /// What is to be said of values.
@@ -111,7 +122,8 @@ impl Way<'_> {
         let arena = Arena::new();
         let sources: Vec<Option<Value<'_>>> =
             values.iter().map(|value| value.as_ref().map(|value| value.share(&arena))).collect();
-        let mut exchange = Exchange { sources: &sources, old: None, metadata: None, entry: None, arena: &arena };
+        let metadata = self.metadata.map(|metadata| metadata.share(&arena));
+        let mut exchange = Exchange { sources: &sources, old: None, metadata, entry: None, arena: &arena };
         let mut results = Vec::new();
         let (side, nodes) = self.source;
         let from: Vec<Selector> = nodes.iter().map(|node| side.version.structure.selector(*node)).collect();
@@ -130,7 +142,8 @@ impl Way<'_> {
         })
     }
 
-    /// Whether a failure says something: expressions and patterns are made for some texts, and who knows for which.
+    /// Whether a failure says something: expressions and patterns are made for some texts and some metadata, and who knows
+    /// for which.
     fn is_telling(&self) -> bool {
         let (side, nodes) = self.source;
         let is_told = |node: &NodeIndex| match side.version.structure.node(*node).shape {
@@ -138,7 +151,9 @@ impl Way<'_> {
             _ => side.schema(*node).is_some_and(|schema| !schema.checks.r#enum.is_empty()),
         };
         match self.link.respelled.with.item {
-            Conversion::Expression { .. } | Conversion::Expressions { .. } => nodes.iter().all(is_told),
+            Conversion::Expression { .. } | Conversion::Expressions { .. } => {
+                !self.link.reads_metadata() && nodes.iter().all(is_told)
+            }
             Conversion::Template { .. } => false,
             _ => true,
         }

@@ -29,6 +29,8 @@ pub(super) struct Computed {
     /// What is read may be absent, and then there is nothing to compute. A value alone is there: what it has no counterpart
     /// for is a failure.
     may_lack: bool,
+    /// They read metadata, once for the whole document.
+    reads_metadata: bool,
 }
 
 /// A field of a version.
@@ -42,8 +44,9 @@ impl Computed {
         target: Place<'_>,
     ) -> Result<Self, Vec<Problem>> {
         let mut shapes = Shapes::default();
+        let is_once = structure.scope_of(own) == structure.root();
         let own = add(&mut shapes, structure, own, None);
-        Ok(Self { may_lack: false, ..Self::compile(shapes, own, &[(source, target)])? })
+        Ok(Self { may_lack: false, ..Self::compile(shapes, own, is_once, &[(source, target)])? })
     }
 
     /// An expression over some of the fields of an object.
@@ -54,8 +57,9 @@ impl Computed {
         target: Place<'_>,
     ) -> Result<Self, Vec<Problem>> {
         let mut shapes = Shapes::default();
+        let is_once = own == structure.root();
         let own = add(&mut shapes, structure, own, read);
-        Self::compile(shapes, own, &[(source, target)])
+        Self::compile(shapes, own, is_once, &[(source, target)])
     }
 
     /// Expressions over the fields of a scope, one for each field on the other side.
@@ -67,13 +71,15 @@ impl Computed {
     ) -> Result<Self, Vec<Problem>> {
         let mut shapes = Shapes::default();
         let own = scope.root.add(&mut shapes, from);
+        let is_once = from.fields.iter().all(|field| from.structure.scope_of(*field) == from.structure.root());
         let targets = to.fields.iter().map(|field| (to.structure, *field));
-        Self::compile(shapes, own, &sources.iter().zip(targets).collect::<Vec<_>>())
+        Self::compile(shapes, own, is_once, &sources.iter().zip(targets).collect::<Vec<_>>())
     }
 
     fn compile(
         mut shapes: Shapes,
         own: ShapeId,
+        is_once: bool,
         wanted: &[(&Located<Box<str>>, Place<'_>)],
     ) -> Result<Self, Vec<Problem>> {
         let any = shapes.add(ShapeKind::Any, true, REQUEST_BYTES);
@@ -101,8 +107,9 @@ impl Computed {
                 Ok((expression, _)) => expressions.push((expression, Fit::of(structure, *field))),
             }
         }
+        let reads_metadata = is_once && wanted.iter().any(|(source, _)| reads_metadata(&source.item));
         match problems.is_empty() {
-            true => Ok(Self { shapes, own, any, expressions: expressions.into(), may_lack: true }),
+            true => Ok(Self { shapes, own, any, expressions: expressions.into(), may_lack: true, reads_metadata }),
             false => Err(problems),
         }
     }
@@ -114,10 +121,12 @@ impl Computed {
         context: Context<'a>,
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
-        let values = context.arena.slice(&[own, context.metadata.unwrap_or(Value::Null)]);
+        // No metadata is metadata without fields: what is asked of it is absent.
+        let metadata = context.metadata.filter(|metadata| !metadata.is_null()).unwrap_or(Value::Object(&[]));
+        let values = context.arena.slice(&[own, metadata]);
         let mut evaluator = Evaluator::new(&self.shapes, context.arena);
         let variables = [evaluator.read(&values[0], self.own), evaluator.read(&values[1], self.any)];
-        let budget = budget(own);
+        let budget = if self.reads_metadata { EXPRESSION_LIMIT } else { budget(own) };
         for (expression, fit) in &self.expressions {
             evaluator.set_budget(budget);
             let value = match expression.evaluate(&mut evaluator, &variables) {
@@ -147,7 +156,8 @@ impl Computed {
 
 /// What an expression may cost that reads a value: as much as Kubernetes allows a rule, and for small values less, so that
 /// all the items of a long list together cost no more than its length allows. It must not depend on anything but the value:
-/// what can be computed when it is stored can be computed when it is read.
+/// what can be computed when it is stored can be computed when it is read. The length of metadata is no measure, then,
+/// since servers add to it in between; what reads it once for a document may cost all.
 fn budget(own: Value<'_>) -> u64 {
     const OF_ANY_VALUE: u64 = 20_000;
     const OF_A_BYTE: u64 = 100;
@@ -161,7 +171,10 @@ fn budget(own: Value<'_>) -> u64 {
         *left = left.saturating_sub(own);
         match value {
             Value::Array(items) if *left > 0 => items.iter().for_each(|item| count(*item, left)),
-            Value::Object(entries) if *left > 0 => entries.iter().for_each(|entry| count(entry.value, left)),
+            Value::Object(entries) if *left > 0 => entries.iter().for_each(|entry| {
+                *left = left.saturating_sub(entry.key.len() as u64);
+                count(entry.value, left);
+            }),
             _ => {}
         }
     }
@@ -388,6 +401,15 @@ pub(super) fn is_strict(source: &str) -> bool {
         is_asked_for && expr.parts().into_iter().all(all_is_asked_for)
     }
     parse(source).is_ok_and(|expression| all_is_asked_for(&expression))
+}
+
+/// Whether an expression reads `metadata`.
+fn reads_metadata(source: &str) -> bool {
+    fn is_named(expr: &Expr) -> bool {
+        let is_own = matches!(&expr.node, Node::Name(name) if matches!(&**name, "metadata" | ".metadata"));
+        is_own || expr.parts().into_iter().any(is_named)
+    }
+    parse(source).is_ok_and(|expression| is_named(&expression))
 }
 
 /// The path that selected names lead along; where the structure knows no more, all below is meant.

@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use wheelwright_document::Span;
 
 use crate::{
-    Conversion, Direction, Located, VersionIndex,
+    Conversion, Direction, Located, Respelled, Selector, VersionIndex,
     compute::Failed,
     link::{Derivation, Link},
 };
@@ -27,8 +27,21 @@ pub struct Trouble {
     pub message: String,
 }
 
+impl Trouble {
+    /// Whether it is about what a step says of a fact.
+    pub(crate) fn is_of(&self, step: VersionIndex, respelled: &Respelled) -> bool {
+        let fields = if self.version == step { &respelled.to } else { &respelled.from };
+        self.step == step && self.field == names(fields)
+    }
+}
+
 /// How many are told of: those that follow mostly say the same.
 const LIMIT: usize = 100;
+
+/// Whether there may have been others, of which nothing was told.
+pub(crate) fn may_be_more(told: &[Trouble]) -> bool {
+    told.len() >= LIMIT
+}
 
 /// Someone who wants to know what could not be computed. By default nobody does.
 #[derive(Clone, Debug, Default)]
@@ -53,8 +66,7 @@ impl Troubles {
             Direction::Up => (&link.respelled.to, link.version),
             Direction::Down => (&link.respelled.from, link.before),
         };
-        let names: Vec<String> = fields.iter().map(|at| at.item.to_string()).collect();
-        let (field, step, span) = (names.join(", "), link.version, said_at(&link.respelled.with, direction));
+        let (field, step, span) = (names(fields), link.version, said_at(&link.respelled.with, direction));
         self.push(Trouble { field, version, step, span, message: failed.0 });
     }
 
@@ -72,6 +84,10 @@ impl Troubles {
             found.push(trouble);
         }
     }
+}
+
+fn names(fields: &[Located<Selector>]) -> String {
+    fields.iter().map(|at| at.item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Where a change says how it goes one way: of several expressions, where they begin.

@@ -4,7 +4,7 @@ use wheelwright_document::Value;
 
 use super::{
     case::{Case, with_annotations_of},
-    kinds::KINDS,
+    kinds::{Described, KINDS},
 };
 use crate::{
     ANNOTATION_LIMIT, CARRY_PREFIX,
@@ -12,6 +12,11 @@ use crate::{
     lens::same,
     testing::document,
 };
+
+/// The kind that is about something.
+fn described(name: &str) -> Described {
+    *KINDS.iter().find(|(about, ..)| *about == name).unwrap_or_else(|| panic!("no kind is about {name}"))
+}
 
 /// Serves what v2 wrote at v1, as v1's clients see it.
 fn served_at_v1<'a>(case: &'a Case<'a>, written: &str) -> Value<'a> {
@@ -30,7 +35,7 @@ fn read_at_v2<'a>(case: &'a Case<'a>, served: Value<'a>, fields: &str) -> Value<
 
 #[test]
 fn what_an_item_hides_stays_with_it_whatever_else_happens_to_the_list() {
-    let (_, versions, _) = KINDS[3];
+    let (_, versions, _) = described("items without keys");
     for changes in ["", "v1: {keys: {l: [n]}}"] {
         Case::run(versions, changes, |case| {
             let served = served_at_v1(case, r#""l":[{"n":"a","secret":"1"},{"n":"b","secret":"2"},{"n":"c"}]"#);
@@ -101,7 +106,7 @@ fn names_are_those_of_annotations_and_readable_where_they_fit() {
 
 #[test]
 fn annotations_that_cannot_be_read_are_kept_through_every_conversion_and_told() {
-    let (_, versions, _) = KINDS[0];
+    let (_, versions, _) = described("fields that come and go");
     Case::run(versions, "", |case| {
         let values = [
             r#""{""#,
@@ -127,7 +132,7 @@ fn annotations_that_cannot_be_read_are_kept_through_every_conversion_and_told() 
 
 #[test]
 fn stored_fields_that_nobody_understands_are_carried_whatever_the_hub_has_in_their_place() {
-    let (_, versions, _) = KINDS[0];
+    let (_, versions, _) = described("fields that come and go");
     Case::run(versions, "", |case| {
         let text = r#"{"apiVersion":"v1","kind":"Test","metadata":{"name":"t"},"spec":{"b":1,"x":2,"$bag":{"$foreign":{"a":3}}}}"#;
         let stored = document(text, case.arena);
@@ -139,7 +144,7 @@ fn stored_fields_that_nobody_understands_are_carried_whatever_the_hub_has_in_the
 
 #[test]
 fn past_the_room_for_annotations_the_largest_entry_is_named() {
-    let (_, versions, _) = KINDS[0];
+    let (_, versions, _) = described("fields that come and go");
     Case::run(versions, "", |case| {
         let served = |bytes: usize| {
             served_at_v1(case, &format!(r#""spec":{{"o":{{"c":true,"p":{{"d":"{}"}}}}}}"#, "x".repeat(bytes)))
@@ -174,8 +179,7 @@ fn items_are_looked_for_by_the_keys_of_some_version_only() {
 
 #[test]
 fn another_spelling_of_what_follows_is_no_input_of_it() {
-    let (name, versions, changes) = KINDS[13];
-    assert_eq!(name, "computed fields in items");
+    let (_, versions, changes) = described("computed fields in items");
     Case::run(versions, changes, |case| {
         let text = r#"{"apiVersion":"v2","kind":"Test","metadata":{"name":"t"},"l":[{"k":"x","b":"c"}]}"#;
         let served = case.carries[1].unload(document(text, case.arena), case.arena).unwrap();

@@ -180,6 +180,17 @@ fn where_every_valid_value_is_one_of_the_other_version_nothing_is_told() {
 }
 
 #[test]
+fn what_is_computed_of_metadata_is_tried_with_some_and_may_fail_with_other() {
+    let told = |old: &str, new: &str, up: &str| converted(old, new, &format!("up: '{up}', down: self"));
+    let number = "{type: integer}";
+    assert_eq!(told(number, number, "metadata.name.startsWith(\"x\") ? self * 2 : self"), []);
+    assert_eq!(told(number, number, "metadata.labels[\"factor\"] == \"2\" ? self * 2 : self"), []);
+    let found = told("{type: integer, enum: [5]}", "{type: integer, enum: [7]}", "metadata.name != \"\" ? self : 7");
+    let refused = "5, valid for spec.a in v1, becomes 5 as spec.b in v2, which refuses it";
+    assert!(found[0].1.starts_with(refused), "{found:#?}");
+}
+
+#[test]
 fn a_value_that_neither_enum_lists_is_misspelled() {
     let found = converted(
         "{type: string, enum: [Fast, Slow]}",

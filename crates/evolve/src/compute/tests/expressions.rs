@@ -30,16 +30,36 @@ fn an_expression_converts_the_value_of_a_field() {
     each.is_both_ways(&[(r#"["a","ä"]"#, r#"["a!","ä!"]"#)]);
 }
 
+/// An expression that takes as many steps for a short value as for a long one, more than a short one may cost.
+fn costly(value: &str) -> String {
+    let ten = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']";
+    format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, a + b + c + d != '')))) ? {value} : {value}")
+}
+
+const TOO_COSTLY: &str = "failed: the expression costs more than it may";
+
 #[test]
 fn an_expression_may_cost_what_the_length_of_its_value_allows() {
-    // As many steps for a short text as for a long one.
-    let ten = "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']";
-    let steps = format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, a + b + c + d != '')))) ? self : ''");
-    let texts = single("{type: string}", "{type: string}", expression(&steps, "self"));
-    let told = texts.up("\"x\"");
-    assert!(told.contains("costs more than it may"), "{told}");
+    let texts = single("{type: string}", "{type: string}", expression(&costly("self"), "self"));
+    assert_eq!(texts.up("\"x\""), TOO_COSTLY);
     let long = format!("\"{}\"", "x".repeat(3_000));
     assert_eq!(texts.up(&long), long);
+
+    let map = "{type: object, additionalProperties: {type: integer}}";
+    let maps = single(map, map, expression(&costly("self"), "self"));
+    assert_eq!(maps.up(r#"{"x":1}"#), TOO_COSTLY);
+    let long = format!("{{\"{}\":1}}", "x".repeat(3_000));
+    assert_eq!(maps.up(&long), long, "keys are read, too");
+}
+
+#[test]
+fn an_expression_that_reads_metadata_once_may_cost_all_that_kubernetes_allows() {
+    let number = "{type: integer}";
+    let costly = costly("(has(metadata.name) ? 1 : self)");
+    assert_eq!(single(number, number, expression(&costly, "self")).up("2"), "2");
+    let list = "{type: array, items: {type: integer}}";
+    let (old, new) = (format!("a: {list}"), format!("b: {list}"));
+    assert_eq!(trial(&old, &new, &["a[]"], &["b[]"], expression(&costly, "self")).up("[2]"), TOO_COSTLY);
 }
 
 #[test]
@@ -104,8 +124,9 @@ fn metadata_can_be_read() {
             .map_err(|failed| failed.0)
     };
     assert_eq!(convert(Some(r#"{"name":"n"}"#)), Ok("\"n!\"".to_owned()));
-    assert_eq!(convert(Some("{}")), Err("no such key: name".to_owned()));
-    assert!(convert(None).is_err());
+    for nothing in [Some("{}"), Some("null"), None] {
+        assert_eq!(convert(nothing), Err("no such key: name".to_owned()));
+    }
 }
 
 fn deriver(source: &Structure, own: NodeIndex, expression: &str, target: &str) -> Result<Deriver, Vec<Problem>> {
@@ -134,6 +155,7 @@ fn derived_fields_are_computed_from_the_document() {
     assert_eq!(derive("self.spec.first", "{type: string}", "{}"), "-");
     assert_eq!(derive("'constant'", "{type: string}", "{}"), "\"constant\"");
     assert_eq!(derive("self.spec.?middle", "{type: string}", ada), "-");
+    assert_eq!(derive("metadata.name", "{type: string}", ada), "-", "a document without metadata lacks its name");
     assert_eq!(derive("1 / (self.spec.age - 36)", "{type: integer}", ada), "failed: division by zero");
     assert_eq!(
         derive("self.list.map(i, i.a)", "{type: array, items: {type: integer}}", r#"{"list":[{"a":1},{"a":2}]}"#),

@@ -23,6 +23,14 @@ pub(super) struct Shown {
     pub(super) differences: Vec<Difference>,
 }
 
+impl Shown {
+    /// Whether a file has something else than what a version shows: not if no version can show anything.
+    fn is_outdated(&self) -> bool {
+        let is_shown = self.to.is_some() && self.differences.iter().all(|difference| difference.reason.is_none());
+        self.verdict == Verdict::Different && is_shown
+    }
+}
+
 /// Whether a document is what it should be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
@@ -48,6 +56,8 @@ pub(super) struct Reporter {
     format: ResultFormat,
     cases: usize,
     different: usize,
+    /// Whether a file has something else than what a version shows.
+    is_outdated: bool,
     written: usize,
     round_trips: usize,
 }
@@ -57,7 +67,7 @@ const MOST_SHOWN: usize = 20;
 
 impl Reporter {
     pub(super) fn new(format: ResultFormat) -> Self {
-        Self { format, cases: 0, different: 0, written: 0, round_trips: 0 }
+        Self { format, cases: 0, different: 0, is_outdated: false, written: 0, round_trips: 0 }
     }
 
     pub(super) fn case(
@@ -70,6 +80,7 @@ impl Reporter {
         let is_different = shown.iter().any(|one| one.verdict == Verdict::Different);
         self.cases += 1;
         self.different += usize::from(is_different);
+        self.is_outdated |= shown.iter().any(Shown::is_outdated);
         self.written += shown.iter().filter(|one| one.verdict == Verdict::Written).count();
         self.round_trips += shown.iter().filter(|one| one.via.is_some()).count();
         match self.format {
@@ -102,7 +113,7 @@ impl Reporter {
             plural(*cases, "example"),
             plural(*round_trips, "round trip")
         ))?;
-        if *different > 0 && *written == 0 {
+        if self.is_outdated {
             console.say("help: wheelwright test --update writes what versions show into the files")?;
         }
         Ok(())

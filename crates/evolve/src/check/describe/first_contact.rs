@@ -1,0 +1,95 @@
+//! What two versions lose and lack, for somebody who sees this for the first time.
+
+use std::fmt::Write as _;
+
+use super::{changes_text, yaml};
+use crate::{
+    VersionName,
+    check::{Lacking, Loss, Lost, diff::spelled},
+};
+
+/// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
+pub fn describe_loss(loss: &Loss) -> String {
+    format!("{}{}", lost(&loss.there), lost(&loss.back))
+}
+
+/// All lines to add to the changes of a kind so that nothing is lost, as one file. None if it takes none.
+pub fn describe_additions<'l>(losses: impl IntoIterator<Item = &'l Loss>) -> Option<String> {
+    let needed = losses.into_iter().filter(|loss| !loss.additions.is_empty());
+    let lines: String = needed.map(|loss| indented(&changes_text(&loss.step, &loss.additions))).collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+fn lost(lost: &Lost) -> String {
+    let (version, through, count) = (&lost.version, &lost.through, lost.fields.len());
+    if count == 0 {
+        return String::new();
+    }
+    let fields = if count == 1 { "1 field is" } else { &format!("{count} fields are") };
+    let mut out = format!("{version} → {through}: {fields} lost under `strategy: None`\n\n");
+    for field in lost.fields.iter().take(MOST_FIELDS) {
+        let _ = writeln!(out, "    {} ({})", field.field, field.shape);
+    }
+    out.push_str(&and_more(count, MOST_FIELDS));
+    if let Some(shown) = &lost.shown {
+        let _ = writeln!(out, "\nThis document of {version}:\n\n{}", indented(&yaml(&shown.before)));
+        let _ = writeln!(out, "reads like this once a client of {through} has written it back:\n");
+        out.push_str(&indented(&yaml(&shown.after)));
+        if let Some(refusal) = &shown.refusal {
+            let _ = writeln!(out, "\n{through} refuses what is written back until the client mends it: {refusal}");
+        }
+    } else {
+        let _ = writeln!(out, "\nNo document shows it here: {version} refuses all that came to mind.");
+    }
+    out.push('\n');
+    out
+}
+
+impl Lacking {
+    /// The field, and what it reads as in the newer version, as a fragment.
+    pub fn reads(&self, new: &VersionName) -> String {
+        let Self { field, shape, reads_as, within, required, probably, derived, .. } = self;
+        if let Some(expression) = derived {
+            return format!("{field} ({shape}) is derived: {expression}");
+        }
+        let within = within.as_ref().map_or_else(String::new, |object| format!(" where {object} is there"));
+        let mut text = match (reads_as, required) {
+            (Some(value), _) => format!("{field} ({shape}) reads as {}{within}", spelled(value)),
+            (None, false) => format!("{field} ({shape}) is absent"),
+            (None, true) => format!("{field} ({shape}) is absent, although {new} requires it{within}"),
+        };
+        if let Some(before) = probably {
+            let _ = write!(text, ", unless it is {before} under another name: then declare it as renamed");
+        }
+        text
+    }
+}
+
+/// What records of an older version lack, for somebody who sees this for the first time. Nothing if they lack nothing.
+pub fn describe_lacking(old: &VersionName, new: &VersionName, lacking: &[Lacking]) -> String {
+    if lacking.is_empty() {
+        return String::new();
+    }
+    let fields = if lacking.len() == 1 { "1 field" } else { &format!("{} fields", lacking.len()) };
+    let mut out = format!("{old} → {new}: records of {old} lack {fields} of {new}\n\n");
+    for field in lacking.iter().take(MOST_LACKING) {
+        let _ = writeln!(out, "    {}", field.reads(new));
+    }
+    out.push_str(&and_more(lacking.len(), MOST_LACKING));
+    out
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// Fields that are named to somebody who sees them for the first time; more would drown the document that shows them.
+const MOST_FIELDS: usize = 6;
+
+/// Fields of which it is said what they read as.
+const MOST_LACKING: usize = 20;
+
+/// A line that says how many are not shown.
+fn and_more(count: usize, shown: usize) -> String {
+    if count > shown { format!("    … and {} more\n", count - shown) } else { String::new() }
+}

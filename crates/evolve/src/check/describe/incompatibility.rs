@@ -1,0 +1,256 @@
+//! What is wrong between two versions, and how to mend it.
+
+use std::fmt::Write as _;
+
+use super::{changes_text, excluding, listing, or_none, quoted, told_apart, value_or_none};
+use crate::{
+    Selector, VersionName,
+    check::{Addition, Incompatibility, Likeness, Limit, Narrower, What, diff::spelled, lines_of},
+};
+
+impl Incompatibility {
+    /// What is wrong, as a lower-case fragment.
+    pub fn message(&self) -> String {
+        let (version, field) = (&self.version, &self.field);
+        let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
+        match &self.what {
+            What::Removed { shape } => format!("{field} ({shape}) disappeared in {version}, and no change says why"),
+            What::ProbablyRenamed { to, likeness } => {
+                format!("`{field}` disappeared and `{to}` appeared in {version}: renamed? {}", likeness.reason())
+            }
+            What::Replaced { before, after } => {
+                format!("{field} is {before} in {other} and {after} in {version}: two fields of one name")
+            }
+            What::Widened { before, after, narrower } => {
+                let reader = match narrower {
+                    Narrower::Before => format!("{other} cannot read every value"),
+                    Narrower::After => format!("{version} cannot read every value"),
+                    Narrower::Both => "neither can read every value of the other".to_owned(),
+                };
+                format!("{field} is {before} in {other} and {after} in {version}: {reader}")
+            }
+            What::NewlyRequired { derived: Some(expression), .. } => format!(
+                "{field} is required in {version}, and `{expression}` derives it only from some documents of {other}"
+            ),
+            What::NewlyRequired { existed, .. } => {
+                let lack = if *existed { "may lack it" } else { "do not have it" };
+                format!("{field} is required in {version}, and documents of {other} {lack}")
+            }
+            What::Drifts { value, up, down, again } => {
+                format!(
+                    "{value} becomes {up} as {field} in {version}, which {other} reads as {down}, and that becomes {again}"
+                )
+            }
+            What::Refused { from, value, becomes: Some(becomes), reason } => format!(
+                "{value}, valid for {} in {other}, becomes {becomes} as {field} in {version}, which refuses it: {reason}",
+                names(from)
+            ),
+            What::Refused { from, value, becomes: None, reason } => {
+                format!("{value}, valid for {} in {other}, cannot become {field} of {version}: {reason}", names(from))
+            }
+            What::ValueNotListed { value, listed } => {
+                format!(
+                    "the changes name {value:?}, which is no value of {field} in {version}: it takes {}",
+                    listing(listed)
+                )
+            }
+            What::SpellingStays { to } => format!(
+                "{field} is converted into {} in {version}, and {version} still has a {field}, which is another field",
+                names(to)
+            ),
+            What::SpellingTaken { from } => {
+                format!("{} is converted into {field} in {version}, which {other} has already", names(from))
+            }
+            What::ValuesRefused { removed, listed } if removed.is_empty() => {
+                format!("{field} takes any value in {other}, and in {version} only {}", listing(listed))
+            }
+            What::ValuesRefused { removed, .. } => {
+                format!("{field} does not take {} any more in {version}", listing(removed))
+            }
+            What::ValuesUnlisted { removed } => {
+                format!("{field} does not list {} any more in {version}, an open enum", listing(removed))
+            }
+            What::Tightened(limits) => {
+                let was = |limit: &Limit| match &limit.before {
+                    Some(before) => format!("{} {before}", limit.keyword),
+                    None => format!("no {}", limit.keyword),
+                };
+                let is = |limit: &Limit| format!("{} {}", limit.keyword, or_none(&limit.after));
+                let all = |spell: &dyn Fn(&Limit) -> String| limits.iter().map(spell).collect::<Vec<_>>().join(", ");
+                format!("{field} has {} in {version}, and {} in {other}", all(&is), all(&was))
+            }
+            What::TextChanged { keyword, before, after } => {
+                let (before, after) = (quoted(before), quoted(after));
+                format!("{keyword} of {field} is {before} in {other} and {after} in {version}")
+            }
+            What::NullRefused => format!("{field} can be null in {other}, and not in {version}"),
+            What::DefaultChanged { before, after, frozen: Some(frozen) } if self.is_filled_alike() => {
+                let (was, is, frozen) = (value_or_none(before), value_or_none(after), spelled(frozen));
+                format!(
+                    "the default of {field} is {was} in {other} and {is} in {version}; where it is left out, {frozen} is \
+                     filled in for both"
+                )
+            }
+            What::DefaultChanged { before, after, frozen } => {
+                let (was, is) = (value_or_none(before), value_or_none(after));
+                let kept = match frozen {
+                    Some(value) => format!("keep filling in {}", spelled(value)),
+                    None => "keep leaving it absent".to_owned(),
+                };
+                format!(
+                    "the default of {field} is {was} in {other} and {is} in {version}; readers of old records {kept}"
+                )
+            }
+            What::SpelledDefaultChanged { from, default, frozen } => {
+                let (from, default) = (names(from), spelled(default));
+                let kept = match frozen {
+                    Some(value) => format!("it is {} for readers", spelled(value)),
+                    None => "readers find nothing".to_owned(),
+                };
+                format!(
+                    "the default of {field} is {default} in {version}, and where {from} was left out in {other}, {kept}"
+                )
+            }
+            What::DefaultRejected { value, reason } => {
+                let value = spelled(value);
+                format!("readers fill in {value} where {field} is absent, which {version} refuses: {reason}")
+            }
+            What::ZeroLost { zero, frozen, lacking } => {
+                let (zero, frozen) = (spelled(zero), spelled(frozen));
+                let mut text = format!(
+                    "writers of {version} leave {field} out where it is {zero}, and readers fill in {frozen} where it is absent"
+                );
+                if !lacking.is_empty() {
+                    let lacking: Vec<_> = lacking.iter().map(VersionName::as_str).collect();
+                    let _ = write!(
+                        text,
+                        ": a reader that does not know who wrote a record cannot tell it from one of {}, which lacks the field",
+                        lacking.join(" or ")
+                    );
+                }
+                text
+            }
+            What::KeysChanged { before, after } => {
+                let (before, after) = (told_apart(before), told_apart(after));
+                format!("the items of {field} are told apart by {before} in {other}, and by {after} in {version}")
+            }
+            What::KeyUnsaid { key, by } => {
+                format!("the items of {field} are told apart by {key}, which {by} does not have")
+            }
+            What::UnionChanged { before, after } => {
+                let (before, after) = (excluding(before.as_ref()), excluding(after.as_ref()));
+                format!("only one of {field} is set at a time: {before} in {other}, {after} in {version}")
+            }
+            What::HubMoves { locked, pinned: true } => {
+                format!("documents are stored as {locked}, and the catalog pins {version}")
+            }
+            What::HubMoves { locked, pinned: false } => {
+                format!("documents are stored as {locked}; {version} is the newest stable version")
+            }
+            What::NoSlot { reason } => {
+                format!("{field} of {version} has no single place in stored documents: {reason}")
+            }
+        }
+    }
+
+    /// How to mend it here: with the lines to add to the changes, where lines mend it.
+    pub fn mend(&self) -> String {
+        let lines = || changes_text(&self.version, &self.additions);
+        let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
+        match &self.what {
+            What::Removed { .. } => {
+                let conversion = self.conversion();
+                let gone = if conversion.is_empty() { "if it is gone for good, say so" } else { "say that it is gone" };
+                format!("{conversion}{gone}:\n{}", lines())
+            }
+            What::ProbablyRenamed { .. } => {
+                let removed = [Addition::Removed(self.field.clone())];
+                format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
+            }
+            What::SpellingTaken { .. } => {
+                format!("give the new spelling another name, or say that the old field is gone:\n{}", lines())
+            }
+            What::Replaced { .. } => {
+                let conversion = self.conversion();
+                format!("{conversion}give the new field another name, or say that the old one is gone:\n{}", lines())
+            }
+            What::NewlyRequired { derived: None, .. } if !self.additions.is_empty() => {
+                format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
+            }
+            What::NewlyRequired { derived: Some(_), .. } => format!(
+                "make it optional in {}, or derive it so that there is always a value, as with has(self.a) ? self.a : 'none'",
+                self.version
+            ),
+            What::NewlyRequired { settled: true, .. } => format!(
+                "make it optional in {}: it was published without a default, so that a default now is for new documents only",
+                self.version
+            ),
+            What::SpelledDefaultChanged { frozen, .. } => {
+                let kept = match frozen {
+                    Some(value) => format!("make it {}", spelled(value)),
+                    None => "leave it out".to_owned(),
+                };
+                format!("leave it, if it is for new documents of {} only; else {kept}", self.version)
+            }
+            What::DefaultChanged { .. } if self.is_filled_alike() && self.additions.is_empty() => {
+                "leave it: nothing has to be done".to_owned()
+            }
+            What::DefaultChanged { .. } if self.is_filled_alike() => {
+                format!("leave it, or say the default for {}, too:\n{}", self.version, lines())
+            }
+            What::DefaultChanged { before: None, .. } => format!(
+                "leave it, if it is for new documents of {} only; else leave out the default, or add a field of its own",
+                self.version
+            ),
+            What::DefaultChanged { after: None, .. } if !self.additions.is_empty() => {
+                format!(
+                    "a default holds for its own version; if it is meant for {}, too, add:\n{}",
+                    self.version,
+                    lines()
+                )
+            }
+            What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
+                format!("if that has not changed, add:\n{}", lines())
+            }
+            What::ZeroLost { zero, .. } => {
+                format!("make {} the default, or let writers say it", spelled(zero))
+            }
+            What::HubMoves { .. } => format!(
+                "deploy a release that reads both everywhere, then run `wheelwright lock --hub {}`{}",
+                self.version,
+                if matches!(self.what, What::HubMoves { pinned: true, .. }) {
+                    format!("; or pin {other}")
+                } else {
+                    String::new()
+                }
+            ),
+            _ => self.rule().mend.to_owned(),
+        }
+    }
+
+    /// How to say that the field has another spelling, if it probably has.
+    fn conversion(&self) -> String {
+        let Some(proposal) = &self.proposal else { return String::new() };
+        let lines: Vec<String> = lines_of(&self.version, std::slice::from_ref(proposal)).collect();
+        format!("if it is the same in another form, add:\n{}\nif not, ", lines.join("\n"))
+    }
+}
+
+impl Likeness {
+    /// Why two fields are probably the same.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Case => "the names differ in letter case only",
+            Self::Plural => "one name is the plural of the other",
+            Self::Letters => "the names differ in a few letters",
+            Self::Contained => "one name is part of the other, or short for it",
+            Self::SameName => "they have the same name and shape",
+            Self::Description => "they have the same description",
+            Self::OnlyPair => "they are the only ones of their object",
+        }
+    }
+}
+
+fn names(fields: &[Selector]) -> String {
+    fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
