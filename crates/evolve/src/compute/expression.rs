@@ -121,6 +121,26 @@ impl Computed {
         context: Context<'a>,
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
+        self.evaluate_each(own, context, |value| results.push(value))
+    }
+
+    /// What the one expression gives.
+    pub(super) fn evaluate_one<'a>(
+        &'a self,
+        own: Value<'a>,
+        context: Context<'a>,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        let mut result = None;
+        self.evaluate_each(own, context, |value| result = value)?;
+        Ok(result)
+    }
+
+    fn evaluate_each<'a>(
+        &'a self,
+        own: Value<'a>,
+        context: Context<'a>,
+        mut give: impl FnMut(Option<Value<'a>>),
+    ) -> Result<(), Failed> {
         // No metadata is metadata without fields: what is asked of it is absent.
         let metadata = context.metadata.filter(|metadata| !metadata.is_null()).unwrap_or(Value::Object(&[]));
         let values = context.arena.slice(&[own, metadata]);
@@ -137,20 +157,9 @@ impl Computed {
             if let Some(value) = value {
                 fit.check(value)?;
             }
-            results.push(value);
+            give(value);
         }
         Ok(())
-    }
-
-    /// What the one expression gives.
-    pub(super) fn evaluate_one<'a>(
-        &'a self,
-        own: Value<'a>,
-        context: Context<'a>,
-    ) -> Result<Option<Value<'a>>, Failed> {
-        let mut results = Vec::with_capacity(1);
-        self.evaluate(own, context, &mut results)?;
-        Ok(results.pop().flatten())
     }
 }
 
