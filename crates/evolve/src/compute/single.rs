@@ -102,8 +102,10 @@ impl Single {
             Direction::Up => (&self.from, &self.to),
             Direction::Down => (&self.to, &self.from),
         };
-        // Most common, and what it gives fits: the shortest way.
-        if let (How::Duration, [], None, false) = (&self.how, &self.within[..], old, value.is_null()) {
+        // Most common, and what it gives to such a field fits: the shortest way.
+        if let (How::Duration, [], None, false) = (&self.how, &self.within[..], old, value.is_null())
+            && matches!(target.scalar(), Scalar::String | Scalar::Integer | Scalar::Number)
+        {
             return scalar::duration(value, target, context.arena).map(Some);
         }
         self.value(direction, &self.within, value, old, (source, target), context)
