@@ -87,6 +87,29 @@ impl Editor {
         self.planned.push(Planned::Respelled { from: vec![field.identity], to, elements, how });
     }
 
+    /// A version of one field: an object, a list or a map of objects, in which objects are once more.
+    pub(super) fn object_to_respell(&mut self, tape: &mut Tape<'_>) -> Object {
+        let mut object = self.empty();
+        self.put(&mut object, "a".to_owned(), Type::String, tape);
+        self.put(&mut object, "b".to_owned(), Type::Integer, tape);
+        for name in ["a", "b"] {
+            let keys = object.fields.first().filter(|_| tape.chance(30)).map(|field| field.identity);
+            let inner = Box::new(Type::Object(object));
+            let shape = match tape.pick(4) {
+                0 => *inner,
+                1 => Type::Map(inner),
+                _ => Type::List(inner, keys.into_iter().collect()),
+            };
+            object = self.empty();
+            if name == "a" {
+                object.keeps_unknown = tape.chance(20);
+                self.put(&mut object, "b".to_owned(), Type::String, tape);
+            }
+            self.put(&mut object, name.to_owned(), shape, tape);
+        }
+        object
+    }
+
     /// Adds a derived field to an object, or takes one away that is derived from now on.
     pub(super) fn derive(&mut self, object: &mut Object, at: usize, tape: &mut Tape<'_>) {
         let (direction, field) = if object.fields.is_empty() || tape.chance(50) {
@@ -251,7 +274,7 @@ impl Editor {
             let nullable = field.nullable != tape.chance(10);
             renewed.fields.push(Field { identity, shape, nullable, default: None, ..field.clone() });
         }
-        let name = renewed.free_name(tape).filter(|name| object.field(name).is_none() && tape.chance(30));
+        let name = renewed.free_name(tape).filter(|name| object.field(name).is_none() && tape.chance(50));
         if let Some(name) = name {
             self.put(&mut renewed, name, Type::Integer, tape);
         }
