@@ -95,7 +95,7 @@ fn moved(way: &[Way], new: &Json, was: Option<&Json>, old: &Json, said: Said<'_>
         Way::Name(name) => {
             let was = was.and_then(|was| was.get(name));
             let rest = moved(rest, new.get(name)?, was, &old[name], below(said, name)?)?;
-            Some([&[first.clone()], &rest[..]].concat())
+            Some([std::slice::from_ref(first), &rest[..]].concat())
         }
         Way::Place(place) => {
             let (items, olds, item) = (new.as_array()?, old.as_array()?, (said.0, said.0.element(said.1)?));
