@@ -271,3 +271,146 @@ fn a_default_of_one_part_is_none_of_the_whole() {
     assert_eq!(converted(v2, v1), r#"{"port":80}"#);
     assert_eq!(converted(v1, v2), r#"{"endpoint":":80"}"#, "the API default of v1 is written by its clients");
 }
+
+/// A field of either version with the whole schema of it, and how it is respelled.
+fn respelled(schemas: [&str; 2], changes: &'static str, writes: &[(&str, &str)], expected: [&str; 2]) {
+    let versions = schemas.map(|fields| {
+        let schema = format!(r#"{{"type":"object","properties":{{{fields}}}}}"#);
+        &*Box::leak(schema.into_boxed_str())
+    });
+    shown_after(&versions, changes, writes, expected);
+}
+
+const ONE_ITEM: &str = r#"{"v2":{"converted":{"disk":{"to":"disks","with":"oneItem"}}}}"#;
+const KEYED: &str = r#"{"v2":{"reshaped":[{"from":"users","to":"users","key":"name"}]}}"#;
+
+#[test]
+fn what_only_one_spelling_has_stays_in_lists_and_maps_inside_of_objects() {
+    const PARTS: [&str; 2] = [
+        r#""disk":{"type":"object","properties":{"path":{"type":"string"},
+            "parts":{"type":"array","items":{"type":"object","properties":{"size":{"type":"integer"}}}},
+            "mounts":{"type":"object","additionalProperties":{"type":"object","properties":{"at":{"type":"string"}}}}}}"#,
+        r#""disks":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},
+            "parts":{"type":"array","items":{"type":"object","properties":{
+                "size":{"type":"integer"},"label":{"type":"string"}}}},
+            "mounts":{"type":"object","additionalProperties":{"type":"object","properties":{
+                "at":{"type":"string"},"mode":{"type":"string"}}}}}}}"#,
+    ];
+    let after = |writes: &[(&str, &str)], expected| respelled(PARTS, ONE_ITEM, writes, expected);
+    let first = ("v2", r#"{"disks":[{"path":"a","parts":[{"size":1,"label":"boot"},{"size":2,"label":"data"}]}]}"#);
+    let edited = r#"{"disk":{"path":"b","parts":[{"size":1},{"size":2}]}}"#;
+    after(
+        &[first, ("v1", edited)],
+        [edited, r#"{"disks":[{"path":"b","parts":[{"size":1,"label":"boot"},{"size":2,"label":"data"}]}]}"#],
+    );
+    let removed = r#"{"disk":{"path":"a","parts":[{"size":2}]}}"#;
+    after(&[first, ("v1", removed)], [removed, r#"{"disks":[{"path":"a","parts":[{"size":2,"label":"data"}]}]}"#]);
+    let mounts = ("v2", r#"{"disks":[{"mounts":{"x":{"at":"/x","mode":"ro"},"y":{"at":"/y","mode":"rw"}}}]}"#);
+    let edited = r#"{"disk":{"mounts":{"x":{"at":"/z"}}}}"#;
+    after(&[mounts, ("v1", edited)], [edited, r#"{"disks":[{"mounts":{"x":{"at":"/z","mode":"ro"}}}]}"#]);
+}
+
+#[test]
+fn what_only_the_items_have_stays_in_entries_that_nobody_touched() {
+    const PORTS: [&str; 2] = [
+        r#""users":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},
+            "ports":{"type":"array","items":{"type":"object","properties":{
+                "number":{"type":"integer"},"note":{"type":"string"}}}}}}}"#,
+        r#""users":{"type":"object","additionalProperties":{"type":"object","properties":{
+            "ports":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"}}}}}}}"#,
+    ];
+    let first = r#"{"users":[{"name":"b","ports":[]},{"name":"a","ports":[{"number":1,"note":"x"}]}]}"#;
+    let edited = r#"{"users":{"b":{"ports":[{"number":2}]},"a":{"ports":[{"number":1}]}}}"#;
+    respelled(
+        PORTS,
+        KEYED,
+        &[("v1", first), ("v2", edited)],
+        [r#"{"users":[{"name":"b","ports":[{"number":2}]},{"name":"a","ports":[{"number":1,"note":"x"}]}]}"#, edited],
+    );
+}
+
+#[test]
+fn the_last_of_several_items_with_a_key_keeps_what_the_map_does_not_show() {
+    const USERS: [&str; 2] = [
+        r#""users":{"type":"array","items":{"type":"object","properties":{
+            "name":{"type":"string"},"size":{"type":"integer"},"note":{"type":"string"}}}}"#,
+        r#""users":{"type":"object","additionalProperties":{"type":"object","properties":{"size":{"type":"integer"}}}}"#,
+    ];
+    let first =
+        r#"{"users":[{"name":"a","size":1,"note":"x"},{"name":"a","size":2,"note":"y"},{"name":"b","size":5}]}"#;
+    let after = |edited: &str, expected: &str| {
+        respelled(USERS, KEYED, &[("v1", first), ("v2", edited)], [expected, edited]);
+    };
+    after(
+        r#"{"users":{"a":{"size":2},"b":{"size":6}}}"#,
+        r#"{"users":[{"name":"a","size":1,"note":"x"},{"name":"a","size":2,"note":"y"},{"name":"b","size":6}]}"#,
+    );
+    after(
+        r#"{"users":{"a":{"size":3},"b":{"size":5}}}"#,
+        r#"{"users":[{"name":"a","size":1,"note":"x"},{"name":"a","size":3,"note":"y"},{"name":"b","size":5}]}"#,
+    );
+}
+
+#[test]
+fn a_field_of_free_values_that_is_named_like_the_key_stays() {
+    const FREE: [&str; 2] = [
+        r#""users":{"type":"object","additionalProperties":{"type":"object",
+            "x-kubernetes-preserve-unknown-fields":true,"properties":{"size":{"type":"integer"}}}}"#,
+        r#""users":{"type":"array","items":{"type":"object","properties":{
+            "name":{"type":"string"},"size":{"type":"integer"}}}}"#,
+    ];
+    let edited = r#"{"users":[{"name":"a","size":2}]}"#;
+    respelled(
+        FREE,
+        KEYED,
+        &[("v1", r#"{"users":{"a":{"size":1,"name":"Alice"}}}"#), ("v2", edited)],
+        [r#"{"users":{"a":{"size":2,"name":"Alice"}}}"#, edited],
+    );
+}
+
+#[test]
+fn an_object_in_one_that_keeps_unknown_fields_shows_what_it_declares() {
+    const OPEN: [&str; 2] = [
+        r#""disk":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{
+            "spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}"#,
+        r#""disks":{"type":"array","items":{"type":"object","properties":{
+            "spec":{"type":"object","properties":{"size":{"type":"integer"},"label":{"type":"string"}}}}}}"#,
+    ];
+    let after = |writes: &[(&str, &str)], expected| respelled(OPEN, ONE_ITEM, writes, expected);
+    let first = ("v2", r#"{"disks":[{"spec":{"size":1,"label":"boot"}}]}"#);
+    after(&[first], [r#"{"disk":{"spec":{"size":1}}}"#, first.1]);
+    let edited = r#"{"disk":{"spec":{"size":2},"free":true}}"#;
+    after(&[first, ("v1", edited)], [edited, r#"{"disks":[{"spec":{"size":2,"label":"boot"}}]}"#]);
+}
+
+#[test]
+fn null_that_a_spelling_cannot_say_is_nothing_there_and_stays_null_elsewhere() {
+    const MODEL: [&str; 2] = [
+        r#""disk":{"type":"object","properties":{"path":{"type":"string"},"model":{"type":"string"}}}"#,
+        r#""disks":{"type":"array","items":{"type":"object","properties":{
+            "path":{"type":"string"},"model":{"type":"string","nullable":true}}}}"#,
+    ];
+    let after = |writes: &[(&str, &str)], expected| respelled(MODEL, ONE_ITEM, writes, expected);
+    let first = ("v2", r#"{"disks":[{"path":"a","model":null}]}"#);
+    after(&[first], [r#"{"disk":{"path":"a"}}"#, first.1]);
+    let edited = r#"{"disk":{"path":"b"}}"#;
+    after(&[first, ("v1", edited)], [edited, r#"{"disks":[{"path":"b","model":null}]}"#]);
+    let said = r#"{"disk":{"path":"a","model":"m"}}"#;
+    after(&[first, ("v1", said)], [said, r#"{"disks":[{"path":"a","model":"m"}]}"#]);
+}
+
+#[test]
+fn a_key_of_a_null_that_the_list_cannot_say_keeps_it() {
+    const VALUES: [&str; 2] = [
+        r#""users":{"type":"object","additionalProperties":{"type":"string","nullable":true}}"#,
+        r#""users":{"type":"array","items":{"type":"object","properties":{
+            "name":{"type":"string"},"value":{"type":"string"}}}}"#,
+    ];
+    let changes = r#"{"v2":{"reshaped":[{"from":"users","to":"users","key":"name","value":"value"}]}}"#;
+    let first = ("v1", r#"{"users":{"a":null,"b":"1"}}"#);
+    respelled(VALUES, changes, &[first], [first.1, r#"{"users":[{"name":"a"},{"name":"b","value":"1"}]}"#]);
+    let edited = r#"{"users":[{"name":"a"},{"name":"b","value":"2"}]}"#;
+    respelled(VALUES, changes, &[first, ("v2", edited)], [r#"{"users":{"b":"2","a":null}}"#, edited]);
+    let removed = r#"{"users":[{"name":"b","value":"1"}]}"#;
+    respelled(VALUES, changes, &[first, ("v2", removed)], [r#"{"users":{"b":"1"}}"#, removed]);
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{Number, Value};
+use wheelwright_document::{Entry, Number, Value};
 use wheelwright_findings::shortened;
 
 use super::Failed;
@@ -18,9 +18,13 @@ pub(crate) struct Fit {
 #[derive(Debug)]
 enum FitKind {
     Scalar(Scalar),
-    List(Box<Fit>),
+    /// With the keys of its items.
+    List(Box<Fit>, Box<[Box<str>]>),
     Map(Box<Fit>),
-    Object { fields: HashMap<Box<str>, Fit>, keeps_unknown: bool },
+    Object {
+        fields: HashMap<Box<str>, Fit>,
+        keeps_unknown: bool,
+    },
 }
 
 impl Fit {
@@ -30,7 +34,7 @@ impl Fit {
         let below = || structure.element(index).map_or_else(Self::anything, |element| Self::of(structure, element));
         let kind = match node.shape {
             Shape::Scalar(scalar) => FitKind::Scalar(scalar),
-            Shape::List => FitKind::List(Box::new(below())),
+            Shape::List => FitKind::List(Box::new(below()), node.keys.clone().into()),
             Shape::Map => FitKind::Map(Box::new(below())),
             Shape::Object => {
                 let fields = node.children.iter().filter_map(|child| {
@@ -62,14 +66,25 @@ impl Fit {
     /// The shape of the items or values, of a list or map.
     pub(crate) fn element(&self) -> Option<&Self> {
         match &self.kind {
-            FitKind::List(element) | FitKind::Map(element) => Some(element),
+            FitKind::List(element, _) | FitKind::Map(element) => Some(element),
             _ => None,
         }
     }
 
-    /// It is an object that has its declared fields and no others.
-    pub(crate) fn is_closed(&self) -> bool {
-        matches!(&self.kind, FitKind::Object { keeps_unknown: false, .. })
+    /// The keys by which items are told apart, of a list that declares any.
+    pub(crate) fn keys(&self) -> &[Box<str>] {
+        match &self.kind {
+            FitKind::List(_, keys) => keys,
+            _ => &[],
+        }
+    }
+
+    /// Whether something has a place under its key: the field is declared or any is kept, and null is a value of it.
+    pub(crate) fn says(&self, entry: &Entry<'_>) -> bool {
+        match self.under(entry.key) {
+            Some(field) => field.nullable || !entry.value.is_null(),
+            None => !matches!(&self.kind, FitKind::Object { keeps_unknown: false, .. }),
+        }
     }
 
     /// The shape under a key, of an object or map.
@@ -88,7 +103,7 @@ impl Fit {
         }
         match (&self.kind, value) {
             (FitKind::Scalar(scalar), value) => check_scalar(*scalar, value),
-            (FitKind::List(items), Value::Array(list)) => list.iter().try_for_each(|item| items.check(*item)),
+            (FitKind::List(items, _), Value::Array(list)) => list.iter().try_for_each(|item| items.check(*item)),
             (FitKind::Map(values), Value::Object(entries)) => {
                 entries.iter().try_for_each(|entry| values.check(entry.value).map_err(|failed| failed.under(entry.key)))
             }
@@ -108,7 +123,7 @@ impl FitKind {
     fn name(&self) -> &'static str {
         match self {
             Self::Scalar(scalar) => scalar.name(),
-            Self::List(_) => "list",
+            Self::List(..) => "list",
             Self::Map(_) => "map",
             Self::Object { .. } => "object",
         }

@@ -61,6 +61,13 @@ impl KeyedList {
             Shape::Scalar(Scalar::Any) => {}
             shape => return Err(format!("the items of the list must be objects, not of type {}", shape.name())),
         }
+        if let (None, Some(values)) = (value, map_side.element(map))
+            && map_side.child(values, key).is_some()
+        {
+            return Err(format!(
+                "the values of the map have a field {key} too, which would be hidden: choose another key"
+            ));
+        }
         match shape_of_element(map_side, map) {
             Shape::Object | Shape::Map | Shape::Scalar(Scalar::Any) => {}
             _ if value.is_some() => {}
@@ -72,24 +79,31 @@ impl KeyedList {
         Ok(Self { key: key.into(), key_type, value: value.map(Into::into) })
     }
 
+    /// The map of a list, or the list of a map, which has the shape `source`.
     pub(super) fn convert<'a>(
         &'a self,
         value: Value<'a>,
         old: Option<(Value<'a>, Value<'a>)>,
+        source: &Fit,
         arena: &'a Arena,
     ) -> Result<Value<'a>, Failed> {
-        match value {
-            Value::Array(items) => Ok(self.map_of(items, arena)),
-            Value::Object(entries) => {
-                let old = old.and_then(|(_, list)| list.as_array()).unwrap_or_default();
-                self.list_of(entries, old, arena)
+        match (value, old) {
+            (Value::Array(items), Some((Value::Array(was), Value::Object(old)))) => {
+                let entries = self.entries(items, arena);
+                Ok(Value::Object(arena.slice(&self.with_unsaid(entries, items, (was, old), source, arena))))
             }
-            value => Err(wrong_type("list or map", value)),
+            (Value::Array(items), _) => Ok(Value::Object(arena.slice(&self.entries(items, arena)))),
+            (Value::Object(entries), old) => {
+                let (was, old) = old.unwrap_or((Value::Null, Value::Null));
+                let old = (was.as_object().unwrap_or_default(), old.as_array().unwrap_or_default());
+                self.list_of(entries, old, source.element(), arena)
+            }
+            (value, _) => Err(wrong_type("list or map", value)),
         }
     }
 
     /// The map of a list: of several items with one key, the last.
-    fn map_of<'a>(&'a self, items: &'a [Value<'a>], arena: &'a Arena) -> Value<'a> {
+    fn entries<'a>(&'a self, items: &'a [Value<'a>], arena: &'a Arena) -> Vec<Entry<'a>> {
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(items.len());
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(items.len());
         for item in items {
@@ -102,17 +116,51 @@ impl KeyedList {
                 }
             }
         }
-        Value::Object(arena.slice(&entries))
+        entries
+    }
+
+    /// The map of a list, with those parts of the old one that the list cannot say.
+    fn with_unsaid<'a>(
+        &'a self,
+        mut entries: Vec<Entry<'a>>,
+        items: &'a [Value<'a>],
+        (was, old): (&'a [Value<'a>], &'a [Entry<'a>]),
+        list: &Fit,
+        arena: &'a Arena,
+    ) -> Vec<Entry<'a>> {
+        let said = list.element().and_then(|item| self.value.as_ref().map_or(Some(item), |value| item.under(value)));
+        let Some(said) = said else { return entries };
+        let was = self.entries(was, arena);
+        let (was, before) = (by_key(&was), by_key(old));
+        for entry in &mut entries {
+            let Some(old) = find(&before, entry.key) else { continue };
+            entry.value = with_unsaid(entry.value, find(&was, entry.key), old, said, arena);
+            // In the list, a field of this name is the key.
+            if let (None, Some(hidden), Value::Object(fields)) = (&self.value, old.get(&self.key), entry.value) {
+                let hidden = Entry { key: &self.key, value: hidden };
+                entry.value = Value::Object(arena.slice(&[fields, &[hidden]].concat()));
+            }
+        }
+        // Of a null that it cannot say, the list has the key.
+        let is_hidden = |entry: &&Entry<'a>| entry.value.is_null() && !said.is_nullable();
+        if old.iter().any(|entry| is_hidden(&entry)) {
+            let shown: HashSet<&str> = entries.iter().map(|entry| entry.key).collect();
+            let keys: HashSet<&str> = items.iter().filter_map(|item| self.key_of(*item)).collect();
+            let is_kept = |entry: &&Entry<'a>| keys.contains(entry.key) && !shown.contains(entry.key);
+            entries.extend(old.iter().filter(is_hidden).filter(is_kept));
+        }
+        entries
     }
 
     /// The list of a map: what was there before keeps its place, with what the map does not show.
     fn list_of<'a>(
         &'a self,
         entries: &'a [Entry<'a>],
-        old: &'a [Value<'a>],
+        (was, old): (&'a [Entry<'a>], &'a [Value<'a>]),
+        said: Option<&Fit>,
         arena: &'a Arena,
     ) -> Result<Value<'a>, Failed> {
-        let sorted = by_key(entries);
+        let (sorted, was) = (by_key(entries), by_key(was));
         // Where the item of a key is that the map shows, or would.
         let mut shown: HashMap<&str, usize> = HashMap::with_capacity(old.len());
         let mut hidden: HashMap<&str, usize> = HashMap::new();
@@ -126,8 +174,14 @@ impl KeyedList {
         for (position, item) in old.iter().enumerate() {
             let key = self.key_of(*item);
             let place = key.and_then(|key| shown.get(key).or_else(|| hidden.get(key)));
-            match key.and_then(|key| find(&sorted, key)) {
-                Some(value) if place == Some(&position) => items.push(self.changed(*item, value, arena)?),
+            match key.and_then(|key| Some((key, find(&sorted, key)?))) {
+                Some((key, value)) if place == Some(&position) => {
+                    let value = match (self.shown(*item, arena), said) {
+                        (Some((_, old)), Some(said)) => with_unsaid(value, find(&was, key), old, said, arena),
+                        _ => value,
+                    };
+                    items.push(self.changed(*item, value, arena)?);
+                }
                 Some(_) => items.push(*item),
                 None if key.is_some_and(|key| shown.contains_key(key)) => {}
                 None => items.push(*item),
@@ -139,38 +193,6 @@ impl KeyedList {
             }
         }
         Ok(Value::Array(arena.slice(&items)))
-    }
-
-    /// A list or map with those parts of what was there before that the other side cannot say.
-    pub(super) fn with_unsaid<'a>(&self, new: Value<'a>, old: Value<'a>, said: &Fit, arena: &'a Arena) -> Value<'a> {
-        // With a field as the value, the map says all that there is of an item, or the list keeps the item as it is.
-        if self.value.is_some() {
-            return new;
-        }
-        match (new, old) {
-            (Value::Object(entries), Value::Object(old)) => {
-                let old = by_key(old);
-                Value::Object(arena.slice_from(entries.iter().map(|entry| {
-                    let old = find(&old, entry.key);
-                    let value = old.map_or(entry.value, |old| with_unsaid(entry.value, old, said, arena));
-                    Entry { key: entry.key, value }
-                })))
-            }
-            (Value::Array(items), Value::Array(old)) => {
-                // Which of several items with one key is meant cannot be said.
-                let mut by_key: HashMap<&str, Option<Value<'a>>> = HashMap::new();
-                for item in old {
-                    if let Some(key) = self.key_of(*item) {
-                        by_key.entry(key).and_modify(|item| *item = None).or_insert(Some(*item));
-                    }
-                }
-                Value::Array(arena.slice_from(items.iter().map(|item| {
-                    let old = self.key_of(*item).and_then(|key| by_key.get(key).copied().flatten());
-                    old.map_or(*item, |old| with_unsaid(*item, old, said, arena))
-                })))
-            }
-            (new, _) => new,
-        }
     }
 
     fn key_of<'a>(&self, item: Value<'a>) -> Option<&'a str> {

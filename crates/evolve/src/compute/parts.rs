@@ -1,22 +1,21 @@
-//! Parts of objects that only one spelling has: they are left out of the other, and stay when it is changed.
+//! Parts of values that only one spelling has: they are left out of the other, and stay when it is changed.
 
 use wheelwright_document::{Arena, Entry, Value};
 
 use super::fit::Fit;
+use crate::lens::{by_key, find, match_items};
 
-/// A value without the fields that its field does not have; what is of another shape is as it was.
+/// A value without what its field cannot say: fields that it does not have, and nulls. What is of another shape is as it was,
+/// and so is null in a list, where the place of every other item counts.
 pub(super) fn pruned<'a>(value: Value<'a>, fit: &Fit, arena: &'a Arena) -> Value<'a> {
     match (value, fit.element()) {
-        (Value::Object(entries), Some(values)) => Value::Object(arena.slice_from(
-            entries.iter().map(|entry| Entry { key: entry.key, value: pruned(entry.value, values, arena) }),
-        )),
         (Value::Array(items), Some(item)) => {
             Value::Array(arena.slice_from(items.iter().map(|value| pruned(*value, item, arena))))
         }
-        (Value::Object(entries), None) if fit.is_closed() => {
-            let known = entries.iter().filter_map(|entry| {
-                let value = pruned(entry.value, fit.under(entry.key)?, arena);
-                Some(Entry { key: entry.key, value })
+        (Value::Object(entries), _) => {
+            let known = entries.iter().filter(|entry| fit.says(entry)).map(|entry| {
+                let value = fit.under(entry.key).map_or(entry.value, |fit| pruned(entry.value, fit, arena));
+                Entry { key: entry.key, value }
             });
             Value::Object(arena.slice(&known.collect::<Vec<_>>()))
         }
@@ -24,22 +23,39 @@ pub(super) fn pruned<'a>(value: Value<'a>, fit: &Fit, arena: &'a Arena) -> Value
     }
 }
 
-/// A new value with those fields of the old one that the spelling which it was made of cannot say.
-pub(super) fn with_unsaid<'a>(new: Value<'a>, old: Value<'a>, said: &Fit, arena: &'a Arena) -> Value<'a> {
-    let (Value::Object(entries), Value::Object(old)) = (new, old) else { return new };
-    if !said.is_closed() {
-        return new;
+/// A new value with those parts of the old one that the spelling which it is made of cannot say, where what they are in is
+/// still there. `was` is what that spelling was, if it is known.
+pub(super) fn with_unsaid<'a>(
+    new: Value<'a>,
+    was: Option<Value<'a>>,
+    old: Value<'a>,
+    said: &Fit,
+    arena: &'a Arena,
+) -> Value<'a> {
+    match (new, old, said.element()) {
+        (Value::Object(entries), Value::Object(old), _) => {
+            let was = by_key(was.and_then(Value::as_object).unwrap_or_default());
+            let (before, now) = (by_key(old), by_key(entries));
+            let changed = entries.iter().map(|entry| {
+                let value = match (find(&before, entry.key), said.under(entry.key)) {
+                    (Some(old), Some(said)) => with_unsaid(entry.value, find(&was, entry.key), old, said, arena),
+                    _ => entry.value,
+                };
+                Entry { key: entry.key, value }
+            });
+            let unsaid = old.iter().filter(|entry| !said.says(entry) && find(&now, entry.key).is_none());
+            Value::Object(arena.slice(&changed.chain(unsaid.copied()).collect::<Vec<_>>()))
+        }
+        (Value::Array(items), Value::Array(old), Some(said_item)) => {
+            let was = was.and_then(Value::as_array).filter(|was| was.len() == old.len());
+            // Where it is not known which item was which, it is what can be said of the old ones.
+            let was = was.unwrap_or_else(|| arena.slice_from(old.iter().map(|old| pruned(*old, said_item, arena))));
+            let items = items.iter().zip(match_items(items, was, said.keys())).map(|(item, matched)| match matched {
+                Some(at) => with_unsaid(*item, Some(was[at]), old[at], said_item, arena),
+                None => *item,
+            });
+            Value::Array(arena.slice(&items.collect::<Vec<_>>()))
+        }
+        (new, ..) => new,
     }
-    let before = |key: &str| old.iter().find(|entry| entry.key == key).map(|entry| entry.value);
-    let changed = entries.iter().map(|entry| {
-        let value = match (before(entry.key), said.under(entry.key)) {
-            (Some(old), Some(said)) => with_unsaid(entry.value, old, said, arena),
-            _ => entry.value,
-        };
-        Entry { key: entry.key, value }
-    });
-    let is_unsaid =
-        |entry: &&Entry<'a>| said.under(entry.key).is_none() && entries.iter().all(|known| known.key != entry.key);
-    let all: Vec<_> = changed.chain(old.iter().filter(is_unsaid).copied()).collect();
-    Value::Object(arena.slice(&all))
 }

@@ -102,8 +102,10 @@ impl Single {
             Direction::Up => (&self.from, &self.to),
             Direction::Down => (&self.to, &self.from),
         };
-        // Most common, and what it gives fits: the shortest way.
-        if let (How::Duration, [], None, false) = (&self.how, &self.within[..], old, value.is_null()) {
+        // Most common, and what it gives to such a field fits: the shortest way.
+        if let (How::Duration, [], None, false) = (&self.how, &self.within[..], old, value.is_null())
+            && matches!(target.scalar(), Scalar::String | Scalar::Integer | Scalar::Number)
+        {
             return scalar::duration(value, target, context.arena).map(Some);
         }
         self.value(direction, &self.within, value, old, (source, target), context)
@@ -130,13 +132,9 @@ impl Single {
         let below = source.element().zip(target.element());
         match (within, value, below) {
             ([], value, _) => {
-                let mut result = self.how.convert(direction, value, old, target, context)?;
-                if self.how.has_parts()
-                    && let Some(whole) = result
-                {
-                    let known = pruned(whole, target, context.arena);
-                    let old = seen(old).map(|(_, result)| result);
-                    result = Some(self.how.with_unsaid(known, old, source, context.arena));
+                let mut result = self.how.convert(direction, value, old, (source, target), context)?;
+                if self.how.has_parts() {
+                    result = result.map(|whole| pruned(whole, target, context.arena));
                 }
                 if let Some(result) = result {
                     target.check(result)?;
@@ -282,7 +280,7 @@ impl How {
         direction: Direction,
         value: Value<'a>,
         old: Option<Past<'a>>,
-        target: &'a Fit,
+        (source, target): (&'a Fit, &'a Fit),
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
         let arena = context.arena;
@@ -293,12 +291,12 @@ impl How {
             Self::Text => scalar::text(value, target, arena).map(Some),
             Self::Values(values) => values.convert(direction, value, target, arena).map(Some),
             Self::Joined(delimiter) => joined(delimiter, value, target, arena).map(Some),
-            Self::OneItem(list_is) if *list_is == direction => Ok(Some(one_item(value, old, arena))),
+            Self::OneItem(list_is) if *list_is == direction => Ok(Some(one_item(value, old, source, arena))),
             Self::OneItem(_) => match value {
-                Value::Array(items) => Ok(items.first().copied()),
+                Value::Array(items) => Ok(items.first().map(|item| only_item(*item, old, source, arena))),
                 value => Err(wrong_type("list", value)),
             },
-            Self::KeyedList(keyed, _) => keyed.convert(value, seen(old), arena).map(Some),
+            Self::KeyedList(keyed, _) => keyed.convert(value, seen(old), source, arena).map(Some),
             Self::RenamedKeys(renamed) => renamed.convert(direction, value, seen(old), arena).map(Some),
             Self::Expression { up, down } => {
                 let computed = if direction == Direction::Up { up } else { down };
@@ -319,22 +317,6 @@ impl How {
     /// Whether it passes objects on as they are, some fields of which the other side may not have.
     fn has_parts(&self) -> bool {
         matches!(self, Self::OneItem(_) | Self::KeyedList(..))
-    }
-
-    /// What is made of a value of one side, with what that side cannot say of what was there before.
-    fn with_unsaid<'a>(&self, new: Value<'a>, old: Option<Value<'a>>, source: &Fit, arena: &'a Arena) -> Value<'a> {
-        let said = source.element();
-        match (self, new, old) {
-            (Self::OneItem(_), Value::Array([item, others @ ..]), Some(Value::Array([old, ..]))) => {
-                let item = with_unsaid(*item, *old, source, arena);
-                Value::Array(arena.slice(&[&[item], others].concat()))
-            }
-            (Self::OneItem(_), new, Some(old)) => said.map_or(new, |said| with_unsaid(new, old, said, arena)),
-            (Self::KeyedList(keyed, _), new, Some(old)) => {
-                said.map_or(new, |said| keyed.with_unsaid(new, old, said, arena))
-            }
-            (_, new, _) => new,
-        }
     }
 }
 
@@ -407,10 +389,20 @@ fn seen<'a>(old: Option<Past<'a>>) -> Option<(Value<'a>, Value<'a>)> {
 }
 
 /// The list of an item. Of a longer one only the first item is shown, and the others stay where they are.
-fn one_item<'a>(value: Value<'a>, old: Option<Past<'a>>, arena: &'a Arena) -> Value<'a> {
+fn one_item<'a>(value: Value<'a>, old: Option<Past<'a>>, said: &Fit, arena: &'a Arena) -> Value<'a> {
+    let item = match seen(old) {
+        Some((was, Value::Array([first, ..]))) => with_unsaid(value, Some(was), *first, said, arena),
+        _ => value,
+    };
     let others = old.map(|(was, list)| not_shown(was, list)).unwrap_or_default();
-    let items: Vec<_> = [value].iter().chain(others).copied().collect();
+    let items: Vec<_> = [item].iter().chain(others).copied().collect();
     Value::Array(arena.slice(&items))
+}
+
+/// The first item of a list, which is all that the other side shows of it.
+fn only_item<'a>(item: Value<'a>, old: Option<Past<'a>>, list: &Fit, arena: &'a Arena) -> Value<'a> {
+    let (Some((was, old)), Some(said)) = (seen(old), list.element()) else { return item };
+    with_unsaid(item, was.as_array().and_then(|was| was.first().copied()), old, said, arena)
 }
 
 /// The items of a list that the side of the one item did not show. If it showed none, its writers took it away before, and

@@ -3,8 +3,10 @@
 //! - Nothing becomes nothing, and null is null where the other side can say it, else nothing.
 //! - What does not fit the fields of the other side is no result: then all of them are absent.
 //! - Where there was a value before, what did not change keeps its spelling and its place: items of lists, extra keys of
-//!   maps, items beside the one that is an object.
+//!   maps, items beside the one that is an object. What the side that is left did not show, and whose holder its writer did
+//!   not remove, is still there.
 
+mod hidden;
 mod maps;
 mod scalars;
 
@@ -12,7 +14,8 @@ use serde_json::{Map, Value as Json, json};
 use wheelwright_evolve::{Conversion, Direction, Scalar, Shape};
 
 use self::{
-    maps::{renamed_keys, to_list, to_map},
+    hidden::{kept, shown},
+    maps::{Keyed, renamed_keys},
     scalars::{go_duration, quantity, read, seconds, spelled},
 };
 use crate::{expression::Expression, matching::by_likeness, tree::Tree};
@@ -159,12 +162,8 @@ impl Converter {
         }
         if level == 0 {
             let mut result = self.one(direction, value, old, source, target)?;
-            if let (Conversion::OneItem | Conversion::KeyedList { .. }, Some(whole)) = (&self.with, &result) {
-                let known = pruned(target, whole);
-                result = Some(match seen(old) {
-                    Some((_, old)) => self.with_unsaid(known, old, source),
-                    None => known,
-                });
+            if let Conversion::OneItem | Conversion::KeyedList { .. } = &self.with {
+                result = result.map(|whole| shown(target, &whole));
             }
             let is_fit = result.as_ref().is_none_or(|result| fits(target.0, target.1, result));
             return is_fit.then_some(result);
@@ -201,10 +200,11 @@ impl Converter {
         direction: Direction,
         value: &Json,
         old: Option<Past<'_>>,
-        (source, own): (&Tree, usize),
+        said: (&Tree, usize),
         (target, to): (&Tree, usize),
     ) -> Option<Option<Json>> {
         let is_up = direction == Direction::Up;
+        let (source, own) = said;
         let (own, to, element) = (source.node(own), target.node(to), target.element(to));
         let is_text = to.shape == Shape::Scalar(Scalar::String);
         let may_be_text = is_text || to.shape == Shape::Scalar(Scalar::IntOrString);
@@ -244,20 +244,32 @@ impl Converter {
                 _ => return None,
             },
             Conversion::OneItem => match (value, own.shape) {
-                (value, Shape::Object) => [value].into_iter().chain(others(old)).cloned().collect(),
-                (Json::Array(items), _) => return Some(items.first().cloned()),
-                _ => return None,
-            },
-            Conversion::KeyedList { key, value: part } => match value {
-                Json::Array(items) => to_map(items, key, part.as_deref()),
-                Json::Object(map) => {
-                    let field = element.and_then(|item| target.child(item, key));
-                    let shape = field.map_or(Shape::Scalar(Scalar::String), |field| target.node(field).shape);
-                    let old = seen(old).and_then(|(_, list)| list.as_array());
-                    to_list(map, (key, shape), part.as_deref(), old)?
+                (value, Shape::Object) => {
+                    let first = seen(old).and_then(|(was, list)| Some((was, list.as_array()?.first()?)));
+                    let item = first.map_or(value.clone(), |(was, old)| kept(value.clone(), Some(was), old, said));
+                    [item].into_iter().chain(others(old).cloned()).collect()
+                }
+                (Json::Array(items), _) => {
+                    let said = (source, source.element(said.1)?);
+                    return Some(items.first().map(|item| match seen(old) {
+                        Some((was, old)) => kept(item.clone(), was.get(0), old, said),
+                        None => item.clone(),
+                    }));
                 }
                 _ => return None,
             },
+            Conversion::KeyedList { key, value: part } => {
+                let keyed = Keyed { key, part: part.as_deref() };
+                match value {
+                    Json::Array(items) => keyed.map(items, seen(old), said),
+                    Json::Object(map) => {
+                        let field = element.and_then(|item| target.child(item, key));
+                        let shape = field.map_or(Shape::Scalar(Scalar::String), |field| target.node(field).shape);
+                        keyed.list(map, shape, seen(old), (source, source.element(said.1)?))?
+                    }
+                    _ => return None,
+                }
+            }
             Conversion::RenamedKeys(pairs) => renamed_keys(pairs, is_up, value.as_object()?, seen(old)),
             Conversion::Expression { .. } => return self.expressions[usize::from(!is_up)][0].value(value).ok(),
             _ => return None,
@@ -281,41 +293,6 @@ impl Converter {
         let is_one = is_one && source.0.node(source.1).shape == Shape::Object;
         let items: Vec<Json> = others(old.filter(|_| is_one)).cloned().collect();
         (!items.is_empty()).then_some(Json::Array(items))
-    }
-
-    /// What is made of one spelling, with the parts of the old value that this spelling has no place for.
-    fn with_unsaid(&self, new: Json, old: &Json, source: (&Tree, usize)) -> Json {
-        let element = source.0.element(source.1);
-        match (&self.with, new, old) {
-            (Conversion::OneItem, Json::Array(mut items), Json::Array(old)) => {
-                if let (Some(first), Some(old)) = (items.first_mut(), old.first()) {
-                    *first = unsaid(first.clone(), old, source);
-                }
-                Json::Array(items)
-            }
-            (Conversion::OneItem, new, old) => element.map_or(new.clone(), |item| unsaid(new, old, (source.0, item))),
-            (Conversion::KeyedList { value: None, .. }, Json::Object(map), Json::Object(old)) => {
-                let Some(item) = element else { return Json::Object(map) };
-                let value = |key: &str, value: Json| match old.get(key) {
-                    Some(old) => unsaid(value, old, (source.0, item)),
-                    None => value,
-                };
-                map.into_iter().map(|(key, new)| (key.clone(), value(&key, new))).collect()
-            }
-            (Conversion::KeyedList { key, value: None }, Json::Array(items), Json::Array(old)) => {
-                let Some(values) = element else { return Json::Array(items) };
-                let key_of = |item: &Json| item.get(&**key).and_then(spelled);
-                let item = |item: Json| {
-                    let mut same = old.iter().filter(|old| key_of(old).is_some() && key_of(old) == key_of(&item));
-                    match (same.next(), same.next()) {
-                        (Some(old), None) => unsaid(item, old, (source.0, values)),
-                        _ => item,
-                    }
-                };
-                items.into_iter().map(item).collect()
-            }
-            (_, new, _) => new,
-        }
     }
 }
 
@@ -342,48 +319,6 @@ fn told_apart(level: usize, (was, old): (&Json, &Json), (is, new): (&Json, &Json
         _ if level == 0 && old == new => json!({"something": "else"}),
         _ => old.clone(),
     }
-}
-
-/// Whether an object has declared fields and no others.
-fn is_closed((tree, node): (&Tree, usize)) -> bool {
-    tree.node(node).shape == Shape::Object && !tree.node(node).keeps_unknown
-}
-
-/// A value without what its field has no place for.
-fn pruned((tree, node): (&Tree, usize), value: &Json) -> Json {
-    match (value, tree.node(node).shape, tree.element(node)) {
-        (Json::Object(entries), Shape::Map, Some(values)) => {
-            entries.iter().map(|(key, value)| (key.clone(), pruned((tree, values), value))).collect()
-        }
-        (Json::Array(items), Shape::List, Some(item)) => {
-            items.iter().map(|value| pruned((tree, item), value)).collect()
-        }
-        (Json::Object(entries), Shape::Object, _) if is_closed((tree, node)) => entries
-            .iter()
-            .filter_map(|(key, value)| Some((key.clone(), pruned((tree, tree.child(node, key)?), value))))
-            .collect(),
-        _ => value.clone(),
-    }
-}
-
-/// A new object with what the old one had and a spelling has no place for.
-fn unsaid(new: Json, old: &Json, said: (&Tree, usize)) -> Json {
-    let (Json::Object(mut entries), Json::Object(old)) = (new.clone(), old) else { return new };
-    if !is_closed(said) {
-        return new;
-    }
-    for (key, value) in old {
-        match (entries.get(key).cloned(), said.0.child(said.1, key)) {
-            (Some(new), Some(child)) => {
-                entries.insert(key.clone(), unsaid(new, value, (said.0, child)));
-            }
-            (None, None) => {
-                entries.insert(key.clone(), value.clone());
-            }
-            _ => {}
-        }
-    }
-    Json::Object(entries)
 }
 
 /// What the hooks of random kinds do.

@@ -78,13 +78,14 @@ impl<'v> Writer<'v> {
             (Type::Object(object), value) => self.edit_object(object, value, tape),
             (Type::List(element, _), Json::Array(items)) => {
                 let at = tape.pick(items.len());
-                match tape.pick(5) {
+                match tape.pick(6) {
                     0 if !items.is_empty() => {
                         items.remove(at);
                     }
                     1 => items.insert(at, self.value_of(element, tape)),
                     2 => items.reverse(),
                     3 if !items.is_empty() => items.rotate_left(1),
+                    4 if !items.is_empty() => items.push(items[at].clone()),
                     _ if !items.is_empty() => self.edit_value(element, &mut items[at], tape),
                     _ => items.push(self.value_of(element, tape)),
                 }

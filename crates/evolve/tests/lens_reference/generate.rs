@@ -48,11 +48,13 @@ pub(crate) enum Focus {
     ComputedInLists,
     /// The same in a spec and a status, written apart.
     ComputedInParts,
+    /// Objects that are items of lists or values of maps in other versions, with parts that only one spelling has.
+    ComputedObjects,
 }
 
 impl Focus {
     pub(crate) fn computes(self) -> bool {
-        matches!(self, Self::Computed | Self::ComputedInLists | Self::ComputedInParts)
+        matches!(self, Self::Computed | Self::ComputedInLists | Self::ComputedInParts | Self::ComputedObjects)
     }
 
     pub(crate) fn has_parts(self) -> bool {
@@ -68,7 +70,8 @@ impl fmt::Debug for Numbers {
 }
 
 pub(crate) fn numbers(focus: Focus) -> impl Strategy<Value = Numbers> {
-    let edits = vec(vec(any::<u16>(), 0..12), 1..5);
+    let length = if focus == Focus::ComputedObjects { 6..30 } else { 0..12 };
+    let edits = vec(vec(any::<u16>(), length), 1..5);
     (vec(any::<u16>(), 0..40), vec(edits, 1..4), vec((any::<u8>(), any::<u8>(), vec(any::<u16>(), 0..30)), 1..7))
         .prop_map(move |(base, steps, writes)| Numbers { focus, base, steps, writes })
 }

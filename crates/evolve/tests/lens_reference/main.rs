@@ -67,6 +67,11 @@ fn the_lens_is_what_its_rules_say_about_computed_fields_of_spec_and_status() {
     hold(Focus::ComputedInParts);
 }
 
+#[test]
+fn the_lens_is_what_its_rules_say_about_computed_objects() {
+    hold(Focus::ComputedObjects);
+}
+
 /// Holds random kinds against the model and the laws: a third of the usual cases, which are still seconds, since a case is
 /// a kind with all its hubs and several writes.
 #[expect(clippy::print_stdout, reason = "says how many cases there were")]

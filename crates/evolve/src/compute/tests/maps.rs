@@ -81,6 +81,31 @@ fn without_a_value_field_the_rest_of_the_item_is_the_value() {
 }
 
 #[test]
+fn an_item_of_a_list_in_a_value_is_known_by_its_keys_and_keeps_what_the_map_does_not_show() {
+    let map = |ports: &str, item: &str| {
+        let of =
+            |port: &str| format!("{ports}, items: {{type: object, properties: {{port: {{type: integer}}{port}}}}}");
+        let rest = |port: &str| format!("{item}type: object, properties: {{ports: {{{}}}", of(port));
+        let list = format!("{{type: array, items: {{{}, id: {{type: string}}}}}}}}", rest(", note: {type: string}"));
+        let map = format!("{{type: object, additionalProperties: {{{}}}}}}}", rest(", size: {type: integer}"));
+        single(&list, &map, Conversion::KeyedList { key: "id".into(), value: None })
+    };
+    let keyed = "type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [port]";
+    let list = r#"[{"id":"a","ports":[{"port":1,"note":"x"},{"port":2,"note":"y"}]}]"#;
+    let shown = r#"{"a":{"ports":[{"port":1},{"port":2}]}}"#;
+    let edited = r#"{"a":{"ports":[{"port":3},{"port":2}]}}"#;
+    // Without keys, the one item that is not as before is known by its place.
+    for (ports, note) in [(keyed, ""), ("type: array", r#","note":"x""#)] {
+        for item in ["", "x-kubernetes-preserve-unknown-fields: true, "] {
+            let map = map(ports, item);
+            assert_eq!(map.up(list), shown);
+            let expected = format!(r#"[{{"id":"a","ports":[{{"port":3{note}}},{{"port":2,"note":"y"}}]}}]"#);
+            assert_eq!(map.convert(Direction::Down, edited, Some((shown, list))), expected);
+        }
+    }
+}
+
+#[test]
 fn fields_are_entries_of_a_map_and_what_is_no_field_stays_there() {
     let fields = "cpu: {type: string}, memory: {type: string, nullable: true}";
     let entries = || Conversion::Entries(vec!["cpu".into(), "mem".into()]);

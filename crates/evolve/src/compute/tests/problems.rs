@@ -52,6 +52,10 @@ fn a_converter_is_refused_where_it_does_not_fit_the_shapes() {
     is(keyed("n", Some("x")), map, objects, "the items of the list have no field x");
     is(keyed("o", None), objects, map, "o cannot be the key: it is of type object");
     is(keyed("n", None), objects, map, "without `value`, the values of the map must be objects, not of type string");
+    let named = "object, additionalProperties: {type: object, properties: {n: {type: string}}}";
+    let hidden = "the values of the map have a field n too, which would be hidden: choose another key";
+    is(keyed("n", None), objects, named, hidden);
+    is(keyed("n", None), named, objects, hidden);
     is(
         keyed("n", None),
         objects,

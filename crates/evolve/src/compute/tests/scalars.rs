@@ -38,6 +38,9 @@ fn durations_are_seconds() {
     let exact = single(NUMBER, STRING, Conversion::DurationSeconds);
     exact.is_both_ways(&[("1.5", "\"1.5s\""), ("0.02", "\"20ms\""), ("-90.25", "\"-1m30.25s\""), ("1e-9", "\"1ns\"")]);
     exact.is_up(&[("0.0000000019", "\"1ns\"")]);
+
+    let whole = single(INT_OR_STRING, "{x-kubernetes-preserve-unknown-fields: true}", Conversion::DurationSeconds);
+    whole.is_down(&[("\"1500ms\"", "failed: 1.5 is not a whole number")]);
 }
 
 #[test]

@@ -87,6 +87,29 @@ impl Editor {
         self.planned.push(Planned::Respelled { from: vec![field.identity], to, elements, how });
     }
 
+    /// A version of one field: an object, a list or a map of objects, in which objects are once more.
+    pub(super) fn object_to_respell(&mut self, tape: &mut Tape<'_>) -> Object {
+        let mut object = self.empty();
+        self.put(&mut object, "a".to_owned(), Type::String, tape);
+        self.put(&mut object, "b".to_owned(), Type::Integer, tape);
+        for name in ["a", "b"] {
+            let keys = object.fields.first().filter(|_| tape.chance(30)).map(|field| field.identity);
+            let inner = Box::new(Type::Object(object));
+            let shape = match tape.pick(4) {
+                0 => *inner,
+                1 => Type::Map(inner),
+                _ => Type::List(inner, keys.into_iter().collect()),
+            };
+            object = self.empty();
+            if name == "a" {
+                object.keeps_unknown = tape.chance(20);
+                self.put(&mut object, "b".to_owned(), Type::String, tape);
+            }
+            self.put(&mut object, name.to_owned(), shape, tape);
+        }
+        object
+    }
+
     /// Adds a derived field to an object, or takes one away that is derived from now on.
     pub(super) fn derive(&mut self, object: &mut Object, at: usize, tape: &mut Tape<'_>) {
         let (direction, field) = if object.fields.is_empty() || tape.chance(50) {
@@ -175,7 +198,7 @@ impl Editor {
                 0 => whole(Conversion::Text, Type::String),
                 _ => over(Expression::Not, Expression::Not, Type::Boolean),
             },
-            Type::Object(object) => whole(Conversion::OneItem, list(Type::Object(self.renewed(object)))),
+            Type::Object(object) => whole(Conversion::OneItem, list(Type::Object(self.renewed(object, tape)))),
             Type::List(element, _) => match &**element {
                 Type::String => match tape.pick(5) {
                     0 => whole(Conversion::Joined(",".into()), Type::String),
@@ -189,14 +212,15 @@ impl Editor {
                     _ => Some((How::With(values()), vec![list(Type::String)], vec![Step::Items])),
                 },
                 Type::Object(object) if tape.chance(40) => {
-                    whole(Conversion::OneItem, Type::Object(self.renewed(object)))
+                    whole(Conversion::OneItem, Type::Object(self.renewed(object, tape)))
                 }
                 Type::Object(object) => {
-                    let mut rest = self.renewed(object);
-                    rest.keeps_unknown = false;
-                    let key = rest.fields.iter().position(|field| matches!(field.shape, Type::String))?;
+                    let mut rest = self.renewed(object, tape);
+                    let is_text = |field: &Field| matches!(field.shape, Type::String);
+                    let key = rest.fields.iter().position(|field| object.field(&field.name).is_some_and(is_text))?;
                     let key = rest.fields.remove(key).name;
-                    let part = rest.fields.first().filter(|_| rest.fields.len() == 1 && tape.chance(60)).cloned();
+                    let part = rest.fields.first().filter(|part| object.field(&part.name).is_some());
+                    let part = part.filter(|_| rest.fields.len() == 1 && tape.chance(60)).cloned();
                     let value = part.as_ref().map(|part| part.name.as_str().into());
                     let with = Conversion::KeyedList { key: key.as_str().into(), value };
                     let inner = part.map_or(Type::Object(rest), |part| part.shape);
@@ -225,8 +249,8 @@ impl Editor {
                     whole(with, list(Type::Object(item)))
                 }
                 (Type::Object(object), _) => {
-                    let mut item = self.renewed(object);
-                    let key = item.free_name(tape)?;
+                    let mut item = self.renewed(object, tape);
+                    let key = item.free_name(tape).filter(|name| object.field(name).is_none())?;
                     self.put(&mut item, key.clone(), Type::String, tape);
                     whole(Conversion::KeyedList { key: key.as_str().into(), value: None }, list(Type::Object(item)))
                 }
@@ -236,24 +260,34 @@ impl Editor {
         }
     }
 
-    /// The same object with fields of their own.
-    fn renewed(&mut self, object: &Object) -> Object {
+    /// The same object with fields of their own, some of which only the one has, or only the other.
+    fn renewed(&mut self, object: &Object, tape: &mut Tape<'_>) -> Object {
         let mut renewed = Object { union: false, discriminator: None, ..self.empty() };
-        renewed.keeps_unknown = object.keeps_unknown;
+        renewed.keeps_unknown = object.keeps_unknown != tape.chance(10);
         for field in &object.fields {
+            // They must have one in common.
+            if !renewed.fields.is_empty() && tape.chance(20) {
+                continue;
+            }
             let identity = self.identity();
-            let shape = self.renewed_shape(&field.shape);
-            renewed.fields.push(Field { identity, shape, default: None, ..field.clone() });
+            let shape = self.renewed_shape(&field.shape, tape);
+            let nullable = field.nullable != tape.chance(10);
+            renewed.fields.push(Field { identity, shape, nullable, default: None, ..field.clone() });
+        }
+        let name = renewed.free_name(tape).filter(|name| object.field(name).is_none() && tape.chance(50));
+        if let Some(name) = name {
+            self.put(&mut renewed, name, Type::Integer, tape);
         }
         renewed
     }
 
-    fn renewed_shape(&mut self, shape: &Type) -> Type {
+    fn renewed_shape(&mut self, shape: &Type, tape: &mut Tape<'_>) -> Type {
         match shape {
-            Type::Object(object) => Type::Object(self.renewed(object)),
-            Type::List(element, _) => Type::List(Box::new(self.renewed_shape(element)), Vec::new()),
-            Type::Map(element) => Type::Map(Box::new(self.renewed_shape(element))),
-            Type::Nullable(shape) => Type::Nullable(Box::new(self.renewed_shape(shape))),
+            Type::Object(object) => Type::Object(self.renewed(object, tape)),
+            Type::List(element, _) => Type::List(Box::new(self.renewed_shape(element, tape)), Vec::new()),
+            Type::Map(element) => Type::Map(Box::new(self.renewed_shape(element, tape))),
+            Type::Nullable(shape) if tape.chance(20) => self.renewed_shape(shape, tape),
+            Type::Nullable(shape) => Type::Nullable(Box::new(self.renewed_shape(shape, tape))),
             scalar => scalar.clone(),
         }
     }

@@ -33,6 +33,9 @@ impl Editor {
             }
             return root;
         }
+        if self.focus == Focus::ComputedObjects {
+            return self.object_to_respell(tape);
+        }
         let mut inner = self.object(tape, 2);
         let shape = if self.focus == Focus::Unions {
             inner.union = true;
@@ -101,6 +104,13 @@ impl Editor {
 
     pub(super) fn edit(&mut self, root: &mut Object, tape: &mut Tape<'_>) {
         let is_narrow = !matches!(self.focus, Focus::Anything | Focus::Unknown | Focus::Computed);
+        // Other edits of what is in the object would mostly leave nothing of it to be told apart.
+        if self.focus == Focus::ComputedObjects && !root.fields.is_empty() && tape.chance(80) {
+            if self.planned.is_empty() {
+                self.respell(root, 0, tape);
+            }
+            return;
+        }
         let kind = if is_narrow && tape.chance(40) { tape.pick(2) } else { tape.pick(14) };
         if self.focus == Focus::Lists && kind == 10 {
             return toggle_key(root, tape);
