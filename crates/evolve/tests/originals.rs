@@ -360,12 +360,10 @@ fn a_field_of_free_values_that_is_named_like_the_key_stays() {
             "name":{"type":"string"},"size":{"type":"integer"}}}}"#,
     ];
     let edited = r#"{"users":[{"name":"a","size":2}]}"#;
-    respelled(
-        FREE,
-        KEYED,
-        &[("v1", r#"{"users":{"a":{"size":1,"name":"Alice"}}}"#), ("v2", edited)],
-        [r#"{"users":{"a":{"size":2,"name":"Alice"}}}"#, edited],
-    );
+    for name in [r#""Alice""#, "null"] {
+        let free = |size: usize| format!(r#"{{"users":{{"a":{{"size":{size},"name":{name}}}}}}}"#);
+        respelled(FREE, KEYED, &[("v1", &free(1)), ("v2", edited)], [&free(2), edited]);
+    }
 }
 
 #[test]

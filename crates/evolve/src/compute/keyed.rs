@@ -136,7 +136,9 @@ impl KeyedList {
             let Some(old) = find(&before, entry.key) else { continue };
             entry.value = with_unsaid(entry.value, find(&was, entry.key), old, said, arena);
             // In the list, a field of this name is the key.
-            if let (None, Some(hidden), Value::Object(fields)) = (&self.value, old.get(&self.key), entry.value) {
+            if let (None, Some(hidden), Value::Object(fields)) = (&self.value, old.get(&self.key), entry.value)
+                && entry.value.get(&self.key).is_none()
+            {
                 let hidden = Entry { key: &self.key, value: hidden };
                 entry.value = Value::Object(arena.slice(&[fields, &[hidden]].concat()));
             }
