@@ -2,7 +2,7 @@
 
 use proptest::{
     prelude::*,
-    test_runner::{TestCaseError, TestCaseResult},
+    test_runner::{RngSeed, TestCaseError, TestCaseResult},
 };
 use serde_json::{Value as Json, json};
 use wheelwright_document::{Arena, Value, decode, encode};
@@ -47,10 +47,14 @@ proptest! {
     }
 }
 
-/// A quarter of the usual cases for each test: a case is a kind with all its hubs.
+/// A quarter of the usual cases for each test: a case is a kind with all its hubs. What is rare is looked for by whoever
+/// asks for many cases, as `cargo xtask test --full` does; a run that is to tell whether a change is good says the same
+/// every time.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: usual.cases / 4, max_shrink_iters: 4_000, failure_persistence: None, ..usual }
+    let is_search = std::env::var_os("PROPTEST_CASES").is_some();
+    let rng_seed = if is_search { usual.rng_seed } else { RngSeed::Fixed(7) };
+    ProptestConfig { cases: usual.cases / 4, max_shrink_iters: 4_000, failure_persistence: None, rng_seed, ..usual }
 }
 
 fn agree(numbers: &Numbers) -> TestCaseResult {

@@ -192,3 +192,25 @@ fn another_spelling_of_what_follows_is_no_input_of_it() {
         assert!(same(loaded.stored.get("l").unwrap(), expected), "{loaded:?}");
     });
 }
+
+#[test]
+fn what_is_said_to_be_absent_at_the_end_of_a_chain_goes_when_the_fact_changes() {
+    let versions = &[("v1", "a: {type: string}"), ("v2", "a: {type: integer}"), ("v3", "a: {type: string}")];
+    let changes = "{v2: {converted: {a: {with: durationSeconds}}, derived: {down: {a: \"'x'\"}}}, \
+        v3: {converted: {a: {with: durationSeconds}}}}";
+    Case::run(versions, changes, |case| {
+        let document = |version: &str, fields: &str| {
+            let text = format!(r#"{{"apiVersion":"{version}","kind":"Test","metadata":{{"name":"t"}}{fields}}}"#);
+            document(case.arena.text(&text), case.arena)
+        };
+        let (carry, v1) = (&case.carries[2], case.kind.version("v1").unwrap());
+        let put =
+            |version, document, old| carry.lenses.put(version, document, old, crate::Part::Whole, case.arena).unwrap();
+        let stored = put(v1, document("v1", ""), None);
+        let served = carry.unload(stored, case.arena).unwrap();
+        let edited = document("v3", r#","a":"no duration""#);
+        let expected = put(carry.lenses.hub(), edited, Some(stored));
+        let loaded = carry.load(with_annotations_of(edited, served, case.arena), case.arena).stored;
+        assert!(same(loaded, expected), "{stored:?} is served as {served:?} and loads as {loaded:?}");
+    });
+}

@@ -90,7 +90,7 @@ impl<'a> Resolve<'a> {
     }
 
     /// Guards all that originals are computed by way of: it may come out as it was, although the hub's spelling has changed.
-    fn guard_the_way(&mut self, mut guarded: Vec<usize>, slots: &Slots<'a>, guards: &mut Vec<Entry<'a>>) {
+    pub(super) fn guard_the_way(&mut self, mut guarded: Vec<usize>, slots: &Slots<'a>, guards: &mut Vec<Entry<'a>>) {
         let ways = &self.scope.computed.all.links;
         let mut at = 0;
         while at < guarded.len() {

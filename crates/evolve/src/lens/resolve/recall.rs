@@ -97,8 +97,8 @@ impl<'a> Resolve<'a> {
         slots: &Slots<'a>,
         is_told_anyway: &dyn Fn(usize) -> bool,
     ) -> Vec<Entry<'a>> {
-        let mut guards = Vec::new();
-        for way in &self.scope.computed.all.links {
+        let (mut guards, mut guarded) = (Vec::new(), Vec::new());
+        for (position, way) in self.scope.computed.all.links.iter().enumerate() {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let holds_bag = |slot: &usize| matches!(slots.values[*slot], Slot::Value(value) if has_bag(value));
@@ -116,9 +116,12 @@ impl<'a> Resolve<'a> {
                 let sources = self.read(near, slots);
                 if is_told || sources.iter().any(Option::is_some) {
                     guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
+                    guarded.push(position);
                 }
             }
         }
+        self.guard_the_way(guarded, slots, &mut guards);
+        guards.retain(|entry| slots.guard(entry.key).is_none());
         guards
     }
 
