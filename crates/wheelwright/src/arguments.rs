@@ -355,7 +355,7 @@ pub(crate) struct Convert {
     #[arg(long, conflicts_with_all = ["explain", "compact"])]
     pub(crate) lines: bool,
     /// Instead of converting, write what is left of a document when a client of this version reads it and writes it
-    /// back unchanged.
+    /// back unchanged; needs --lines.
     #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
     pub(crate) via: Option<String>,
 }
