@@ -145,7 +145,7 @@ pub fn lacking_in_old_records(
 }
 
 /// The object of a field, if it or something above it is optional and not filled in.
-fn object_that_may_lack(history: &History, side: &Side<'_>, node: NodeIndex) -> Option<Selector> {
+pub(crate) fn object_that_may_lack(history: &History, side: &Side<'_>, node: NodeIndex) -> Option<Selector> {
     let is_sure = |node: NodeIndex| {
         let frozen = side.version.id(node).and_then(|id| history.field(id).frozen.as_ref());
         !side.version.structure.is_field(node) || side.is_required(node) || frozen.is_some()

@@ -199,6 +199,10 @@ fn a_default_that_is_gone_is_a_note_where_readers_fill_it_in_all_the_same() {
     assert_eq!(told_of(with, without, "{}"), [same]);
     assert_eq!(told_of(without, without, "{v1: {default: {f: a}}}"), [same]);
     assert_eq!(told_of(with, without, "{v2: {default: {f: a}}}"), [""; 0]);
+    let within = "{type: object, properties: {f: {type: string}}}";
+    let moved = told_of(with, within, "{v2: {renamed: {f: f.f}}}");
+    let told = moved.iter().find(|told| told.contains("filled in for both")).unwrap();
+    assert!(told.contains("filled in for both, in v2 only where the object that it is in, f, is there ("), "{told}");
     assert_eq!(
         told_of(without, with, "{}"),
         ["warning the default of f is nothing in v1 and \"a\" in v2; readers of old records keep leaving it absent \
