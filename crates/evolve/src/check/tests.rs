@@ -381,6 +381,25 @@ fn two_versions_without_a_word_say_what_kubernetes_would_lose() {
 }
 
 #[test]
+fn what_probably_has_another_form_is_proposed_in_comments_and_not_said_to_be_gone() {
+    let told = |old: &str, new: &str| {
+        let case = Case::new(&format!(
+            "v1: {{type: object, properties: {{{old}}}}}\nv2: {{type: object, properties: {{{new}}}}}"
+        ));
+        let (a, b) = case.versions();
+        describe_additions([&lost_under_none(&case.declaration, &case.history, a, b)]).unwrap()
+    };
+    let (text, seconds) = ("timeout: {type: string}", "timeoutSeconds: {type: integer}");
+    let proposed = "timeout: {to: timeoutSeconds, with: durationSeconds}  \
+                    # likely: a text became seconds, or seconds a text, by their names";
+    assert_eq!(
+        told(&format!("{text}, old: {{type: boolean}}"), seconds),
+        format!("    v2:\n      # converted:\n      #   {proposed}\n      removed:\n      - old\n")
+    );
+    assert_eq!(told(text, seconds), format!("    # v2:\n    #   converted:\n    #     {proposed}\n"));
+}
+
+#[test]
 fn what_a_version_fills_in_is_stored_before_another_reads_it() {
     let case = Case::new(
         "v1: {type: object, properties: {replicas: {type: integer, default: 1}, port: {type: integer, default: 80}}}\n\
