@@ -108,8 +108,9 @@ fn link(
     problems: &mut Vec<Problem>,
 ) -> Option<Link> {
     let (old, new) = (history.version(before), history.version(index));
-    let from = fields(old, &respelled.from, problems);
-    let to = fields(new, &respelled.to, problems);
+    let word = respelled.with.item.word();
+    let from = fields(old, &respelled.from, word, problems);
+    let to = fields(new, &respelled.to, word, problems);
     let (from, to) = (from?, to?);
     let first = &respelled.from[0];
     let scope = old.element_of(from[0]);
@@ -140,9 +141,10 @@ fn link(
 fn fields(
     version: &VersionHistory,
     paths: &[Located<Selector>],
+    word: &str,
     problems: &mut Vec<Problem>,
 ) -> Option<Vec<NodeIndex>> {
-    let found: Vec<Option<NodeIndex>> = paths.iter().map(|at| field(version, at, problems)).collect();
+    let found: Vec<Option<NodeIndex>> = paths.iter().map(|at| field(version, at, word, problems)).collect();
     let found: Vec<NodeIndex> = found.into_iter().collect::<Option<_>>()?;
     for (position, node) in found.iter().enumerate() {
         let above = std::iter::successors(Some(*node), |at| version.structure.node(*at).parent).skip(1);
@@ -157,8 +159,13 @@ fn fields(
 }
 
 /// The field that a path leads to, whatever items or values of it are meant.
-fn field(version: &VersionHistory, at: &Located<Selector>, problems: &mut Vec<Problem>) -> Option<NodeIndex> {
-    find(&version.structure, at, &version.name, "converted", problems)?;
+fn field(
+    version: &VersionHistory,
+    at: &Located<Selector>,
+    word: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<NodeIndex> {
+    find(&version.structure, at, &version.name, word, problems)?;
     let found = version.structure.find_field(&at.item);
     if found.is_none() {
         let message = "the document itself cannot be converted, only fields of it";

@@ -121,7 +121,7 @@ fn expressions_over_a_value() {
     change.up("{any: [a, 1]}", "{}", &[("spec.count", "self", "wrong type")]);
     change.up("{any: 1.5}", "{}", &[("spec.count", "self", "1.5 is not a whole number")]);
     change.up("{any: 5}", "{count: 5}", &[]);
-    change.down("{size: 5}", "{}", &[("spec.list", "[['x']][self]", "no such key: 5")]);
+    change.down("{size: 5}", "{}", &[("spec.list", "[['x']][self]", "index out of range: 5")]);
     let items = vec!["abcdefghij"; 400].join(", ");
     change.up(&format!("{{list: [{items}]}}"), "{}", &[("spec.size", "self.all", "costs more than it may")]);
 }
@@ -151,6 +151,23 @@ fn several_fields_at_once() {
         "{rows: [{}, {}]}",
         &[("spec.rows[].at", "self.page * 9223372036854775807", "overflow")],
     );
+}
+
+#[test]
+fn what_is_absent_is_no_failure_and_what_is_not_in_a_computed_list_is_one() {
+    let change = Change {
+        old: "first: {type: string}, last: {type: string}",
+        new: "full: {type: string}",
+        changes: "reshaped:\n    - from: [spec.first, spec.last]\n      to: spec.full\n      \
+            up: {spec.full: self.spec.first + ' ' + self.spec.last}\n      \
+            down: {spec.first: \"self.spec.full.split(' ')[0]\", spec.last: \"self.spec.full.split(' ')[1]\"}",
+    };
+    change.down(
+        "{full: A}",
+        "{}",
+        &[("spec.first, spec.last", "self.spec.full.split(' ')[0]", "index out of range: 1, in a list of length 1")],
+    );
+    change.up("{first: A}", "{}", &[]);
 }
 
 #[test]

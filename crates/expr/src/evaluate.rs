@@ -162,7 +162,7 @@ impl<'a> Evaluator<'a> {
                 self.charge(cost)?;
                 match self.find(operand, name)? {
                     Some(value) => valid(value),
-                    None => Err(Failure::absent(name)),
+                    None => Err(Failure::lacking(operand, name)),
                 }
             }
             Code::OptionalKey { operand, name, shape } => self.optional_key(operand, name, *shape),

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, error::Error, fmt};
 
+use crate::value::Val;
+
 /// Why an expression has no value for a document. Small, because every step of an evaluation may return one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure(Box<(FailureKind, String)>);
@@ -14,7 +16,8 @@ pub enum FailureKind {
     Budget,
     /// A function or operator got values that it is not made for.
     NoSuchOverload,
-    /// A field, key or item is not there.
+    /// A field, key or item of a document is not there. What is not in a list or map that the expression made is a failure as
+    /// any other.
     Absent,
     /// Anything else: an overflow, a division by zero, a text that does not parse.
     Other,
@@ -33,6 +36,16 @@ impl Failure {
     #[cold]
     pub(crate) fn absent(what: impl fmt::Display) -> Self {
         Self::new(FailureKind::Absent, format!("no such key: {what}"))
+    }
+
+    /// A value has no part of a name or at a position.
+    #[cold]
+    pub(crate) fn lacking(container: Val<'_>, what: impl fmt::Display) -> Self {
+        match container {
+            Val::List(items) => Self::other(format!("index out of range: {what}, in a list of length {}", items.len())),
+            Val::Map(_) => Self::other(format!("no such key: {what}")),
+            _ => Self::absent(what),
+        }
     }
 
     /// A text cannot be read as what it should be.

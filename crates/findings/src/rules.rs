@@ -431,7 +431,8 @@ rules! {
     RENAME_CHANGES_SHAPE: "WW132" "rename-changes-shape" Error {
         summary: "a rename leads to a field of another shape",
         why: "the values of one are no values of the other; a rename carries them over as they are",
-        mend: "remove the rename, and let both be fields of their own",
+        mend: "declare it as `converted`, if one says the same as the other in another form; else remove the rename, and let \
+            both be fields of their own",
     }
     RENAME_LEAVES_ITS_PLACE: "WW133" "rename-leaves-its-place" Error {
         summary: "a rename crosses between spec and status, or leaves its list or map",
@@ -552,7 +553,8 @@ rules! {
     ENUM_MEMBER_REMOVED: "WW155" "enum-member-removed" Error {
         summary: "a value is not listed any more",
         why: "old documents have it, and are not valid in the new version",
-        mend: "keep the value in the list, and refuse it for new documents with a transition rule",
+        mend: "keep the value in the list, and refuse it for new documents with a transition rule; if it has another name now, \
+            declare the field as `converted` with `values`",
     }
     LIMIT_TIGHTENED: "WW156" "limit-tightened" Warning {
         summary: "a bound, length or count is tighter than in the version before",
@@ -690,7 +692,7 @@ rules! {
     }
     CONVERSION_DRIFTS: "WW221" "conversion-drifts" Note {
         summary: "a value that is converted, converted back and converted again is another one",
-        why: "`down` does not undo `up`, so that a client that reads and writes a value back may change it",
+        why: "`down` does not undo `up`: what a client reads and copies into a new document is another value for the others",
         mend: "correct one of the two, so that up(down(up(x))) is up(x)",
     }
     SPELLING_STAYS: "WW222" "spelling-stays" Warning {

@@ -129,7 +129,8 @@ Examples:
     ///
     /// The lines that came go to standard output. What is locked never changes: something that contradicts it is a finding,
     /// and nothing is written then. Neither is something that `check` calls an error, nor a version that leaves open what
-    /// became of a field, unless it is accepted. A second run changes nothing.
+    /// became of a field, unless it is accepted. A second run changes nothing. Run `check` before: it also runs the laws over
+    /// kinds with changes, which `lock` does not.
     #[command(after_help = "\
 Examples:
   wheelwright lock
@@ -355,7 +356,7 @@ pub(crate) struct Convert {
     #[arg(long, conflicts_with_all = ["explain", "compact"])]
     pub(crate) lines: bool,
     /// Instead of converting, write what is left of a document when a client of this version reads it and writes it
-    /// back unchanged.
+    /// back unchanged; needs --lines.
     #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
     pub(crate) via: Option<String>,
 }

@@ -245,6 +245,11 @@ fn tree(named: Option<&Path>, console: &mut Console<'_>) -> io::Result<Option<Op
 
 fn convert(arguments: Convert, console: &mut Console<'_>) -> io::Result<Exit> {
     let Convert { documents, to, catalog, kind, from, explain, format, compact, lines, via } = arguments;
+    // The parser of arguments does not ask for --lines where it sees another one that --lines excludes.
+    if via.is_some() && !lines {
+        writeln!(console.conversation, "error: --via needs --lines, which goes without --explain and --compact")?;
+        return Ok(Exit::Usage);
+    }
     let kinds = match Kinds::load(&OnDisk::default(), &catalog, console)? {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(exit),

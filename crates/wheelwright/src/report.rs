@@ -46,13 +46,15 @@ pub(crate) struct Manner {
     pub(crate) least: Level,
     /// Whether people are shown what is let pass; programs are always told.
     pub(crate) show_suppressed: bool,
+    /// Whether people are shown the first of many findings of one sort, with how many more there are.
+    pub(crate) sums_up: bool,
     pub(crate) colour: bool,
 }
 
 impl Manner {
     /// Everything, for people.
     pub(crate) fn text(colour: bool) -> Self {
-        Self { format: Format::Text, least: Level::Note, show_suppressed: false, colour }
+        Self { format: Format::Text, least: Level::Note, show_suppressed: false, sums_up: true, colour }
     }
 }
 
@@ -153,7 +155,7 @@ impl Found {
             Format::Sarif => render_sarif(&shown, &self.sources, self.exit < Exit::Usage, &mut text)?,
             Format::Github => render_github(&shown, &self.sources, &mut text)?,
             Format::Text => {
-                shown = for_people(&shown);
+                shown = if manner.sums_up { for_people(&shown) } else { drawn(&shown).cloned().collect() };
                 let count = shown.iter().count();
                 if count > MOST_PICTURES {
                     shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
@@ -256,15 +258,19 @@ pub(crate) fn is_told(finding: &Finding) -> bool {
     [&rules::LOST_UNDER_NONE, &rules::OLD_RECORDS_LACK].iter().any(|rule| std::ptr::eq(finding.rule, *rule))
 }
 
+/// Findings in their order, without what is told as a story.
+fn drawn(findings: &Findings) -> impl Iterator<Item = &Finding> {
+    findings.sorted().into_iter().filter(|finding| !is_told(finding))
+}
+
 /// Findings as people are shown them: of many of one sort in one version, the first and the names of some more, and of
-/// very many only one of each sort, but for errors. What is told as a story is not drawn.
+/// very many only one of each sort, but for errors.
 fn for_people(findings: &Findings) -> Findings {
     const MOST: usize = 12;
     let compares = |finding: &Finding| {
         finding.identity.is_some() && (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id)
     };
-    let (compared, others): (Vec<_>, Vec<_>) =
-        findings.sorted().into_iter().filter(|finding| !is_told(finding)).partition(|finding| compares(finding));
+    let (compared, others): (Vec<_>, Vec<_>) = drawn(findings).partition(|finding| compares(finding));
     let of_version = |finding: &Finding| {
         let identity = finding.identity.as_deref().unwrap_or_default();
         let subject = identity.rsplit_once(finding.field.as_str()).map_or(identity, |(subject, _)| subject);

@@ -9,6 +9,7 @@ use super::{
     Addition, Change, Difference, Example, Incompatibility, What,
     constraints::MOST_EXAMPLES,
     example::{Wanted, document, number, string},
+    first_contact::object_that_may_lack,
     side::Side,
 };
 use crate::{FieldId, History, NodeIndex, Scalar, Shape, VersionName, Writers, omitempty::is_unnamed};
@@ -27,7 +28,9 @@ pub(crate) fn changed_defaults(
     changed
         .filter_map(|(difference, old, new, was, is)| {
             let frozen = after.version.id(is).and_then(|id| history.field(id).frozen.clone());
-            let what = What::DefaultChanged { before: old.clone(), after: new.clone(), frozen };
+            let stays = before.parent(was).and_then(|parent| after.version.counterpart(before.version, parent));
+            let within = object_that_may_lack(history, after, is).filter(|_| stays != after.parent(is));
+            let what = What::DefaultChanged { before: old.clone(), after: new.clone(), frozen, within };
             let field = difference.after.clone()?;
             let mut finding =
                 Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)

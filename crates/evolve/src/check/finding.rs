@@ -157,6 +157,8 @@ pub enum What {
         after: Option<Owned>,
         /// What readers fill in for good.
         frozen: Option<Owned>,
+        /// The object that it is in now and was not before, if that may be absent: then nothing is filled in.
+        within: Option<Selector>,
     },
     /// A new spelling of a fact has another default than what the fact is filled in with.
     SpelledDefaultChanged {
@@ -289,7 +291,7 @@ impl Incompatibility {
     /// in for good is also what new documents get where a version has no default.
     pub(crate) fn is_filled_alike(&self) -> bool {
         match &self.what {
-            What::DefaultChanged { before, after, frozen } => {
+            What::DefaultChanged { before, after, frozen, .. } => {
                 before.as_ref().or(frozen.as_ref()) == after.as_ref().or(frozen.as_ref())
             }
             _ => false,

@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Owned, Span, Value};
 use wheelwright_schema::Stages;
 
 use super::{
-    Addition, Change, What,
+    Addition, Change, Proposal, What,
     constraints::as_seen_by,
     diff::compare,
     example::{Wanted, document},
@@ -26,8 +26,11 @@ pub struct Loss {
     pub back: Lost,
     /// The later of the two versions.
     pub step: VersionName,
-    /// What to add to its changes, so that every field of the earlier one is accounted for.
+    /// What to add to its changes, so that every field of the earlier one is accounted for, but for those that are proposed
+    /// to be converted.
     pub additions: Vec<Addition>,
+    /// Fields of the earlier version that probably have another form in the later one.
+    pub proposals: Vec<Proposal>,
 }
 
 /// What is lost when documents of one version pass through another under `strategy: None`.
@@ -101,13 +104,14 @@ pub fn lost_under_none(declaration: &Declaration, history: &History, a: VersionI
     let schemas = Schemas::of(declaration, history);
     let (one, other) = (schemas.side(a), schemas.side(b));
     let (earlier, later) = if a < b { (&one, &other) } else { (&other, &one) };
-    let unsaid = removals(earlier, later, &compare(earlier, later));
-    Loss {
-        there: lost(&one, &other),
-        back: lost(&other, &one),
-        step: later.version.name.clone(),
-        additions: unsaid.into_iter().flat_map(|finding| finding.additions).collect(),
+    let (mut additions, mut proposals) = (Vec::new(), Vec::new());
+    for unsaid in removals(earlier, later, &compare(earlier, later)) {
+        match unsaid.proposal {
+            Some(proposal) => proposals.push(proposal),
+            None => additions.extend(unsaid.additions),
+        }
     }
+    Loss { there: lost(&one, &other), back: lost(&other, &one), step: later.version.name.clone(), additions, proposals }
 }
 
 /// The fields of the version `b` that records of the version `a` lack, and what they read as.
@@ -145,7 +149,7 @@ pub fn lacking_in_old_records(
 }
 
 /// The object of a field, if it or something above it is optional and not filled in.
-fn object_that_may_lack(history: &History, side: &Side<'_>, node: NodeIndex) -> Option<Selector> {
+pub(crate) fn object_that_may_lack(history: &History, side: &Side<'_>, node: NodeIndex) -> Option<Selector> {
     let is_sure = |node: NodeIndex| {
         let frozen = side.version.id(node).and_then(|id| history.field(id).frozen.as_ref());
         !side.version.structure.is_field(node) || side.is_required(node) || frozen.is_some()

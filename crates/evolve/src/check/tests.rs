@@ -199,6 +199,10 @@ fn a_default_that_is_gone_is_a_note_where_readers_fill_it_in_all_the_same() {
     assert_eq!(told_of(with, without, "{}"), [same]);
     assert_eq!(told_of(without, without, "{v1: {default: {f: a}}}"), [same]);
     assert_eq!(told_of(with, without, "{v2: {default: {f: a}}}"), [""; 0]);
+    let within = "{type: object, properties: {f: {type: string}}}";
+    let moved = told_of(with, within, "{v2: {renamed: {f: f.f}}}");
+    let told = moved.iter().find(|told| told.contains("filled in for both")).unwrap();
+    assert!(told.contains("filled in for both, in v2 only where the object that it is in, f, is there ("), "{told}");
     assert_eq!(
         told_of(without, with, "{}"),
         ["warning the default of f is nothing in v1 and \"a\" in v2; readers of old records keep leaving it absent \
@@ -374,6 +378,25 @@ fn two_versions_without_a_word_say_what_kubernetes_would_lose() {
     let loss = lost_under_none(&case.declaration, &case.history, a, b);
     let told = format!("{}{}", describe_loss(&loss), describe_additions([&loss]).unwrap());
     assert_eq!(told, include_str!("golden/first_contact.txt"));
+}
+
+#[test]
+fn what_probably_has_another_form_is_proposed_in_comments_and_not_said_to_be_gone() {
+    let told = |old: &str, new: &str| {
+        let case = Case::new(&format!(
+            "v1: {{type: object, properties: {{{old}}}}}\nv2: {{type: object, properties: {{{new}}}}}"
+        ));
+        let (a, b) = case.versions();
+        describe_additions([&lost_under_none(&case.declaration, &case.history, a, b)]).unwrap()
+    };
+    let (text, seconds) = ("timeout: {type: string}", "timeoutSeconds: {type: integer}");
+    let proposed = "timeout: {to: timeoutSeconds, with: durationSeconds}  \
+                    # likely: a text became seconds, or seconds a text, by their names";
+    assert_eq!(
+        told(&format!("{text}, old: {{type: boolean}}"), seconds),
+        format!("    v2:\n      # converted:\n      #   {proposed}\n      removed:\n      - old\n")
+    );
+    assert_eq!(told(text, seconds), format!("    # v2:\n    #   converted:\n    #     {proposed}\n"));
 }
 
 #[test]

@@ -95,6 +95,7 @@ impl Computed {
                     let message = format!("`{}`: {}", source.item, mistake.message);
                     let mut problem = problem_at(&rules::COMPUTED_EXPRESSION, source.span, message);
                     problem.part = Some((source.item.clone(), mistake.at.clone()));
+                    problem.mend = meant_as_text(&source.item);
                     problem
                 })),
                 Ok((_, r#type)) if !can_fit(&r#type, structure, *field) => {
@@ -161,6 +162,12 @@ impl Computed {
         }
         Ok(())
     }
+}
+
+/// How to write a name that nothing has, if it is meant as a text.
+fn meant_as_text(source: &str) -> Option<String> {
+    let is_name = parse(source).is_ok_and(|expression| matches!(expression.node, Node::Name(_)));
+    is_name.then(|| format!("if it is a text, put quotes within quotes: \"'{source}'\"; else correct the name"))
 }
 
 /// What an expression may cost that reads a value: as much as Kubernetes allows a rule, and for small values less, so that

@@ -207,6 +207,10 @@ fn a_change_that_cannot_be_followed_is_told_with_its_place_and_left_out() {
             "WW114 v2.reshaped[0]: key is of one field that becomes one field",
         ),
         (
+            "reshaped: [{from: a, to: b, renamedKeys: {x: z, y: z}}]",
+            "WW114 v2.reshaped[0].renamedKeys: \"x\" and \"y\" would both be \"z\", and a map has a key once",
+        ),
+        (
             "reshaped: [{from: a, to: b, renamedKeys: []}]",
             "WW110 v2.reshaped[0].renamedKeys: expected an object from old keys to new ones, found an array",
         ),

@@ -129,9 +129,9 @@ fn negate<'a>(_: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
 fn index<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> Answer<'a> {
     match (evaluator.index(arguments[0], arguments[1])?, arguments[1]) {
         (Some(value), _) => valid(value),
-        (None, Val::Int(at)) => Err(Failure::absent(at)),
-        (None, Val::String(name)) => Err(Failure::absent(excerpt(name))),
-        (None, _) => Err(Failure::absent("the index")),
+        (None, Val::Int(at)) => Err(Failure::lacking(arguments[0], at)),
+        (None, Val::String(name)) => Err(Failure::lacking(arguments[0], excerpt(name))),
+        (None, _) => Err(Failure::lacking(arguments[0], "the index")),
     }
 }
 

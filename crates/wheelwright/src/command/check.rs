@@ -134,6 +134,7 @@ pub fn check(
         format: options.format,
         least: options.level.unwrap_or(Level::Note),
         show_suppressed: options.show_suppressed,
+        sums_up: !options.all,
         colour: console.colour_data,
     };
     let tells = options.format == Format::Text && manner.least < Level::Error && !contacts.is_empty();

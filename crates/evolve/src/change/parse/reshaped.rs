@@ -59,14 +59,14 @@ fn several(
     }
     let way = ways.first().copied();
     let value = way.and_then(|way| item.get(way));
-    let span = value.map_or(item.span, |value| value.span);
+    // What is wrong with a key and a value may be either.
+    let place = value.filter(|_| item.get("value").is_none());
+    let span = place.map_or(item.span, |value| value.span);
     let below = &Path::Child(path, way.unwrap_or("entries"));
     let conversion = match (way, value) {
         (Some("template"), Some(value)) => template(reader, item, value, path, from, to)?,
         (Some("key"), Some(value)) => keyed_list(reader, item, value, path)?,
-        (Some("renamedKeys"), Some(value)) => {
-            Conversion::RenamedKeys(pairs(reader, value, below, "an object from old keys to new ones")?)
-        }
+        (Some("renamedKeys"), Some(value)) => renamed_keys(reader, value, below)?,
         (Some("up"), _) => expressions(reader, item, path, from, to)?,
         (_, value) => entries(reader, item, value, below, from, to)?,
     };
@@ -125,6 +125,21 @@ fn keyed_list(reader: &mut Reader, item: &Spanned<'_>, key: &Spanned<'_>, path: 
         }
     };
     Some(Conversion::KeyedList { key, value })
+}
+
+/// Old keys and new ones, of which a map can have each once.
+fn renamed_keys(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Conversion> {
+    let renamed = pairs(reader, value, path, "an object from old keys to new ones")?;
+    let mut old_keys: HashMap<&str, &str> = HashMap::new();
+    for ((old, new), entry) in renamed.iter().zip(value.as_object().unwrap_or_default()) {
+        if let Some(other) = old_keys.insert(new, old) {
+            let [other, old, new] = [other, old, new].map(quoted);
+            let message = format!("{other} and {old} would both be {new}, and a map has a key once");
+            malformed(reader, path, entry.value.span, message, "give each old key a new one of its own");
+            return None;
+        }
+    }
+    Some(Conversion::RenamedKeys(renamed))
 }
 
 /// The keys of a map for several fields: those that are written, else the last names of the fields.

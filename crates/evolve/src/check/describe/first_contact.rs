@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{changes_text, yaml};
 use crate::{
     VersionName,
-    check::{Lacking, Loss, Lost, diff::spelled},
+    check::{Lacking, Loss, Lost, diff::spelled, propose::lines_of},
 };
 
 /// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
@@ -15,9 +15,26 @@ pub fn describe_loss(loss: &Loss) -> String {
 
 /// All lines to add to the changes of a kind so that nothing is lost, as one file. None if it takes none.
 pub fn describe_additions<'l>(losses: impl IntoIterator<Item = &'l Loss>) -> Option<String> {
-    let needed = losses.into_iter().filter(|loss| !loss.additions.is_empty());
-    let lines: String = needed.map(|loss| indented(&changes_text(&loss.step, &loss.additions))).collect();
+    let lines: String = losses.into_iter().map(|loss| indented(&loss.lines())).collect();
     (!lines.is_empty()).then_some(lines)
+}
+
+impl Loss {
+    /// Lines to add to the changes, so that nothing is lost: what is merely proposed is a comment. Nothing if it takes none.
+    pub fn lines(&self) -> String {
+        if self.additions.is_empty() {
+            return match self.proposals.is_empty() {
+                true => String::new(),
+                false => lines_of(&self.step, &self.proposals).map(|line| format!("# {line}\n")).collect(),
+            };
+        }
+        let added = changes_text(&self.step, &self.additions);
+        let (version, added) = added.split_once('\n').unwrap_or((&added, ""));
+        let proposed = lines_of(&self.step, &self.proposals).skip(1);
+        let proposed: String =
+            proposed.map(|line| format!("  # {}\n", line.strip_prefix("  ").unwrap_or(&line))).collect();
+        format!("{version}\n{proposed}{added}")
+    }
 }
 
 fn lost(lost: &Lost) -> String {

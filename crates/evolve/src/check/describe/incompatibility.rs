@@ -84,14 +84,17 @@ impl Incompatibility {
                 format!("{keyword} of {field} is {before} in {other} and {after} in {version}")
             }
             What::NullRefused => format!("{field} can be null in {other}, and not in {version}"),
-            What::DefaultChanged { before, after, frozen: Some(frozen) } if self.is_filled_alike() => {
+            What::DefaultChanged { before, after, frozen: Some(frozen), within } if self.is_filled_alike() => {
                 let (was, is, frozen) = (value_or_none(before), value_or_none(after), spelled(frozen));
+                let where_there = within.as_ref().map_or_else(String::new, |object| {
+                    format!(", in {version} only where the object that it is in, {object}, is there")
+                });
                 format!(
                     "the default of {field} is {was} in {other} and {is} in {version}; where it is left out, {frozen} is \
-                     filled in for both"
+                     filled in for both{where_there}"
                 )
             }
-            What::DefaultChanged { before, after, frozen } => {
+            What::DefaultChanged { before, after, frozen, .. } => {
                 let (was, is) = (value_or_none(before), value_or_none(after));
                 let kept = match frozen {
                     Some(value) => format!("keep filling in {}", spelled(value)),

@@ -8,8 +8,8 @@ use wheelwright_document::{Arena, FieldPath, Owned, Span, Value, write_yaml};
 use wheelwright_evolve::{
     History, VersionHistory, VersionIndex, VersionName,
     check::{
-        Addition, Incompatibility, Lacking, Loss, Lost, changes_text, describe_additions, describe_lacking,
-        describe_loss, lacking_in_old_records, lost_under_none,
+        Addition, Incompatibility, Lacking, Loss, Lost, describe_additions, describe_lacking, describe_loss,
+        lacking_in_old_records, lost_under_none,
     },
 };
 use wheelwright_findings::{Finding, Place, Rule, rules};
@@ -120,6 +120,9 @@ impl Contact {
             "With Wheelwright nothing is lost. Put these lines into a file changes.yaml{question}:\n\n{lines}\n\
              and name it in a wheelwright.yaml:\n\n    kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
         );
+        if losses().any(|loss| !loss.proposals.is_empty()) {
+            let _ = write!(out, "In these lines, {HOW_TO_TAKE_GUESSES}.\n\n");
+        }
         if losses().any(renames_objects) {
             out.push_str("Then check again: it may ask about fields inside of what was renamed.\n\n");
         }
@@ -159,9 +162,10 @@ impl Step {
 
     fn mend(&self) -> Option<String> {
         let loss = self.loss()?;
-        let lines = changes_text(&loss.step, &loss.additions);
-        let is_needed = !loss.additions.is_empty();
-        is_needed.then(|| format!("convert with Wheelwright, and add to the changes:\n{}", lines.trim_end()))
+        let lines = loss.lines();
+        let guesses = if loss.proposals.is_empty() { String::new() } else { format!(" ({HOW_TO_TAKE_GUESSES})") };
+        let told = || format!("convert with Wheelwright, and add to the changes{guesses}:\n{}", lines.trim_end());
+        (!lines.is_empty()).then(told)
     }
 
     fn message(&self) -> String {
@@ -182,6 +186,10 @@ impl Step {
         }
     }
 }
+
+/// Of fields that are said to be gone, no value ever reaches the other version, and once that is locked it is for good.
+const HOW_TO_TAKE_GUESSES: &str =
+    "guesses are behind a #: take it away from those that are right, and put the fields of the others under `removed`";
 
 /// What is told about kinds, before the findings: the whole story of a few, and of many that of the first. The stories
 /// of OpenAPI documents are short.

@@ -11,10 +11,10 @@ use difference::{Difference, differences};
 use report::{Reporter, Shown, Verdict};
 use wheelwright_catalog::{files, replace_file};
 use wheelwright_document::{Arena, Spanned, Value};
-use wheelwright_evolve::{Kind, VersionIndex};
+use wheelwright_evolve::{Kind, Trouble, VersionIndex};
 use wheelwright_schema::Stages;
 
-use super::documents::Writer;
+use super::{documents::Writer, troubles::Troubles};
 use crate::{
     Console, Exit, Form, Input, Kinds, ResultFormat,
     kinds::{Names, version},
@@ -34,7 +34,8 @@ pub struct TestOptions {
 }
 
 /// Converts the input of every example at some paths to all versions that have a file beside it, and compares; and takes
-/// every document of an example through every other version and back, which must leave its normal form.
+/// every document of an example through every other version and back, which must leave its normal form. What could not be
+/// computed is said on the conversation, also where it is as expected.
 ///
 /// # Errors
 /// The console cannot be written to.
@@ -46,12 +47,18 @@ pub fn test(paths: &[PathBuf], kinds: &Kinds, options: &TestOptions, console: &m
     }
     let mut exit = Exit::Clean;
     let mut reporter = Reporter::new(options.format);
+    let mut troubles = Troubles::default();
     for case in &cases {
         match Run::prepare(case, kinds, options) {
-            Ok(run) => exit = exit.max(run.all(&mut reporter, console)?),
+            Ok(run) => {
+                exit = exit.max(run.all(&mut reporter, console)?);
+                run.add_troubles(kinds, &mut troubles);
+            }
             Err(complaint) => complaints.push(complaint),
         }
     }
+    console.data.flush()?;
+    troubles.say(kinds, console)?;
     reporter.finish(console)?;
     for complaint in &complaints {
         console.complain(complaint)?;
@@ -135,6 +142,24 @@ impl<'r> Run<'r> {
             (true, true) => Exit::Findings,
             (true, false) => Exit::Clean,
         })
+    }
+
+    /// Adds what other versions cannot compute of the input.
+    fn add_troubles(&self, kinds: &Kinds, troubles: &mut Troubles) {
+        let arena = Arena::new();
+        let Ok(document) = only_document(&self.input, &arena) else { return };
+        let value = document.to_value(&arena);
+        let mut found: Vec<Trouble> = Vec::new();
+        for to in self.kind.history().indexes() {
+            let told = self.kind.convert_telling(self.from, to, value, &arena);
+            for trouble in told.map(|(_, told)| told).unwrap_or_default() {
+                // The way to one version may lead over another one.
+                if !found.contains(&trouble) {
+                    found.push(trouble);
+                }
+            }
+        }
+        troubles.add(kinds, self.kind, found, Some(self.input.place(document.span)));
     }
 
     fn name(&self, version: VersionIndex) -> String {
