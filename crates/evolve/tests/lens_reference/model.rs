@@ -24,8 +24,8 @@
 //!   shown and is written, or a discriminator that differs, removes the members that the version has nowhere; an object
 //!   that is new counts as one that showed nothing.
 //! - Another spelling of a fact is the fact in another place: a member of a union that the version can say in another
-//!   spelling is not hidden, and a field belongs to an object if all its spellings do, and no version has a part of them
-//!   outside of it. A version adopts neither what is derived nor another spelling of what it has.
+//!   spelling is not hidden, and a field belongs to an object if all its spellings do, no version has a part of them
+//!   outside of it, and no part is in different objects in different versions. A version adopts neither what is derived nor another spelling of what it has.
 //! - Keys of lists are those of the version that writes, else those of the newest version that has any which the writer
 //!   has in its items. An adopted list has the keys of the version that it is adopted from.
 
@@ -461,7 +461,8 @@ impl View<'_> {
             })
     }
 
-    /// Whether fields, what is in them, and all other spellings of that are in an object wherever a version has them.
+    /// Whether fields, what is in them, and all other spellings of that are in an object wherever a version has them, each
+    /// right in the same one.
     fn are_within(self, fields: BTreeSet<FieldId>, object: FieldId) -> bool {
         let mut parts = fields;
         loop {
@@ -483,7 +484,12 @@ impl View<'_> {
             let nodes = parts.iter().filter_map(|part| tree.node_of(*part));
             nodes.map(move |node| (tree, node))
         });
-        nodes.all(|(tree, node)| is_within(tree, node))
+        let is_right_in_one = |part: &FieldId| {
+            let nodes = self.model.trees.iter().filter_map(|tree| Some((tree, tree.node_of(*part)?)));
+            let parents = nodes.map(|(tree, node)| tree.node(node).parent.and_then(|parent| tree.node(parent).id));
+            parents.collect::<BTreeSet<_>>().len() <= 1
+        };
+        nodes.all(|(tree, node)| is_within(tree, node)) && parts.iter().all(is_right_in_one)
     }
 
     /// A member of a union that newly appears removes those that this version has nowhere.
