@@ -62,6 +62,10 @@ pub(super) fn go_duration(seconds: i64) -> String {
 
 /// A quantity, rounded away from zero.
 pub(super) fn quantity(text: &str) -> Option<i64> {
+    // Kubernetes takes a sign alone for zero.
+    if text == "-" {
+        return Some(0);
+    }
     let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '-').unwrap_or(text.len());
     let number: i64 = text[..end].parse().ok()?;
     match &text[end..] {
