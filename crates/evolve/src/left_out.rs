@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
-    FieldId, Kind, NodeIndex, Part, Shape, Trouble, VersionHistory, VersionIndex,
+    FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
     lens::{by_key, find, hash, trouble::may_be_more},
 };
 
@@ -62,10 +62,7 @@ impl Kind {
         arena: &'a Arena,
     ) -> Option<(Value<'a>, Vec<Trouble>)> {
         let written = self.normal(to, shown, arena).ok()?;
-        let (stored, mut troubles) = self.lenses().put_telling(to, written, None, Part::Whole, arena).ok()?;
-        let (back, others) = self.lenses().get_telling(from, stored, arena);
-        troubles.extend(others);
-        Some((back, troubles))
+        self.lenses().convert_telling(to, from, written, arena).ok()
     }
 }
 

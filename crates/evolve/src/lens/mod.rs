@@ -58,6 +58,8 @@ pub struct Lenses {
     fills: Vec<bool>,
     /// Whether writes through a version reset what it cannot say, by version.
     resets: Vec<bool>,
+    /// Whether something may be computed of metadata.
+    reads_metadata: bool,
 }
 
 /// The parts of a document that no lens looks at.
@@ -135,7 +137,8 @@ impl Lenses {
             views.any(|view| !view.resets.is_empty())
         };
         let resets = history.indexes().map(resets).collect();
-        let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new(), resets };
+        let reads_metadata = computations.read_metadata();
+        let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new(), resets, reads_metadata };
         // What is adopted is not filled in, so that the history as it is decides here.
         compile::freeze(&mut lenses, history);
         lenses.fills = history.indexes().map(|version| fill::find_filled(&mut lenses.scopes, version)).collect();
@@ -254,8 +257,7 @@ impl Lenses {
         let replaced = old.and_then(Value::as_object).map(|old| {
             let (outside, stored) = self.split(old, put.arena);
             put.metadata.1 = metadata_of(outside);
-            let is_same = same_option(put.metadata.0, put.metadata.1);
-            put.looks_everywhere |= self.computations.read_metadata() && !is_same;
+            put.looks_everywhere |= self.reads_metadata && !same_option(put.metadata.0, put.metadata.1);
             let mut get = Get::new(self, put.version, put.arena, ()).with_room();
             get.metadata = put.metadata.1;
             (stored, get.scope(0, stored))

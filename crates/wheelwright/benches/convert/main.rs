@@ -62,7 +62,7 @@ const TEN_FIELDS: [(&str, &str, &str, &str, &str, bool); 8] = [
         r#""a,b""#,
         false,
     ),
-    ("expression", INTEGER, INTEGER, r#""up":"self * 2","down":"self / 2""#, "10", false),
+    ("number that an expression gives", INTEGER, INTEGER, r#""up":"self * 2","down":"self / 2""#, "10", false),
 ];
 const STRING: &str = r#"{"type":"string"}"#;
 const INTEGER: &str = r#"{"type":"integer"}"#;
