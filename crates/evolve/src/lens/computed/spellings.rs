@@ -30,10 +30,14 @@ impl Spellings {
                 may_imply.extend(below.filter_map(|node| version.id(node)));
             }
             if let Conversion::KeyedList { key, .. } = &link.respelled.with.item {
-                keys.extend(sides.clone().filter_map(|(version, node)| {
+                let keyed = sides.clone().filter_map(|(version, node)| {
                     let item = version.structure.element(*node)?;
                     Some((version.id(*node)?, version.id(version.structure.child(item, key)?)?))
-                }));
+                });
+                // The key of the oldest step stays: a version that was published may count on it.
+                for (list, key) in keyed {
+                    keys.entry(list).or_insert(key);
+                }
             }
             let ids: Vec<FieldId> = sides.filter_map(|(version, node)| version.id(*node)).collect();
             for pair in ids.windows(2) {

@@ -89,6 +89,23 @@ fn a_keyed_list_keeps_its_order_and_its_hidden_data() {
 }
 
 #[test]
+fn a_list_that_is_a_map_by_two_keys_is_matched_by_the_key_of_the_older_step() {
+    let item = |more: &str| format!("{{type: array, items: {{type: object, properties: {{b: {STRING}{more}}}}}}}");
+    let map = |more: &str| {
+        format!("{{type: object, additionalProperties: {{type: object, properties: {{c: {STRING}{more}}}}}}}")
+    };
+    let v1 = object(&format!("a: {}", map(&format!(", b: {STRING}"))));
+    let v2 = object(&format!("a: {}", item(&format!(", c: {STRING}, d: {STRING}"))));
+    let v3 = object(&format!("a: {}", item(&format!(", c: {STRING}, d: {STRING}, e: {STRING}"))));
+    let v4 = object(&format!("a: {}", map(&format!(", d: {STRING}, e: {STRING}"))));
+    let changes = "{v2: {reshaped: [{from: a, to: a, key: d}]}, v4: {reshaped: [{from: a, to: a, key: b}]}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3), ("v4", &v4)], changes, |stored| {
+        stored.write("v3", r#"{"a":[{"e":"hidden"}]}"#);
+        stored.write("v2", r#"{"a":[{"d":"x"}]}"#).reads("v3", r#"{"a":[{"d":"x"}]}"#);
+    });
+}
+
+#[test]
 fn an_object_and_a_list_of_it_are_one_fact_with_what_is_hidden_in_it() {
     let v1 = object("disk: {type: object, properties: {size: {type: integer}}}");
     let v2 = object("disks: {type: array, items: {type: object, properties: {size: {type: integer}}}}");
