@@ -1,0 +1,25 @@
+//! Opaque bytes by key, with revisions and a watch.
+//!
+//! A [`Store`] knows nothing of what it stores. It gets and lists values, writes them only if they are what the writer
+//! believes they are, and tells everybody who watches what was written, in order and without a gap. Whatever can do that
+//! is a driver; a suite of tests (the feature `conformance`) says whether it does.
+//!
+//! - A [`Key`] is a path of segments; a [`Prefix`] is its beginning, in whole segments.
+//! - A [`Revision`] is what one value is told apart by from all that were and will be under its key. It can be compared for
+//!   equality and for nothing else: in some stores it is a number, in others an ETag.
+//! - A [`Cursor`] is a position in what happened. Watching from the cursor of a list misses and repeats nothing.
+//!
+//! Futures need no particular runtime unless a driver says so.
+
+mod error;
+mod key;
+mod log;
+mod memory;
+mod store;
+mod token;
+
+pub use error::{ErrorKind, StoreError};
+pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
+pub use memory::Memory;
+pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
+pub use token::{Continuation, Cursor, Revision};

@@ -1,0 +1,164 @@
+//! What every store does.
+
+use std::{fmt, pin::Pin, time::Duration};
+
+use crate::{Continuation, Cursor, Key, Prefix, Revision, StoreError};
+
+/// What a store answers, in its own time.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Opaque bytes by key.
+///
+/// Reads see every write that was acknowledged before they began, whoever wrote it, in this process or another. A write
+/// that was acknowledged survives the end of every process and of the machine. A write that was not acknowledged, because
+/// its future was dropped or the answer got lost, has either happened as a whole or not at all.
+pub trait Store: fmt::Debug + Send + Sync {
+    /// The value of a key; none if there is none.
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>>;
+
+    /// The values of all keys with a prefix, in the order of the keys' bytes, page by page. All pages of one list show one
+    /// moment, if the store [can do that](Guarantees::consistent_lists).
+    ///
+    /// Fails with [`TooOld`](crate::ErrorKind::TooOld) if that moment is forgotten, and with
+    /// [`BadToken`](crate::ErrorKind::BadToken) for a continuation that is none of this prefix.
+    fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page>;
+
+    /// Stores the first value of a key.
+    ///
+    /// Fails with [`Exists`](crate::ErrorKind::Exists) if the key has one.
+    fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision>;
+
+    /// Stores another value in the place of the one with a revision.
+    ///
+    /// Fails with [`Conflict`](crate::ErrorKind::Conflict) if the key has another value, and with
+    /// [`Missing`](crate::ErrorKind::Missing) if it has none.
+    fn replace<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision>;
+
+    /// Removes the value with a revision.
+    ///
+    /// Fails as [`replace`](Self::replace) does.
+    fn delete<'a>(&'a self, key: &'a Key, expected: &'a Revision) -> Answer<'a, ()>;
+
+    /// What happens to the keys with a prefix, from a cursor on: each change once, none left out, and in the
+    /// [order](Guarantees::order) that the store can give.
+    ///
+    /// Fails with [`TooOld`](crate::ErrorKind::TooOld) if what happened since is forgotten, and with
+    /// [`BadToken`](crate::ErrorKind::BadToken) for a cursor that this store never gave.
+    fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>>;
+
+    /// The position of now: a watch from it on tells what is acknowledged later.
+    fn now(&self) -> Answer<'_, Cursor>;
+
+    /// Whether the store can be read and written, by trying it.
+    fn health(&self) -> Answer<'_, Health>;
+
+    /// What this store can promise.
+    fn guarantees(&self) -> Guarantees;
+}
+
+/// What happens to the keys with a prefix.
+pub trait Watch: fmt::Debug + Send {
+    /// The next change, as soon as there is one. May be dropped before it is done without losing one.
+    ///
+    /// After an error, a new watch from [`cursor`](Self::cursor) goes on where this one ended.
+    fn next(&mut self) -> Answer<'_, Event>;
+
+    /// The position after what was told so far. It also moves on while nothing happens to the watched keys, so that it
+    /// does not become too old.
+    fn cursor(&self) -> Cursor;
+}
+
+/// A value, and which one it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stored {
+    /// Which value it is.
+    pub revision: Revision,
+    /// The value.
+    pub value: Vec<u8>,
+}
+
+/// Which part of a list is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct PageRequest {
+    /// The most values of a page; a page may have fewer although there are more. None: as many as the store likes.
+    pub limit: Option<usize>,
+    /// Where the page before ended.
+    pub after: Option<Continuation>,
+}
+
+/// A part of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// Keys with their values, in order.
+    pub items: Vec<(Key, Stored)>,
+    /// Where the list goes on; none at its end.
+    pub next: Option<Continuation>,
+    /// The moment that the list shows. A watch from it on tells all that happened since.
+    pub cursor: Cursor,
+}
+
+/// A change of one key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// The key.
+    pub key: Key,
+    /// Which value the change made; for a removal, a revision of its own.
+    pub revision: Revision,
+    /// What happened.
+    pub change: Change,
+    /// The position right after this change.
+    pub cursor: Cursor,
+}
+
+/// What happened to a key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// It had no value, and has this one.
+    Created(Vec<u8>),
+    /// It has this value instead of another.
+    Replaced(Vec<u8>),
+    /// It has no value any more; this was the last.
+    Deleted(Vec<u8>),
+}
+
+/// That a store is in good health, and how long it took to find out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Health {
+    /// How long a read and a write took.
+    pub took: Duration,
+}
+
+/// What a store can promise beyond what all can.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Guarantees {
+    /// In which order a watch tells.
+    pub order: Order,
+    /// All pages of a list show one moment. Where they do not, they show at least what was there when the list began, and a
+    /// watch from its cursor tells the rest, some of it again.
+    pub consistent_lists: bool,
+}
+
+/// The order of what a watch tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// In the order in which it happened, and the same for everybody.
+    Total,
+    /// The changes of one key are in order; different keys may be told in any.
+    PerKey,
+}
+
+impl Guarantees {
+    /// One order for everybody, and lists of one moment.
+    pub const STRONG: Self = Self { order: Order::Total, consistent_lists: true };
+
+    /// Order within keys only, and lists that take their time, as in stores that are spread over partitions.
+    pub const PARTITIONED: Self = Self { order: Order::PerKey, consistent_lists: false };
+}
+
+impl PageRequest {
+    /// The first page, of at most so many values.
+    pub fn first(limit: usize) -> Self {
+        Self { limit: Some(limit), after: None }
+    }
+}
