@@ -48,7 +48,6 @@ pub(crate) struct Opened<'a> {
     pub(crate) object: Value<'a>,
     pub(crate) hub: VersionIndex,
     /// There was no record, only a document.
-    #[expect(dead_code, reason = "for sweeps")]
     pub(crate) is_adopted: bool,
 }
 
