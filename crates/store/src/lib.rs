@@ -15,11 +15,17 @@ mod error;
 mod key;
 mod log;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod store;
+#[cfg(feature = "conformance")]
+pub mod testing;
 mod token;
 
 pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
+#[cfg(feature = "postgres")]
+pub use postgres::{Postgres, PostgresOptions};
 pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Revision};
