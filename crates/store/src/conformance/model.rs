@@ -26,6 +26,8 @@ pub(super) async fn random_calls_do_what_a_simple_model_does(context: Context) {
     }
 }
 
+type Items = Vec<(Key, Stored)>;
+
 struct Model {
     random: Random,
     clients: Vec<Client>,
@@ -38,7 +40,7 @@ struct Model {
     /// Watches under way, each with what it was not asked for yet.
     watches: Vec<(Watcher, Prefix, usize)>,
     /// Lists under way, each with what they are still to show.
-    lists: Vec<(Prefix, Continuation, Vec<(Key, Stored)>)>,
+    lists: Vec<(Prefix, Continuation, Items)>,
     /// The last calls, for people.
     calls: Vec<String>,
 }
@@ -175,13 +177,7 @@ impl Model {
         self.listed(prefix, page.items, page.next, expected);
     }
 
-    fn listed(
-        &mut self,
-        prefix: Prefix,
-        items: Vec<(Key, Stored)>,
-        next: Option<Continuation>,
-        mut expected: Vec<(Key, Stored)>,
-    ) {
+    fn listed(&mut self, prefix: Prefix, items: Items, next: Option<Continuation>, mut expected: Items) {
         if !self.clients[0].guarantees().consistent_lists {
             return;
         }
