@@ -11,6 +11,8 @@
 //!
 //! Futures need no particular runtime unless a driver says so.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod key;
 mod log;
