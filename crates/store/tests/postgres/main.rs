@@ -1,5 +1,6 @@
 //! The PostgreSQL store against a private server.
 
+mod conformance;
 mod failures;
 mod kill;
 mod order;
