@@ -28,11 +28,14 @@ enum Cut {
     Silence,
 }
 
+/// A word, and what to do when it is sent.
+type Plan = (&'static [u8], Cut);
+
 /// Stands between a store and the server.
 #[derive(Clone, Debug)]
 struct Proxy {
     port: u16,
-    plan: Arc<Mutex<Option<(&'static [u8], Cut)>>>,
+    plan: Arc<Mutex<Option<Plan>>>,
 }
 
 impl Proxy {

@@ -1,5 +1,7 @@
 //! The PostgreSQL store against a private server.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
 mod conformance;
 mod cuts;
 mod failures;
@@ -9,3 +11,4 @@ mod order;
 mod reads;
 mod setup;
 mod support;
+mod tls;
