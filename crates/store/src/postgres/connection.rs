@@ -47,7 +47,7 @@ impl Connector {
     pub(super) async fn connect_and_hear(&self, hear: impl Fn() + Send + 'static) -> Result<Client, StoreError> {
         let connecting = async {
             match &self.tls {
-                Some(tls) => self.config.connect(tls.clone()).await.map(|connected| keep(connected, hear)),
+                Some(tls) => self.config.connect(Tls::clone(tls)).await.map(|connected| keep(connected, hear)),
                 None => self.config.connect(NoTls).await.map(|connected| keep(connected, hear)),
             }
         };
