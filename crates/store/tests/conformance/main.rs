@@ -1,3 +1,5 @@
 //! Every driver against the suite, and the suite against drivers that are wrong.
 
 mod memory;
+mod postgres;
+mod sqlite;

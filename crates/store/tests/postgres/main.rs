@@ -1,0 +1,3 @@
+//! The PostgreSQL store against a private server.
+
+mod basics;
