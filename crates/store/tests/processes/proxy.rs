@@ -13,9 +13,9 @@ pub(crate) struct Proxy {
     state: Arc<Mutex<State>>,
 }
 
-#[derive(Default)]
 struct State {
-    is_refusing: bool,
+    /// Where connections go; none if they are ended at once.
+    to: Option<u16>,
     /// Both ends of every connection.
     open: Vec<TcpStream>,
 }
@@ -24,16 +24,14 @@ impl Proxy {
     pub(crate) fn start(to: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
         let port = listener.local_addr().expect("a listener has an address").port();
-        let state: Arc<Mutex<State>> = Arc::default();
+        let state = Arc::new(Mutex::new(State { to: Some(to), open: Vec::new() }));
         let accepting = state.clone();
         // Ends with the process: nobody is in its way.
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let mut state = lock(&accepting);
-                if state.is_refusing {
-                    continue;
-                }
-                let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else { continue };
+                let Some(port) = state.to else { continue };
+                let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { continue };
                 for (from, to) in [(&client, &server), (&server, &client)] {
                     let (Ok(from), Ok(to)) = (from.try_clone(), to.try_clone()) else { continue };
                     thread::spawn(move || pass_on(from, to));
@@ -59,13 +57,13 @@ impl Proxy {
 
     /// Ends all connections, and every new one at once.
     pub(crate) fn refuse(&self) {
-        lock(&self.state).is_refusing = true;
+        lock(&self.state).to = None;
         self.cut();
     }
 
     /// Lets connections through again.
-    pub(crate) fn accept(&self) {
-        lock(&self.state).is_refusing = false;
+    pub(crate) fn accept(&self, to: u16) {
+        lock(&self.state).to = Some(to);
     }
 }
 

@@ -16,7 +16,9 @@ pub(crate) async fn agree(address: &str) {
     let begin = store.now().await.expect("the store can be read");
     let watch = Task::Watch { from: begin.clone(), until: Key::new(LAST).expect("a key") };
     let mut watchers: Vec<Worker> = (0..2).map(|_| Worker::start(address, &watch)).collect();
-    watchers.iter_mut().for_each(|watcher| drop(watcher.hear()));
+    for watcher in &mut watchers {
+        assert_eq!(watcher.hear(), Some(&Line::Ready));
+    }
     let callers: Vec<Worker> = (1..4)
         .map(|seed| Worker::start(address, &Task::Call { prefix: "kind".to_owned(), keys: 5, calls: 60, seed }))
         .collect();
