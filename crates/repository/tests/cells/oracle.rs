@@ -1,7 +1,7 @@
 //! What a write must lead to, told from the schemas and the declared history alone: no lens is asked.
 
 use serde_json::Value as Json;
-use wheelwright_document::{Arena, decode, encode};
+use wheelwright_document::{Arena, decode};
 use wheelwright_evolve::{FieldId, NodeIndex, Scalar, Shape, Step, VersionIndex};
 use wheelwright_schema::{
     ErrorType, Schema, Stages,
@@ -63,6 +63,8 @@ pub(crate) struct Field {
     pub(crate) node: NodeIndex,
     pub(crate) place: Vec<Segment>,
     pub(crate) shape: Shape,
+    /// It is compared as a whole.
+    pub(crate) is_leaf: bool,
 }
 
 impl Field {
@@ -243,10 +245,12 @@ impl Subject {
                     let own =
                         structure.node(*child).default.as_ref().filter(|_| api && (shown.is_none() || was.is_some()));
                     let id = self.version(version).id(*child);
-                    let frozen = id.and_then(|id| self.history().field(id).frozen.as_ref());
+                    let frozen = id.and_then(|id| self.frozen(id));
                     let is_outside = self.is_kept_outside(&crate::json::place_of(&structure.selector(*child)));
-                    if let Some(mut default) = own.or(frozen).filter(|_| !is_outside).map(json_of) {
-                        self.normalize(version, *child, &mut default, None, own.is_some());
+                    let own = own.map(json_of);
+                    let has_own = own.is_some();
+                    if let Some(mut default) = own.or_else(|| frozen.cloned()).filter(|_| !is_outside) {
+                        self.normalize(version, *child, &mut default, None, has_own);
                         fields.insert(name.to_string(), default);
                     }
                 }
@@ -299,13 +303,6 @@ impl Subject {
         };
         program.validate_update(new, old, &arena).errors.iter().all(was_missing)
     }
-
-    /// A frozen default of a field.
-    pub(crate) fn frozen(&self, id: FieldId) -> Option<Json> {
-        let frozen = self.history().field(id).frozen.as_ref()?;
-        let arena = Arena::new();
-        serde_json::from_slice(&encode(frozen.share(&arena))).ok()
-    }
 }
 
 /// Whether a customer changes nothing that is fixed.
@@ -353,6 +350,10 @@ fn protect(schema: &Schema, asked: &mut Json, shown: Option<&Json>) {
                         }
                     },
                 }
+            }
+            let Some(Additional::Schema(values)) = &schema.additional_properties else { return };
+            for (key, value) in fields.iter_mut().filter(|(key, _)| schema.property(key).is_none()) {
+                protect(values, value, shown.and_then(|shown| shown.get(key)));
             }
         }
         Json::Array(items) => {

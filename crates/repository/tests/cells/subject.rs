@@ -7,11 +7,19 @@ use std::{
     sync::Arc,
 };
 
+use serde_json::Value as Json;
 use wheelwright_catalog::{Catalog, OnDisk, read_lock};
-use wheelwright_evolve::{Direction, FieldId, History, Kind, Lock, NodeIndex, Selector, VersionHistory, VersionIndex};
+use wheelwright_evolve::{
+    Direction, FieldId, History, Kind, Lock, NodeIndex, Selector, Shape, VersionHistory, VersionIndex,
+};
 use wheelwright_repository::{Collection, Repository, ServedKind};
 use wheelwright_schema::Schema;
 use wheelwright_store::Memory;
+
+use crate::{
+    json::{Segment, json_of, place_of},
+    oracle::Field,
+};
 
 /// The policies of a run, as a catalog spells them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -38,6 +46,12 @@ pub(crate) struct Subject {
     /// The schemas by version.
     pub(crate) schemas: Vec<Option<Schema>>,
     pub(crate) is_arm: bool,
+    /// The fields that are written in cells, by version.
+    pub(crate) fields: Vec<Vec<Field>>,
+    /// Their frozen defaults, by id.
+    frozen: Vec<Option<Json>>,
+    /// The fields that a field is in, in any version, by id.
+    above: Vec<Vec<FieldId>>,
     /// Fields that are one fact in several spellings, by the first of them.
     spellings: HashMap<FieldId, Vec<FieldId>>,
     /// Fields that are derived, and the fields that they are derived from.
@@ -78,7 +92,13 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let store = Memory::new();
     let repository = Repository::new(Arc::new(store.clone()), [served]);
     let collection = repository.kinds().next().expect("the kind");
-    Subject { policies, collection, store, schemas, is_arm, spellings, derived }
+    let (fields, frozen, above) = (Vec::new(), Vec::new(), Vec::new());
+    let mut subject =
+        Subject { policies, collection, store, schemas, is_arm, fields, frozen, above, spellings, derived };
+    subject.fields = subject.history().indexes().map(|version| subject.fields_of(version)).collect();
+    subject.frozen = subject.history().fields.iter().map(|field| field.frozen.as_ref().map(json_of)).collect();
+    subject.above = subject.history().ids().map(|id| subject.above_of(id)).collect();
+    subject
 }
 
 impl Subject {
@@ -105,6 +125,55 @@ impl Subject {
 
     pub(crate) fn schema(&self, version: VersionIndex) -> &Schema {
         self.schemas[version.position()].as_ref().expect("a version that can be written")
+    }
+
+    /// A frozen default of a field.
+    pub(crate) fn frozen(&self, id: FieldId) -> Option<&Json> {
+        self.frozen[id.position()].as_ref()
+    }
+
+    /// The fields that a field is in, in any version.
+    pub(crate) fn above(&self, id: FieldId) -> &[FieldId] {
+        &self.above[id.position()]
+    }
+
+    fn fields_of(&self, version: VersionIndex) -> Vec<Field> {
+        let history = self.version(version);
+        let field = |node: NodeIndex| {
+            let place = place_of(&history.structure.selector(node));
+            let (shape, is_leaf) = (history.structure.node(node).shape, self.is_leaf(version, node));
+            Some(Field { id: history.id(node)?, node, place, shape, is_leaf })
+        };
+        let fields = history.structure.fields().filter_map(field);
+        fields.filter(|field| !self.is_kept_outside(&field.place)).collect()
+    }
+
+    fn above_of(&self, id: FieldId) -> Vec<FieldId> {
+        let of_version = |version: VersionIndex| {
+            let version = self.version(version);
+            let parent = |node: &NodeIndex| version.structure.node(*node).parent;
+            let first = version.node_of(id).as_ref().and_then(parent);
+            let ids: Vec<FieldId> = std::iter::successors(first, parent).filter_map(|node| version.id(node)).collect();
+            ids
+        };
+        let above: HashSet<FieldId> = self.history().indexes().flat_map(of_version).collect();
+        above.into_iter().collect()
+    }
+
+    /// Whether a field is compared as a whole: a scalar, or a list or map of them.
+    fn is_leaf(&self, version: VersionIndex, node: NodeIndex) -> bool {
+        let structure = &self.version(version).structure;
+        match structure.node(node).shape {
+            Shape::Scalar(_) => true,
+            Shape::Object => false,
+            Shape::List | Shape::Map => structure.element(node).is_none_or(|element| self.is_leaf(version, element)),
+        }
+    }
+
+    /// The place of a field in the documents of a version that has it.
+    pub(crate) fn place(&self, version: VersionIndex, id: FieldId) -> Option<&[Segment]> {
+        let fields = &self.fields[version.position()];
+        fields.iter().find(|field| field.id == id).map(|field| &*field.place)
     }
 
     /// All spellings of the fact that a field is one of.
