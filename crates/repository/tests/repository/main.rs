@@ -1,4 +1,5 @@
 //! What clients of a repository can rely on, against a store in memory.
 
+mod mixed;
 mod reads_and_writes;
 mod support;
