@@ -15,11 +15,17 @@ mod error;
 mod key;
 mod log;
 mod memory;
+mod open;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 mod token;
 
 pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
+pub use open::open;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Revision};
