@@ -2,3 +2,4 @@
 
 mod reads_and_writes;
 mod support;
+mod sweep;
