@@ -3,3 +3,4 @@
 mod mixed;
 mod reads_and_writes;
 mod support;
+mod sweep;
