@@ -62,19 +62,27 @@ impl Connector {
 #[derive(Debug)]
 pub(super) struct Readers {
     connector: Connector,
-    slots: Box<[Mutex<Option<Arc<Client>>>]>,
-    turn: AtomicUsize,
+    slots: Box<[Slot]>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    client: Mutex<Option<Arc<Client>>>,
+    /// How many questions are under way.
+    load: AtomicUsize,
 }
 
 impl Readers {
     pub(super) fn new(connector: Connector, count: usize) -> Self {
-        let slots = (0..count.max(1)).map(|_| Mutex::default()).collect();
-        Self { connector, slots, turn: AtomicUsize::new(0) }
+        Self { connector, slots: (0..count.max(1)).map(|_| Slot::default()).collect() }
     }
 
     /// The rows that a statement gives which changes nothing. If the connection was lost, another one is tried.
     pub(super) async fn query(&self, statement: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
-        let slot = &self.slots[self.turn.fetch_add(1, Ordering::Relaxed) % self.slots.len()];
+        // The first of those that do least, so that no more connections are made than are needed.
+        let slot = self.slots.iter().min_by_key(|slot| slot.load.load(Ordering::Relaxed));
+        let slot = slot.unwrap_or(&self.slots[0]);
+        let _loaded = Loaded::new(&slot.load);
         let first = self.query_once(slot, statement, parameters).await?;
         match first {
             Ok(rows) => Ok(rows),
@@ -88,7 +96,7 @@ impl Readers {
 
     async fn query_once(
         &self,
-        slot: &Mutex<Option<Arc<Client>>>,
+        slot: &Slot,
         statement: &str,
         parameters: &Parameters<'_>,
     ) -> Result<Result<Vec<Row>, Error>, StoreError> {
@@ -96,7 +104,7 @@ impl Readers {
         let answer = timeout(self.connector.patience, client.query_typed(statement, parameters)).await;
         if !matches!(&answer, Ok(Ok(_))) {
             let is_useless = answer.as_ref().map_or(true, |answer| answer.as_ref().is_err_and(failure::is_lost));
-            let mut kept = slot.lock().await;
+            let mut kept = slot.client.lock().await;
             if is_useless && kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &client)) {
                 *kept = None;
             }
@@ -104,14 +112,30 @@ impl Readers {
         answer.map_err(|_| failure::too_slow())
     }
 
-    async fn client(&self, slot: &Mutex<Option<Arc<Client>>>) -> Result<Arc<Client>, StoreError> {
-        let mut kept = slot.lock().await;
+    async fn client(&self, slot: &Slot) -> Result<Arc<Client>, StoreError> {
+        let mut kept = slot.client.lock().await;
         if let Some(client) = kept.as_ref().filter(|client| !client.is_closed()) {
             return Ok(client.clone());
         }
         let client = Arc::new(self.connector.connect().await?);
         *kept = Some(client.clone());
         Ok(client)
+    }
+}
+
+/// Counts as load until it is dropped.
+struct Loaded<'a>(&'a AtomicUsize);
+
+impl<'a> Loaded<'a> {
+    fn new(load: &'a AtomicUsize) -> Self {
+        load.fetch_add(1, Ordering::Relaxed);
+        Self(load)
+    }
+}
+
+impl Drop for Loaded<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -5,7 +5,7 @@
 //! the revision has an index instead of a primary key because only there it can be said. Keys are `bytea`: their order is
 //! that of their bytes in every database, whatever its encoding and its collations.
 
-use tokio_postgres::{Client, types::Type};
+use tokio_postgres::{Client, Row, types::Type};
 
 use super::failure;
 use crate::{ErrorKind, StoreError};
@@ -33,8 +33,8 @@ pub(super) struct Statements {
     /// No more than so many (4) rows are looked at, however long the history of a key is: whoever asks goes on after the
     /// last key. Only the first row of a key, which is its newest, has its value, and none has it after so many bytes (5).
     pub(super) list: String,
-    /// The head, and rows after a revision (1) of keys from one on (2) and before one (3): the first so many (4), in order,
-    /// and no values after so many bytes (5).
+    /// The head, and those of the first so many (2) rows after a revision (1) whose keys are not before one (3) and are
+    /// before one (4): in order, and no values after so many bytes (5).
     pub(super) changes: String,
     /// The head.
     pub(super) head: String,
@@ -46,12 +46,14 @@ pub(super) struct Statements {
     pub(super) append: String,
     /// Moves the head on (1).
     pub(super) advance: String,
-    /// How far the log may be forgotten, by at most so many rows (1) that are so many milliseconds old (2; or any).
+    /// Those of the first so many (1) rows that are not forgotten which are so many milliseconds (2) old; or all.
     pub(super) forgettable: String,
+    /// The newest rows of keys (1) up to a revision (2).
+    pub(super) newest_before: String,
+    /// Deletes rows (1).
+    pub(super) forget: String,
     /// Says that the log is forgotten up to a revision (1).
     pub(super) mark_forgotten: String,
-    /// Deletes what nobody needs who needs nothing before a revision (2), after this was done up to another (1).
-    pub(super) forget: String,
     /// Tells everybody who listens that there is something new.
     pub(super) notify: String,
     /// Listens.
@@ -65,6 +67,8 @@ impl Statements {
     pub(super) fn new(schema: &str) -> Self {
         let schema = format!("\"{}\"", schema.replace('"', "\"\""));
         let (log, head) = (format!("{schema}.log"), format!("{schema}.head"));
+        // Planners that know nothing of the tables yet know at least that this is one row.
+        let one_head = format!("(SELECT revision, compacted FROM {head} WHERE id = 1) h");
         // The clock of the server, so that all writers have the same.
         let now = "(extract(epoch FROM now()) * 1000)::int8";
         Self {
@@ -74,7 +78,7 @@ impl Statements {
             ),
             list: format!(
                 "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \
-                 FROM {head} h LEFT JOIN LATERAL ( \
+                 FROM {one_head} LEFT JOIN LATERAL ( \
                    SELECT revision, key, action, \
                      CASE WHEN action <> 2 AND lag(key) OVER w IS DISTINCT FROM key AND {bytes_before} < $5 \
                        THEN value END AS value \
@@ -87,11 +91,11 @@ impl Statements {
             ),
             changes: format!(
                 "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \
-                 FROM {head} h LEFT JOIN LATERAL ( \
+                 FROM {one_head} LEFT JOIN LATERAL ( \
                    SELECT revision, key, action, CASE WHEN {bytes_before} < $5 THEN value END AS value \
                    FROM (SELECT revision, key, action, value FROM {log} \
-                         WHERE revision > $1 AND key >= $2 AND ($3::bytea IS NULL OR key < $3) \
-                         ORDER BY revision LIMIT $4) r) l ON true \
+                         WHERE revision > $1 ORDER BY revision LIMIT $2) r \
+                   WHERE key >= $3 AND ($4::bytea IS NULL OR key < $4)) l ON true \
                  ORDER BY l.revision",
                 bytes_before = bytes_before("revision"),
             ),
@@ -109,17 +113,17 @@ impl Statements {
             ),
             advance: format!("UPDATE {head} SET revision = $1"),
             forgettable: format!(
-                "SELECT max(l.revision) FROM {log} l, {head} h \
-                 WHERE l.revision > h.compacted AND l.revision <= h.compacted + $1 \
-                   AND ($2::int8 IS NULL OR l.at <= {now} - $2)"
+                "SELECT revision, key, action FROM (SELECT revision, key, action, at FROM {log} \
+                   WHERE revision > (SELECT compacted FROM {head} WHERE id = 1) ORDER BY revision LIMIT $1) r \
+                 WHERE $2::int8 IS NULL OR at <= {now} - $2 ORDER BY revision"
             ),
+            newest_before: format!(
+                "SELECT l.revision FROM unnest($1) AS k(key), LATERAL ( \
+                   SELECT revision FROM {log} WHERE log.key = k.key AND revision <= $2 \
+                   ORDER BY revision DESC LIMIT 1) l"
+            ),
+            forget: format!("DELETE FROM {log} WHERE revision = ANY($1)"),
             mark_forgotten: format!("UPDATE {head} SET compacted = $1"),
-            forget: format!(
-                "DELETE FROM {log} WHERE revision <= $2 \
-                   AND key IN (SELECT key FROM {log} WHERE revision > $1 AND revision <= $2) \
-                   AND (action = 2 OR EXISTS (SELECT 1 FROM {log} n \
-                     WHERE n.key = log.key AND n.revision > log.revision AND n.revision <= $2))"
-            ),
             notify: format!("NOTIFY {schema}"),
             listen: format!("LISTEN {schema}"),
             format: format!("SELECT format FROM {head}"),
@@ -184,8 +188,14 @@ pub(super) fn no_head() -> StoreError {
     StoreError::new(ErrorKind::Corrupt, "the table head has no row: restore the schema from a backup")
 }
 
+/// Whether this release may use the tables whose head was locked: another one may have changed them.
+pub(super) fn check_lock(head: &[Row]) -> Result<(), StoreError> {
+    let head = head.first().ok_or_else(no_head)?;
+    check_format(head.try_get(2).map_err(|error| failure::of_answer(&error))?)
+}
+
 /// Whether this release may use tables of a format.
-pub(super) fn check_format(format: i32) -> Result<(), StoreError> {
+fn check_format(format: i32) -> Result<(), StoreError> {
     if format == FORMAT {
         return Ok(());
     }

@@ -11,10 +11,10 @@ use super::{
     read::ANSWER_BYTES,
     rows,
 };
-use crate::{
-    Answer, Cursor, Event, Prefix, StoreError, Watch,
-    log::{self, PAGE_LIMIT},
-};
+use crate::{Answer, Cursor, Event, Prefix, StoreError, Watch, log};
+
+/// The most rows that one statement looks at, of any keys.
+const MOST_ROWS: u64 = 1000;
 
 #[derive(Debug)]
 pub(super) struct PostgresWatch {
@@ -39,36 +39,33 @@ impl PostgresWatch {
     }
 
     /// Reads on. One statement sees the head and all rows up to it, so what it does not find before the head is not there.
-    async fn read_on(&mut self) -> Result<(), StoreError> {
+    /// Says whether it got there.
+    async fn read_on(&mut self) -> Result<bool, StoreError> {
         let shared: &Shared = &self.store.shared;
         let (read, begin) = (self.read as i64, self.prefix.as_str().as_bytes());
         let end = self.prefix.end().map(String::into_bytes);
-        let limit = PAGE_LIMIT as i64;
+        let most_rows = MOST_ROWS as i64;
         let parameters: &Parameters<'_> = &[
             (&read, Type::INT8),
+            (&most_rows, Type::INT8),
             (&begin, Type::BYTEA),
             (&end, Type::BYTEA),
-            (&limit, Type::INT8),
             (&ANSWER_BYTES, Type::INT8),
         ];
         let rows = shared.readers.query(&shared.statements.changes, parameters).await?;
         let (head, rows) = rows::head_and_log(&rows)?;
         log::cursor_number(&log::cursor(self.read), head.revision, head.compacted)?;
-        let mut is_all = rows.len() < PAGE_LIMIT;
+        // Nothing of what is not forgotten is left out of the log, so this is the last row that was looked at.
+        let last = head.revision.min(self.read + MOST_ROWS);
         for row in rows {
-            let Some(value) = row.value else {
-                is_all = false;
-                break;
-            };
+            let Some(value) = row.value else { return Ok(false) };
             let (revision, cursor) = (log::revision(row.revision), log::cursor(row.revision));
             let event = Event { key: row.key, revision, change: row.action.change(value), cursor };
             self.untold.push_back((row.revision, event));
             self.read = row.revision;
         }
-        if is_all {
-            self.read = head.revision;
-        }
-        Ok(())
+        self.read = last;
+        Ok(last == head.revision)
     }
 }
 
@@ -80,13 +77,14 @@ impl Watch for PostgresWatch {
                     return Ok(event);
                 }
                 match self.read_on().await {
-                    Ok(()) if self.untold.is_empty() => {
+                    Ok(is_at_head) => {
                         self.backoff.reset();
-                        let read = self.read;
-                        // The sender lives as long as the store, which this watch has a share of.
-                        let _ = self.head.wait_for(|head| *head > read).await;
+                        if is_at_head && self.untold.is_empty() {
+                            let read = self.read;
+                            // The sender lives as long as the store, which this watch has a share of.
+                            let _ = self.head.wait_for(|head| *head > read).await;
+                        }
                     }
-                    Ok(()) => self.backoff.reset(),
                     // A watch waits anyway; it goes on where it was when the database is back.
                     Err(error) if error.is_passing() => {
                         self.backoff.fail();

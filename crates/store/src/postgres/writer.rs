@@ -208,10 +208,8 @@ impl Writer {
         );
         begun.map_err(before_commit)?;
         let (head, newest) = (head.map_err(before_commit)?, newest.map_err(before_commit)?);
-        let head = head.first().ok_or_else(|| Trouble::Refused(tables::no_head()))?;
-        let format = head.try_get(2).map_err(of_answer)?;
-        tables::check_format(format).map_err(Trouble::Refused)?;
-        let head = rows::revision(head, 0).map_err(Trouble::Refused)?;
+        tables::check_lock(&head).map_err(Trouble::Refused)?;
+        let head = rows::revision(&head[0], 0).map_err(Trouble::Refused)?;
         let mut current = HashMap::with_capacity(newest.len());
         for row in &newest {
             let key: Vec<u8> = row.try_get(0).map_err(of_answer)?;
@@ -254,16 +252,10 @@ impl Writer {
     /// Forgets a portion of what is older than the history that is wanted. Says whether there may be more.
     async fn forget_old(&mut self) -> Result<bool, StoreError> {
         let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX);
-        let client = self.client().await?;
-        let parameters: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
         // Most of the time there is nothing to forget, and no reason to lock anything.
-        let found = timeout(
-            self.shared.connector.patience,
-            client.query_typed(&self.shared.statements.forgettable, parameters),
-        )
-        .await;
-        let is_some = matches!(&found, Ok(Ok(rows)) if rows.first().is_some_and(|row| matches!(row.try_get(0), Ok(Some(0_i64..)))));
-        Ok(is_some && self.forget(Some(age)).await?)
+        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
+        let found = self.shared.readers.query(&self.shared.statements.forgettable, forgettable).await?;
+        Ok(!found.is_empty() && self.forget(Some(age)).await?)
     }
 
     async fn forget_all(&mut self) -> Result<(), StoreError> {
@@ -290,36 +282,49 @@ impl Writer {
     /// What is forgotten and that it is forgotten is committed together, so that nobody reads a log with holes.
     async fn forget_portion(&self, client: &Client, age: Option<i64>) -> Result<bool, Trouble> {
         let statements = &self.shared.statements;
-        let parameters: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
+        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
         let (begun, head, found) = tokio::join!(
             biased;
             client.batch_execute(tables::BEGIN),
             client.query_typed(&statements.lock_head, &[]),
-            client.query_typed(&statements.forgettable, parameters),
+            client.query_typed(&statements.forgettable, forgettable),
         );
         begun.map_err(before_commit)?;
         let (head, found) = (head.map_err(before_commit)?, found.map_err(before_commit)?);
-        let (Some(head), Some(found)) = (head.first(), found.first()) else {
-            return Err(Trouble::Refused(tables::no_head()));
-        };
-        tables::check_format(head.try_get(2).map_err(of_answer)?).map_err(Trouble::Refused)?;
-        let compacted: i64 = head.try_get(1).map_err(of_answer)?;
-        let Some(upto) = found.try_get::<_, Option<i64>>(0).map_err(of_answer)? else {
+        tables::check_lock(&head).map_err(Trouble::Refused)?;
+        let compacted: i64 = head[0].try_get(1).map_err(of_answer)?;
+        let Some(last) = found.last() else {
             client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
             return Ok(false);
         };
+        let upto: i64 = last.try_get(0).map_err(of_answer)?;
+        let (mut garbage, mut newest) = (Vec::new(), HashMap::new());
+        for row in &found {
+            let revision: i64 = row.try_get(0).map_err(of_answer)?;
+            let key: &[u8] = row.try_get(1).map_err(of_answer)?;
+            garbage.extend(newest.insert(key, revision));
+            if rows::action(row, 2).map_err(Trouble::Refused)? == Action::Deleted {
+                garbage.push(revision);
+            }
+        }
+        // Of what was forgotten before, a key has kept one row at most.
+        let keys: Vec<&[u8]> = newest.into_keys().collect();
+        let kept: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY), (&compacted, Type::INT8)];
+        for row in client.query_typed(&statements.newest_before, kept).await.map_err(before_commit)? {
+            garbage.push(row.try_get(0).map_err(of_answer)?);
+        }
+        let garbage: &Parameters<'_> = &[(&garbage, Type::INT8_ARRAY)];
         let mark: &Parameters<'_> = &[(&upto, Type::INT8)];
-        let portion: &Parameters<'_> = &[(&compacted, Type::INT8), (&upto, Type::INT8)];
-        let (marked, forgotten, committed) = tokio::join!(
+        let (forgotten, marked, committed) = tokio::join!(
             biased;
+            client.execute_typed(&statements.forget, garbage),
             client.execute_typed(&statements.mark_forgotten, mark),
-            client.execute_typed(&statements.forget, portion),
             client.batch_execute("COMMIT"),
         );
-        marked.map_err(at_commit)?;
         forgotten.map_err(at_commit)?;
+        marked.map_err(at_commit)?;
         committed.map_err(at_commit)?;
-        Ok(upto - compacted == FORGET_ROWS)
+        Ok(found.len() as i64 == FORGET_ROWS)
     }
 
     /// Says that there is something new, without waiting for anything.

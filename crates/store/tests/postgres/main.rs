@@ -1,3 +1,8 @@
 //! The PostgreSQL store against a private server.
 
-mod basics;
+mod failures;
+mod kill;
+mod order;
+mod reads;
+mod setup;
+mod support;
