@@ -129,8 +129,8 @@ impl Origin {
 }
 
 impl OutsideSpec {
-    /// Whether two stored documents mean the same, apart from what is not their spec.
-    fn is_same_spec(self, old: Value<'_>, new: Value<'_>) -> bool {
+    /// Whether two stored documents of one hub mean the same, apart from what is not their spec.
+    pub fn is_same_spec(self, old: Value<'_>, new: Value<'_>) -> bool {
         let arena = Arena::new();
         match (old, new) {
             (Value::Object(old), Value::Object(new)) => self.spec(old, &arena).equivalent(self.spec(new, &arena)),

@@ -135,7 +135,10 @@ proptest! {
         if let Some(integer) = one.as_integer() {
             prop_assert_eq!(one, Quantity::from(integer));
         }
-        if one < two {
+        // Zero with an exponent of more than 308 is zero times infinity, which is no number in the reference either.
+        let has_float = |quantity: &Quantity| !quantity.as_float().is_nan();
+        prop_assert!(has_float(&one) || one.sign() == 0);
+        if one < two && has_float(&one) && has_float(&two) {
             prop_assert!(one.as_float() <= two.as_float() * (1.0 + 1e-12 * two.as_float().signum()));
         }
     }

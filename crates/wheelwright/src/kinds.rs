@@ -6,6 +6,8 @@ use wheelwright_catalog::{Catalog, Source};
 use wheelwright_document::Spanned;
 use wheelwright_evolve::{Declaration, Hooks, Kind, LockedKind, VersionIndex};
 use wheelwright_findings::{Finding, Level, rules};
+use wheelwright_repository::ServedKind;
+use wheelwright_store::BadKey;
 
 use crate::{
     Console, Exit, Input,
@@ -148,6 +150,15 @@ impl Kinds {
     /// The kinds as they were declared, in the same order.
     pub fn declarations(&self) -> impl Iterator<Item = &Declaration> {
         self.kinds.iter().map(|(position, _)| &self.catalog.kinds()[*position].declaration)
+    }
+
+    /// The kinds, ready for a repository.
+    ///
+    /// # Errors
+    /// The name of a kind cannot be the beginning of a key.
+    pub fn into_served(self) -> Result<Vec<ServedKind>, BadKey> {
+        let Self { catalog, kinds, .. } = self;
+        kinds.into_iter().map(|(position, kind)| ServedKind::new(kind, &catalog.kinds()[position])).collect()
     }
 
     /// The kinds that are not declared any more, and that a lock remembers.

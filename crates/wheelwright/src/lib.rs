@@ -21,7 +21,9 @@ pub use wheelwright_catalog as catalog;
 pub use wheelwright_document as document;
 pub use wheelwright_evolve as evolve;
 pub use wheelwright_findings as findings;
+pub use wheelwright_repository as repository;
 pub use wheelwright_schema as schema;
+pub use wheelwright_store as store;
 
 pub mod command;
 mod console;

@@ -10,7 +10,7 @@ use super::same::{hash, same, same_option};
 /// shows them.
 ///
 /// Never by bare position: deleting the first item must not give its hidden data to the second.
-pub(crate) fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> Vec<Option<usize>> {
+pub fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> Vec<Option<usize>> {
     if old.is_empty() {
         return vec![None; new.len()];
     }

@@ -29,7 +29,6 @@ use wheelwright_document::{Arena, Entry, Value};
 
 pub(crate) use self::{
     census::Tally,
-    lists::match_items,
     same::{by_key, find, hash, same, same_option},
 };
 use self::{
@@ -42,6 +41,7 @@ use self::{
     trouble::Troubles,
 };
 pub use self::{
+    lists::match_items,
     record::{Provenance, Source, Trail},
     trouble::Trouble,
 };

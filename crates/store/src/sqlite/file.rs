@@ -33,8 +33,8 @@ const TABLES: &str = "
         value BLOB NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX log_by_key ON log (key, revision);
-    CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL) STRICT;
-    INSERT INTO head VALUES (0, 0);
+    CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
+    INSERT INTO head VALUES (0, 0, 0);
 ";
 
 /// More readers than this may work at once, but no more are kept.
@@ -78,7 +78,7 @@ impl File {
             Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !file.has_log() => {
                 file.is_alone = true;
                 let connection = file.connect().map_err(|error| told(error.into()))?;
-                check(&connection, &file.path).map_err(told)?;
+                check_at_once(&connection, &file.path).map_err(told)?;
                 Ok((file, connection))
             }
             Err(problem) => Err(told(problem)),
@@ -207,7 +207,7 @@ fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Problem
 
 fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Result<(), Problem> {
     connection.busy_timeout(Duration::ZERO)?;
-    let content = waiting(options.busy_timeout, || check(connection, path))?;
+    let content = waiting(options.busy_timeout, || check_at_once(connection, path))?;
     if connection.is_readonly("main")? && content == Content::Store {
         return Ok(());
     }
@@ -235,6 +235,11 @@ fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Res
         }
     }
     Ok(())
+}
+
+/// Another process may just be creating it.
+fn check_at_once(connection: &Connection, path: &Path) -> Result<Content, Problem> {
+    check(&*connection.unchecked_transaction()?, path)
 }
 
 fn check(connection: &Connection, path: &Path) -> Result<Content, Problem> {

@@ -5,7 +5,7 @@
 use std::{
     mem,
     sync::{
-        Arc,
+        Arc, OnceLock,
         mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
     },
     thread::JoinHandle,
@@ -25,9 +25,11 @@ const SECOND_LOOK: Duration = Duration::from_micros(100);
 /// The thread, as seen by others.
 #[derive(Debug)]
 pub(super) struct Tail {
+    file: Arc<File>,
     head: Arc<watch::Sender<u64>>,
     wake: SyncSender<()>,
-    notices: Option<RecommendedWatcher>,
+    /// There from the first watch on. Where there can be none, looking again and again does.
+    notices: OnceLock<Option<RecommendedWatcher>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,11 +37,9 @@ impl Tail {
     pub(super) fn start(file: &Arc<File>) -> Result<Self, StoreError> {
         let head = Arc::new(watch::Sender::new(0));
         let (wake, woken) = mpsc::sync_channel(1);
-        // Where there are no notices, looking again and again does.
-        let notices = file.options.hints.then(|| notices(file, wake.clone()).ok()).flatten();
-        let (file, published) = (file.clone(), head.clone());
-        let thread = super::start_thread("store-tail", move || follow(&file, &published, &woken))?;
-        Ok(Self { head, wake, notices, thread: Some(thread) })
+        let (followed, published) = (file.clone(), head.clone());
+        let thread = super::start_thread("store-tail", move || follow(&followed, &published, &woken))?;
+        Ok(Self { file: file.clone(), head, wake, notices: OnceLock::new(), thread: Some(thread) })
     }
 
     /// Where it is published how far the log goes.
@@ -50,6 +50,9 @@ impl Tail {
     /// Tells when the log has grown.
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         let receiver = self.head.subscribe();
+        if self.file.options.hints {
+            self.notices.get_or_init(|| notices(&self.file, self.wake.clone()).ok());
+        }
         // If it cannot be sent, then the thread has been woken already.
         let _ = self.wake.try_send(());
         receiver
@@ -59,7 +62,7 @@ impl Tail {
 impl Drop for Tail {
     fn drop(&mut self) {
         // The thread ends when there is nobody left to wake it.
-        self.notices = None;
+        self.notices.take();
         self.wake = mpsc::sync_channel(0).0;
         if let Some(thread) = self.thread.take() {
             // What a thread panicked of was said when it did.

@@ -37,7 +37,7 @@ const COMPACTED_AT_ONCE: u64 = 1024;
 #[derive(Debug)]
 pub(super) enum Work {
     Write(Key, Write),
-    /// Writes something that changes nothing, to see whether it can be written.
+    /// Writes something that means nothing, to see whether it can be written.
     Probe,
     /// Forgets a part of what happened, however new it is.
     Compact,
@@ -160,7 +160,6 @@ impl Desk {
     fn apply(&self, works: Vec<Work>, before: Head) -> Result<(Vec<Result<u64, StoreError>>, u64), Problem> {
         let (at, history) = (compaction::now(), Age::Over(self.file.options.history));
         let (mut revision, mut compacted) = (before.revision, before.compacted);
-        let mut is_written = false;
         // Twice what comes in, so that this gets ahead of the writers although they never pause.
         let share = 2 * works.len() as u64;
         let mut answers = Vec::with_capacity(works.len());
@@ -175,7 +174,8 @@ impl Desk {
                     Err(problem) => return Err(problem),
                 },
                 Work::Probe => {
-                    is_written = true;
+                    // SQLite writes nothing where nothing changes.
+                    self.connection.prepare_cached("UPDATE head SET probes = probes + 1")?.execute([])?;
                     Ok(revision)
                 }
                 Work::Compact => {
@@ -185,7 +185,7 @@ impl Desk {
                 }
             });
         }
-        if is_written || revision > before.revision {
+        if revision > before.revision {
             self.connection.prepare_cached("UPDATE head SET revision = ?1")?.execute([revision as i64])?;
             let head = Head { revision: before.revision, compacted };
             compaction::compact(&self.connection, head, history, share)?;

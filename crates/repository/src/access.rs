@@ -1,0 +1,144 @@
+//! Who may write which fields: `readOnly` and `x-ms-mutability`.
+
+use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+use wheelwright_evolve::match_items;
+use wheelwright_schema::{
+    Schema,
+    model::{Additional, Mutability},
+};
+
+/// The fields of a version that customers may not write, or not always.
+#[derive(Debug, Default)]
+pub(crate) struct Access {
+    rule: Option<Rule>,
+    fields: Vec<(Box<str>, Access)>,
+    /// Of the items of a list, and the values of a map.
+    element: Option<Box<Access>>,
+    /// What tells the items of a list apart.
+    keys: Vec<Box<str>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    /// Only the service writes it; what customers send is passed over, as it is what they have read.
+    Service,
+    /// Set when the document is created, and never changed.
+    CreateOnly,
+    /// Not there when the document is created.
+    UpdateOnly,
+}
+
+impl Access {
+    pub(crate) fn of(schema: &Schema) -> Self {
+        let annotations = schema.annotations.as_deref();
+        let rule = annotations.and_then(|annotations| match annotations.mutability {
+            _ if annotations.read_only => Some(Rule::Service),
+            Some(Mutability { create: false, update: false, .. }) => Some(Rule::Service),
+            Some(Mutability { create: true, update: false, .. }) => Some(Rule::CreateOnly),
+            Some(Mutability { create: false, update: true, .. }) => Some(Rule::UpdateOnly),
+            _ => None,
+        });
+        let fields = schema.properties.iter().map(|field| (field.name.clone(), Self::of(&field.schema)));
+        let values = schema.additional_properties.as_ref().and_then(|additional| match additional {
+            Additional::Schema(schema) => Some(&**schema),
+            Additional::Allowed(_) => None,
+        });
+        let element = schema.items.as_deref().or(values).map(Self::of).filter(|element| !element.is_free());
+        let identifiers = annotations.and_then(|annotations| annotations.identifiers.clone());
+        Self {
+            rule,
+            fields: fields.filter(|(_, access)| !access.is_free()).collect(),
+            element: element.map(Box::new),
+            keys: identifiers.unwrap_or_else(|| schema.extensions.list_map_keys.clone()),
+        }
+    }
+
+    /// Whether customers may write everything here.
+    fn is_free(&self) -> bool {
+        self.rule.is_none() && self.fields.is_empty() && self.element.is_none()
+    }
+
+    /// A customer's document without what only the service writes, and with that as it was shown before. What may be set
+    /// only once and is left out is as it was, too. And the fields that the customer may not write so.
+    pub(crate) fn enforce<'a>(
+        &self,
+        written: Value<'a>,
+        shown: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> (Value<'a>, Vec<(FieldPath, &'static str)>) {
+        let mut walk = Enforce { arena, refused: Vec::new(), is_create: shown.is_none() };
+        let written = walk.value(self, written, shown, &Path::Root);
+        (written, walk.refused)
+    }
+}
+
+struct Enforce<'a> {
+    arena: &'a Arena,
+    refused: Vec<(FieldPath, &'static str)>,
+    is_create: bool,
+}
+
+impl<'a> Enforce<'a> {
+    fn value(&mut self, access: &Access, written: Value<'a>, shown: Option<Value<'a>>, path: &Path<'_>) -> Value<'a> {
+        if access.fields.is_empty() && access.element.is_none() {
+            return written;
+        }
+        match written {
+            Value::Object(entries) => self.object(access, entries, shown.and_then(Value::as_object), path),
+            Value::Array(items) => {
+                let Some(element) = &access.element else { return written };
+                let old = shown.and_then(Value::as_array).unwrap_or_default();
+                let matched = match_items(items, old, &access.keys);
+                let items = items.iter().zip(matched).enumerate().map(|(index, (item, old_item))| {
+                    self.value(element, *item, old_item.map(|position| old[position]), &Path::Index(path, index))
+                });
+                let items: Vec<Value<'a>> = items.collect();
+                Value::Array(self.arena.slice(&items))
+            }
+            scalar => scalar,
+        }
+    }
+
+    fn object(
+        &mut self,
+        access: &Access,
+        written: &'a [Entry<'a>],
+        shown: Option<&'a [Entry<'a>]>,
+        path: &Path<'_>,
+    ) -> Value<'a> {
+        let was = |key: &str| shown.and_then(|shown| shown.iter().find(|entry| entry.key == key)).copied();
+        let mut kept = Vec::with_capacity(written.len());
+        for entry in written {
+            let path = &Path::Child(path, entry.key);
+            let below = access.fields.iter().find(|(name, _)| **name == *entry.key).map(|(_, below)| below);
+            let below = below.or(access.element.as_deref());
+            let Some(below) = below else {
+                kept.push(*entry);
+                continue;
+            };
+            let old = was(entry.key);
+            match below.rule {
+                Some(Rule::Service) => kept.extend(old),
+                Some(Rule::CreateOnly) if shown.is_some() => match old {
+                    Some(old) if old.value.equivalent(entry.value) => kept.push(old),
+                    _ => self.refused.push((path.to_field_path(), "can be set only when the document is created")),
+                },
+                Some(Rule::UpdateOnly) if self.is_create => {
+                    self.refused.push((path.to_field_path(), "cannot be set when the document is created"));
+                }
+                _ => {
+                    let value = self.value(below, entry.value, old.map(|old| old.value), path);
+                    kept.push(Entry { key: entry.key, value });
+                }
+            }
+        }
+        // What a customer leaves out is not theirs to remove.
+        for (name, below) in &access.fields {
+            let is_kept = matches!(below.rule, Some(Rule::Service | Rule::CreateOnly));
+            if is_kept && !written.iter().any(|entry| *entry.key == **name) {
+                kept.extend(was(name));
+            }
+        }
+        Value::Object(self.arena.slice(&kept))
+    }
+}

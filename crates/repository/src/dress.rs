@@ -1,0 +1,171 @@
+//! What the service knows of a document, put into what clients see and taken out of what they send.
+
+use jiff::Timestamp;
+use wheelwright_document::{Arena, Entry, Number, Owned, Value};
+use wheelwright_store::Revision;
+
+use crate::{Metadata, Name};
+
+/// How documents show what the service knows of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Dress {
+    /// In `metadata`, as Kubernetes does.
+    Kubernetes,
+    /// At the root and in `properties.provisioningState`, as Azure's resource manager does; with the type of the resource.
+    Arm(Box<str>),
+    /// Not at all.
+    Plain,
+}
+
+/// What clients may say of what the service keeps; none where they do not say it.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    pub(crate) finalizers: Option<Vec<Box<str>>>,
+    pub(crate) tags: Option<Owned>,
+}
+
+/// The fields of a Kubernetes resource's metadata that only the server writes.
+const OF_SERVER: [&str; 7] = [
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+];
+
+impl Dress {
+    /// A document without what the service keeps.
+    pub(crate) fn undress<'a>(&self, document: Value<'a>, arena: &'a Arena) -> (Value<'a>, Taken) {
+        let mut taken = Taken::default();
+        let document = match self {
+            Self::Plain => document,
+            Self::Kubernetes => changed(document, "metadata", arena, |metadata| {
+                let finalizers = metadata.get("finalizers").and_then(Value::as_array).unwrap_or_default();
+                taken.finalizers = Some(finalizers.iter().filter_map(|name| name.as_str().map(Box::from)).collect());
+                Some(without(metadata, |key| OF_SERVER.contains(&key) || key == "finalizers", arena))
+            }),
+            Self::Arm(_) => {
+                taken.tags = document.get("tags").map(Owned::from);
+                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "tags");
+                changed(without(document, is_kept, arena), "properties", arena, |properties| {
+                    Some(without(properties, |key| key == "provisioningState", arena))
+                })
+            }
+        };
+        (document, taken)
+    }
+
+    /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
+    /// `declares` tells whether the version has a field at the root.
+    pub(crate) fn dress<'a>(
+        &'a self,
+        document: Value<'a>,
+        metadata: &Metadata,
+        (name, revision): (&Name, &Revision),
+        declares: impl Fn(&str) -> bool,
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        let text = |text: &str| Value::string(arena.text(text));
+        match self {
+            Self::Plain => document,
+            Self::Kubernetes => {
+                let seconds = |time: &Option<Timestamp>| {
+                    time.map(|time| text(&Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()))
+                };
+                let finalizers: Vec<_> = metadata.finalizers.iter().map(|name| text(name)).collect();
+                let generation = Number::new(arena.text(&metadata.generation.to_string())).map(Value::Number);
+                let kept = [
+                    ("uid", metadata.uid.as_deref().map(text)),
+                    ("resourceVersion", Some(text(revision.as_str()))),
+                    ("generation", generation.filter(|_| metadata.generation > 0)),
+                    ("creationTimestamp", seconds(&metadata.created_at)),
+                    ("deletionTimestamp", seconds(&metadata.deleted_at)),
+                    ("finalizers", (!finalizers.is_empty()).then(|| Value::Array(arena.slice(&finalizers)))),
+                ];
+                let own = document.get("metadata").unwrap_or(Value::Object(&[]));
+                let own = without(own, |key| OF_SERVER.contains(&key) || key == "finalizers", arena);
+                let own_name = own.get("name").is_none().then(|| ("name", Some(text(name.last()))));
+                with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
+            }
+            Self::Arm(resource_type) => {
+                let state = metadata.provisioning_state.as_deref().map(text);
+                let document = changed(document, "properties", arena, |properties| {
+                    Some(with(properties, [("provisioningState", state)], arena))
+                });
+                let tags = metadata.tags.as_ref().map(|tags| shared(tags, arena));
+                let system_data = metadata.system_data.as_ref().map(|data| shared(data, arena));
+                let kept = [
+                    ("name", Some(text(name.last()))),
+                    ("type", Some(text(resource_type))),
+                    ("systemData", system_data),
+                    ("tags", tags),
+                ];
+                with(document, kept.into_iter().filter(|(key, _)| declares(key)), arena)
+            }
+        }
+    }
+}
+
+/// A copy, since the metadata does not live as long as the arena.
+fn shared<'a>(owned: &Owned, arena: &'a Arena) -> Value<'a> {
+    match owned {
+        Owned::Null => Value::Null,
+        Owned::Bool(value) => Value::Bool(*value),
+        Owned::Number(text) => Number::new(arena.text(text)).map_or(Value::Null, Value::Number),
+        Owned::String(text) => Value::string(arena.text(text.as_str())),
+        Owned::Array(items) => {
+            let items: Vec<_> = items.iter().map(|item| shared(item, arena)).collect();
+            Value::Array(arena.slice(&items))
+        }
+        Owned::Object(entries) => {
+            let entries =
+                entries.iter().map(|(key, value)| Entry { key: arena.text(key), value: shared(value, arena) });
+            Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// An object without some of its fields.
+fn without<'a>(object: Value<'a>, leaves: impl Fn(&str) -> bool, arena: &'a Arena) -> Value<'a> {
+    match object {
+        Value::Object(entries) if entries.iter().any(|entry| leaves(entry.key)) => {
+            let kept: Vec<_> = entries.iter().filter(|entry| !leaves(entry.key)).copied().collect();
+            Value::Object(arena.slice(&kept))
+        }
+        other => other,
+    }
+}
+
+/// An object with some fields: in their places if they are there, else at the end; or without them, if they are none.
+pub(crate) fn with<'a>(
+    object: Value<'a>,
+    fields: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>,
+    arena: &'a Arena,
+) -> Value<'a> {
+    let Value::Object(entries) = object else { return object };
+    let mut entries = entries.to_vec();
+    for (key, value) in fields {
+        match (entries.iter().position(|entry| entry.key == key), value) {
+            (Some(at), Some(value)) => entries[at].value = value,
+            (Some(at), None) => drop(entries.remove(at)),
+            (None, Some(value)) => entries.push(Entry { key, value }),
+            (None, None) => {}
+        }
+    }
+    Value::Object(arena.slice(&entries))
+}
+
+/// An object of which one field that is an object was changed.
+fn changed<'a>(
+    object: Value<'a>,
+    field: &'a str,
+    arena: &'a Arena,
+    change: impl FnOnce(Value<'a>) -> Option<Value<'a>>,
+) -> Value<'a> {
+    match object.get(field) {
+        Some(value @ Value::Object(_)) => with(object, [(field, change(value))], arena),
+        _ => object,
+    }
+}

@@ -1,0 +1,201 @@
+//! How reading and writing fail.
+
+use std::{error::Error, fmt};
+
+use wheelwright_document::{DecodeError, FieldPath, PatchError};
+use wheelwright_evolve::{PutError, VersionName};
+use wheelwright_schema::{AdmitError, ValidationError};
+use wheelwright_store::{BadKey, ErrorKind, StoreError};
+
+use crate::{Name, OpenError, open::ViewError};
+
+/// What the repository could not do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RepositoryError {
+    /// The store failed, or said that there is something else: see its [kind](StoreError::kind).
+    Store(StoreError),
+    /// The repository has no kind of this name.
+    UnknownKind(Box<str>),
+    /// The kind has no version of this name, or none that can be written.
+    UnknownVersion(VersionName),
+    /// What is no name of a document.
+    Name(BadKey),
+    /// A record cannot be opened.
+    Record(Name, OpenError),
+    /// The write is refused.
+    Write(WriteError),
+}
+
+/// Why a write is refused.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// What is sent is no JSON, or beyond its limits.
+    Decode(DecodeError),
+    /// What is sent is no object, but what this says.
+    NoObject(&'static str),
+    /// There is nothing that could be patched.
+    NothingToPatch,
+    /// A whole document without the revision that it replaces.
+    Unconditional,
+    /// The patch cannot be applied.
+    Patch(PatchError),
+    /// The version cannot decode it, or its defaults make it too large.
+    Admit(AdmitError),
+    /// A policy refuses it.
+    Put(PutError),
+    /// The kind has no version of this name that can be written.
+    UnknownVersion(VersionName),
+    /// Fields are not as they must be.
+    Fields(Vec<FieldError>),
+    /// The record that is there cannot be opened.
+    Open(OpenError),
+    /// This program is too old to write the record: it does not know a version that writers of it must know.
+    TooOld {
+        /// The version that it must know.
+        oldest_writer: VersionName,
+    },
+}
+
+/// A field that is not as it must be.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FieldError {
+    /// The field, in the names of the version that was written.
+    pub path: FieldPath,
+    /// What is wrong with it.
+    pub problem: FieldProblem,
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FieldProblem {
+    /// Its value is not valid.
+    Invalid(ValidationError),
+    /// It cannot be written so, and why not.
+    NotWritable(&'static str),
+    /// The version does not know it.
+    Unknown,
+    /// A policy refuses null.
+    NullRefused,
+    /// It cannot be cleared, since readers would fill it in again.
+    WouldRefill,
+}
+
+impl FieldError {
+    pub(crate) fn new(path: FieldPath, problem: FieldProblem) -> Self {
+        Self { path, problem }
+    }
+}
+
+impl WriteError {
+    /// An error if there is something wrong with fields.
+    pub(crate) fn fields(errors: Vec<FieldError>) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Self::Fields(errors)) }
+    }
+}
+
+impl RepositoryError {
+    /// What the store says, if it was the store.
+    pub fn store(&self) -> Option<&ErrorKind> {
+        match self {
+            Self::Store(error) => Some(error.kind()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn view(name: &Name) -> impl FnOnce(ViewError) -> Self + '_ {
+        move |error| match error {
+            ViewError::Open(error) => Self::Record(name.clone(), error),
+            ViewError::UnknownVersion(version) => Self::UnknownVersion(version),
+        }
+    }
+
+    pub(crate) fn write(name: &Name) -> impl FnOnce(WriteError) -> Self + '_ {
+        move |error| match error {
+            WriteError::Open(error) => Self::Record(name.clone(), error),
+            WriteError::UnknownVersion(version) => Self::UnknownVersion(version),
+            error => Self::Write(error),
+        }
+    }
+}
+
+impl From<StoreError> for RepositoryError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<BadKey> for RepositoryError {
+    fn from(error: BadKey) -> Self {
+        Self::Name(error)
+    }
+}
+
+impl fmt::Display for RepositoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::UnknownKind(kind) => write!(f, "there is no kind {kind}"),
+            Self::UnknownVersion(version) => write!(f, "there is no version {version}"),
+            Self::Name(error) => error.fmt(f),
+            Self::Record(name, error) => write!(f, "{name}: {error}"),
+            Self::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for RepositoryError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decode(error) => error.fmt(f),
+            Self::NoObject(kind_name) => write!(f, "a document must be an object, not {kind_name}"),
+            Self::NothingToPatch => f.write_str("there is nothing to patch; send the whole document to create it"),
+            Self::Unconditional => f.write_str("a whole document is written in the place of a revision; say which"),
+            Self::Patch(error) => error.fmt(f),
+            Self::Admit(error) => error.fmt(f),
+            Self::Put(error) => error.fmt(f),
+            Self::UnknownVersion(version) => write!(f, "there is no version {version} to write"),
+            Self::Fields(errors) => {
+                let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                f.write_str(&texts.join("; "))
+            }
+            Self::Open(error) => error.fmt(f),
+            Self::TooOld { oldest_writer } => write!(
+                f,
+                "only programs that know version {oldest_writer} may write the record, and this one's catalog does not; \
+                 bring its catalog and lock up to date"
+            ),
+        }
+    }
+}
+
+impl Error for WriteError {}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, problem } = self;
+        match problem {
+            FieldProblem::Invalid(error) => write!(f, "{path}: {}", error.message()),
+            FieldProblem::NotWritable(why) => write!(f, "{path}: {why}"),
+            FieldProblem::Unknown => write!(f, "{path}: the version has no such field"),
+            FieldProblem::NullRefused => {
+                write!(f, "{path}: null is refused here; leave the field out, or give it a value")
+            }
+            FieldProblem::WouldRefill => {
+                write!(f, "{path}: cannot be cleared, since its default would be filled in again; give it a value")
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The one door to stored documents.
+//!
+//! Front ends that serve versions, back ends that reconcile and programs that migrate all read and write through a
+//! [`Repository`], and nobody else opens a record. So they all see the same: the same defaults, the same conversion, and
+//! nothing that a version cannot say is lost.
+//!
+//! - [`ServedKind`]: a kind of a catalog, compiled.
+//! - [`Repository::kind`] gives the [`Collection`] of its documents: get, list, create, update, patch, delete, watch; each as
+//!   a version, as the hub or as the version that the owner speaks ([`View`]).
+//! - Every write is conditional, and what changes nothing is not stored.
+
+mod access;
+mod dress;
+mod error;
+mod keep;
+mod name;
+mod nulls;
+mod open;
+mod record;
+mod repository;
+mod served;
+mod sweep;
+mod watch;
+mod write;
+
+pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
+pub use name::Name;
+pub use open::{Document, OpenError, View};
+pub use record::{EPOCH, Envelope, Metadata, RecordError};
+pub use repository::{Collection, Listed, Removed, Repository, Written};
+pub use served::ServedKind;
+pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
+pub use wheelwright_evolve::Part;
+pub use write::{Body, Notes, UnknownFields, Write, Writer};

@@ -1,0 +1,232 @@
+//! Opening records: from the bytes in the store to a document that every version can be shown of.
+
+use std::{error::Error, fmt};
+
+use wheelwright_document::{Arena, Owned, Value, encode};
+use wheelwright_evolve::{Lenses, NoActingVersion, Origin, Part, PutError, VersionIndex, VersionName};
+use wheelwright_store::Revision;
+
+use crate::{
+    Metadata, Name, RecordError, ServedKind,
+    record::{Envelope, Record},
+};
+
+/// Which version of a document is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum View<'v> {
+    /// The version of this name.
+    Version(&'v str),
+    /// The one whose shape is stored: what back ends read.
+    Hub,
+    /// The one that its owner speaks: as pinned, else the one that it was last written with.
+    Origin,
+}
+
+/// A document as a version shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Document {
+    /// What it is called.
+    pub name: Name,
+    /// Which value in the store it is.
+    pub revision: Revision,
+    /// The version that it is shown as.
+    pub version: VersionName,
+    /// The versions that it was created and written with.
+    pub origin: Origin,
+    /// What the service knows of it.
+    pub metadata: Metadata,
+    /// The document, as JSON.
+    pub json: Vec<u8>,
+}
+
+/// A record that was opened.
+#[derive(Debug)]
+pub(crate) struct Opened<'a> {
+    pub(crate) envelope: Envelope,
+    /// The document as it is stored, in the shape of `hub`.
+    pub(crate) object: Value<'a>,
+    pub(crate) hub: VersionIndex,
+    /// There was no record, only a document.
+    pub(crate) is_adopted: bool,
+}
+
+/// A record that cannot be opened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// It cannot be read.
+    Record(RecordError),
+    /// It is stored in the shape of a version that the catalog does not know.
+    UnknownHub(VersionName),
+    /// It is a document without a record, and its version cannot be told.
+    NoVersion(String),
+    /// It was written by a program that leaves out zero values, and these defaults cannot be told from them: why not.
+    AmbiguousZeros(Vec<String>),
+    /// It is a document without a record that cannot be stored.
+    Refused(PutError),
+    /// Nobody can speak the version that its owner spoke.
+    Origin(NoActingVersion),
+}
+
+impl ServedKind {
+    /// Opens what is under a key.
+    pub(crate) fn open<'a>(&'a self, bytes: &'a [u8], arena: &'a Arena) -> Result<Opened<'a>, OpenError> {
+        let Record { envelope, object } = Record::read(bytes, arena).map_err(OpenError::Record)?;
+        let Some(envelope) = envelope else { return self.adopt(object, arena) };
+        match self.kind.version(envelope.hub.as_str()) {
+            Some(hub) => Ok(Opened { envelope, object, hub, is_adopted: false }),
+            None => Err(OpenError::UnknownHub(envelope.hub)),
+        }
+    }
+
+    /// Makes of a document that was in the store before us what would have been stored.
+    fn adopt<'a>(&'a self, document: Value<'a>, arena: &'a Arena) -> Result<Opened<'a>, OpenError> {
+        let version = self.version_of_adopted(document)?;
+        let lenses = self.lenses(version);
+        let (undressed, taken) = self.dress.undress(document, arena);
+        let stored = lenses.put(version, undressed, None, Part::Whole, arena).map_err(OpenError::Refused)?;
+        let restored = self.zeros.restore(lenses, stored, Some(version), arena);
+        if !restored.refused.is_empty() {
+            let history = self.kind.history();
+            let reasons = restored.refused.iter().map(|refused| refused.message(history)).collect();
+            return Err(OpenError::AmbiguousZeros(reasons));
+        }
+        let name = self.version_name(version).clone();
+        let mut metadata = self.dress.metadata(document);
+        metadata.finalizers = taken.finalizers.unwrap_or_default();
+        metadata.tags = taken.tags;
+        let origin = Origin::created(name.clone());
+        let envelope = Envelope { hub: name, oldest_writer: None, origin, metadata, unknown: Vec::new() };
+        Ok(Opened { envelope, object: restored.stored, hub: version, is_adopted: true })
+    }
+
+    fn version_of_adopted(&self, document: Value<'_>) -> Result<VersionIndex, OpenError> {
+        let no_version = |problem: String| Err(OpenError::NoVersion(problem));
+        let text = |key: &str| document.get(key).and_then(Value::as_str);
+        if self.kind.is_resource() {
+            let Some(api_version) = text("apiVersion") else {
+                return no_version("it has no apiVersion; write one into it".to_owned());
+            };
+            return match self.kind.version_of(api_version, text("kind")) {
+                Some(version) => Ok(version),
+                None => no_version(format!("{api_version} is no version of {}", self.kind.name())),
+            };
+        }
+        let Some(name) = &self.adopted_version else {
+            return no_version("say in the catalog which version such documents are of (adopt)".to_owned());
+        };
+        match self.kind.version(name.as_str()) {
+            Some(version) => Ok(version),
+            None => no_version(format!("{name} is no version of {}", self.kind.name())),
+        }
+    }
+
+    /// The version that a view means.
+    pub(crate) fn version_for(&self, view: View<'_>, origin: &Origin) -> Result<VersionIndex, ViewError> {
+        match view {
+            View::Hub => Ok(self.kind.lenses().hub()),
+            View::Version(name) => {
+                self.kind.version(name).ok_or_else(|| ViewError::UnknownVersion(VersionName::new(name)))
+            }
+            View::Origin => {
+                origin.resolve(&self.successors, self.kind.history()).map_err(|none| OpenError::Origin(none).into())
+            }
+        }
+    }
+
+    /// The lenses that an opened record is read by.
+    pub(crate) fn lenses_of(&self, opened: &Opened<'_>) -> &Lenses {
+        self.lenses(opened.hub)
+    }
+
+    /// An opened record as a version shows it to clients.
+    pub(crate) fn show<'a>(
+        &'a self,
+        opened: &Opened<'a>,
+        version: VersionIndex,
+        called: (&Name, &Revision),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        let shown = self.lenses_of(opened).get(version, opened.object, arena);
+        let structure = &self.kind.history().version(version).structure;
+        let declares = |field: &str| structure.child(structure.root(), field).is_some();
+        self.dress.dress(shown, &opened.envelope.metadata, called, declares, arena)
+    }
+
+    /// What is under a key, as a version shows it.
+    pub(crate) fn document(
+        &self,
+        bytes: &[u8],
+        name: &Name,
+        revision: Revision,
+        view: View<'_>,
+    ) -> Result<Document, ViewError> {
+        let arena = Arena::for_input(bytes.len());
+        let opened = self.open(bytes, &arena)?;
+        let version = self.version_for(view, &opened.envelope.origin)?;
+        let json = encode(self.show(&opened, version, (name, &revision), &arena));
+        let Envelope { origin, metadata, .. } = opened.envelope;
+        let (name, version) = (name.clone(), self.version_name(version).clone());
+        Ok(Document { name, revision, version, origin, metadata, json })
+    }
+}
+
+/// A document that cannot be shown.
+#[derive(Debug)]
+pub(crate) enum ViewError {
+    Open(OpenError),
+    UnknownVersion(VersionName),
+}
+
+impl From<OpenError> for ViewError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(error)
+    }
+}
+
+impl crate::dress::Dress {
+    /// What a document that was in the store before us says of itself.
+    fn metadata(&self, document: Value<'_>) -> Metadata {
+        let mut metadata = Metadata::default();
+        match self {
+            Self::Plain => {}
+            Self::Kubernetes => {
+                let own = |key: &str| document.get("metadata").and_then(|metadata| metadata.get(key));
+                let time = |key: &str| own(key).and_then(Value::as_str).and_then(|text| text.parse().ok());
+                metadata.uid = own("uid").and_then(Value::as_str).map(Box::from);
+                let generation = own("generation").and_then(Value::as_number).and_then(|number| number.as_i64());
+                metadata.generation = generation.and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
+                metadata.created_at = time("creationTimestamp");
+                metadata.deleted_at = time("deletionTimestamp");
+            }
+            Self::Arm(_) => {
+                metadata.system_data = document.get("systemData").map(Owned::from);
+                let state = document.get("properties").and_then(|properties| properties.get("provisioningState"));
+                metadata.provisioning_state = state.and_then(Value::as_str).map(Box::from);
+            }
+        }
+        metadata
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record(error) => error.fmt(f),
+            Self::UnknownHub(hub) => write!(
+                f,
+                "the record is stored in the shape of {hub}, which this program's catalog does not know; bring its catalog \
+                 and lock up to date"
+            ),
+            Self::NoVersion(problem) => {
+                write!(f, "the document has no record, and its version cannot be told: {problem}")
+            }
+            Self::AmbiguousZeros(reasons) => f.write_str(&reasons.join("; ")),
+            Self::Refused(error) => error.fmt(f),
+            Self::Origin(none) => none.fmt(f),
+        }
+    }
+}
+
+impl Error for OpenError {}

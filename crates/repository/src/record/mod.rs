@@ -1,0 +1,146 @@
+//! Records: what is stored for a document, and how it is spelled.
+//!
+//! A record is one JSON object. Its envelope says in which shape the document is stored, where it comes from and what the
+//! service knows of it; the document is under `object`, last, with its bags. `docs/records.md` has the format.
+
+mod metadata;
+
+use std::{error::Error, fmt};
+
+use wheelwright_document::{Arena, DecodeError, Entry, Number, Value, decode, encode};
+use wheelwright_evolve::{Origin, OriginError, VersionName};
+
+pub use self::metadata::Metadata;
+
+/// The format of the records that this release writes. It changes only when older releases would misread what is written.
+pub const EPOCH: u32 = 1;
+
+const FORMAT: &str = "$wheelwright";
+const HUB: &str = "hub";
+const OLDEST_WRITER: &str = "oldestWriter";
+const ORIGIN: &str = "origin";
+const METADATA: &str = "metadata";
+const OBJECT: &str = "object";
+
+/// What a record says beside its document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Envelope {
+    /// The version in whose shape the document is stored.
+    pub hub: VersionName,
+    /// Programs that do not know this version may read the record and must not write it.
+    pub oldest_writer: Option<VersionName>,
+    /// The versions that it was created and written with.
+    pub origin: Origin,
+    /// What the service knows of the document.
+    pub metadata: Metadata,
+    /// What a newer release says here; kept as it is.
+    pub(crate) unknown: Vec<(Box<str>, wheelwright_document::Owned)>,
+}
+
+/// What is under a key of the store.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<'a> {
+    /// None for a document that nobody made a record of yet.
+    pub(crate) envelope: Option<Envelope>,
+    /// The document: as it is stored, or as it was before us.
+    pub(crate) object: Value<'a>,
+}
+
+/// A record that cannot be read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// It is no JSON.
+    Decode(DecodeError),
+    /// It is no object, or a part of its envelope is not what it must be: which, and what is wrong.
+    Malformed(&'static str, String),
+    /// A newer release wrote it, in a format of this number.
+    NewerFormat(u64),
+}
+
+impl<'a> Record<'a> {
+    /// Reads what is under a key.
+    pub(crate) fn read(bytes: &'a [u8], arena: &'a Arena) -> Result<Self, RecordError> {
+        let record = decode(bytes, arena).map_err(RecordError::Decode)?;
+        let Value::Object(entries) = record else {
+            return Err(malformed("record", format!("is {}, not an object", record.kind_name())));
+        };
+        let Some(format) = record.get(FORMAT) else {
+            return Ok(Self { envelope: None, object: record });
+        };
+        let format = format.as_number().and_then(|number| u64::try_from(number.as_i64()?).ok());
+        match format.ok_or_else(|| malformed(FORMAT, "is not the number of a format"))? {
+            format if format > u64::from(EPOCH) => return Err(RecordError::NewerFormat(format)),
+            0 => return Err(malformed(FORMAT, "is not the number of a format")),
+            _ => {}
+        }
+        let version = |key: &'static str| match record.get(key).map(Value::as_str) {
+            None => Ok(None),
+            Some(Some(name)) if !name.is_empty() => Ok(Some(VersionName::new(name))),
+            Some(_) => Err(malformed(key, "is not the name of a version")),
+        };
+        let needed = |key: &'static str| record.get(key).ok_or_else(|| malformed(key, "is missing"));
+        let object = needed(OBJECT)?;
+        if object.as_object().is_none() {
+            return Err(malformed(OBJECT, format!("is {}, not an object", object.kind_name())));
+        }
+        let is_known = |key: &str| [FORMAT, HUB, OLDEST_WRITER, ORIGIN, METADATA, OBJECT].contains(&key);
+        let unknown = entries.iter().filter(|entry| !is_known(entry.key));
+        let envelope = Envelope {
+            hub: version(HUB)?.ok_or_else(|| malformed(HUB, "is missing"))?,
+            oldest_writer: version(OLDEST_WRITER)?,
+            origin: Origin::from_value(needed(ORIGIN)?).map_err(origin_error)?,
+            metadata: Metadata::from_value(needed(METADATA)?)
+                .map_err(|(field, problem)| malformed(METADATA, format!("{field}: {problem}")))?,
+            unknown: unknown.map(|entry| (entry.key.into(), entry.value.into())).collect(),
+        };
+        Ok(Self { envelope: Some(envelope), object })
+    }
+}
+
+impl Envelope {
+    /// The bytes of a record with a document. The same record always has the same bytes.
+    pub(crate) fn seal(&self, object: Value<'_>) -> Vec<u8> {
+        let arena = Arena::new();
+        let text = |name: &'_ VersionName| Value::string(arena.text(name.as_str()));
+        let format = arena.text(&EPOCH.to_string());
+        let mut entries = vec![
+            Entry { key: FORMAT, value: Value::Number(Number::new(format).expect("a number")) },
+            Entry { key: HUB, value: text(&self.hub) },
+        ];
+        if let Some(oldest) = &self.oldest_writer {
+            entries.push(Entry { key: OLDEST_WRITER, value: text(oldest) });
+        }
+        entries.push(Entry { key: ORIGIN, value: self.origin.to_value(&arena) });
+        entries.push(Entry { key: METADATA, value: self.metadata.to_value(&arena) });
+        for (key, value) in &self.unknown {
+            entries.push(Entry { key, value: value.share(&arena) });
+        }
+        entries.push(Entry { key: OBJECT, value: object });
+        encode(Value::Object(&entries))
+    }
+}
+
+fn malformed(part: &'static str, problem: impl Into<String>) -> RecordError {
+    RecordError::Malformed(part, problem.into())
+}
+
+fn origin_error(error: OriginError) -> RecordError {
+    malformed(ORIGIN, error.to_string())
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decode(error) => write!(f, "the record is no JSON: {error}"),
+            Self::Malformed(part, problem) => write!(f, "the record is damaged: {part} {problem}"),
+            Self::NewerFormat(format) => write!(
+                f,
+                "a newer release wrote the record, in format {format}; this one knows formats up to {EPOCH}: update it"
+            ),
+        }
+    }
+}
+
+impl Error for RecordError {}

@@ -1,0 +1,330 @@
+//! The repository: kinds and a store, and nothing between a client and its document but these.
+
+use std::{fmt, sync::Arc, time::SystemTime};
+
+use jiff::Timestamp;
+use wheelwright_document::{Arena, Value, encode};
+use wheelwright_evolve::Origin;
+use wheelwright_store::{Cursor, Key, Page, PageRequest, Prefix, Revision, Store, Stored};
+
+use crate::{
+    Body, Document, Name, Notes, RepositoryError, ServedKind, View, Write,
+    error::WriteError,
+    record::Metadata,
+    watch::DocumentWatch,
+    write::{Sealed, Stamp},
+};
+
+/// Kinds in a store. Clones are the same repository.
+#[derive(Clone)]
+pub struct Repository {
+    kinds: Arc<[Arc<ServedKind>]>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// The documents of one kind.
+#[derive(Clone, Debug)]
+pub struct Collection {
+    pub(crate) kind: Arc<ServedKind>,
+    pub(crate) repository: Repository,
+}
+
+/// A document that was written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Written {
+    /// As the version shows it that was written.
+    pub document: Document,
+    /// What its writer should hear.
+    pub notes: Notes,
+    /// Whether something was stored: what changes nothing is not.
+    pub is_changed: bool,
+}
+
+/// A part of a list.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The documents; those that cannot be opened, with the reason.
+    pub items: Vec<Result<Document, RepositoryError>>,
+    /// Where the list goes on; none at its end.
+    pub next: Option<wheelwright_store::Continuation>,
+    /// The moment that the list shows, to watch from.
+    pub cursor: Cursor,
+}
+
+/// What became of a document that was to be removed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Removed {
+    /// It is gone.
+    Gone,
+    /// Somebody has to agree first: it is marked, with this revision.
+    Marked(Revision),
+}
+
+impl fmt::Debug for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Repository").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Repository {
+    /// Kinds in a store.
+    pub fn new(store: Arc<dyn Store>, kinds: impl IntoIterator<Item = ServedKind>) -> Self {
+        let kinds = kinds.into_iter().map(Arc::new).collect();
+        Self { kinds, store, clock: Arc::new(now) }
+    }
+
+    /// The same, with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
+    }
+
+    /// The documents of a kind, by a name that people call it by: with or without its group, also one that it had.
+    ///
+    /// # Errors
+    /// There is no such kind.
+    pub fn kind(&self, name: &str) -> Result<Collection, RepositoryError> {
+        let is_meant = |kind: &&Arc<ServedKind>| kind.kind().names().iter().any(|own| own.is_meant_by(name));
+        let kind = self.kinds.iter().find(is_meant).ok_or_else(|| RepositoryError::UnknownKind(name.into()))?;
+        Ok(Collection { kind: kind.clone(), repository: self.clone() })
+    }
+
+    /// The documents of all kinds.
+    pub fn kinds(&self) -> impl Iterator<Item = Collection> + '_ {
+        self.kinds.iter().map(|kind| Collection { kind: kind.clone(), repository: self.clone() })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { now: (self.clock)(), uid: uuid::Uuid::new_v4().to_string().into() }
+    }
+}
+
+impl Collection {
+    /// The kind.
+    pub fn kind(&self) -> &ServedKind {
+        &self.kind
+    }
+
+    fn store(&self) -> &dyn Store {
+        &*self.repository.store
+    }
+
+    /// A document; none if there is none.
+    ///
+    /// # Errors
+    /// The store fails, the record cannot be opened, or there is no such version.
+    pub async fn get(&self, name: &Name, view: View<'_>) -> Result<Option<Document>, RepositoryError> {
+        let key = self.kind.key(name)?;
+        let Some(stored) = self.store().get(&key).await? else { return Ok(None) };
+        self.shown(name, stored, view).map(Some)
+    }
+
+    /// The documents whose names begin with some segments, page by page; all of them for none.
+    ///
+    /// # Errors
+    /// The store fails, or there is no such version.
+    pub async fn list(
+        &self,
+        scope: Option<&Name>,
+        page: PageRequest,
+        view: View<'_>,
+    ) -> Result<Listed, RepositoryError> {
+        let prefix = self.prefix(scope)?;
+        let Page { items, next, cursor } = self.store().list(&prefix, page).await?;
+        let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
+        let items = named.map(|(name, stored)| self.shown(&name, stored, view)).collect();
+        Ok(Listed { items, next, cursor })
+    }
+
+    /// Creates a document.
+    ///
+    /// # Errors
+    /// The store fails (with [`Exists`](wheelwright_store::ErrorKind::Exists), if there is one of that name), or the
+    /// write is refused.
+    pub async fn create(&self, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
+        let key = self.kind.key(name)?;
+        let sealed = self.kind.create(&write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
+        let revision = self.store().create(&key, sealed.bytes.clone()).await?;
+        self.written(name, sealed, revision, &write)
+    }
+
+    /// Writes a document, whole or patched, in the place of the one with a revision.
+    ///
+    /// # Errors
+    /// The store fails (with [`Conflict`](wheelwright_store::ErrorKind::Conflict), if somebody else has written it, and
+    /// with [`Missing`](wheelwright_store::ErrorKind::Missing), if there is none), or the write is refused.
+    pub async fn update(&self, name: &Name, expected: &Revision, write: Write<'_>) -> Result<Written, RepositoryError> {
+        let key = self.kind.key(name)?;
+        let stored = self.expected(&key, expected).await?;
+        self.updated(name, &key, stored, write).await
+    }
+
+    /// Patches a document, whatever its revision is. Whoever writes at the same time is waited for: the patch is applied to
+    /// what they leave.
+    ///
+    /// # Errors
+    /// As for [`update`](Self::update), but that a conflict is tried again, up to a hundred times. A whole document is
+    /// refused: it would undo what its writer has not seen.
+    pub async fn patch(&self, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
+        if let Body::Document(_) = write.body {
+            return Err(RepositoryError::Write(WriteError::Unconditional));
+        }
+        let key = self.kind.key(name)?;
+        let mut tries = 100;
+        loop {
+            let stored = self.store().get(&key).await?;
+            let stored = stored.ok_or_else(|| wheelwright_store::StoreError::missing(&key))?;
+            match self.updated(name, &key, stored, write).await {
+                Err(RepositoryError::Store(error))
+                    if tries > 0 && matches!(error.kind(), wheelwright_store::ErrorKind::Conflict(_)) =>
+                {
+                    tries -= 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Changes what the service keeps of a document. That is no change of its spec, and of no version.
+    ///
+    /// # Errors
+    /// As for [`update`](Self::update).
+    pub async fn update_metadata(
+        &self,
+        name: &Name,
+        expected: &Revision,
+        change: impl FnOnce(&mut Metadata, &mut Origin),
+    ) -> Result<Document, RepositoryError> {
+        let key = self.kind.key(name)?;
+        let stored = self.expected(&key, expected).await?;
+        let sealed = self.kind.rekept(&stored.value, change, &self.repository.stamp());
+        let sealed = sealed.map_err(RepositoryError::write(name))?;
+        let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
+        self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub)
+    }
+
+    /// Removes a document with a revision. One with finalizers is marked, and is gone once they are.
+    ///
+    /// # Errors
+    /// As for [`update`](Self::update).
+    pub async fn delete(&self, name: &Name, expected: &Revision) -> Result<Removed, RepositoryError> {
+        let key = self.kind.key(name)?;
+        let stored = self.expected(&key, expected).await?;
+        let stamp = self.repository.stamp();
+        let mark = |metadata: &mut Metadata, _: &mut Origin| {
+            metadata.deleted_at.get_or_insert(stamp.now);
+        };
+        let sealed = self.kind.rekept(&stored.value, mark, &stamp).map_err(RepositoryError::write(name))?;
+        if sealed.is_released {
+            self.store().delete(&key, expected).await?;
+            return Ok(Removed::Gone);
+        }
+        Ok(Removed::Marked(self.store_sealed(&key, expected, &sealed).await?))
+    }
+
+    /// What happens to the documents whose names begin with some segments, from a cursor on.
+    ///
+    /// # Errors
+    /// The store fails, or has forgotten what happened since.
+    pub async fn watch(&self, scope: Option<&Name>, from: &Cursor) -> Result<DocumentWatch, RepositoryError> {
+        let watch = self.store().watch(&self.prefix(scope)?, from).await?;
+        Ok(DocumentWatch::new(self.clone(), watch))
+    }
+
+    /// A new document with all defaults of a version, to begin with.
+    ///
+    /// # Errors
+    /// There is no such version, or its defaults are too large.
+    pub fn new_document(&self, version: &str) -> Result<Vec<u8>, RepositoryError> {
+        let unknown = || RepositoryError::UnknownVersion(wheelwright_evolve::VersionName::new(version));
+        let (kind, arena) = (self.kind.kind(), Arena::new());
+        let index = kind.version(version).ok_or_else(unknown)?;
+        let text = |text| Value::string(text);
+        let type_meta = kind
+            .api_version(index)
+            .map(|api_version| [("apiVersion", Some(text(api_version))), ("kind", Some(text(kind.name_in(index))))]);
+        let empty = crate::dress::with(Value::Object(&[]), type_meta.into_iter().flatten(), &arena);
+        let normal = kind.normal(index, empty, &arena);
+        let normal = normal.map_err(|error| RepositoryError::Write(WriteError::Admit(error)))?;
+        Ok(encode(self.kind.dress.undress(normal, &arena).0))
+    }
+
+    fn prefix(&self, scope: Option<&Name>) -> Result<Prefix, RepositoryError> {
+        match scope {
+            None => Ok(self.kind.prefix().clone()),
+            Some(scope) => Ok(Prefix::new(self.kind.key(scope)?.as_str())?),
+        }
+    }
+
+    pub(crate) fn shown(&self, name: &Name, stored: Stored, view: View<'_>) -> Result<Document, RepositoryError> {
+        let Stored { revision, value } = stored;
+        self.kind.document(&value, name, revision, view).map_err(RepositoryError::view(name))
+    }
+
+    /// What is under a key, if it has a revision.
+    async fn expected(&self, key: &Key, expected: &Revision) -> Result<Stored, RepositoryError> {
+        match self.store().get(key).await? {
+            None => Err(wheelwright_store::StoreError::missing(key).into()),
+            Some(stored) if stored.revision == *expected => Ok(stored),
+            Some(stored) => Err(wheelwright_store::StoreError::conflict(key, expected, stored.revision).into()),
+        }
+    }
+
+    async fn updated(
+        &self,
+        name: &Name,
+        key: &Key,
+        stored: Stored,
+        write: Write<'_>,
+    ) -> Result<Written, RepositoryError> {
+        let called = (name, &stored.revision);
+        let sealed = self.kind.update(&stored.value, called, &write, &self.repository.stamp());
+        let sealed = sealed.map_err(RepositoryError::write(name))?;
+        if sealed.is_same {
+            let (notes, revision) = (sealed.notes, stored.revision.clone());
+            let document = self.shown(name, Stored { revision, ..stored }, View::Version(write.version))?;
+            return Ok(Written { document, notes, is_changed: false });
+        }
+        let revision = self.store_sealed(key, &stored.revision, &sealed).await?;
+        self.written(name, sealed, revision, &write)
+    }
+
+    /// Stores a record in the place of another, or removes it if it is to go.
+    async fn store_sealed(&self, key: &Key, expected: &Revision, sealed: &Sealed) -> Result<Revision, RepositoryError> {
+        if sealed.is_same {
+            return Ok(expected.clone());
+        }
+        if sealed.is_released {
+            self.store().delete(key, expected).await?;
+            return Ok(expected.clone());
+        }
+        Ok(self.store().replace(key, expected, sealed.bytes.clone()).await?)
+    }
+
+    fn written(
+        &self,
+        name: &Name,
+        sealed: Sealed,
+        revision: Revision,
+        write: &Write<'_>,
+    ) -> Result<Written, RepositoryError> {
+        let stored = Stored { revision, value: sealed.bytes };
+        let document = self.shown(name, stored, View::Version(write.version))?;
+        Ok(Written { document, notes: sealed.notes, is_changed: true })
+    }
+}
+
+/// In whole milliseconds, as times are written.
+fn now() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let milliseconds = i64::try_from(since_1970.as_millis()).ok();
+    milliseconds.and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok()).unwrap_or_default()
+}

@@ -1,0 +1,111 @@
+//! A kind as it is served: compiled, with its policies and with all that reading and writing its records needs.
+
+use std::sync::OnceLock;
+
+use wheelwright_catalog as catalog;
+use wheelwright_evolve::{Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros};
+use wheelwright_store::{BadKey, Key, Prefix};
+
+use crate::{Name, access::Access, dress::Dress, nulls::NullPolicies};
+
+/// A kind with all that reading and writing its records needs. Use it from any number of threads.
+#[derive(Debug)]
+pub struct ServedKind {
+    pub(crate) kind: Kind,
+    pub(crate) zeros: Zeros,
+    pub(crate) nulls: NullPolicies,
+    /// Who may write which fields, by version; none where only the lock remembers the version.
+    pub(crate) access: Vec<Option<Access>>,
+    pub(crate) dress: Dress,
+    pub(crate) successors: Vec<(VersionName, VersionName)>,
+    /// The version of documents that were in the store before us and do not say it.
+    pub(crate) adopted_version: Option<VersionName>,
+    pub(crate) oldest_writer: Option<VersionName>,
+    prefix: Prefix,
+    /// The lenses for other hubs than the one of today, by version, made when a record needs them.
+    other_lenses: Vec<OnceLock<Lenses>>,
+}
+
+impl ServedKind {
+    /// A kind of a catalog, compiled.
+    ///
+    /// # Errors
+    /// Its name cannot be the beginning of a key.
+    pub fn new(kind: Kind, declared: &catalog::Kind) -> Result<Self, BadKey> {
+        let declaration = &declared.declaration;
+        let dress = match (kind.is_resource(), &declared.arm) {
+            (true, _) => Dress::Kubernetes,
+            (false, Some(resource_type)) => Dress::Arm(resource_type.clone()),
+            (false, None) => Dress::Plain,
+        };
+        let access = kind.history().versions.iter().map(|version| {
+            let declared = declaration.version(version.name.as_str())?;
+            Some(Access::of(&declared.schema))
+        });
+        Ok(Self {
+            zeros: Zeros::new(declaration, kind.history()),
+            nulls: NullPolicies::of(&declared.policies.null, kind.history()),
+            access: access.collect(),
+            dress,
+            successors: declaration.successors.clone(),
+            adopted_version: None,
+            oldest_writer: None,
+            prefix: prefix_of(&kind)?,
+            other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
+            kind,
+        })
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// What the keys of its records begin with.
+    pub fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// The key of a record.
+    ///
+    /// # Errors
+    /// The name is too long, or has characters in it that keys do not have.
+    pub fn key(&self, name: &Name) -> Result<Key, BadKey> {
+        Key::new(format!("{}{}", self.prefix, name.as_str()))
+    }
+
+    /// The name that is in a key; none if the key is not of this kind.
+    pub fn name(&self, key: &Key) -> Option<Name> {
+        Name::new(key.as_str().strip_prefix(self.prefix.as_str())?).ok()
+    }
+
+    /// The lenses for a hub.
+    pub(crate) fn lenses(&self, hub: VersionIndex) -> &Lenses {
+        match self.kind.lenses() {
+            lenses if lenses.hub() == hub => lenses,
+            _ => self.other_lenses[hub.position()].get_or_init(|| self.kind.lenses_for(hub)),
+        }
+    }
+
+    /// The name of a version.
+    pub(crate) fn version_name(&self, version: VersionIndex) -> &VersionName {
+        &self.kind.history().version(version).name
+    }
+
+    /// What is not part of the spec of a document.
+    pub(crate) fn outside_spec(&self) -> OutsideSpec {
+        match self.dress {
+            Dress::Arm(_) => OutsideSpec::Arm,
+            Dress::Kubernetes | Dress::Plain => OutsideSpec::Kubernetes,
+        }
+    }
+}
+
+/// The first name that the kind had: what is stored is not moved because the kind is called something else now.
+fn prefix_of(kind: &Kind) -> Result<Prefix, BadKey> {
+    let (group, name) = kind.names().first().map_or(("", ""), |name| (&name.group, &name.kind));
+    match group {
+        "" => Prefix::new(name),
+        group => Prefix::new(&format!("{group}/{name}")),
+    }
+}

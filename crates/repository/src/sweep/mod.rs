@@ -1,0 +1,3 @@
+//! Sweeps: bringing every record to the hub of today.
+
+mod rewrite;

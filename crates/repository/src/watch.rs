@@ -1,0 +1,65 @@
+//! What happens to documents.
+
+use wheelwright_store::{Change, Cursor, Stored, Watch};
+
+use crate::{Collection, Document, RepositoryError, View};
+
+/// What happens to the documents of a kind.
+#[derive(Debug)]
+pub struct DocumentWatch {
+    collection: Collection,
+    watch: Box<dyn Watch>,
+}
+
+/// A change of a document.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DocumentEvent {
+    /// What happened.
+    pub change: DocumentChange,
+    /// The document, as it is or last was; or why it cannot be opened, which does not end the watch.
+    pub document: Result<Document, RepositoryError>,
+    /// The position after it.
+    pub cursor: Cursor,
+}
+
+/// What happened to a document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DocumentChange {
+    /// It is new.
+    Created,
+    /// It was written.
+    Changed,
+    /// It is gone.
+    Deleted,
+}
+
+impl DocumentWatch {
+    pub(crate) fn new(collection: Collection, watch: Box<dyn Watch>) -> Self {
+        Self { collection, watch }
+    }
+
+    /// The next change, shown as a version. May be dropped before it is done without losing one.
+    ///
+    /// # Errors
+    /// The store fails. A new watch from [`cursor`](Self::cursor) goes on.
+    pub async fn next(&mut self, view: View<'_>) -> Result<DocumentEvent, RepositoryError> {
+        loop {
+            let event = self.watch.next().await?;
+            // What is under no name of the kind is not the kind's.
+            let Some(name) = self.collection.kind().name(&event.key) else { continue };
+            let (change, value) = match event.change {
+                Change::Created(value) => (DocumentChange::Created, value),
+                Change::Replaced(value) => (DocumentChange::Changed, value),
+                Change::Deleted(value) => (DocumentChange::Deleted, value),
+            };
+            let document = self.collection.shown(&name, Stored { revision: event.revision, value }, view);
+            return Ok(DocumentEvent { change, document, cursor: event.cursor });
+        }
+    }
+
+    /// The position after what was told so far.
+    pub fn cursor(&self) -> Cursor {
+        self.watch.cursor()
+    }
+}

@@ -1,0 +1,404 @@
+//! Writing: from what a client sends, and what is stored, to the record that is stored next. Nothing here waits for
+//! anything, so that a write can be tried, and tried again, without a store.
+
+use jiff::Timestamp;
+use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Value, decode, merge_patch};
+use wheelwright_evolve::{Part, Trouble, VersionIndex};
+use wheelwright_schema::{ErrorType, Stages};
+use wheelwright_store::Revision;
+
+use crate::{
+    Metadata, Name, ServedKind,
+    dress::{Taken, with},
+    error::{FieldError, FieldProblem, WriteError},
+    nulls::Cleared,
+    open::Opened,
+    record::Envelope,
+};
+
+/// Who writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writer {
+    /// A customer, who cannot write what only the service writes.
+    Customer,
+    /// The service itself.
+    Service,
+}
+
+/// What to do with fields that the version does not know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnknownFields {
+    /// They are left out, and named in the answer.
+    #[default]
+    Drop,
+    /// The write is refused.
+    Refuse,
+}
+
+/// What a client sends.
+#[derive(Clone, Copy, Debug)]
+pub enum Body<'b> {
+    /// The whole document, as JSON.
+    Document(&'b [u8]),
+    /// A merge patch (RFC 7396) of what the version shows.
+    MergePatch(&'b [u8]),
+    /// A JSON patch (RFC 6902) of what the version shows.
+    JsonPatch(&'b [u8]),
+}
+
+/// A write that somebody asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'w> {
+    /// The version that the body is of.
+    pub version: &'w str,
+    /// What is sent.
+    pub body: Body<'w>,
+    /// Which part of the document is written.
+    pub part: Part,
+    /// Who writes.
+    pub writer: Writer,
+    /// What to do with fields that the version does not know.
+    pub unknown: UnknownFields,
+}
+
+impl<'w> Write<'w> {
+    /// A customer's write of a whole document.
+    pub fn document(version: &'w str, json: &'w [u8]) -> Self {
+        Self::new(version, Body::Document(json))
+    }
+
+    /// A customer's merge patch.
+    pub fn merge_patch(version: &'w str, json: &'w [u8]) -> Self {
+        Self::new(version, Body::MergePatch(json))
+    }
+
+    /// A customer's JSON patch.
+    pub fn json_patch(version: &'w str, json: &'w [u8]) -> Self {
+        Self::new(version, Body::JsonPatch(json))
+    }
+
+    /// The same, by the service itself.
+    #[must_use]
+    pub fn by_service(self) -> Self {
+        Self { writer: Writer::Service, ..self }
+    }
+
+    /// The same, of a part alone.
+    #[must_use]
+    pub fn of(self, part: Part) -> Self {
+        Self { part, ..self }
+    }
+
+    fn new(version: &'w str, body: Body<'w>) -> Self {
+        let (part, writer, unknown) = (Part::Whole, Writer::Customer, UnknownFields::Drop);
+        Self { version, body, part, writer, unknown }
+    }
+}
+
+/// What a write makes of a record.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// The bytes of the record.
+    pub(crate) bytes: Vec<u8>,
+    /// Nothing has changed, so that nothing needs to be stored.
+    pub(crate) is_same: bool,
+    /// Its removal was asked for, and nobody has to agree any more.
+    pub(crate) is_released: bool,
+    pub(crate) notes: Notes,
+}
+
+/// What a client should hear although the write was done.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Notes {
+    /// Fields that the version does not know; they were left out.
+    pub unknown: Vec<FieldPath>,
+    /// What could not be computed for other versions.
+    pub troubles: Vec<Trouble>,
+}
+
+/// When a write happens, and what new documents are told apart by.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) now: Timestamp,
+    pub(crate) uid: Box<str>,
+}
+
+/// What was there before a write.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    /// As it is stored, in the shape of the hub.
+    stored: Value<'a>,
+    /// As the version shows it, without what the service keeps.
+    shown: Value<'a>,
+}
+
+impl ServedKind {
+    /// The record of a new document.
+    pub(crate) fn create(&self, write: &Write<'_>, stamp: &Stamp) -> Result<Sealed, WriteError> {
+        let version = self.writable(write.version)?;
+        let arena = Arena::new();
+        let Body::Document(json) = write.body else { return Err(WriteError::NothingToPatch) };
+        let document = decode(json, &arena).map_err(WriteError::Decode)?;
+        let (stored, taken, notes) = self.stored(write, version, document, None, &[], &arena)?;
+        let name = self.version_name(version).clone();
+        let mut metadata = Metadata {
+            uid: Some(stamp.uid.clone()),
+            generation: 1,
+            created_at: Some(stamp.now),
+            modified_at: Some(stamp.now),
+            ..Metadata::default()
+        };
+        take(&mut metadata, taken, Part::Whole);
+        let envelope = Envelope {
+            hub: self.version_name(self.kind.lenses().hub()).clone(),
+            oldest_writer: self.oldest_writer.clone(),
+            origin: wheelwright_evolve::Origin::created(name),
+            metadata,
+            unknown: Vec::new(),
+        };
+        Ok(Sealed { bytes: envelope.seal(stored), is_same: false, is_released: false, notes })
+    }
+
+    /// The record after a write to one that is there.
+    pub(crate) fn update(
+        &self,
+        old: &[u8],
+        called: (&Name, &Revision),
+        write: &Write<'_>,
+        stamp: &Stamp,
+    ) -> Result<Sealed, WriteError> {
+        let version = self.writable(write.version)?;
+        let arena = Arena::for_input(old.len());
+        let opened = self.open_to_write(old, &arena)?;
+        let stored = self.at_hub(&opened, &arena);
+        let shown = self.kind.get(version, stored, &arena);
+        let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
+        let before = Before { stored, shown };
+        let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
+
+        let mut envelope = opened.envelope.clone();
+        take(&mut envelope.metadata, taken, write.part);
+        let is_same = written == stored && envelope.metadata == opened.envelope.metadata;
+        let is_released = envelope.metadata.deleted_at.is_some() && envelope.metadata.finalizers.is_empty();
+        if !is_same {
+            self.stamp(&mut envelope, (version, stored, written), stamp);
+        }
+        Ok(Sealed { bytes: envelope.seal(written), is_same: is_same && !is_released, is_released, notes })
+    }
+
+    /// A record that this program may write.
+    pub(crate) fn open_to_write<'a>(&'a self, bytes: &'a [u8], arena: &'a Arena) -> Result<Opened<'a>, WriteError> {
+        let opened = self.open(bytes, arena).map_err(WriteError::Open)?;
+        let unknown = opened.envelope.oldest_writer.as_ref().filter(|name| self.kind.version(name.as_str()).is_none());
+        match unknown {
+            Some(oldest) => Err(WriteError::TooOld { oldest_writer: oldest.clone() }),
+            None => Ok(opened),
+        }
+    }
+
+    /// The document of an opened record, as it is stored today.
+    pub(crate) fn at_hub<'a>(&'a self, opened: &Opened<'a>, arena: &'a Arena) -> Value<'a> {
+        let (lenses, today) = (self.lenses(opened.hub), self.kind.lenses());
+        match opened.hub == today.hub() {
+            true => opened.object,
+            false => lenses.rehub(opened.object, today, arena),
+        }
+    }
+
+    /// What an envelope says after a write by a client.
+    fn stamp(&self, envelope: &mut Envelope, (version, old, new): (VersionIndex, Value<'_>, Value<'_>), stamp: &Stamp) {
+        let outside = self.outside_spec();
+        envelope.hub = self.version_name(self.kind.lenses().hub()).clone();
+        envelope.oldest_writer = self.oldest_writer.clone().or(envelope.oldest_writer.take());
+        envelope.origin = envelope.origin.clone().written(self.version_name(version), old, new, outside);
+        let metadata = &mut envelope.metadata;
+        metadata.uid.get_or_insert_with(|| stamp.uid.clone());
+        metadata.modified_at = Some(stamp.now);
+        if !outside.is_same_spec(old, new) {
+            metadata.generation += 1;
+        }
+    }
+
+    /// The version that a client writes.
+    fn writable(&self, name: &str) -> Result<VersionIndex, WriteError> {
+        let known = self.kind.version(name).filter(|version| self.kind.program(*version).is_some());
+        known.ok_or_else(|| WriteError::UnknownVersion(wheelwright_evolve::VersionName::new(name)))
+    }
+
+    /// The document that a client wants to be there, and the fields that null clears.
+    fn body<'a>(
+        &'a self,
+        write: &Write<'a>,
+        version: VersionIndex,
+        opened: &Opened<'a>,
+        called: (&Name, &Revision),
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Vec<Cleared<'a>>), WriteError> {
+        let json = match write.body {
+            Body::Document(json) | Body::MergePatch(json) | Body::JsonPatch(json) => json,
+        };
+        let sent = decode(json, arena).map_err(WriteError::Decode)?;
+        let shown = || self.show(opened, version, called, arena);
+        match write.body {
+            Body::Document(_) => Ok((sent, Vec::new())),
+            Body::JsonPatch(_) => {
+                let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply(shown(), arena));
+                Ok((patched.map_err(WriteError::Patch)?, Vec::new()))
+            }
+            Body::MergePatch(_) => {
+                if sent.as_object().is_none() {
+                    return Err(WriteError::NoObject(sent.kind_name()));
+                }
+                let followed = self.nulls.follow(self.kind.history(), version, sent, arena);
+                let refused = followed.refused.into_iter().map(|path| FieldError::new(path, FieldProblem::NullRefused));
+                WriteError::fields(refused.collect())?;
+                Ok((merge_patch(shown(), followed.patch, arena), followed.cleared))
+            }
+        }
+    }
+
+    /// What is stored once a document was written, without its envelope.
+    fn stored<'a>(
+        &'a self,
+        write: &Write<'_>,
+        version: VersionIndex,
+        document: Value<'a>,
+        before: Option<Before<'a>>,
+        cleared: &[Cleared<'a>],
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
+        let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
+        let shown = before.map(|before| before.shown);
+        let (document, taken) = self.dress.undress(document, arena);
+        let document = match shown {
+            Some(shown) => composed(document, shown, write.part, arena),
+            None => document,
+        };
+        let access = self.access[version.position()].as_ref().filter(|_| write.writer == Writer::Customer);
+        let sent = match access {
+            Some(access) => {
+                let (document, refused) = access.enforce(document, shown, arena);
+                let refused =
+                    refused.into_iter().map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why)));
+                WriteError::fields(refused.collect())?;
+                document
+            }
+            None => document,
+        };
+        let (normal, unknown) = self.normal(version, sent, shown, arena)?;
+        if write.unknown == UnknownFields::Refuse {
+            let unknown = unknown.iter().map(|path| FieldError::new(path.clone(), FieldProblem::Unknown));
+            WriteError::fields(unknown.collect())?;
+        }
+        // What only the service writes gets no defaults either.
+        let normal = access.map_or(normal, |access| access.enforce(normal, shown, arena).0);
+        let normal = self.dress.undress(normal, arena).0;
+        let normal = self.cleared(normal, cleared, arena)?;
+        self.validate(version, normal, shown, arena)?;
+        let old = before.map(|before| before.stored);
+        let (stored, troubles) =
+            self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
+        Ok((stored, taken, Notes { unknown, troubles }))
+    }
+
+    /// The normal form of what a client sends, and the fields that the version does not know.
+    fn normal<'a>(
+        &'a self,
+        version: VersionIndex,
+        sent: Value<'a>,
+        shown: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Vec<FieldPath>), WriteError> {
+        let Some(program) = self.kind.program(version) else { return Ok((sent, Vec::new())) };
+        let admitted = program.run(sent, arena, Stages::DEFAULT).map_err(WriteError::Admit)?;
+        let lenses = self.kind.lenses();
+        let defaulted = match shown {
+            Some(shown) => lenses.withdraw(version, admitted.value, sent, shown, arena),
+            None => admitted.value,
+        };
+        Ok((lenses.fill(version, defaulted, arena), admitted.unknown))
+    }
+
+    /// A document without the fields that null clears.
+    fn cleared<'a>(
+        &self,
+        document: Value<'a>,
+        cleared: &[Cleared<'a>],
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, WriteError> {
+        let history = self.kind.history();
+        let refilled = cleared.iter().filter(|field| history.field(field.field).frozen.is_some());
+        let refilled = refilled.map(|field| FieldError::new(field.path.clone(), FieldProblem::WouldRefill));
+        WriteError::fields(refilled.collect())?;
+        Ok(cleared.iter().fold(document, |document, field| without_field(document, &field.names, arena)))
+    }
+
+    /// Validates a document at its version; what was wrong before does not count.
+    fn validate<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        shown: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Result<(), WriteError> {
+        let Some(program) = self.kind.program(version) else { return Ok(()) };
+        let errors = match shown {
+            None => program.run(document, arena, Stages::VALIDATE).map_err(WriteError::Admit)?.errors,
+            Some(shown) => program.validate_update(document, shown, arena).errors,
+        };
+        let is_about_absence = |kind| kind == ErrorType::Required;
+        let was_missing: Vec<FieldPath> = match shown {
+            Some(shown) if errors.iter().any(|error| is_about_absence(error.kind())) => {
+                let old = program.run(shown, arena, Stages::VALIDATE.without_rules()).map_err(WriteError::Admit)?;
+                let missing = old.errors.iter().filter(|error| is_about_absence(error.kind()));
+                missing.map(|error| error.path().clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let is_forgiven = |error: &wheelwright_schema::ValidationError| {
+            is_about_absence(error.kind()) && was_missing.contains(error.path())
+        };
+        let errors = errors.into_iter().filter(|error| !is_forgiven(error));
+        WriteError::fields(
+            errors.map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error))).collect(),
+        )
+    }
+}
+
+/// Takes over what a client says of what the service keeps; whoever writes the status says nothing of it.
+fn take(metadata: &mut Metadata, taken: Taken, part: Part) {
+    if part == Part::Status {
+        return;
+    }
+    if let Some(finalizers) = taken.finalizers {
+        metadata.finalizers = finalizers;
+    }
+    if let Some(tags) = taken.tags {
+        metadata.tags = Some(tags);
+    }
+}
+
+/// A document of which only a part is written.
+fn composed<'a>(document: Value<'a>, shown: Value<'a>, part: Part, arena: &'a Arena) -> Value<'a> {
+    let (Value::Object(written), Value::Object(shown)) = (document, shown) else { return document };
+    let is_written = |entry: &&Entry<'a>| part.includes(entry.key) && (part != Part::Status || entry.key == "status");
+    let others = shown.iter().filter(|entry| !is_written(entry));
+    let entries: Vec<Entry<'a>> = written.iter().filter(is_written).chain(others).copied().collect();
+    match part {
+        Part::Whole => document,
+        Part::Spec | Part::Status => Value::Object(arena.slice(&entries)),
+    }
+}
+
+/// A document without one field, named from the root on.
+fn without_field<'a>(document: Value<'a>, names: &[&'a str], arena: &'a Arena) -> Value<'a> {
+    match names {
+        [] => document,
+        [name] => with(document, [(*name, None)], arena),
+        [name, below @ ..] => match document.get(name) {
+            Some(inner) => with(document, [(*name, Some(without_field(inner, below, arena)))], arena),
+            None => document,
+        },
+    }
+}

@@ -1,0 +1,4 @@
+//! What clients of a repository can rely on, against a store in memory.
+
+mod reads_and_writes;
+mod support;
