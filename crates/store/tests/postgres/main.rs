@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
-mod conformance;
 mod cuts;
 mod failures;
 mod fsyncs;
