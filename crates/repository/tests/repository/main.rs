@@ -1,4 +1,6 @@
 //! What clients of a repository can rely on, against a store in memory.
 
+mod mixed;
 mod reads_and_writes;
 mod support;
+mod sweep;
