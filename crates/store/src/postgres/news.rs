@@ -56,6 +56,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
     let mut is_listening = options.hints;
     loop {
         if news.head.receiver_count() == 0 {
+            listener = None;
             news.watched.notified().await;
         }
         if is_listening && listener.as_ref().is_none_or(Client::is_closed) {

@@ -8,6 +8,7 @@ mod fsyncs;
 mod kill;
 mod order;
 mod reads;
+mod server;
 mod setup;
 mod support;
 mod tls;
