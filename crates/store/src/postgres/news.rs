@@ -70,7 +70,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
         }
         tokio::select! {
             () = news.hint.notified() => {}
-            () = sleep(options.poll.max(Duration::from_millis(1))) => {}
+            () = sleep(options.poll_interval.max(Duration::from_millis(1))) => {}
         }
     }
 }
