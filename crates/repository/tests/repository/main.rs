@@ -1,5 +1,7 @@
 //! What clients of a repository can rely on, against a store in memory.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
 mod mixed;
 mod reads_and_writes;
 mod support;

@@ -30,8 +30,8 @@ use self::{
     writer::{Order, Request, Writer},
 };
 use crate::{
-    Answer, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
-    Watch,
+    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
+    StoreError, Stored, Watch,
     log::{self, Write},
 };
 
@@ -165,6 +165,10 @@ impl Store for Postgres {
 
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move { read::page(&self.0.shared, prefix, &page).await })
+    }
+
+    fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move { Ok(Some(log::continuation_at(&self.now().await?, key))) })
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
