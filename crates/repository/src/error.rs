@@ -7,7 +7,7 @@ use wheelwright_evolve::{PutError, VersionName};
 use wheelwright_schema::{AdmitError, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
-use crate::{Name, OpenError, open::ViewError};
+use crate::{Name, OpenError, SweepError, open::ViewError};
 
 /// What the repository could not do.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub enum RepositoryError {
     Record(Name, OpenError),
     /// The write is refused.
     Write(WriteError),
+    /// A sweep cannot go on.
+    Sweep(SweepError),
 }
 
 /// Why a write is refused.
@@ -143,6 +145,7 @@ impl fmt::Display for RepositoryError {
             Self::Name(error) => error.fmt(f),
             Self::Record(name, error) => write!(f, "{name}: {error}"),
             Self::Write(error) => error.fmt(f),
+            Self::Sweep(error) => error.fmt(f),
         }
     }
 }

@@ -51,7 +51,10 @@ impl Write {
 
 impl Action {
     /// The action that is stored as a number.
-    #[expect(dead_code, reason = "for drivers that have a database")]
+    #[cfg_attr(
+        not(any(feature = "sqlite", feature = "postgres")),
+        expect(dead_code, reason = "for drivers that have a database")
+    )]
     pub(crate) fn from_number(number: i64) -> Option<Self> {
         [Self::Created, Self::Replaced, Self::Deleted].into_iter().find(|action| *action as i64 == number)
     }
@@ -98,6 +101,11 @@ pub(crate) fn too_old(wanted: u64, compacted: u64) -> StoreError {
 /// Where a list of a moment goes on.
 pub(crate) fn continuation(moment: u64, last: &Key) -> Continuation {
     Continuation::new(format!("{moment}/{last}"))
+}
+
+/// Where a list of the moment of a cursor goes on after a key.
+pub(crate) fn continuation_at(moment: &Cursor, after: &Key) -> Continuation {
+    Continuation::new(format!("{moment}/{after}"))
 }
 
 /// The moment that a list shows, and the key that it goes on after.

@@ -4,3 +4,4 @@ mod golden;
 mod mixed;
 mod reads_and_writes;
 mod support;
+mod sweep;
