@@ -41,6 +41,8 @@ fn main() -> ExitCode {
             "--package",
             "wheelwright-evolve",
             "--package",
+            "wheelwright-repository",
+            "--package",
             "wheelwright",
         ]),
         [] | ["help" | "--help" | "-h"] => {
