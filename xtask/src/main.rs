@@ -42,6 +42,8 @@ fn main() -> ExitCode {
             "--package",
             "wheelwright-evolve",
             "--package",
+            "wheelwright-repository",
+            "--package",
             "wheelwright",
         ]),
         [] | ["help" | "--help" | "-h"] => {

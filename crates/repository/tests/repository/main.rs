@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+mod damaged;
+mod golden;
 mod mixed;
 mod reads_and_writes;
+mod rules;
 mod support;
 mod sweep;
+mod watching;
