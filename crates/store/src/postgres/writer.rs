@@ -122,20 +122,19 @@ impl Writer {
             }
             for answer in forgets {
                 let outcome = self.forget_all().await;
-                // Whoever asked may be gone.
-                let _ = answer.send(outcome.map(|()| 0));
+                drop(answer.send(outcome.map(|()| 0)));
             }
         }
     }
 
     async fn write(&mut self, batch: Vec<Request>) {
         let outcome = self.transact(&batch).await;
-        let (orders, waiting): (Vec<Order>, Vec<_>) =
-            batch.into_iter().map(|request| (request.order, request.answer)).unzip();
-        drop(orders);
+        // Whoever asked may be gone.
         match outcome {
-            Ok(answers) => waiting.into_iter().zip(answers).for_each(|(waiting, answer)| drop(waiting.send(answer))),
-            Err(error) => waiting.into_iter().for_each(|waiting| drop(waiting.send(Err(copy(&error))))),
+            Ok(answers) => {
+                batch.into_iter().zip(answers).for_each(|(request, answer)| drop(request.answer.send(answer)));
+            }
+            Err(error) => batch.into_iter().for_each(|request| drop(request.answer.send(Err(copy(&error))))),
         }
     }
 
