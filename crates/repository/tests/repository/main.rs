@@ -1,5 +1,6 @@
 //! What clients of a repository can rely on, against a store in memory.
 
+mod conflicts;
 mod damaged;
 mod golden;
 mod mixed;
