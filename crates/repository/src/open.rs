@@ -95,7 +95,7 @@ impl ServedKind {
         let name = self.version_name(version).clone();
         let mut metadata = self.dress.metadata(document);
         metadata.finalizers = taken.finalizers.unwrap_or_default();
-        metadata.tags = taken.tags;
+        metadata.tags = taken.tags.flatten();
         let origin = Origin::created(name.clone());
         let envelope = Envelope { hub: name, oldest_writer: None, origin, metadata, unknown: Vec::new() };
         Ok(Opened { envelope, object: restored.stored, hub: version, is_adopted: true })
@@ -149,9 +149,14 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Value<'a> {
         let shown = self.lenses_of(opened).get(version, opened.object, arena);
-        let structure = &self.kind.history().version(version).structure;
-        let declares = |field: &str| structure.child(structure.root(), field).is_some();
+        let declares = |field: &str| self.declares(version, field);
         self.dress.dress(shown, &opened.envelope.metadata, called, declares, arena)
+    }
+
+    /// Whether a version has a field at the root.
+    pub(crate) fn declares(&self, version: VersionIndex, field: &str) -> bool {
+        let structure = &self.kind.history().version(version).structure;
+        structure.child(structure.root(), field).is_some()
     }
 
     /// What is under a key, as a version shows it.

@@ -3,13 +3,13 @@
 
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Value, decode, merge_patch};
-use wheelwright_evolve::{Part, Trouble, VersionIndex};
+use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages};
 use wheelwright_store::Revision;
 
 use crate::{
     Metadata, Name, ServedKind,
-    dress::{Taken, with},
+    dress::{TAGS, Taken, with},
     error::{FieldError, FieldProblem, WriteError},
     nulls::Cleared,
     open::Opened,
@@ -211,7 +211,7 @@ impl ServedKind {
     fn stamp(&self, envelope: &mut Envelope, (version, old, new): (VersionIndex, Value<'_>, Value<'_>), stamp: &Stamp) {
         let outside = self.outside_spec();
         envelope.hub = self.version_name(self.kind.lenses().hub()).clone();
-        envelope.oldest_writer = self.oldest_writer.clone().or(envelope.oldest_writer.take());
+        envelope.oldest_writer = self.oldest_writer_after(envelope.oldest_writer.take());
         envelope.origin = envelope.origin.clone().written(self.version_name(version), old, new, outside);
         let metadata = &mut envelope.metadata;
         metadata.uid.get_or_insert_with(|| stamp.uid.clone());
@@ -221,10 +221,16 @@ impl ServedKind {
         }
     }
 
+    /// The version that writers must know from now on: whoever writes a record does not forget who must not.
+    fn oldest_writer_after(&self, recorded: Option<VersionName>) -> Option<VersionName> {
+        let own = self.oldest_writer.clone();
+        own.into_iter().chain(recorded).max_by_key(|name| self.kind.version(name.as_str()))
+    }
+
     /// The version that a client writes.
     fn writable(&self, name: &str) -> Result<VersionIndex, WriteError> {
         let known = self.kind.version(name).filter(|version| self.kind.program(*version).is_some());
-        known.ok_or_else(|| WriteError::UnknownVersion(wheelwright_evolve::VersionName::new(name)))
+        known.ok_or_else(|| WriteError::UnknownVersion(VersionName::new(name)))
     }
 
     /// The document that a client wants to be there, and the fields that null clears.
@@ -257,7 +263,8 @@ impl ServedKind {
                 let merged = merge_patch(shown(), followed.patch, arena);
                 let empty =
                     |document, names: &Vec<&'a str>| with_field(document, names, Some(Value::Object(&[])), arena);
-                Ok((followed.emptied.iter().fold(merged, empty), followed.cleared))
+                let merged = followed.emptied.iter().fold(merged, empty);
+                Ok((self.dress.retagged(merged, sent, arena), followed.cleared))
             }
         }
     }
@@ -274,7 +281,13 @@ impl ServedKind {
     ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let shown = before.map(|before| before.shown);
-        let (document, taken) = self.dress.undress(document, arena);
+        let (document, mut taken) = self.dress.undress(document, arena);
+        WriteError::fields(
+            taken.wrong.drain(..).map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why))).collect(),
+        )?;
+        if !self.declares(version, TAGS) {
+            taken.tags = None;
+        }
         let document = match before {
             Some(Before { name, shown, .. }) => {
                 let document = self.dress.unname(document, shown, name, arena);
@@ -382,7 +395,7 @@ fn take(metadata: &mut Metadata, taken: Taken, part: Part) {
         metadata.finalizers = finalizers;
     }
     if let Some(tags) = taken.tags {
-        metadata.tags = Some(tags);
+        metadata.tags = tags;
     }
 }
 

@@ -198,7 +198,7 @@ async fn what_a_newer_release_says_is_kept_by_every_sort_of_write() {
     let mut planted = planted();
     for version in ["v1", "v2", "v3"] {
         let before = record();
-        let (at, revision) = planted.plant(before.to_string().as_bytes()).await;
+        let (at, revision) = planted.plant(before.to_string().replace("1.5", "1.50").as_bytes()).await;
         let coupon = if version == "v3" { json!("SPRING") } else { json!("FALL") };
         let patch = json!({"spec": {"coupon": coupon, "lines": [{"gift": true}]}}).to_string();
         let written =

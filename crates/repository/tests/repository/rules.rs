@@ -13,7 +13,7 @@ use wheelwright_evolve::Origin;
 use wheelwright_repository::{
     Collection, Metadata, Part, Repository, RepositoryError, View, Write, WriteError, Written,
 };
-use wheelwright_store::Memory;
+use wheelwright_store::{Memory, Store};
 
 use crate::support::{name, served};
 
@@ -167,7 +167,7 @@ async fn what_the_resource_manager_knows_is_the_services() {
 
     keep(&pools, |metadata, _| {
         metadata.provisioning_state = Some("Creating".into());
-        metadata.system_data = Some(wheelwright_document::Owned::Object(Vec::new()));
+        metadata.system_data = Some(wheelwright_document::Owned::Object(Box::default()));
     })
     .await;
     for write in ["put", "patch"] {
@@ -288,4 +288,52 @@ async fn whoever_writes_a_part_leaves_the_other_alone() {
     assert_eq!((&now["spec"]["plainCount"], &now["status"]["seen"]), (&json!(9), &json!(9)));
     assert_eq!(now["spec"]["newText"], "n");
     assert_eq!(now["metadata"]["labels"], json!({"a": "b"}));
+}
+
+#[tokio::test]
+async fn what_the_service_keeps_is_of_its_type() {
+    let pools = collection("pools");
+    for tags in [json!(5), json!({"a": 1}), json!(["a"])] {
+        let mut sent = pool(json!({}));
+        sent["tags"] = tags;
+        assert_eq!(refused(create(&pools, NEW, sent).await), ["tags: must be an object of texts"]);
+    }
+    let things = collection("things");
+    for finalizers in [json!("f"), json!(["f", 1])] {
+        let mut sent = thing(json!({}));
+        sent["metadata"]["finalizers"] = finalizers;
+        assert_eq!(refused(create(&things, "v2", sent).await), ["metadata.finalizers: must be a list of texts"]);
+    }
+}
+
+#[tokio::test]
+async fn a_required_field_that_was_missing_fails_no_write() {
+    let store = Memory::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/pools");
+    let pools = Repository::new(Arc::new(store.clone()), served(&folder)).kinds().next().unwrap();
+    let told = refused(create(&pools, OLD, json!({"properties": {"count": 1}})).await);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("location: "), "{told:?}");
+
+    let record = json!({"$wheelwright": 1, "hub": NEW, "origin": {"createdWith": OLD, "writtenWith": OLD}, "metadata": {},
+        "object": {"properties": {"count": 1, "disks": [{"tier": "Standard"}]}}});
+    let key = pools.kind().key(&name("one")).unwrap();
+    store.create(&key, record.to_string().into_bytes()).await.unwrap();
+    patch(&pools, OLD, json!({"properties": {"count": 2}})).await.unwrap();
+    put(&pools, NEW, json!({"properties": {"count": 3, "disks": [{"tier": "Standard"}]}})).await.unwrap();
+    assert_eq!(shown(&pools, OLD).await["properties"]["count"], 3);
+    // What is new has to be right.
+    let told = refused(patch(&pools, OLD, json!({"properties": {"disks": [{"tier": "Standard"}, {"lun": 1}]}})).await);
+    assert!(told[0].starts_with("properties.disks[1].name: "), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_rule_about_the_old_value_holds_through_every_version() {
+    let things = collection("things");
+    create(&things, "v2", thing(json!({"sealed": "a"}))).await.unwrap();
+    for version in ["v1", "v2", "v3"] {
+        let told = refused(patch(&things, version, json!({"spec": {"sealed": "b"}})).await);
+        assert_eq!(told, ["spec.sealed: is sealed"], "{version}");
+        patch(&things, version, json!({"spec": {"plainText": version}})).await.unwrap();
+    }
 }

@@ -122,26 +122,3 @@ async fn a_removed_document_is_told_as_it_last_was() {
     let last: serde_json::Value = serde_json::from_slice(&event.document.unwrap().json).unwrap();
     assert_eq!((&last["apiVersion"], &last["spec"]["qty"]), (&"shop.example.com/v1".into(), &0.into()));
 }
-
-#[tokio::test]
-async fn patches_of_many_at_once_are_all_done() {
-    let (orders, _) = orders();
-    create(&orders, "a").await;
-    let mut tasks = Vec::new();
-    for number in 0..20 {
-        let orders = orders.clone();
-        tasks.push(tokio::spawn(async move {
-            let patch = format!(r#"{{"metadata":{{"labels":{{"l{number}":"x"}}}}}}"#);
-            orders
-                .patch(&name("a"), Write::merge_patch(["v1", "v2", "v3"][number % 3], patch.as_bytes()))
-                .await
-                .map(drop)
-        }));
-    }
-    for task in tasks {
-        task.await.unwrap().unwrap();
-    }
-    let read = orders.get(&name("a"), View::Hub).await.unwrap().unwrap();
-    let shown: serde_json::Value = serde_json::from_slice(&read.json).unwrap();
-    assert_eq!(shown["metadata"]["labels"].as_object().unwrap().len(), 20);
-}
