@@ -11,15 +11,29 @@
 //!
 //! Futures need no particular runtime unless a driver says so.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod key;
 mod log;
 mod memory;
+mod open;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
+#[cfg(feature = "conformance")]
+pub mod testing;
 mod token;
 
 pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
+pub use open::open;
+#[cfg(feature = "postgres")]
+pub use postgres::{Postgres, PostgresOptions};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Revision};

@@ -51,7 +51,10 @@ impl Write {
 
 impl Action {
     /// The action that is stored as a number.
-    #[expect(dead_code, reason = "for drivers that have a database")]
+    #[cfg_attr(
+        not(any(feature = "sqlite", feature = "postgres")),
+        expect(dead_code, reason = "for drivers that have a database")
+    )]
     pub(crate) fn from_number(number: i64) -> Option<Self> {
         [Self::Created, Self::Replaced, Self::Deleted].into_iter().find(|action| *action as i64 == number)
     }

@@ -42,13 +42,39 @@ fn io_in(text: &str) -> BTreeSet<&str> {
 /// Each crate with those above it in the code map, which are all that it may depend on.
 #[test]
 fn dependencies_point_up_the_code_map() {
-    let order = ["document", "findings", "text", "expr", "schema", "evolve", "catalog", "wheelwright"];
+    let order =
+        ["document", "findings", "text", "expr", "schema", "evolve", "catalog", "store", "repository", "wheelwright"];
     for (position, name) in order.iter().enumerate() {
         let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
         for below in &order[position + 1..] {
             assert!(!dependencies.contains(&format!("wheelwright-{below}")), "{name} depends on {below}");
         }
+    }
+}
+
+/// A store is given bytes, so that whoever has only a store has no document.
+#[test]
+fn the_store_knows_of_no_other_crate() {
+    let manifest = fs::read_to_string(crates().join("store/Cargo.toml")).unwrap();
+    let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
+    assert!(!dependencies.split("[dependencies]").nth(1).unwrap().contains("wheelwright-"), "{dependencies}");
+}
+
+/// The key that tells a record from a document is named in one module, which nobody outside of the crate can reach; so there
+/// is no other way to a document than the repository, and no reader that misses a default.
+#[test]
+fn nobody_but_the_repository_opens_a_record() {
+    let root = fs::read_to_string(crates().join("repository/src/lib.rs")).unwrap();
+    assert!(root.contains("\nmod record;\n"), "the module of records is private");
+    let exported = root.split("pub use record::").nth(1).unwrap().split(';').next().unwrap();
+    assert_eq!(exported, "{EPOCH, Envelope, Metadata, RecordError}", "none of these opens a record");
+    let opens = |file: &PathBuf| fs::read_to_string(file).unwrap().contains("\"$wheelwright\"");
+    for folder in fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path()) {
+        let found: Vec<PathBuf> = sources(&folder.join("src")).into_iter().filter(opens).collect();
+        let expected: &[PathBuf] =
+            if folder.ends_with("repository") { &[folder.join("src/record/mod.rs")] } else { &[] };
+        assert_eq!(found, expected);
     }
 }
 

@@ -6,7 +6,7 @@ use wheelwright_store::{ErrorKind, PageRequest};
 use crate::support::{collection, name};
 
 fn json(text: &[u8]) -> serde_json::Value {
-    serde_json::from_slice(text).unwrap()
+    serde_json::from_slice(text).expect("JSON")
 }
 
 const BOOKS: &[u8] =
@@ -14,11 +14,11 @@ const BOOKS: &[u8] =
     "spec":{"city":"Ulm","coupon":"SPRING","qty":3,"lines":[{"sku":"B-1","gift":true}]}}"#;
 
 async fn books(orders: &Collection) -> Written {
-    orders.create(&name("shop/books"), Write::document("v1", BOOKS)).await.unwrap()
+    orders.create(&name("shop/books"), Write::document("v1", BOOKS)).await.expect("it is valid")
 }
 
 async fn shown(orders: &Collection, view: View<'_>) -> serde_json::Value {
-    json(&orders.get(&name("shop/books"), view).await.unwrap().unwrap().json)
+    json(&orders.get(&name("shop/books"), view).await.expect("a store in memory").expect("it is there").json)
 }
 
 #[tokio::test]

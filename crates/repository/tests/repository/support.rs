@@ -14,15 +14,17 @@ pub(crate) fn example(name: &str) -> Vec<ServedKind> {
 
 /// The kinds of a catalog.
 pub(crate) fn served(folder: &std::path::Path) -> Vec<ServedKind> {
-    let catalog = Catalog::load(&[folder]).unwrap();
+    let catalog = Catalog::load(&[folder]).expect("a catalog");
     assert!(catalog.findings().is_empty(), "{:?}", catalog.findings());
-    let lock = read_lock(&OnDisk::default(), folder).unwrap().map(|input| Lock::parse(&input.text()).0);
+    let lock = read_lock(&OnDisk::default(), folder)
+        .expect("a lock that can be read")
+        .map(|input| Lock::parse(&input.text()).0);
     let kinds = catalog.kinds().iter().map(|declared| {
         let locked = lock.as_ref().and_then(|lock| lock.locked(&declared.declaration));
         let locked = locked.map(|locked| (locked.history(), locked.hub()));
         let (kind, problems) = Kind::compile(&declared.declaration, locked);
         assert!(problems.is_empty(), "{problems:?}");
-        ServedKind::new(kind.unwrap(), declared).unwrap()
+        ServedKind::new(kind.expect("there are versions"), declared).expect("a name for keys")
     });
     kinds.collect()
 }
@@ -30,9 +32,9 @@ pub(crate) fn served(folder: &std::path::Path) -> Vec<ServedKind> {
 /// The only kind of an example, in an empty store.
 pub(crate) fn collection(example_name: &str) -> Collection {
     let repository = Repository::new(Arc::new(Memory::new()), example(example_name));
-    repository.kinds().next().unwrap()
+    repository.kinds().next().expect("a kind")
 }
 
 pub(crate) fn name(text: &str) -> Name {
-    Name::new(text).unwrap()
+    Name::new(text).expect("a name")
 }

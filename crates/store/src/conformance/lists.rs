@@ -1,0 +1,183 @@
+//! Lists, page by page, of one moment, and what is watched from there.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::client::{Client, Context, Diary, assert_items, key, prefix};
+use crate::{Change, Key, PageRequest, Prefix, Stored};
+
+pub(super) async fn a_list_of_nothing_is_empty(context: Context) {
+    let client = context.client().await;
+    for prefix in [Prefix::all(), prefix("nothing"), prefix("nothing/here")] {
+        assert_eq!(client.list(&prefix, None).await.0, [], "the list of \"{prefix}\" in an empty store");
+        assert_eq!(client.list(&prefix, Some(1)).await.0, [], "the list of \"{prefix}\" in an empty store");
+    }
+    let mut diary = Diary::new(client.clone());
+    diary.create(&key("kind/one"), b"").await;
+    diary.create(&key("other/one"), b"").await;
+    diary.delete(&key("kind/one")).await;
+    assert_eq!(client.list(&prefix("kind"), None).await.0, [], "a list of what was deleted");
+}
+
+async fn filled(client: &Client, count: usize) -> Diary {
+    let mut diary = Diary::new(client.clone());
+    for number in 0..count {
+        diary.create(&key(format!("kind/{number:03}")), format!("value {number}").as_bytes()).await;
+    }
+    diary.create(&key("before/one"), b"").await;
+    diary.create(&key("later/one"), b"").await;
+    diary
+}
+
+pub(super) async fn a_list_has_every_value_once_whatever_the_limit(context: Context) {
+    let client = context.client().await;
+    let mut diary = filled(&client, 23).await;
+    // What was deleted, replaced or created again is no reason to end a page early, or twice.
+    for number in [0, 5, 6, 7, 12, 22] {
+        diary.delete(&key(format!("kind/{number:03}"))).await;
+    }
+    diary.create(&key("kind/006"), b"again").await;
+    diary.replace(&key("kind/011"), b"replaced").await;
+    for prefix in [prefix("kind"), Prefix::all()] {
+        for limit in [Some(1), Some(2), Some(3), Some(17), Some(18), Some(19), Some(1000), Some(usize::MAX), None] {
+            let (items, _) = client.list(&prefix, limit).await;
+            assert_items(&items, &diary.current(&prefix), &format!("\"{prefix}\" with the limit {limit:?}"));
+        }
+    }
+}
+
+pub(super) async fn a_page_has_at_most_as_many_values_as_wanted(context: Context) {
+    let client = context.client().await;
+    let diary = filled(&client, 10).await;
+    let kind = prefix("kind");
+    for limit in 1..12 {
+        let first = client.first_page(&kind, limit).await;
+        let rest = client.pages_after(&kind, Some(limit), first.next.clone()).await;
+        for page in [&first].into_iter().chain(&rest) {
+            assert!(page.items.len() <= limit, "{} values in a page of at most {limit}", page.items.len());
+        }
+    }
+    // The limit may change from page to page.
+    let mut items = client.first_page(&kind, 1).await;
+    let mut found = items.items;
+    for limit in [3, 1, 4, 20] {
+        let Some(after) = items.next.take() else { break };
+        let request = PageRequest { limit: Some(limit), after: Some(after) };
+        items = client.page(&kind, &request).await.expect("another page of another size");
+        assert!(items.items.len() <= limit, "{} values in a page of at most {limit}", items.items.len());
+        found.extend(items.items.clone());
+    }
+    found.extend(client.pages_after(&kind, None, items.next).await.into_iter().flat_map(|page| page.items));
+    assert_items(&found, &diary.current(&kind), "pages of different sizes");
+}
+
+pub(super) async fn all_pages_show_the_moment_of_the_first(context: Context) {
+    let (client, other) = (context.client().await, context.client().await);
+    if !client.guarantees().consistent_lists {
+        return;
+    }
+    let mut diary = filled(&client, 12).await;
+    diary.client = other;
+    let kind = prefix("kind");
+    let expected = diary.current(&kind);
+    let noted = diary.told.len();
+    let first = client.first_page(&kind, 3).await;
+
+    // Behind the first page and ahead of it: created, replaced, deleted, deleted and created again.
+    for number in [1, 8] {
+        diary.replace(&key(format!("kind/{number:03}")), b"replaced later").await;
+        diary.delete(&key(format!("kind/{:03}", number + 1))).await;
+        diary.delete(&key(format!("kind/{:03}", number + 2))).await;
+        diary.create(&key(format!("kind/{:03}", number + 2)), b"created again").await;
+        diary.create(&key(format!("kind/{number:03}-new")), b"created later").await;
+    }
+    let mut pages = vec![first];
+    while let Some(after) = pages[pages.len() - 1].next.clone() {
+        let request = PageRequest { limit: Some(2), after: Some(after) };
+        let page = client.page(&kind, &request).await.expect("the next page, after writes");
+        let again = client.page(&kind, &request).await.expect("the same page once more");
+        assert_items(&again.items, &page.items, "a page that is asked for twice");
+        diary.replace(&key("kind/011"), b"replaced between pages").await;
+        pages.push(page);
+    }
+    let items: Vec<(Key, Stored)> = pages.iter().flat_map(|page| page.items.clone()).collect();
+    assert_items(&items, &expected, "pages that were read while others wrote");
+
+    let told = diary.told[noted..].len();
+    for page in &pages {
+        let events = client.watch(&kind, &page.cursor).await.take(told).await;
+        diary.assert_told(events, &kind, noted, "a watch from the cursor of each page");
+    }
+    assert_items(&client.list(&kind, Some(2)).await.0, &diary.current(&kind), "a new list");
+}
+
+pub(super) async fn a_long_list_comes_in_pages_without_a_limit(context: Context) {
+    const KEYS: usize = 620;
+    let client = context.client().await;
+    let writers = (0..KEYS).map(|number| {
+        let client = client.clone();
+        tokio::spawn(async move { client.create(&key(format!("kind/{number:05}")), b"value").await })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.expect("a writer comes to its end").expect("a key without a value can be created");
+    }
+    for limit in [None, Some(usize::MAX), Some(100)] {
+        let (items, _) = client.list(&prefix("kind"), limit).await;
+        let names: Vec<&str> = items.iter().map(|(key, _)| key.as_str()).collect();
+        let expected: Vec<String> = (0..KEYS).map(|number| format!("kind/{number:05}")).collect();
+        assert_eq!(names, expected, "a list of {KEYS} keys with the limit {limit:?}");
+    }
+}
+
+pub(super) async fn watching_from_a_list_has_no_gap(context: Context) {
+    const CHANGES: u32 = 120;
+    let (client, writing) = (context.client().await, context.client().await);
+    let (kind, last) = (prefix("kind"), key("kind/zzz"));
+    let writer = tokio::spawn(async move {
+        let mut diary = Diary::new(writing);
+        for change in 0..CHANGES {
+            let key = key(format!("kind/{}", change % 7));
+            match diary.stored(&key) {
+                None => drop(diary.create(&key, &change.to_be_bytes()).await),
+                Some(_) if change % 5 == 0 => diary.delete(&key).await,
+                Some(_) => drop(diary.replace(&key, &change.to_be_bytes()).await),
+            }
+        }
+        diary.create(&key("kind/zzz"), b"").await;
+        diary
+    });
+    // Lists of moments in the midst of it, each with a watch from there on.
+    let mut replicas = Vec::new();
+    while !writer.is_finished() && replicas.len() < 12 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        let (items, cursor) = client.list(&kind, Some(2)).await;
+        replicas.push((items, client.watch(&kind, &cursor).await));
+    }
+    let diary = writer.await.expect("the writer comes to its end");
+    let expected: BTreeMap<Key, Stored> = diary.current(&kind).into_iter().collect();
+    for (items, mut watcher) in replicas {
+        let mut replica: BTreeMap<Key, Stored> = items.into_iter().collect();
+        let is_strict = client.guarantees().consistent_lists;
+        let events = match (replica.contains_key(&last), is_strict) {
+            (false, _) => watcher.until(&last).await,
+            (true, true) => Vec::new(),
+            (true, false) => watcher.drain().await,
+        };
+        for event in events {
+            // A list of no one moment may show already what the watch tells.
+            let follows = match event.change {
+                Change::Created(value) => {
+                    let new = Stored { revision: event.revision, value };
+                    replica.insert(event.key.clone(), new).is_none()
+                }
+                Change::Replaced(value) => {
+                    let new = Stored { revision: event.revision, value };
+                    replica.insert(event.key.clone(), new).is_some()
+                }
+                Change::Deleted(value) => replica.remove(&event.key).is_some_and(|before| before.value == value),
+            };
+            assert!(follows || !is_strict, "a change of {} that does not follow from the list", event.key);
+        }
+        replica.extend(diary.stored(&last).map(|stored| (last.clone(), stored.clone())));
+        assert_eq!(replica, expected, "a list, and every change since");
+    }
+}

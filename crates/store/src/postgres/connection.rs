@@ -1,0 +1,165 @@
+//! Connections that are made again when they are lost.
+
+use std::{
+    future,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::Mutex,
+    time::{sleep, timeout},
+};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Error, NoTls, Row,
+    types::{ToSql, Type},
+};
+
+use super::failure;
+use crate::StoreError;
+
+/// What a statement is given, with the types that it expects.
+///
+/// Statements are never prepared: a pooler between us and the server may give every transaction another connection.
+pub(super) type Parameters<'a> = [(&'a (dyn ToSql + Sync), Type)];
+
+/// Where to connect to.
+#[derive(Clone, Debug)]
+pub(super) struct Connector {
+    pub(super) config: Config,
+    /// How long the server may take to answer.
+    pub(super) patience: Duration,
+}
+
+impl Connector {
+    /// A connection.
+    pub(super) async fn connect(&self) -> Result<Client, StoreError> {
+        self.connect_and_hear(|| {}).await
+    }
+
+    /// A connection that calls back for every notification, and once when it is lost.
+    pub(super) async fn connect_and_hear(&self, hear: impl Fn() + Send + 'static) -> Result<Client, StoreError> {
+        let connecting = timeout(self.patience, self.config.connect(NoTls)).await;
+        let (client, mut connection) =
+            connecting.map_err(|_| failure::too_slow())?.map_err(|error| failure::of_server(&error))?;
+        // Whoever uses the client learns of the end of the connection by it.
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = future::poll_fn(|context| connection.poll_message(context)).await {
+                if matches!(message, AsyncMessage::Notification(_)) {
+                    hear();
+                }
+            }
+            hear();
+        });
+        Ok(client)
+    }
+}
+
+/// A few connections for reads. Each is shared: what is asked over it at once is sent at once, and answered in order.
+#[derive(Debug)]
+pub(super) struct Readers {
+    connector: Connector,
+    slots: Box<[Slot]>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    client: Mutex<Option<Arc<Client>>>,
+    /// How many questions are under way.
+    load: AtomicUsize,
+}
+
+impl Readers {
+    pub(super) fn new(connector: Connector, count: usize) -> Self {
+        Self { connector, slots: (0..count.max(1)).map(|_| Slot::default()).collect() }
+    }
+
+    /// The rows that a statement gives which changes nothing. If the connection was lost, another one is tried.
+    pub(super) async fn query(&self, statement: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
+        // The first of those that do least, so that no more connections are made than are needed.
+        let slot = self.slots.iter().min_by_key(|slot| slot.load.load(Ordering::Relaxed));
+        let slot = slot.unwrap_or(&self.slots[0]);
+        let _loaded = Loaded::new(&slot.load);
+        let first = self.query_once(slot, statement, parameters).await?;
+        match first {
+            Ok(rows) => Ok(rows),
+            Err(error) if failure::is_lost(&error) || failure::is_in_the_way(&error) => {
+                let second = self.query_once(slot, statement, parameters).await?;
+                second.map_err(|error| failure::of_server(&error))
+            }
+            Err(error) => Err(failure::of_server(&error)),
+        }
+    }
+
+    async fn query_once(
+        &self,
+        slot: &Slot,
+        statement: &str,
+        parameters: &Parameters<'_>,
+    ) -> Result<Result<Vec<Row>, Error>, StoreError> {
+        let client = self.client(slot).await?;
+        let answer = timeout(self.connector.patience, client.query_typed(statement, parameters)).await;
+        if !matches!(&answer, Ok(Ok(_))) {
+            let is_useless = answer.as_ref().map_or(true, |answer| answer.as_ref().is_err_and(failure::is_lost));
+            let mut kept = slot.client.lock().await;
+            if is_useless && kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &client)) {
+                *kept = None;
+            }
+        }
+        answer.map_err(|_| failure::too_slow())
+    }
+
+    async fn client(&self, slot: &Slot) -> Result<Arc<Client>, StoreError> {
+        let mut kept = slot.client.lock().await;
+        if let Some(client) = kept.as_ref().filter(|client| !client.is_closed()) {
+            return Ok(client.clone());
+        }
+        let client = Arc::new(self.connector.connect().await?);
+        *kept = Some(client.clone());
+        Ok(client)
+    }
+}
+
+/// Counts as load until it is dropped.
+struct Loaded<'a>(&'a AtomicUsize);
+
+impl<'a> Loaded<'a> {
+    fn new(load: &'a AtomicUsize) -> Self {
+        load.fetch_add(1, Ordering::Relaxed);
+        Self(load)
+    }
+}
+
+impl Drop for Loaded<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How long to wait before the next attempt: longer after each failure, up to a limit.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    failures: u32,
+}
+
+impl Backoff {
+    const FIRST: Duration = Duration::from_millis(10);
+    const LONGEST: Duration = Duration::from_secs(2);
+
+    pub(super) fn reset(&mut self) {
+        self.failures = 0;
+    }
+
+    pub(super) fn fail(&mut self) {
+        self.failures += 1;
+    }
+
+    pub(super) async fn wait(&self) {
+        if let Some(failures) = self.failures.checked_sub(1) {
+            sleep((Self::FIRST * 2_u32.pow(failures.min(8))).min(Self::LONGEST)).await;
+        }
+    }
+}

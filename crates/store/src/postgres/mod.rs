@@ -1,0 +1,216 @@
+//! A store in a PostgreSQL database, for many processes.
+
+mod address;
+mod connection;
+mod failure;
+mod news;
+mod read;
+mod rows;
+mod tables;
+mod watch;
+mod writer;
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::AbortHandle,
+};
+
+use self::{
+    connection::{Connector, Readers},
+    news::News,
+    tables::Statements,
+    watch::PostgresWatch,
+    writer::{Order, Request, Writer},
+};
+use crate::{
+    Answer, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
+    Watch,
+    log::{self, Write},
+};
+
+/// How many writes may wait before those who ask wait themselves.
+const QUEUE: usize = 1024;
+
+/// A store in a PostgreSQL database. Clones are the same store.
+///
+/// It needs a [tokio](https://docs.rs/tokio) runtime with IO and time: all futures must be polled in one, and the one that
+/// [`connect`](Self::connect) was polled in must live as long as the store, since a task in it does the writing.
+///
+/// A connection that is lost is made again. A read is tried once more over the new one; so is a write that was not sent as
+/// a whole. A write whose answer got lost fails with [`Unknown`](crate::ErrorKind::Unknown). A watch waits until the
+/// database is back and goes on where it was.
+#[derive(Clone)]
+pub struct Postgres(Arc<Inner>);
+
+/// How a [`Postgres`] store works.
+#[derive(Clone, Debug)]
+pub struct PostgresOptions {
+    /// The schema that has the tables: letters, digits, `_` and `-`. Default: `wheelwright`.
+    pub schema: String,
+    /// How long watches and lists may go back. Default: 5 minutes.
+    pub history: Duration,
+    /// Whether processes tell each other of writes with NOTIFY, so that watchers need not wait for the next poll. A
+    /// database or a pooler that cannot do that does no harm. Default: yes.
+    pub hints: bool,
+    /// How often watchers look for writes of which nobody told them. Default: every second.
+    pub poll: Duration,
+    /// The largest value. Default: 4 MiB.
+    pub max_value_bytes: usize,
+    /// How many connections there are for reads, at most. One more is for writes, and one to listen for hints. Default: 4.
+    pub read_connections: usize,
+    /// How long the database may take to answer before the connection counts as lost. Default: 30 seconds.
+    pub patience: Duration,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            schema: "wheelwright".to_owned(),
+            history: Duration::from_secs(5 * 60),
+            hints: true,
+            poll: Duration::from_secs(1),
+            max_value_bytes: 4 << 20,
+            read_connections: 4,
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    shared: Arc<Shared>,
+    /// The writer works off what is in it, and ends when this is dropped.
+    queue: mpsc::Sender<Request>,
+    follower: AbortHandle,
+}
+
+/// What the store and its tasks have in common.
+#[derive(Debug)]
+struct Shared {
+    options: PostgresOptions,
+    connector: Connector,
+    statements: Statements,
+    readers: Readers,
+    news: News,
+}
+
+impl Postgres {
+    /// Opens the store at an address as in `postgres://user:password@host:5432/database`, and makes its tables if they are
+    /// not there. The address may have the parameters `schema=…` and `hint=off` beside those that PostgreSQL knows, and
+    /// they count more than the options.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or refuses the user or what is needed; or a newer release made its tables.
+    pub async fn connect(address: &str, mut options: PostgresOptions) -> Result<Self, StoreError> {
+        let config = address::parse(address, &mut options)?;
+        let connector = Connector { config, patience: options.patience };
+        let statements = Statements::new(&options.schema);
+        let client = connector.connect().await?;
+        statements.set_up(&client, &options.schema).await?;
+        let readers = Readers::new(connector.clone(), options.read_connections);
+        let news = News::new(options.hints);
+        let shared = Arc::new(Shared { options, connector, statements, readers, news });
+        let (queue, requests) = mpsc::channel(QUEUE);
+        tokio::spawn(Writer::new(shared.clone(), client).run(requests));
+        let follower = tokio::spawn(news::follow(shared.clone())).abort_handle();
+        Ok(Self(Arc::new(Inner { shared, queue, follower })))
+    }
+
+    /// Forgets how things were before now.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or refuses.
+    pub async fn compact(&self) -> Result<(), StoreError> {
+        self.ask(Order::Forget).await.map(drop)
+    }
+
+    async fn write(&self, key: &Key, write: Write) -> Result<Revision, StoreError> {
+        let most = self.0.shared.options.max_value_bytes;
+        if let Write::Create(value) | Write::Replace { value, .. } = &write
+            && value.len() > most
+        {
+            let message = format!("the value of {key} has {} bytes; this store takes up to {most}", value.len());
+            return Err(StoreError::new(ErrorKind::TooLarge, message));
+        }
+        self.ask(Order::Write(key.clone(), write)).await.map(log::revision)
+    }
+
+    async fn ask(&self, order: Order) -> Result<u64, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let ended = "the runtime that the store was opened in has ended";
+        if self.0.queue.send(Request { order, answer }).await.is_err() {
+            return Err(StoreError::new(ErrorKind::Unavailable, ended));
+        }
+        answered.await.unwrap_or_else(|_| Err(StoreError::new(ErrorKind::Unknown, ended)))
+    }
+
+    async fn now_number(&self) -> Result<u64, StoreError> {
+        let shared = &self.0.shared;
+        let rows = shared.readers.query(&shared.statements.head, &[]).await?;
+        Ok(rows::head(&rows)?.revision)
+    }
+}
+
+impl Store for Postgres {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
+        Box::pin(read::get(&self.0.shared, key))
+    }
+
+    fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
+        Box::pin(async move { read::page(&self.0.shared, prefix, &page).await })
+    }
+
+    fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
+        Box::pin(self.write(key, Write::Create(value)))
+    }
+
+    fn replace<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision> {
+        Box::pin(self.write(key, Write::Replace { expected: expected.clone(), value }))
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key, expected: &'a Revision) -> Answer<'a, ()> {
+        Box::pin(async move { self.write(key, Write::Delete { expected: expected.clone() }).await.map(drop) })
+    }
+
+    fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {
+        Box::pin(async move {
+            let watch = PostgresWatch::begin(self.0.clone(), prefix.clone(), from).await?;
+            Ok(Box::new(watch) as Box<dyn Watch>)
+        })
+    }
+
+    fn now(&self) -> Answer<'_, Cursor> {
+        Box::pin(async move { self.now_number().await.map(log::cursor) })
+    }
+
+    fn health(&self) -> Answer<'_, Health> {
+        Box::pin(async move {
+            let began = Instant::now();
+            self.now_number().await?;
+            self.ask(Order::Check).await?;
+            Ok(Health { took: began.elapsed() })
+        })
+    }
+
+    fn guarantees(&self) -> Guarantees {
+        Guarantees::STRONG
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").field("options", &self.0.shared.options).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}

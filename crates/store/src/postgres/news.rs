@@ -1,0 +1,95 @@
+//! How watchers learn that the log went on: by asking, and sooner by being told.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, watch},
+    time::{sleep, timeout},
+};
+use tokio_postgres::Client;
+
+use super::{Shared, failure, rows};
+use crate::StoreError;
+
+/// How far the log goes, as far as this process knows.
+#[derive(Debug)]
+pub(super) struct News {
+    head: watch::Sender<u64>,
+    /// Somebody began to watch.
+    watched: Notify,
+    /// Something may have happened.
+    hint: Arc<Notify>,
+    /// Whether this process tells others.
+    pub(super) is_hinting: AtomicBool,
+}
+
+impl News {
+    pub(super) fn new(is_hinting: bool) -> Self {
+        let (watched, hint) = (Notify::new(), Arc::new(Notify::new()));
+        Self { head: watch::Sender::new(0), watched, hint, is_hinting: AtomicBool::new(is_hinting) }
+    }
+
+    /// The log goes as far as this.
+    pub(super) fn learn(&self, revision: u64) {
+        self.head.send_if_modified(|head| {
+            let is_news = revision > *head;
+            *head = revision.max(*head);
+            is_news
+        });
+    }
+
+    /// Hears of it.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        let head = self.head.subscribe();
+        self.watched.notify_one();
+        head
+    }
+}
+
+/// Looks for news as long as anybody watches. Only the reading of the head counts; all else makes it happen sooner.
+pub(super) async fn follow(shared: Arc<Shared>) {
+    let (news, options) = (&shared.news, &shared.options);
+    let mut listener: Option<Client> = None;
+    let mut is_listening = options.hints;
+    loop {
+        if news.head.receiver_count() == 0 {
+            news.watched.notified().await;
+        }
+        if is_listening && listener.as_ref().is_none_or(Client::is_closed) {
+            listener = listen(&shared).await.unwrap_or_else(|Refused| {
+                is_listening = false;
+                None
+            });
+        }
+        if let Ok(revision) = head(&shared).await {
+            news.learn(revision);
+        }
+        tokio::select! {
+            () = news.hint.notified() => {}
+            () = sleep(options.poll.max(Duration::from_millis(1))) => {}
+        }
+    }
+}
+
+/// The database has no notifications.
+struct Refused;
+
+async fn listen(shared: &Shared) -> Result<Option<Client>, Refused> {
+    let hint = shared.news.hint.clone();
+    let Ok(client) = shared.connector.connect_and_hear(move || hint.notify_one()).await else {
+        return Ok(None);
+    };
+    match timeout(shared.connector.patience, client.batch_execute(&shared.statements.listen)).await {
+        Ok(Ok(())) => Ok(Some(client)),
+        Ok(Err(error)) if !failure::is_lost(&error) => Err(Refused),
+        _ => Ok(None),
+    }
+}
+
+async fn head(shared: &Shared) -> Result<u64, StoreError> {
+    let rows = shared.readers.query(&shared.statements.head, &[]).await?;
+    Ok(rows::head(&rows)?.revision)
+}

@@ -1,0 +1,105 @@
+//! Reads of one value and of lists. Each is one statement, and so one moment.
+
+use tokio_postgres::types::Type;
+
+use super::{
+    Shared,
+    connection::Parameters,
+    rows::{self, LogRow},
+};
+use crate::{
+    Continuation, Key, Page, PageRequest, Prefix, StoreError, Stored,
+    log::{self, Action, PAGE_LIMIT},
+};
+
+/// The size of values after which an answer is long enough.
+pub(super) const ANSWER_BYTES: i64 = 8 << 20;
+
+/// The most rows that one statement of a list looks at.
+const MOST_ROWS: i64 = 8192;
+
+pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
+    let key = key.as_str().as_bytes();
+    let rows = shared.readers.query(&shared.statements.get, &[(&key, Type::BYTEA)]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let value: Option<Vec<u8>> = rows::column(row, 1)?;
+    let revision = log::revision(rows::revision(row, 0)?);
+    Ok(value.map(|value| Stored { revision, value }))
+}
+
+/// A page, by as many statements as it takes to step over the history of keys and over keys that are gone.
+pub(super) async fn page(shared: &Shared, prefix: &Prefix, request: &PageRequest) -> Result<Page, StoreError> {
+    let limit = request.limit.unwrap_or(PAGE_LIMIT).clamp(1, PAGE_LIMIT);
+    let end = prefix.end().map(String::into_bytes);
+    let mut list = List::begin(prefix, request.after.as_ref())?;
+    let mut most_rows = limit as i64 + 1;
+    loop {
+        // The first statement shows all that it sees.
+        let moment = list.moment.map_or(i64::MAX, |moment| moment as i64);
+        let parameters: &Parameters<'_> = &[
+            (&list.after.as_bytes(), Type::BYTEA),
+            (&end, Type::BYTEA),
+            (&moment, Type::INT8),
+            (&most_rows, Type::INT8),
+            (&ANSWER_BYTES, Type::INT8),
+        ];
+        let rows = shared.readers.query(&shared.statements.list, parameters).await?;
+        let (head, rows) = rows::head_and_log(&rows)?;
+        if let Some(after) = &request.after {
+            log::continuation_parts(after, prefix, head.revision, head.compacted)?;
+        }
+        let moment = *list.moment.get_or_insert(head.revision);
+        if moment < head.compacted {
+            return Err(log::too_old(moment, head.compacted));
+        }
+        let is_end = (rows.len() as i64) < most_rows;
+        let is_cut = list.take(rows);
+        let is_full = list.items.len() > limit;
+        list.items.truncate(limit);
+        if is_full || is_end && !is_cut || is_cut && !list.items.is_empty() {
+            let last = list.items.last().filter(|_| is_full || is_cut);
+            let next = last.map(|(key, _)| log::continuation(moment, key));
+            return Ok(Page { items: list.items, next, cursor: log::cursor(moment) });
+        }
+        most_rows = (most_rows * 2).min(MOST_ROWS);
+    }
+}
+
+/// A page as it grows.
+struct List {
+    /// What it shows; unknown before the first statement.
+    moment: Option<u64>,
+    /// The key or the beginning of keys that it goes on after.
+    after: String,
+    items: Vec<(Key, Stored)>,
+}
+
+impl List {
+    fn begin(prefix: &Prefix, after: Option<&Continuation>) -> Result<Self, StoreError> {
+        let Some(after) = after else {
+            // No key is equal to a prefix.
+            return Ok(Self { moment: None, after: prefix.as_str().to_owned(), items: Vec::new() });
+        };
+        // Whether the store has such a moment is seen when it answers.
+        let (moment, last) = log::continuation_parts(after, prefix, u64::MAX, 0)?;
+        Ok(Self { moment: Some(moment), after: last.to_owned(), items: Vec::new() })
+    }
+
+    /// Adds what keys have, by their first rows. Says whether a value was left out because there were too many bytes.
+    fn take(&mut self, rows: Vec<LogRow>) -> bool {
+        for row in rows {
+            if row.key.as_str() == self.after {
+                continue;
+            }
+            match row.value {
+                Some(value) => {
+                    self.after = row.key.as_str().to_owned();
+                    self.items.push((row.key, Stored { revision: log::revision(row.revision), value }));
+                }
+                None if row.action == Action::Deleted => self.after = row.key.as_str().to_owned(),
+                None => return true,
+            }
+        }
+        false
+    }
+}

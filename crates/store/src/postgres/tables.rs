@@ -1,0 +1,214 @@
+//! The tables, and every statement that is ever sent.
+//!
+//! Only plain SQL is used, which the databases that speak PostgreSQL's protocol understand too: no advisory locks, no
+//! transaction ids, no stored functions. Indexes say `ASC` because YugabyteDB would hash their first column otherwise, and
+//! the revision has an index instead of a primary key because only there it can be said. Keys are `bytea`: their order is
+//! that of their bytes in every database, whatever its encoding and its collations.
+
+use tokio_postgres::{Client, Row, types::Type};
+
+use super::failure;
+use crate::{ErrorKind, StoreError};
+
+/// The format of the tables that this release reads and writes.
+pub(super) const FORMAT: i32 = 1;
+
+/// What begins a transaction of the writer.
+///
+/// Each statement of it must see what was committed when that statement began, since the first one waits for a lock. A
+/// writer that stands still with the lock, because its machine is gone or its process is stopped, loses it.
+pub(super) const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 10000";
+
+/// How often the tables are tried to be made while others make them.
+const SETUP_ATTEMPTS: usize = 20;
+
+/// The statements for one schema.
+#[derive(Debug)]
+pub(super) struct Statements {
+    /// The newest row of a key (1).
+    pub(super) get: String,
+    /// The head, and rows of keys after one (1) and before one (2), up to a moment (3): by key, newest first.
+    ///
+    /// No more than so many (4) rows are looked at, however long the history of a key is: whoever asks goes on after the
+    /// last key. Only the first row of a key, which is its newest, has its value, and none has it after so many bytes (5).
+    pub(super) list: String,
+    /// The head, and those of the first so many (2) rows after a revision (1) whose keys are not before one (3) and are
+    /// before one (4): in order, and no values after so many bytes (5).
+    pub(super) changes: String,
+    /// The head.
+    pub(super) head: String,
+    /// The head, locked until the transaction ends.
+    pub(super) lock_head: String,
+    /// The newest rows of keys (1), without their values. One look into the index a key, however long its history is.
+    pub(super) newest: String,
+    /// Appends rows (1 revisions, 2 keys, 3 actions, 4 values). One without a value has that of an earlier row (5).
+    pub(super) append: String,
+    /// Moves the head on (1).
+    pub(super) advance: String,
+    /// Those of the first so many (1) rows that are not forgotten which are so many milliseconds (2) old; or all.
+    pub(super) forgettable: String,
+    /// The newest rows of keys (1) up to a revision (2).
+    pub(super) newest_before: String,
+    /// Deletes rows (1).
+    pub(super) forget: String,
+    /// Says that the log is forgotten up to a revision (1).
+    pub(super) mark_forgotten: String,
+    /// Tells everybody who listens that there is something new.
+    pub(super) notify: String,
+    /// Listens.
+    pub(super) listen: String,
+    format: String,
+    create_schema: String,
+    create_tables: String,
+}
+
+impl Statements {
+    pub(super) fn new(schema: &str) -> Self {
+        let schema = format!("\"{}\"", schema.replace('"', "\"\""));
+        let (log, head) = (format!("{schema}.log"), format!("{schema}.head"));
+        // Planners that know nothing of the tables yet know at least that this is one row.
+        let one_head = format!("(SELECT revision, compacted FROM {head} WHERE id = 1) h");
+        // The clock of the server, so that all writers have the same.
+        let now = "(extract(epoch FROM now()) * 1000)::int8";
+        Self {
+            get: format!(
+                "SELECT revision, CASE WHEN action <> 2 THEN value END FROM {log} \
+                 WHERE key = $1 ORDER BY revision DESC LIMIT 1"
+            ),
+            list: format!(
+                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \
+                 FROM {one_head} LEFT JOIN LATERAL ( \
+                   SELECT revision, key, action, \
+                     CASE WHEN action <> 2 AND lag(key) OVER w IS DISTINCT FROM key AND {bytes_before} < $5 \
+                       THEN value END AS value \
+                   FROM (SELECT revision, key, action, value FROM {log} \
+                         WHERE key > $1 AND ($2::bytea IS NULL OR key < $2) AND revision <= $3 \
+                         ORDER BY key, revision DESC LIMIT $4) r \
+                   WINDOW w AS (ORDER BY key, revision DESC)) l ON true \
+                 ORDER BY l.key, l.revision DESC",
+                bytes_before = bytes_before("key, revision DESC"),
+            ),
+            changes: format!(
+                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \
+                 FROM {one_head} LEFT JOIN LATERAL ( \
+                   SELECT revision, key, action, CASE WHEN {bytes_before} < $5 THEN value END AS value \
+                   FROM (SELECT revision, key, action, value FROM {log} \
+                         WHERE revision > $1 ORDER BY revision LIMIT $2) r \
+                   WHERE key >= $3 AND ($4::bytea IS NULL OR key < $4)) l ON true \
+                 ORDER BY l.revision",
+                bytes_before = bytes_before("revision"),
+            ),
+            head: format!("SELECT revision, compacted FROM {head}"),
+            lock_head: format!("SELECT revision, compacted, format FROM {head} FOR UPDATE"),
+            newest: format!(
+                "SELECT k.key, l.revision, l.action FROM unnest($1) AS k(key), LATERAL ( \
+                   SELECT revision, action FROM {log} WHERE log.key = k.key ORDER BY revision DESC LIMIT 1) l"
+            ),
+            append: format!(
+                "INSERT INTO {log} (revision, key, action, value, at) \
+                 SELECT n.revision, n.key, n.action, \
+                   coalesce(n.value, (SELECT o.value FROM {log} o WHERE o.revision = n.earlier)), {now} \
+                 FROM unnest($1, $2, $3, $4, $5) AS n(revision, key, action, value, earlier)"
+            ),
+            advance: format!("UPDATE {head} SET revision = $1"),
+            forgettable: format!(
+                "SELECT revision, key, action FROM (SELECT revision, key, action, at FROM {log} \
+                   WHERE revision > (SELECT compacted FROM {head} WHERE id = 1) ORDER BY revision LIMIT $1) r \
+                 WHERE $2::int8 IS NULL OR at <= {now} - $2 ORDER BY revision"
+            ),
+            newest_before: format!(
+                "SELECT l.revision FROM unnest($1) AS k(key), LATERAL ( \
+                   SELECT revision FROM {log} WHERE log.key = k.key AND revision <= $2 \
+                   ORDER BY revision DESC LIMIT 1) l"
+            ),
+            forget: format!("DELETE FROM {log} WHERE revision = ANY($1)"),
+            mark_forgotten: format!("UPDATE {head} SET compacted = $1"),
+            notify: format!("NOTIFY {schema}"),
+            listen: format!("LISTEN {schema}"),
+            format: format!("SELECT format FROM {head}"),
+            create_schema: format!("CREATE SCHEMA {schema}"),
+            create_tables: format!(
+                "CREATE TABLE {log} (revision int8 NOT NULL, key bytea NOT NULL, action int2 NOT NULL, \
+                   value bytea NOT NULL, at int8 NOT NULL); \
+                 CREATE UNIQUE INDEX log_revision ON {log} (revision ASC); \
+                 CREATE UNIQUE INDEX log_key ON {log} (key ASC, revision DESC); \
+                 CREATE TABLE {head} (id int2 PRIMARY KEY CHECK (id = 1), format int4 NOT NULL, \
+                   revision int8 NOT NULL, compacted int8 NOT NULL); \
+                 INSERT INTO {head} (id, format, revision, compacted) VALUES (1, {FORMAT}, 0, 0)"
+            ),
+        }
+    }
+
+    /// Makes the tables unless they are there, and sees that they are of a format that this release knows.
+    ///
+    /// Any number of processes may do this at once: all but one fail to make a table that another one made, and find it
+    /// when they look again.
+    pub(super) async fn set_up(&self, client: &Client, schema: &str) -> Result<(), StoreError> {
+        let mut attempt = 1;
+        loop {
+            if let Some(format) = self.format(client).await? {
+                return check_format(format);
+            }
+            match self.create(client, schema).await {
+                Ok(()) => {}
+                Err(error) if failure::is_made_by_another(&error) && attempt < SETUP_ATTEMPTS => attempt += 1,
+                Err(error) => return Err(failure::of_setup(&error, schema)),
+            }
+        }
+    }
+
+    async fn format(&self, client: &Client) -> Result<Option<i32>, StoreError> {
+        match client.query_typed(&self.format, &[]).await {
+            Ok(rows) => match rows.first() {
+                Some(row) => row.try_get(0).map(Some).map_err(|error| failure::of_answer(&error)),
+                None => Err(no_head()),
+            },
+            Err(error) if failure::is_table_missing(&error) => Ok(None),
+            Err(error) => Err(failure::of_server(&error)),
+        }
+    }
+
+    async fn create(&self, client: &Client, schema: &str) -> Result<(), tokio_postgres::Error> {
+        // `IF NOT EXISTS` would ask for the right to create schemas although the schema is there.
+        let known = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1";
+        let is_known = !client.query_typed(known, &[(&schema, Type::TEXT)]).await?.is_empty();
+        let create_schema = if is_known { "" } else { &self.create_schema };
+        let whole = format!("BEGIN; {create_schema}; {}; COMMIT", self.create_tables);
+        let created = client.batch_execute(&whole).await;
+        if created.is_err() {
+            client.batch_execute("ROLLBACK").await?;
+        }
+        created
+    }
+}
+
+/// That the one row is gone which everything depends on.
+pub(super) fn no_head() -> StoreError {
+    StoreError::new(ErrorKind::Corrupt, "the table head has no row: restore the schema from a backup")
+}
+
+/// Whether this release may use the tables whose head was locked: another one may have changed them.
+pub(super) fn check_lock(head: &[Row]) -> Result<(), StoreError> {
+    let head = head.first().ok_or_else(no_head)?;
+    check_format(head.try_get(2).map_err(|error| failure::of_answer(&error))?)
+}
+
+/// Whether this release may use tables of a format.
+fn check_format(format: i32) -> Result<(), StoreError> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    let (kind, mend) = match format > FORMAT {
+        true => (ErrorKind::Newer, "use the release that wrote them, or a later one"),
+        false => (ErrorKind::Corrupt, "restore them from a backup"),
+    };
+    Err(StoreError::new(kind, format!("the tables are of format {format}, this release knows {FORMAT}: {mend}")))
+}
+
+/// The size of all values in the rows before one. Values that are stored beside their rows are not read for this.
+fn bytes_before(order: &str) -> String {
+    format!(
+        "coalesce(sum(octet_length(value)) OVER (ORDER BY {order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"
+    )
+}

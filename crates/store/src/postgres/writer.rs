@@ -1,0 +1,455 @@
+//! The task that writes: what is asked for at once is decided together and committed once.
+//!
+//! Every transaction first locks the row of the head, and keeps that lock until it has committed. So a transaction reads the
+//! head, and takes the numbers after it, only after all smaller numbers are committed: whoever sees a revision sees all
+//! before it, there are no gaps, and a watcher that reads the log by number misses nothing although many processes write.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_postgres::{Client, Error, types::Type};
+
+use super::{
+    Shared,
+    connection::{Backoff, Parameters},
+    failure, rows, tables,
+};
+use crate::{
+    ErrorKind, Key, StoreError,
+    log::{Action, Newest, Write},
+};
+
+/// The most writes of a transaction, and the bytes of values after which it is full.
+const BATCH_WRITES: usize = 512;
+const BATCH_BYTES: usize = 8 << 20;
+/// How often a transaction is tried that stands in the way of others.
+const ATTEMPTS: usize = 10;
+/// The most rows that are forgotten at once: others wait for this long.
+const FORGET_ROWS: i64 = 500;
+
+/// Something to do, and who waits for the revision that it makes.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) order: Order,
+    pub(super) answer: oneshot::Sender<Answer>,
+}
+
+type Answer = Result<u64, StoreError>;
+
+/// What to do.
+#[derive(Debug)]
+pub(super) enum Order {
+    Write(Key, Write),
+    /// Write nothing, but see whether that can be done.
+    Check,
+    /// Forget how things were before now.
+    Forget,
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    client: Option<Arc<Client>>,
+    backoff: Backoff,
+}
+
+/// Why a transaction did not do.
+#[derive(Debug)]
+enum Trouble {
+    /// It stood in the way of others, and was undone.
+    Again(StoreError),
+    /// The connection was lost before the end of the transaction was sent.
+    Lost(StoreError),
+    /// The connection was lost after that.
+    Unknown(StoreError),
+    /// The server refused it, and it was undone.
+    Refused(StoreError),
+}
+
+/// What a transaction does.
+struct Plan<'a> {
+    head: u64,
+    rows: Vec<NewRow<'a>>,
+    answers: Vec<Answer>,
+    is_check: bool,
+}
+
+struct NewRow<'a> {
+    key: &'a Key,
+    action: Action,
+    value: Option<&'a [u8]>,
+    /// Whose value it has if it brings none.
+    earlier: Option<i64>,
+}
+
+/// What a key has while a transaction is planned.
+#[derive(Clone, Copy)]
+struct Current<'a> {
+    newest: Newest,
+    /// Known if it was written by the same transaction.
+    value: Option<&'a [u8]>,
+}
+
+impl Writer {
+    pub(super) fn new(shared: Arc<Shared>, client: Client) -> Self {
+        Self { shared, client: Some(Arc::new(client)), backoff: Backoff::default() }
+    }
+
+    /// Works until nobody can ask for anything any more.
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Request>) {
+        let pause = (self.shared.options.history / 10).clamp(Duration::from_millis(100), Duration::from_secs(30));
+        let mut next_cleaning = Instant::now() + pause;
+        loop {
+            let request = tokio::select! {
+                request = queue.recv() => request,
+                () = sleep_until(next_cleaning) => {
+                    let is_more = self.forget_old().await.unwrap_or(false);
+                    next_cleaning = Instant::now() + if is_more { Duration::ZERO } else { pause };
+                    continue;
+                }
+            };
+            let Some(request) = request else { return };
+            let (batch, forgets) = gather(request, &mut queue);
+            if !batch.is_empty() {
+                self.write(batch).await;
+            }
+            for answer in forgets {
+                let outcome = self.forget_all().await;
+                // Whoever asked may be gone.
+                let _ = answer.send(outcome.map(|()| 0));
+            }
+        }
+    }
+
+    async fn write(&mut self, batch: Vec<Request>) {
+        let outcome = self.transact(&batch).await;
+        let (orders, waiting): (Vec<Order>, Vec<_>) =
+            batch.into_iter().map(|request| (request.order, request.answer)).unzip();
+        drop(orders);
+        match outcome {
+            Ok(answers) => waiting.into_iter().zip(answers).for_each(|(waiting, answer)| drop(waiting.send(answer))),
+            Err(error) => waiting.into_iter().for_each(|waiting| drop(waiting.send(Err(copy(&error))))),
+        }
+    }
+
+    /// Commits what a batch asks for, and gives the answers.
+    async fn transact(&mut self, batch: &[Request]) -> Result<Vec<Answer>, StoreError> {
+        let mut is_second_connection = false;
+        let mut attempt = 1;
+        loop {
+            let client = self.client().await?;
+            let trouble = match self.attempt(&client, batch).await {
+                Ok(answers) => {
+                    self.backoff.reset();
+                    return Ok(answers);
+                }
+                Err(trouble) => trouble,
+            };
+            match trouble {
+                Trouble::Again(_) if attempt < ATTEMPTS => {
+                    self.undo(&client).await;
+                    self.backoff.fail();
+                    self.backoff.wait().await;
+                    attempt += 1;
+                }
+                Trouble::Lost(_) if !is_second_connection => {
+                    self.client = None;
+                    is_second_connection = true;
+                }
+                Trouble::Lost(error) | Trouble::Unknown(error) => {
+                    self.client = None;
+                    return Err(error);
+                }
+                Trouble::Again(error) | Trouble::Refused(error) => {
+                    self.undo(&client).await;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, client: &Arc<Client>, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
+        let patience = self.shared.connector.patience;
+        let plan = timeout(patience, self.plan(client, batch)).await;
+        let plan = plan.map_err(|_| Trouble::Lost(failure::too_slow()))??;
+        if plan.rows.is_empty() && !plan.is_check {
+            // The answers were right while the head was locked, whatever becomes of the connection.
+            let _ = timeout(patience, client.batch_execute("ROLLBACK")).await;
+            return Ok(plan.answers);
+        }
+        let done = timeout(patience, self.carry_out(client, &plan)).await;
+        done.map_err(|_| Trouble::Unknown(unknown("the database did not answer in time")))??;
+        if !plan.rows.is_empty() {
+            self.tell(client, plan.head + plan.rows.len() as u64);
+        }
+        Ok(plan.answers)
+    }
+
+    /// Locks the head and decides what is written. All questions are sent at once.
+    async fn plan<'b>(&self, client: &Client, batch: &'b [Request]) -> Result<Plan<'b>, Trouble> {
+        let mut keys: Vec<&[u8]> =
+            batch.iter().filter_map(|request| Some(request.order.key()?.as_str().as_bytes())).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let statements = &self.shared.statements;
+        let newest: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY)];
+        let (begun, head, newest) = tokio::join!(
+            biased;
+            client.batch_execute(tables::BEGIN),
+            client.query_typed(&statements.lock_head, &[]),
+            client.query_typed(&statements.newest, newest),
+        );
+        begun.map_err(before_commit)?;
+        let (head, newest) = (head.map_err(before_commit)?, newest.map_err(before_commit)?);
+        tables::check_lock(&head).map_err(Trouble::Refused)?;
+        let head = rows::revision(&head[0], 0).map_err(Trouble::Refused)?;
+        let mut current = HashMap::with_capacity(newest.len());
+        for row in &newest {
+            let key: Vec<u8> = row.try_get(0).map_err(of_answer)?;
+            let revision = rows::revision(row, 1).map_err(Trouble::Refused)?;
+            let action = rows::action(row, 2).map_err(Trouble::Refused)?;
+            current.insert(key, Current { newest: Newest { revision, action }, value: None });
+        }
+        Ok(decide(batch, head, current))
+    }
+
+    /// Appends the rows and commits. All of it is sent at once: if one of the statements fails, the commit undoes the rest.
+    async fn carry_out(&self, client: &Client, plan: &Plan<'_>) -> Result<(), Trouble> {
+        let first = plan.head + 1;
+        let revisions: Vec<i64> = (first..).zip(&plan.rows).map(|(revision, _)| revision as i64).collect();
+        let keys: Vec<&[u8]> = plan.rows.iter().map(|row| row.key.as_str().as_bytes()).collect();
+        let actions: Vec<i16> = plan.rows.iter().map(|row| row.action as i16).collect();
+        let values: Vec<Option<&[u8]>> = plan.rows.iter().map(|row| row.value).collect();
+        let earlier: Vec<Option<i64>> = plan.rows.iter().map(|row| row.earlier).collect();
+        let rows: &Parameters<'_> = &[
+            (&revisions, Type::INT8_ARRAY),
+            (&keys, Type::BYTEA_ARRAY),
+            (&actions, Type::INT2_ARRAY),
+            (&values, Type::BYTEA_ARRAY),
+            (&earlier, Type::INT8_ARRAY),
+        ];
+        let head = (plan.head + plan.rows.len() as u64) as i64;
+        let head: &Parameters<'_> = &[(&head, Type::INT8)];
+        let statements = &self.shared.statements;
+        let (appended, advanced, committed) = tokio::join!(
+            biased;
+            client.execute_typed(&statements.append, rows),
+            client.execute_typed(&statements.advance, head),
+            client.batch_execute("COMMIT"),
+        );
+        appended.map_err(at_commit)?;
+        advanced.map_err(at_commit)?;
+        committed.map_err(at_commit)
+    }
+
+    /// Forgets a portion of what is older than the history that is wanted. Says whether there may be more.
+    async fn forget_old(&mut self) -> Result<bool, StoreError> {
+        let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX);
+        // Most of the time there is nothing to forget, and no reason to lock anything.
+        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
+        let found = self.shared.readers.query(&self.shared.statements.forgettable, forgettable).await?;
+        Ok(!found.is_empty() && self.forget(Some(age)).await?)
+    }
+
+    async fn forget_all(&mut self) -> Result<(), StoreError> {
+        while self.forget(None).await? {}
+        Ok(())
+    }
+
+    async fn forget(&mut self, age: Option<i64>) -> Result<bool, StoreError> {
+        let client = self.client().await?;
+        let done = timeout(self.shared.connector.patience, self.forget_portion(&client, age)).await;
+        match done.unwrap_or_else(|_| Err(Trouble::Lost(failure::too_slow()))) {
+            Ok(is_more) => Ok(is_more),
+            Err(Trouble::Lost(error) | Trouble::Unknown(error)) => {
+                self.client = None;
+                Err(error)
+            }
+            Err(Trouble::Again(error) | Trouble::Refused(error)) => {
+                self.undo(&client).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// What is forgotten and that it is forgotten is committed together, so that nobody reads a log with holes.
+    async fn forget_portion(&self, client: &Client, age: Option<i64>) -> Result<bool, Trouble> {
+        let statements = &self.shared.statements;
+        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
+        let (begun, head, found) = tokio::join!(
+            biased;
+            client.batch_execute(tables::BEGIN),
+            client.query_typed(&statements.lock_head, &[]),
+            client.query_typed(&statements.forgettable, forgettable),
+        );
+        begun.map_err(before_commit)?;
+        let (head, found) = (head.map_err(before_commit)?, found.map_err(before_commit)?);
+        tables::check_lock(&head).map_err(Trouble::Refused)?;
+        let compacted: i64 = head[0].try_get(1).map_err(of_answer)?;
+        let Some(last) = found.last() else {
+            client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
+            return Ok(false);
+        };
+        let upto: i64 = last.try_get(0).map_err(of_answer)?;
+        let (mut garbage, mut newest) = (Vec::new(), HashMap::new());
+        for row in &found {
+            let revision: i64 = row.try_get(0).map_err(of_answer)?;
+            let key: &[u8] = row.try_get(1).map_err(of_answer)?;
+            garbage.extend(newest.insert(key, revision));
+            if rows::action(row, 2).map_err(Trouble::Refused)? == Action::Deleted {
+                garbage.push(revision);
+            }
+        }
+        // Of what was forgotten before, a key has kept one row at most.
+        let keys: Vec<&[u8]> = newest.into_keys().collect();
+        let kept: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY), (&compacted, Type::INT8)];
+        for row in client.query_typed(&statements.newest_before, kept).await.map_err(before_commit)? {
+            garbage.push(row.try_get(0).map_err(of_answer)?);
+        }
+        let garbage: &Parameters<'_> = &[(&garbage, Type::INT8_ARRAY)];
+        let mark: &Parameters<'_> = &[(&upto, Type::INT8)];
+        let (forgotten, marked, committed) = tokio::join!(
+            biased;
+            client.execute_typed(&statements.forget, garbage),
+            client.execute_typed(&statements.mark_forgotten, mark),
+            client.batch_execute("COMMIT"),
+        );
+        forgotten.map_err(at_commit)?;
+        marked.map_err(at_commit)?;
+        committed.map_err(at_commit)?;
+        Ok(found.len() as i64 == FORGET_ROWS)
+    }
+
+    /// Says that there is something new, without waiting for anything.
+    fn tell(&self, client: &Arc<Client>, head: u64) {
+        self.shared.news.learn(head);
+        if !self.shared.news.is_hinting.load(Ordering::Relaxed) {
+            return;
+        }
+        let (shared, client) = (self.shared.clone(), client.clone());
+        tokio::spawn(async move {
+            // A database without notifications refuses them in a transaction of their own, and is not asked again.
+            let told = client.batch_execute(&shared.statements.notify).await;
+            if told.is_err_and(|error| !failure::is_lost(&error)) {
+                shared.news.is_hinting.store(false, Ordering::Relaxed);
+            }
+        });
+    }
+
+    async fn client(&mut self) -> Result<Arc<Client>, StoreError> {
+        if let Some(client) = self.client.as_ref().filter(|client| !client.is_closed()) {
+            return Ok(client.clone());
+        }
+        self.client = None;
+        self.backoff.wait().await;
+        // Until something was done over the new connection, it may be lost as fast as the one before.
+        self.backoff.fail();
+        let client = Arc::new(self.shared.connector.connect().await?);
+        Ok(self.client.insert(client).clone())
+    }
+
+    async fn undo(&mut self, client: &Client) {
+        if !matches!(timeout(self.shared.connector.patience, client.batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
+            self.client = None;
+        }
+    }
+}
+
+impl Order {
+    fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Write(key, _) => Some(key),
+            Self::Check | Self::Forget => None,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Write(_, Write::Create(value) | Write::Replace { value, .. }) => value.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// What is asked for by now, up to a limit, and who asks for the past to be forgotten.
+fn gather(first: Request, queue: &mut mpsc::Receiver<Request>) -> (Vec<Request>, Vec<oneshot::Sender<Answer>>) {
+    let (mut batch, mut forgets, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let mut next = Some(first);
+    while let Some(request) = next {
+        bytes += request.order.bytes();
+        // Nobody waits any more for a write whose future was dropped before its turn came.
+        if matches!(request.order, Order::Forget) {
+            forgets.push(request.answer);
+        } else if !request.answer.is_closed() {
+            batch.push(request);
+        }
+        let is_full = batch.len() >= BATCH_WRITES || bytes >= BATCH_BYTES;
+        next = if is_full { None } else { queue.try_recv().ok() };
+    }
+    (batch, forgets)
+}
+
+/// What becomes of each request, in their order: a later one of the same key sees what an earlier one did.
+fn decide<'b>(batch: &'b [Request], head: u64, mut current: HashMap<Vec<u8>, Current<'b>>) -> Plan<'b> {
+    let mut plan = Plan { head, rows: Vec::with_capacity(batch.len()), answers: Vec::new(), is_check: false };
+    for request in batch {
+        let Order::Write(key, write) = &request.order else {
+            plan.is_check = true;
+            plan.answers.push(Ok(head));
+            continue;
+        };
+        let before = current.get(key.as_str().as_bytes()).copied();
+        let answer = write.decide(key, before.map(|before| before.newest)).map(|action| {
+            let revision = head + plan.rows.len() as u64 + 1;
+            let value = match write {
+                Write::Create(value) | Write::Replace { value, .. } => Some(value.as_slice()),
+                Write::Delete { .. } => before.and_then(|before| before.value),
+            };
+            let earlier = before.map(|before| before.newest.revision as i64).filter(|_| value.is_none());
+            plan.rows.push(NewRow { key, action, value, earlier });
+            current.insert(key.as_str().into(), Current { newest: Newest { revision, action }, value });
+            revision
+        });
+        plan.answers.push(answer);
+    }
+    plan
+}
+
+fn before_commit(error: Error) -> Trouble {
+    let failure = failure::of_server(&error);
+    if failure::is_lost(&error) {
+        Trouble::Lost(failure)
+    } else if failure::is_in_the_way(&error) {
+        Trouble::Again(failure)
+    } else {
+        Trouble::Refused(failure)
+    }
+}
+
+fn at_commit(error: Error) -> Trouble {
+    if failure::is_unknown(&error) {
+        return Trouble::Unknown(unknown(&failure::of_server(&error).to_string()));
+    }
+    before_commit(error)
+}
+
+fn unknown(what: &str) -> StoreError {
+    let message = format!("whether this was written is not known: {what}: read it to find out");
+    StoreError::new(ErrorKind::Unknown, message)
+}
+
+fn of_answer(error: Error) -> Trouble {
+    Trouble::Refused(failure::of_answer(&error))
+}
+
+/// The same failure for one more of those who wait.
+fn copy(error: &StoreError) -> StoreError {
+    StoreError::new(error.kind().clone(), error.to_string())
+}

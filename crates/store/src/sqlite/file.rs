@@ -1,0 +1,289 @@
+//! The file: what makes it a store, and the connections to it.
+
+use std::{
+    ffi::OsString,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, backup::Backup};
+
+use super::{
+    SqliteOptions,
+    failure::{Doing, Problem},
+};
+use crate::{ErrorKind, StoreError};
+
+/// What is in the header of every store: "WWST".
+const APPLICATION: i64 = 0x5757_5354;
+
+/// The format of the tables below. It counts up.
+const FORMAT: i64 = 1;
+
+/// The value comes last, so that SQLite can tell the rest of a row without reading its pages.
+const TABLES: &str = "
+    CREATE TABLE log (
+        revision INTEGER PRIMARY KEY,
+        key TEXT NOT NULL,
+        action INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        value BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX log_by_key ON log (key, revision);
+    CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
+    INSERT INTO head VALUES (0, 0, 0);
+";
+
+/// More readers than this may work at once, but no more are kept.
+const KEPT_READERS: usize = 16;
+
+/// A file that is a store.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) options: SqliteOptions,
+    readers: Mutex<Vec<Connection>>,
+    /// Whether the folder cannot be written and nobody had the file open, so that there is no write-ahead log to read.
+    is_alone: bool,
+}
+
+/// What a file is.
+#[derive(PartialEq, Eq)]
+enum Content {
+    Nothing,
+    Store,
+}
+
+impl File {
+    /// Opens the file, and creates it if need be. The connection is for writing.
+    pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<(Self, Connection), StoreError> {
+        let told = |problem: Problem| problem.told(path, Doing::Open);
+        // Absolute, because SQLite takes a path that begins with `file:` for something else.
+        let absolute = std::path::absolute(path).map_err(|error| {
+            StoreError::new(ErrorKind::Setup, format!("{} is no path of a file", path.display())).because(error)
+        })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&absolute, flags).map_err(|error| told(error.into()))?;
+        let prepared = prepare(&connection, path, &options);
+        // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
+        let path = fs::canonicalize(&absolute).unwrap_or(absolute);
+        let mut file = Self { path, options, readers: Mutex::default(), is_alone: false };
+        match prepared {
+            Ok(()) => {
+                file.sync_folder();
+                Ok((file, connection))
+            }
+            Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !file.has_log() => {
+                file.is_alone = true;
+                let connection = file.connect().map_err(|error| told(error.into()))?;
+                check_at_once(&connection, &file.path).map_err(told)?;
+                Ok((file, connection))
+            }
+            Err(problem) => Err(told(problem)),
+        }
+    }
+
+    /// Reads, on this thread: readers of a write-ahead log wait for nobody, except while somebody mends it after a crash.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Problem>) -> Result<T, StoreError> {
+        let told = |problem: Problem| problem.told(&self.path, Doing::Read);
+        let kept = self.readers().pop();
+        let connection = match kept {
+            Some(connection) => connection,
+            None => self.connect().map_err(|error| told(error.into()))?,
+        };
+        let result = read(&connection);
+        // Whoever failed is not used again, so that a new connection finds out whether the failure has passed.
+        if !self.is_alone && !matches!(result, Err(Problem::Sql(_))) {
+            let mut readers = self.readers();
+            if readers.len() < KEPT_READERS {
+                readers.push(connection);
+            }
+        }
+        result.map_err(told)
+    }
+
+    /// Closes the connections that nobody reads with now.
+    pub(super) fn close_readers(&self) {
+        self.readers().clear();
+    }
+
+    /// Copies the file as it is now.
+    pub(super) fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let setup = |message: &str| StoreError::new(ErrorKind::Setup, format!("{}: {message}", to.display()));
+        if to.exists() {
+            return Err(setup("there is such a file; name another for the backup"));
+        }
+        let Some(name) = to.file_name() else {
+            return Err(setup("a backup needs the name of a file"));
+        };
+        let mut unfinished = OsString::from(".");
+        unfinished.push(name);
+        unfinished.push(format!(".{}.unfinished", std::process::id()));
+        let unfinished = to.with_file_name(unfinished);
+        let copied = self.copy(&unfinished).and_then(|()| {
+            fs::rename(&unfinished, to).map_err(|error| setup("the backup cannot be put there").because(error))
+        });
+        if copied.is_err() {
+            // Whatever it was that failed says more than that this does too.
+            let _ = fs::remove_file(&unfinished);
+        }
+        copied?;
+        sync_folder_of(to);
+        Ok(())
+    }
+
+    fn copy(&self, to: &Path) -> Result<(), StoreError> {
+        let told = |error: rusqlite::Error| Problem::from(error).told(to, Doing::Open);
+        let mut copy = Connection::open(to).map_err(told)?;
+        self.read(|connection| {
+            // In one step, which is one moment: in several, every write between two of them would begin it anew. Writers
+            // do not wait for it.
+            Ok(Backup::new(connection, &mut copy)?.step(-1)?)
+        })?;
+        copy.close().map_err(|(_, error)| told(error))
+    }
+
+    fn connect(&self) -> Result<Connection, rusqlite::Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = if self.is_alone && !self.has_log() {
+            // Not kept by anybody who calls this, because somebody else may begin to write.
+            Connection::open_with_flags(unchanging(&self.path), flags | OpenFlags::SQLITE_OPEN_URI)?
+        } else {
+            Connection::open_with_flags(&self.path, flags)?
+        };
+        connection.busy_timeout(self.options.busy_timeout)?;
+        Ok(connection)
+    }
+
+    /// Where SQLite writes first.
+    pub(super) fn log_path(&self) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push("-wal");
+        path.into()
+    }
+
+    fn has_log(&self) -> bool {
+        self.log_path().exists()
+    }
+
+    /// Makes the name of the write-ahead log as durable as what will be in it. SQLite does so in the process that creates
+    /// it, when that one writes; another could write earlier.
+    fn sync_folder(&self) {
+        sync_folder_of(&self.path);
+    }
+
+    fn readers(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Begins to write, as soon as nobody else does. SQLite's own way to wait sleeps ever longer, up to 100 ms, which is many
+/// times what a commit takes.
+pub(super) fn begin<'c>(connection: &'c Connection, patience: Duration) -> Result<Transaction<'c>, Problem> {
+    waiting(patience, || Ok(Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?))
+}
+
+fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Problem>) -> Result<T, Problem> {
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(100);
+    loop {
+        match attempt() {
+            Err(problem) if problem.is_busy() && began.elapsed() < patience => {
+                thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(2));
+            }
+            result => return result,
+        }
+    }
+}
+
+fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Result<(), Problem> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let content = waiting(options.busy_timeout, || check_at_once(connection, path))?;
+    if connection.is_readonly("main")? && content == Content::Store {
+        return Ok(());
+    }
+    waiting(options.busy_timeout, || match connection.pragma_update_and_check(None, "journal_mode", "wal", text)? {
+        mode if mode == "wal" => Ok(()),
+        mode => {
+            let message = format!("{} has the journal mode {mode} and cannot have wal", path.display());
+            Err(StoreError::new(ErrorKind::Setup, message).into())
+        }
+    })?;
+    // A commit is durable when it is acknowledged, also where fsync alone does not do that.
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1")?;
+    if let Some(bytes) = options.max_file_bytes {
+        let page_bytes: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page_bytes;
+        connection.pragma_update_and_check(None, "max_page_count", pages.max(1), |_| Ok(()))?;
+    }
+    if content == Content::Nothing {
+        let transaction = begin(connection, options.busy_timeout)?;
+        if check(&transaction, path)? == Content::Nothing {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            transaction.commit()?;
+        }
+    }
+    Ok(())
+}
+
+/// Another process may just be creating it.
+fn check_at_once(connection: &Connection, path: &Path) -> Result<Content, Problem> {
+    check(&*connection.unchecked_transaction()?, path)
+}
+
+fn check(connection: &Connection, path: &Path) -> Result<Content, Problem> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id")?;
+    let format = number("PRAGMA user_version")?;
+    let path = path.display();
+    let (kind, message) = match (application, format) {
+        (APPLICATION, FORMAT) => return Ok(Content::Store),
+        (APPLICATION, FORMAT..) => {
+            let message =
+                format!("{path} has format {format}, of a newer release; this one knows formats up to {FORMAT}");
+            (ErrorKind::Newer, message)
+        }
+        (APPLICATION, _) => {
+            let message = format!("{path} has format {format}, which no release wrote; put a backup in its place");
+            (ErrorKind::Corrupt, message)
+        }
+        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => return Ok(Content::Nothing),
+        _ => (ErrorKind::Corrupt, format!("{path} is a database of another program; name another file")),
+    };
+    Err(StoreError::new(kind, message).into())
+}
+
+fn text(row: &rusqlite::Row<'_>) -> rusqlite::Result<String> {
+    row.get(0)
+}
+
+/// The address of a file that nobody writes while it is read.
+fn unchanging(path: &Path) -> OsString {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            _ => address.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    address.into()
+}
+
+/// Failures are passed over, as SQLite does: there are file systems that cannot do it, and need not.
+fn sync_folder_of(path: &Path) {
+    let sync = |folder: &Path| -> io::Result<()> { fs::File::open(folder)?.sync_all() };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let _ = sync(folder.unwrap_or(Path::new(".")));
+}

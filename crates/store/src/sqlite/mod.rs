@@ -1,0 +1,172 @@
+//! A store in one SQLite file, which any number of processes of one machine use at once.
+//!
+//! The file has one table, the log, to which every change is appended, and is read through SQLite's write-ahead log. So
+//! readers never wait for writers, and they run on the thread that asks: a get takes less time than handing it to another
+//! thread would. Writes go to a thread of the store that commits all that are waiting at once, so that concurrent writers
+//! share an fsync. A second thread looks for what other processes wrote and wakes the watches.
+
+mod compaction;
+mod failure;
+mod file;
+mod read;
+mod tail;
+mod watch;
+mod writer;
+
+use std::{
+    path::Path,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Answer, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
+    Watch,
+    log::{self, Write},
+};
+use file::File;
+use tail::Tail;
+use watch::SqliteWatch;
+use writer::{Work, Writer};
+
+/// A store in one SQLite file. When it is dropped, its threads end.
+#[derive(Debug)]
+pub struct Sqlite {
+    // Dropped in this order: the connection of the writer is the last, because only a connection that may write cleans up.
+    tail: Tail,
+    writer: Writer,
+    file: Arc<File>,
+}
+
+/// How a store in a SQLite file behaves.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    /// For how long what happened can be watched, and how it was can be listed.
+    pub history: Duration,
+    /// Whether watches are woken by notices, of this process or of the file system. Without them they find everything
+    /// too, in the poll interval.
+    pub hints: bool,
+    /// How often watches look for what other processes wrote.
+    pub poll_interval: Duration,
+    /// For how long a write waits for those of other processes.
+    pub busy_timeout: Duration,
+    /// The largest value that can be stored.
+    pub max_value_bytes: usize,
+    /// The size that the file may grow to; beyond it, writes fail with [`Full`](ErrorKind::Full). None: as the disk allows.
+    pub max_file_bytes: Option<u64>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            history: Duration::from_secs(5 * 60),
+            hints: true,
+            poll_interval: Duration::from_millis(20),
+            busy_timeout: Duration::from_secs(10),
+            max_value_bytes: 4 << 20,
+            max_file_bytes: None,
+        }
+    }
+}
+
+impl Sqlite {
+    /// The store in a file, which is created if it is not there. A file or folder that cannot be written is opened for
+    /// reading.
+    ///
+    /// # Errors
+    /// [`Setup`](ErrorKind::Setup) if the file cannot be opened or created, [`Corrupt`](ErrorKind::Corrupt) if it is
+    /// damaged or something else, [`Newer`](ErrorKind::Newer) if a newer release wrote it.
+    pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
+        let (file, connection) = File::open(path.as_ref(), options)?;
+        let file = Arc::new(file);
+        let tail = Tail::start(&file)?;
+        let writer = Writer::start(&file, connection, tail.head())?;
+        Ok(Self { tail, writer, file })
+    }
+
+    /// Copies the store as it is now to a new file, while it is written to. The file appears when it is complete. Takes
+    /// as long as copying takes, on the calling thread.
+    ///
+    /// # Errors
+    /// [`Setup`](ErrorKind::Setup) if there is such a file or it cannot be created; otherwise as reads and writes do.
+    pub fn backup(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
+        self.file.backup(to.as_ref())
+    }
+
+    /// Forgets how things were before now, without waiting until they are as old as
+    /// [`history`](SqliteOptions::history) says.
+    ///
+    /// # Errors
+    /// As writes do.
+    pub async fn compact(&self) -> Result<(), StoreError> {
+        let goal = self.file.read(read::head)?.revision;
+        while self.writer.ask(Work::Compact).await? < goal {}
+        Ok(())
+    }
+
+    async fn write(&self, key: &Key, write: Write) -> Result<Revision, StoreError> {
+        if let Write::Create(value) | Write::Replace { value, .. } = &write {
+            let most = self.file.options.max_value_bytes;
+            if value.len() > most {
+                let message = format!("the value of {key} has {} bytes; the store takes {most}", value.len());
+                return Err(StoreError::new(ErrorKind::TooLarge, message));
+            }
+        }
+        self.writer.ask(Work::Write(key.clone(), write)).await.map(log::revision)
+    }
+}
+
+impl Store for Sqlite {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
+        Box::pin(async move { self.file.read(|connection| read::get(connection, key)) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
+        Box::pin(async move { self.file.read(|connection| read::page(connection, prefix, &page)) })
+    }
+
+    fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
+        Box::pin(self.write(key, Write::Create(value)))
+    }
+
+    fn replace<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision> {
+        Box::pin(self.write(key, Write::Replace { expected: expected.clone(), value }))
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key, expected: &'a Revision) -> Answer<'a, ()> {
+        Box::pin(async move { self.write(key, Write::Delete { expected: expected.clone() }).await.map(drop) })
+    }
+
+    fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {
+        Box::pin(async move {
+            let head = self.file.read(read::head)?;
+            let told = log::cursor_number(from, head.revision, head.compacted)?;
+            let watch = SqliteWatch::new(self.file.clone(), prefix.clone(), told, self.tail.subscribe());
+            Ok(Box::new(watch) as Box<dyn Watch>)
+        })
+    }
+
+    fn now(&self) -> Answer<'_, Cursor> {
+        Box::pin(async move { self.file.read(read::head).map(|head| log::cursor(head.revision)) })
+    }
+
+    fn health(&self) -> Answer<'_, Health> {
+        Box::pin(async move {
+            let began = Instant::now();
+            self.file.read(read::head)?;
+            self.writer.ask(Work::Probe).await?;
+            Ok(Health { took: began.elapsed() })
+        })
+    }
+
+    fn guarantees(&self) -> Guarantees {
+        Guarantees::STRONG
+    }
+}
+
+fn start_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    thread::Builder::new().name(name.to_owned()).spawn(run).map_err(|error| {
+        StoreError::new(ErrorKind::Unavailable, "the store could not start a thread; try again").because(error)
+    })
+}

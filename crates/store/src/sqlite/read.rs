@@ -1,0 +1,163 @@
+//! What is read from the log.
+
+use rusqlite::{
+    Connection, OptionalExtension, Row, ToSql, params,
+    types::{ToSqlOutput, Value},
+};
+
+use super::failure::Problem;
+use crate::{
+    ErrorKind, Event, Key, Page, PageRequest, Prefix, StoreError, Stored,
+    log::{self, Action, Newest, PAGE_LIMIT},
+};
+
+/// A page or a portion ends when its values have more than this, so that memory stays flat whatever is stored.
+const PORTION_BYTES: usize = 4 << 20;
+
+/// The most events that a watch holds.
+const PORTION_EVENTS: usize = 256;
+
+/// The most rows that a watch passes over at once.
+const PORTION_ROWS: u64 = 8192;
+
+/// How far the log goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) revision: u64,
+    pub(super) compacted: u64,
+}
+
+/// A part of what happened to the keys with a prefix.
+#[derive(Debug)]
+pub(super) struct Portion {
+    pub(super) events: Vec<(u64, Event)>,
+    /// The row up to which these are all.
+    pub(super) until: u64,
+    /// Whether there are rows after that.
+    pub(super) has_more: bool,
+}
+
+pub(super) fn head(connection: &Connection) -> Result<Head, Problem> {
+    let mut statement = connection.prepare_cached("SELECT revision, compacted FROM head")?;
+    Ok(statement.query_row([], |row| Ok(Head { revision: number(row, 0)?, compacted: number(row, 1)? }))?)
+}
+
+pub(super) fn get(connection: &Connection, key: &Key) -> Result<Option<Stored>, Problem> {
+    let sql = "SELECT revision, action, value FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([key.as_str()])?;
+    match rows.next()? {
+        Some(row) if action(row, 1)? != Action::Deleted => {
+            Ok(Some(Stored { revision: log::revision(number(row, 0)?), value: row.get(2)? }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The newest row of a key.
+pub(super) fn newest(connection: &Connection, key: &Key) -> Result<Option<Newest>, Problem> {
+    let sql = "SELECT revision, action FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let newest = statement.query_row([key.as_str()], |row| Ok((number(row, 0)?, row.get(1)?))).optional()?;
+    newest.map(|(revision, number)| Ok(Newest { revision, action: known_action(number)? })).transpose()
+}
+
+pub(super) fn page(connection: &Connection, prefix: &Prefix, request: &PageRequest) -> Result<Page, Problem> {
+    // The head and the values must be of one moment.
+    let transaction = connection.unchecked_transaction()?;
+    let head = head(&transaction)?;
+    let limit = request.limit.unwrap_or(PAGE_LIMIT).clamp(1, PAGE_LIMIT);
+    let (moment, after) = match &request.after {
+        Some(after) => log::continuation_parts(after, prefix, head.revision, head.compacted)?,
+        None => (head.revision, prefix.as_str()),
+    };
+    // The inner query walks the index alone, in the order of the keys, and no further than the page goes.
+    let sql = "SELECT newest.key, log.revision, log.action, log.value FROM (
+                   SELECT key, max(revision) AS revision FROM log INDEXED BY log_by_key
+                   WHERE key > ?1 AND key < ?2 AND revision <= ?3 GROUP BY key ORDER BY key
+               ) AS newest CROSS JOIN log ON log.revision = newest.revision WHERE log.action <> ?4";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(params![after, End::of(prefix), moment as i64, Action::Deleted as i64])?;
+    let (mut items, mut bytes, mut next) = (Vec::new(), 0, None);
+    while let Some(row) = rows.next()? {
+        if items.len() == limit || bytes > PORTION_BYTES {
+            next = items.last().map(|(key, _)| log::continuation(moment, key));
+            break;
+        }
+        let stored = Stored { revision: log::revision(number(row, 1)?), value: row.get(3)? };
+        bytes += stored.value.len();
+        items.push((key(row, 0)?, stored));
+    }
+    Ok(Page { items, next, cursor: log::cursor(moment) })
+}
+
+/// What happened after a row.
+pub(super) fn portion(connection: &Connection, prefix: &Prefix, after: u64) -> Result<Portion, Problem> {
+    let transaction = connection.unchecked_transaction()?;
+    let head = head(&transaction)?;
+    if after < head.compacted {
+        return Err(log::too_old(after, head.compacted).into());
+    }
+    let mut until = head.revision.min(after.saturating_add(PORTION_ROWS));
+    // The signs keep SQLite from going by keys, where it would have to sort.
+    let sql = "SELECT revision, key, action, value FROM log
+               WHERE revision > ?1 AND revision <= ?2 AND +key > ?3 AND +key < ?4 ORDER BY revision";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(params![after as i64, until as i64, prefix.as_str(), End::of(prefix)])?;
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let revision = number(row, 0)?;
+        let value: Vec<u8> = row.get(3)?;
+        bytes += value.len();
+        let event = Event {
+            key: key(row, 1)?,
+            revision: log::revision(revision),
+            change: action(row, 2)?.change(value),
+            cursor: log::cursor(revision),
+        };
+        events.push((revision, event));
+        if events.len() == PORTION_EVENTS || bytes > PORTION_BYTES {
+            until = revision;
+            break;
+        }
+    }
+    Ok(Portion { events, until, has_more: until < head.revision })
+}
+
+/// What no key with a prefix is beyond.
+struct End(Option<String>);
+
+impl End {
+    fn of(prefix: &Prefix) -> Self {
+        Self(prefix.end())
+    }
+}
+
+impl ToSql for End {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        // In SQLite's order every text is before every blob.
+        Ok(self.0.as_deref().map_or(ToSqlOutput::Owned(Value::Blob(Vec::new())), ToSqlOutput::from))
+    }
+}
+
+fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+fn key(row: &Row<'_>, column: usize) -> Result<Key, Problem> {
+    let text: String = row.get(column)?;
+    Key::new(text).map_err(|problem| corrupt("a key that cannot be one").because(problem).into())
+}
+
+fn action(row: &Row<'_>, column: usize) -> Result<Action, Problem> {
+    known_action(row.get(column)?)
+}
+
+fn known_action(number: i64) -> Result<Action, Problem> {
+    Action::from_number(number).ok_or_else(|| corrupt(&format!("an action {number}, which no release wrote")).into())
+}
+
+fn corrupt(what: &str) -> StoreError {
+    StoreError::new(ErrorKind::Corrupt, format!("the log has {what}; put a backup in the place of the file"))
+}

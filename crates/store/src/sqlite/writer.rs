@@ -1,0 +1,245 @@
+//! The thread that writes.
+
+use std::{
+    mem,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use rusqlite::{Connection, params};
+use tokio::sync::{oneshot, watch};
+
+use super::{
+    compaction::{self, Age},
+    failure::{Doing, Problem},
+    file::{self, File},
+    read::{self, Head},
+};
+use crate::{
+    ErrorKind, Key, StoreError,
+    log::{Action, Write},
+};
+
+/// The most writes of one commit.
+const BATCH_WRITES: usize = 512;
+
+/// A commit takes no more writes when those that it has are this large.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// The most revisions that are forgotten in one commit while nobody waits for it.
+const COMPACTED_AT_ONCE: u64 = 1024;
+
+/// What only the thread can do.
+#[derive(Debug)]
+pub(super) enum Work {
+    Write(Key, Write),
+    /// Writes something that means nothing, to see whether it can be written.
+    Probe,
+    /// Forgets a part of what happened, however new it is.
+    Compact,
+}
+
+/// The thread, as seen by others.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Job>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Job {
+    work: Work,
+    answer: oneshot::Sender<Result<u64, StoreError>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        file: &Arc<File>,
+        connection: Connection,
+        head: &Arc<watch::Sender<u64>>,
+    ) -> Result<Self, StoreError> {
+        let (jobs, queue) = mpsc::channel();
+        let desk = Desk { file: file.clone(), connection, queue, head: head.clone() };
+        let thread = super::start_thread("store-writer", move || desk.work())?;
+        Ok(Self { jobs, thread: Some(thread) })
+    }
+
+    /// Has something done. The answer is a revision: that of a write, or up to which it is forgotten what happened.
+    pub(super) async fn ask(&self, work: Work) -> Result<u64, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        // Without a thread to take it, the answer is dropped, and that is seen below.
+        let _ = self.jobs.send(Job { work, answer });
+        let lost = || StoreError::new(ErrorKind::Unknown, "the store's writer ended; open the store again");
+        answered.await.map_err(|_| lost())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // The thread ends when it has done what is queued and there is nobody left to queue more.
+        self.jobs = mpsc::channel().0;
+        if let Some(thread) = self.thread.take() {
+            // What a thread panicked of was said when it did.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread has.
+struct Desk {
+    file: Arc<File>,
+    connection: Connection,
+    queue: Receiver<Job>,
+    head: Arc<watch::Sender<u64>>,
+}
+
+impl Desk {
+    fn work(self) {
+        let usual_rest = (self.file.options.history / 4).clamp(Duration::from_millis(50), Duration::from_secs(30));
+        let mut rest = usual_rest;
+        loop {
+            match self.queue.recv_timeout(rest) {
+                Ok(first) => self.serve(first),
+                Err(RecvTimeoutError::Timeout) => {
+                    // If it fails, then it will be tried again, and whoever writes meanwhile is told why.
+                    let has_more = self.forget().unwrap_or_default();
+                    rest = if has_more { Duration::ZERO } else { usual_rest };
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.file.close_readers();
+    }
+
+    /// Does all that is waiting, with one commit for it.
+    fn serve(&self, first: Job) {
+        let (mut works, mut askers, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut next = Some(first);
+        while let Some(job) = next.take() {
+            // Nobody waits for it any more, and it has not begun.
+            if !job.answer.is_closed() {
+                bytes += job.work.bytes();
+                works.push(job.work);
+                askers.push(job.answer);
+            }
+            if works.len() < BATCH_WRITES && bytes < BATCH_BYTES {
+                next = self.queue.try_recv().ok();
+            }
+        }
+        if works.is_empty() {
+            return;
+        }
+        let answers = self.commit(works).unwrap_or_else(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            let again = || StoreError::new(error.kind().clone(), error.to_string()).because(cause.clone());
+            askers.iter().map(|_| Err(again())).collect()
+        });
+        for (asker, answer) in askers.into_iter().zip(answers) {
+            // Whoever does not wait any more does not need it.
+            let _ = asker.send(answer);
+        }
+    }
+
+    /// What was decided is told only after the commit, refusals too: they may rest on a write before them that fails.
+    fn commit(&self, works: Vec<Work>) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
+        let path = &self.file.path;
+        let (transaction, before) = self.begin().map_err(|problem| problem.told(path, Doing::Write))?;
+        let (answers, revision) = self.apply(works, before).map_err(|problem| problem.told(path, Doing::Write))?;
+        transaction.commit().map_err(|error| Problem::from(error).told(path, Doing::Commit))?;
+        if self.file.options.hints && revision > before.revision {
+            self.head.send_if_modified(|known| revision > mem::replace(known, revision.max(*known)));
+        }
+        Ok(answers)
+    }
+
+    /// Does everything within the transaction, and says what came of each and at which revision the log is then.
+    fn apply(&self, works: Vec<Work>, before: Head) -> Result<(Vec<Result<u64, StoreError>>, u64), Problem> {
+        let (at, history) = (compaction::now(), Age::Over(self.file.options.history));
+        let (mut revision, mut compacted) = (before.revision, before.compacted);
+        // Twice what comes in, so that this gets ahead of the writers although they never pause.
+        let share = 2 * works.len() as u64;
+        let mut answers = Vec::with_capacity(works.len());
+        for work in works {
+            answers.push(match work {
+                Work::Write(key, write) => match self.append(&key, write, revision + 1, at) {
+                    Ok(()) => {
+                        revision += 1;
+                        Ok(revision)
+                    }
+                    Err(Problem::Store(refusal)) if *refusal.kind() != ErrorKind::Corrupt => Err(refusal),
+                    Err(problem) => return Err(problem),
+                },
+                Work::Probe => {
+                    // SQLite writes nothing where nothing changes.
+                    self.connection.prepare_cached("UPDATE head SET probes = probes + 1")?.execute([])?;
+                    Ok(revision)
+                }
+                Work::Compact => {
+                    let head = Head { revision: before.revision, compacted };
+                    compacted = compaction::compact(&self.connection, head, Age::Any, COMPACTED_AT_ONCE)?;
+                    Ok(compacted)
+                }
+            });
+        }
+        if revision > before.revision {
+            self.connection.prepare_cached("UPDATE head SET revision = ?1")?.execute([revision as i64])?;
+            let head = Head { revision: before.revision, compacted };
+            compaction::compact(&self.connection, head, history, share)?;
+        }
+        Ok((answers, revision))
+    }
+
+    fn append(&self, key: &Key, write: Write, revision: u64, at: i64) -> Result<(), Problem> {
+        let newest = read::newest(&self.connection, key)?;
+        let action = write.decide(key, newest)?;
+        let revision = revision as i64;
+        match write {
+            Write::Create(value) | Write::Replace { value, .. } => {
+                let sql = "INSERT INTO log (revision, key, action, at, value) VALUES (?1, ?2, ?3, ?4, ?5)";
+                let row = params![revision, key.as_str(), action as i64, at, value];
+                self.connection.prepare_cached(sql)?.execute(row)?;
+            }
+            Write::Delete { .. } => {
+                let sql = "INSERT INTO log (revision, key, action, at, value)
+                           SELECT ?1, key, ?2, ?3, value FROM log WHERE revision = ?4";
+                let last = newest.map_or(0, |newest| newest.revision as i64);
+                let row = params![revision, Action::Deleted as i64, at, last];
+                self.connection.prepare_cached(sql)?.execute(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets a part of what is too old, and says whether there may be more.
+    fn forget(&self) -> Result<bool, Problem> {
+        let age = Age::Over(self.file.options.history);
+        let head = read::head(&self.connection)?;
+        // Looking first keeps those who have nothing to forget out of the way of those who write.
+        if compaction::due(&self.connection, head, age, 1)? == head.compacted {
+            return Ok(false);
+        }
+        let (transaction, head) = self.begin()?;
+        let until = compaction::compact(&transaction, head, age, COMPACTED_AT_ONCE)?;
+        transaction.commit()?;
+        Ok(until > head.compacted)
+    }
+
+    fn begin(&self) -> Result<(rusqlite::Transaction<'_>, Head), Problem> {
+        let transaction = file::begin(&self.connection, self.file.options.busy_timeout)?;
+        let head = read::head(&transaction)?;
+        Ok((transaction, head))
+    }
+}
+
+impl Work {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Write(_, Write::Create(value) | Write::Replace { value, .. }) => value.len(),
+            Self::Write(_, Write::Delete { .. }) | Self::Probe | Self::Compact => 0,
+        }
+    }
+}

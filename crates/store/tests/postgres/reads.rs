@@ -1,0 +1,108 @@
+//! Lists and watches over what is large, old or gone.
+
+use wheelwright_store::{Change, Cursor, ErrorKind, Page, PageRequest, Postgres, Prefix, Store};
+
+use crate::support::{key, store};
+
+async fn pages(store: &Postgres, limit: usize) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    loop {
+        let after = pages.last().and_then(|page| page.next.clone());
+        pages.push(store.list(&Prefix::all(), PageRequest { limit: Some(limit), after }).await.unwrap());
+        if pages.last().is_some_and(|page| page.next.is_none()) {
+            return pages;
+        }
+    }
+}
+
+fn keys(pages: &[Page]) -> Vec<String> {
+    pages.iter().flat_map(|page| &page.items).map(|(key, _)| key.to_string()).collect()
+}
+
+#[tokio::test]
+async fn a_list_steps_over_history_and_over_what_is_gone() {
+    let store = store("steps").await;
+    for name in ["a", "b", "c", "d"] {
+        let mut revision = store.create(&key(name), vec![]).await.unwrap();
+        for number in 0..20 {
+            revision = store.replace(&key(name), &revision, vec![number]).await.unwrap();
+        }
+        if name == "b" || name == "d" {
+            store.delete(&key(name), &revision).await.unwrap();
+        }
+    }
+    for limit in [1, 2, 3] {
+        let pages = pages(&store, limit).await;
+        assert_eq!(keys(&pages), ["a", "c"]);
+        assert!(pages.iter().flat_map(|page| &page.items).all(|(_, stored)| stored.value == [19]));
+    }
+}
+
+#[tokio::test]
+async fn pages_have_a_bounded_size_and_one_moment() {
+    let store = store("large").await;
+    let mut names = Vec::new();
+    for number in 0..12 {
+        let name = format!("k/{number:02}");
+        let first = store.create(&key(&name), vec![0; 2 << 20]).await.unwrap();
+        store.replace(&key(&name), &first, vec![1; 2 << 20]).await.unwrap();
+        names.push(name);
+    }
+    let first = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+    assert!((1..=4).contains(&first.items.len()), "{}", first.items.len());
+    store.create(&key("k/01x"), vec![]).await.unwrap();
+    let rest = store.list(&Prefix::all(), PageRequest { limit: None, after: first.next.clone() }).await.unwrap();
+    assert_eq!(rest.cursor, first.cursor);
+    let all = pages(&store, 500).await;
+    names.insert(2, "k/01x".to_owned());
+    assert_eq!(keys(&all), names);
+    let mut watch = store.watch(&Prefix::all(), &Cursor::new("0")).await.unwrap();
+    for number in 1..=25 {
+        assert_eq!(watch.next().await.unwrap().revision.as_str(), number.to_string());
+    }
+}
+
+#[tokio::test]
+async fn a_watch_passes_over_many_rows_of_others() {
+    let store = store("others").await;
+    let begin = store.now().await.unwrap();
+    let writes: Vec<_> = (0..2500)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move { store.create(&key(format!("other/{number}")), vec![]).await })
+        })
+        .collect();
+    for write in writes {
+        write.await.unwrap().unwrap();
+    }
+    store.create(&key("mine/1"), b"1".to_vec()).await.unwrap();
+    let mut watch = store.watch(&Prefix::new("mine").unwrap(), &begin).await.unwrap();
+    let event = watch.next().await.unwrap();
+    assert_eq!((event.revision.as_str(), event.change), ("2501", Change::Created(b"1".to_vec())));
+    assert_eq!(watch.cursor().as_str(), "2501");
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_what_nobody_has_any_more() {
+    let store = store("forgets").await;
+    let begin = store.now().await.unwrap();
+    let first = store.create(&key("kept"), b"1".to_vec()).await.unwrap();
+    let gone = store.create(&key("gone"), vec![]).await.unwrap();
+    store.compact().await.unwrap();
+    store.replace(&key("kept"), &first, b"2".to_vec()).await.unwrap();
+    store.delete(&key("gone"), &gone).await.unwrap();
+    let middle = store.list(&Prefix::all(), PageRequest::first(1)).await.unwrap();
+    store.create(&key("gone"), b"again".to_vec()).await.unwrap();
+    store.compact().await.unwrap();
+    let after = PageRequest { limit: None, after: Some(wheelwright_store::Continuation::new("4/gone")) };
+    for error in [
+        store.watch(&Prefix::all(), &begin).await.unwrap_err(),
+        store.watch(&Prefix::all(), &middle.cursor).await.unwrap_err(),
+        store.list(&Prefix::all(), after).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), &ErrorKind::TooOld);
+    }
+    assert_eq!(keys(&pages(&store, 10).await), ["gone", "kept"]);
+    let rows = crate::support::bare().await.query_one("SELECT count(*) FROM forgets.log", &[]).await.unwrap();
+    assert_eq!(rows.get::<_, i64>(0), 2);
+}

@@ -1,0 +1,69 @@
+//! Who may make the tables, and what is found there.
+
+use wheelwright_store::{ErrorKind, Postgres, PostgresOptions, Store, testing::PostgresServer};
+
+use crate::support::{address_of_user, bare, key, store};
+
+async fn failure(address: &str) -> (ErrorKind, String) {
+    let error = Postgres::connect(address, PostgresOptions::default()).await.unwrap_err();
+    (error.kind().clone(), error.to_string())
+}
+
+#[tokio::test]
+async fn any_number_of_processes_may_begin_at_once() {
+    let stores: Vec<_> = (0..16).map(|_| tokio::spawn(store("at_once"))).collect();
+    for (number, store) in stores.into_iter().enumerate() {
+        store.await.unwrap().create(&key(format!("k/{number}")), vec![]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn tables_of_a_newer_release_are_left_alone() {
+    let running = store("newer").await;
+    bare().await.batch_execute("UPDATE newer.head SET format = 2").await.unwrap();
+    assert_eq!(failure(&PostgresServer::shared().address("newer")).await.0, ErrorKind::Newer);
+    let error = running.create(&key("k"), vec![]).await.unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Newer);
+}
+
+#[tokio::test]
+async fn a_missing_right_is_named() {
+    let address = address_of_user("rights", "nobodys").await;
+    let (kind, message) = failure(&address).await;
+    assert_eq!(kind, ErrorKind::Setup);
+    assert!(message.contains("grant CREATE on the database"), "{message}");
+    bare().await.batch_execute("CREATE SCHEMA rights; GRANT USAGE, CREATE ON SCHEMA rights TO nobodys").await.unwrap();
+    let store = Postgres::connect(&address, PostgresOptions::default()).await.unwrap();
+    store.create(&key("k"), vec![]).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_does_not_make_the_tables_needs_only_to_use_them() {
+    let maker = store("used").await;
+    let address = address_of_user("used", "users").await;
+    assert_eq!(failure(&address).await.0, ErrorKind::Setup);
+    let grant = "GRANT USAGE ON SCHEMA used TO users; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA used TO users";
+    bare().await.batch_execute(grant).await.unwrap();
+    let user = Postgres::connect(&address, PostgresOptions::default()).await.unwrap();
+    user.create(&key("k"), b"v".to_vec()).await.unwrap();
+    user.compact().await.unwrap();
+    assert_eq!(maker.get(&key("k")).await.unwrap().unwrap().value, b"v");
+}
+
+#[tokio::test]
+async fn an_address_where_nothing_is_says_so() {
+    let address = PostgresServer::shared().address("nowhere");
+    let (kind, message) = failure(&address.replace("/postgres?", "/missing?")).await;
+    assert_eq!(kind, ErrorKind::Setup);
+    assert!(message.contains("\"missing\" does not exist"), "{message}");
+    assert_eq!(failure("postgres://postgres@127.0.0.1:1/postgres").await.0, ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn tables_that_are_gone_are_reported() {
+    let store = store("gone").await;
+    store.create(&key("k"), vec![]).await.unwrap();
+    bare().await.batch_execute("DROP SCHEMA gone CASCADE").await.unwrap();
+    assert_eq!(store.get(&key("k")).await.unwrap_err().kind(), &ErrorKind::Corrupt);
+    assert_eq!(store.create(&key("k"), vec![]).await.unwrap_err().kind(), &ErrorKind::Corrupt);
+}

@@ -1,0 +1,86 @@
+//! Copies of a store that is in use.
+
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store};
+
+use crate::{folder, key, kind, open};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_shows_one_moment_although_writers_write() {
+    let folder = folder();
+    let store = Arc::new(open(folder.path()));
+    // Each writer has a pair of keys, of which it writes the first one first.
+    let is_done = Arc::new(AtomicBool::new(false));
+    let writers = (0..4).map(|writer| {
+        let (store, is_done) = (store.clone(), is_done.clone());
+        tokio::spawn(async move {
+            let keys = [key(&format!("{writer}/first")), key(&format!("{writer}/second"))];
+            let mut revisions = Vec::new();
+            for key in &keys {
+                revisions.push(store.create(key, 0_u64.to_string().into_bytes()).await.unwrap());
+            }
+            let mut number = 0_u64;
+            while !is_done.load(Ordering::Relaxed) {
+                number += 1;
+                for (key, revision) in keys.iter().zip(&mut revisions) {
+                    *revision = store.replace(key, revision, number.to_string().into_bytes()).await.unwrap();
+                }
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    while store.list(&Prefix::all(), PageRequest::default()).await.unwrap().items.len() < 8 {
+        tokio::task::yield_now().await;
+    }
+    for number in 0..10 {
+        let (path, source) = (folder.path().join(format!("backup-{number}")), store.clone());
+        let before = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+        tokio::task::spawn_blocking(move || source.backup(path)).await.unwrap().unwrap();
+        let path = folder.path().join(format!("backup-{number}"));
+        let check: String = rusqlite::Connection::open(&path)
+            .unwrap()
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(check, "ok");
+        let copy = Sqlite::open(&path, SqliteOptions::default()).unwrap();
+        let page = copy.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+        let numbers = |page: &wheelwright_store::Page| -> Vec<u64> {
+            let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+            page.items.iter().map(|(_, stored)| text(&stored.value).parse().unwrap()).collect()
+        };
+        for pair in numbers(&page).chunks(2) {
+            assert!(pair[0] == pair[1] || pair[0] == pair[1] + 1, "{pair:?}");
+        }
+        // What was there when it began is in it.
+        assert!(numbers(&before).iter().zip(numbers(&page)).all(|(before, copied)| *before <= copied));
+        copy.create(&key("later"), vec![]).await.unwrap();
+    }
+    is_done.store(true, Ordering::Relaxed);
+    for writer in writers {
+        writer.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_backup_replaces_nothing_and_leaves_nothing_unfinished() {
+    let folder = folder();
+    let store = open(folder.path());
+    store.create(&key("a"), vec![1]).await.unwrap();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "precious").unwrap();
+    assert_eq!(kind(store.backup(&taken)), Err(ErrorKind::Setup));
+    assert_eq!(fs::read(&taken).unwrap(), b"precious");
+    assert_eq!(kind(store.backup(folder.path().join("nowhere/backup"))), Err(ErrorKind::Setup));
+    store.backup(folder.path().join("backup")).unwrap();
+    drop(store);
+    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["backup", "store", "taken"]);
+}

@@ -1,0 +1,234 @@
+//! What goes wrong with a file: said clearly, and over when its cause is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store, StoreError};
+
+use crate::{assert_passed, folder, folder_of_parent, key, open, open_with, prefix, process_under};
+
+#[tokio::test]
+async fn a_file_that_may_not_grow_is_full_until_something_is_forgotten() {
+    let folder = folder();
+    let options = SqliteOptions { max_file_bytes: Some(1 << 20), ..SqliteOptions::default() };
+    let store = open_with(folder.path(), options);
+    let full = key("a");
+    let mut revision = store.create(&full, vec![0; 10_000]).await.unwrap();
+    let error = loop {
+        match store.replace(&full, &revision, vec![1; 10_000]).await {
+            Ok(next) => revision = next,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+    assert_eq!(store.get(&full).await.unwrap().unwrap().revision, revision);
+    store.compact().await.unwrap();
+    store.replace(&full, &revision, vec![2; 10_000]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_disk_says_so_and_when_there_is_room_again_all_goes_on() {
+    let Some(folder) = on_a_disk_of_its_own("trouble::a_full_disk_says_so_and_when_there_is_room_again_all_goes_on")
+    else {
+        return;
+    };
+    let ballast = folder.join("ballast");
+    fs::write(&ballast, vec![0; 1 << 20]).unwrap();
+    let store = open(&folder);
+    let mut written = Vec::new();
+    let error = loop {
+        let key = key(&format!("a/{}", written.len()));
+        match store.create(&key, vec![written.len() as u8; 5000]).await {
+            Ok(revision) => written.push((key, revision)),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+    assert!(error.to_string().contains("store"), "{error}");
+    let check = async |store: &Sqlite| {
+        for (number, (key, revision)) in written.iter().enumerate() {
+            let stored = store.get(key).await.unwrap().unwrap();
+            assert_eq!((&stored.revision, stored.value), (revision, vec![number as u8; 5000]));
+        }
+    };
+    check(&store).await;
+    fs::remove_file(&ballast).unwrap();
+    store.create(&key("later"), vec![0; 5000]).await.unwrap();
+    check(&store).await;
+    drop(store);
+    check(&open(&folder)).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_read() {
+    let Some(folder) = on_a_disk_of_its_own("trouble::a_folder_that_cannot_be_written_is_read") else { return };
+    let store = open(&folder);
+    let revision = store.create(&key("a/b"), vec![1]).await.unwrap();
+    drop(store);
+    mount(&["-o", "remount,ro", path_text(&folder)]);
+    let store = open(&folder);
+    assert_is_read_only(&store, revision.as_str()).await;
+    drop(store);
+    let error = Sqlite::open(folder.join("another"), SqliteOptions::default()).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Setup, "{error}");
+    mount(&["-o", "remount,rw", path_text(&folder)]);
+    open(&folder).replace(&key("a/b"), &revision, vec![2]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_read_while_others_write_it() {
+    let Some(folder) = on_a_disk_of_its_own("trouble::a_file_that_cannot_be_written_is_read_while_others_write_it")
+    else {
+        return;
+    };
+    let writer = open(&folder);
+    let revision = writer.create(&key("a/b"), vec![1]).await.unwrap();
+    let other_folder = folder.join("read-only");
+    fs::create_dir(&other_folder).unwrap();
+    mount(&["--bind", path_text(&folder), path_text(&other_folder)]);
+    mount(&["-o", "remount,bind,ro", path_text(&other_folder)]);
+    let reader = open(&other_folder);
+    assert_is_read_only(&reader, revision.as_str()).await;
+    let mut watch = reader.watch(&prefix("a"), &reader.now().await.unwrap()).await.unwrap();
+    writer.replace(&key("a/b"), &revision, vec![2]).await.unwrap();
+    assert_eq!(reader.get(&key("a/b")).await.unwrap().unwrap().value, [2]);
+    assert_eq!(crate::next(&mut watch).await.key, key("a/b"));
+}
+
+#[tokio::test]
+async fn a_damaged_file_says_so() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let store = open(folder.path());
+    for number in 0..200 {
+        store.create(&key(&format!("a/{number:03}")), vec![7; 1000]).await.unwrap();
+    }
+    drop(store);
+    let sound = fs::read(&path).unwrap();
+
+    let mut damaged = sound.clone();
+    damaged[..16].fill(b'?');
+    fs::write(&path, &damaged).unwrap();
+    assert_refused(&folder, ErrorKind::Corrupt, &["store", "no SQLite database", "backup"]);
+
+    let mut damaged = sound.clone();
+    damaged.truncate(3 * 4096);
+    fs::write(&path, &damaged).unwrap();
+    assert_refused_somewhere(&folder).await;
+
+    let mut damaged = sound.clone();
+    damaged[4096..].fill(0x5a);
+    fs::write(&path, &damaged).unwrap();
+    assert_refused_somewhere(&folder).await;
+
+    fs::write(&path, &sound).unwrap();
+    let page = open(folder.path()).list(&Prefix::all(), PageRequest::default()).await.unwrap();
+    assert_eq!(page.items.len(), 200);
+}
+
+#[tokio::test]
+async fn what_is_no_store_is_left_alone() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    fs::write(&path, "a text, and no database at all; it has more than a hundred bytes, as a header would".repeat(3))
+        .unwrap();
+    let text = fs::read(&path).unwrap();
+    assert_refused(&folder, ErrorKind::Corrupt, &["store", "no SQLite database", "name another file"]);
+    assert_eq!(fs::read(&path).unwrap(), text);
+
+    fs::remove_file(&path).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE log (a)").unwrap();
+    let database = fs::read(&path).unwrap();
+    assert_refused(&folder, ErrorKind::Corrupt, &["store", "another program", "name another file"]);
+    assert_eq!(fs::read(&path).unwrap(), database);
+    rusqlite::Connection::open(&path).unwrap().execute_batch("DROP TABLE log; PRAGMA application_id = 5").unwrap();
+    assert_refused(&folder, ErrorKind::Corrupt, &["another program"]);
+
+    fs::write(&path, "").unwrap();
+    open(folder.path()).create(&key("a"), vec![]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_release_says_so_and_stays_as_it_is() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    drop(open(folder.path()));
+    rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
+    let newer = fs::read(&path).unwrap();
+    assert_refused(&folder, ErrorKind::Newer, &["store", "format 7", "up to 1"]);
+    assert_eq!(fs::read(&path).unwrap(), newer);
+}
+
+#[test]
+fn a_path_that_cannot_be_says_so() {
+    let folder = folder();
+    for path in ["nowhere/store", ""] {
+        let error = Sqlite::open(folder.path().join(path), SqliteOptions::default()).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Setup, "{error}");
+        assert!(error.to_string().contains(path_text(folder.path())), "{error}");
+    }
+}
+
+async fn assert_is_read_only(store: &Sqlite, revision: &str) {
+    let stored = store.get(&key("a/b")).await.expect("a get").expect("a value");
+    assert_eq!((stored.revision.as_str(), &*stored.value), (revision, &[1][..]));
+    assert_eq!(store.list(&prefix("a"), PageRequest::default()).await.expect("a list").items.len(), 1);
+    for error in [
+        store.create(&key("a/c"), vec![]).await.expect_err("refused"),
+        store.delete(&key("a/b"), &stored.revision).await.expect_err("refused"),
+        store.health().await.expect_err("refused"),
+    ] {
+        assert_eq!(*error.kind(), ErrorKind::ReadOnly, "{error}");
+    }
+}
+
+fn assert_refused(folder: &tempfile::TempDir, kind: ErrorKind, parts: &[&str]) {
+    let error = Sqlite::open(folder.path().join("store"), SqliteOptions::default()).expect_err("refused");
+    assert_eq!(*error.kind(), kind, "{error}");
+    assert!(parts.iter().all(|part| error.to_string().contains(part)), "{error}");
+}
+
+/// Damage to what is not needed for opening is found by whoever reads it.
+async fn assert_refused_somewhere(folder: &tempfile::TempDir) {
+    let tried: Result<_, StoreError> = async {
+        let store = Sqlite::open(folder.path().join("store"), SqliteOptions::default())?;
+        store.get(&key("a/001")).await?;
+        store.list(&Prefix::all(), PageRequest::default()).await
+    }
+    .await;
+    let error = tried.expect_err("refused");
+    assert_eq!(*error.kind(), ErrorKind::Corrupt, "{error}");
+    assert!(error.to_string().contains("backup"), "{error}");
+}
+
+/// Runs a test again in a process that has a small disk of its own, and gives it the folder of that. None for the process
+/// that only waits, and where no such disk can be had.
+fn on_a_disk_of_its_own(test: &str) -> Option<PathBuf> {
+    if let Some(folder) = folder_of_parent() {
+        mount(&["-t", "tmpfs", "-o", "size=3m", "none", path_text(&folder)]);
+        return Some(folder);
+    }
+    let starter = ["unshare", "--user", "--map-root-user", "--mount"];
+    let folder = folder();
+    let can_mount = Command::new(starter[0])
+        .args(&starter[1..])
+        .args(["mount", "-t", "tmpfs", "none", path_text(folder.path())])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if can_mount {
+        assert_passed(&process_under(&starter, test, folder.path()).output().expect("this program again"));
+    }
+    None
+}
+
+fn mount(arguments: &[&str]) {
+    let output = Command::new("mount").args(arguments).output().expect("mount");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn path_text(path: &Path) -> &str {
+    path.to_str().expect("a text")
+}
