@@ -2,7 +2,8 @@
 
 use crate::{ErrorKind, Store, StoreError};
 
-/// Opens the store at an address, with the driver that its beginning names: `sqlite:PATH`.
+/// Opens the store at an address, with the driver that its beginning names: `sqlite:PATH`, or
+/// `postgres://…`, which needs a tokio runtime.
 ///
 /// # Errors
 /// [`Setup`](ErrorKind::Setup) for an address that no driver is for; otherwise as the driver does.
@@ -12,7 +13,11 @@ pub async fn open(address: &str) -> Result<Box<dyn Store>, StoreError> {
         let store = crate::Sqlite::open(path, crate::SqliteOptions::default())?;
         return Ok(Box::new(store));
     }
+    #[cfg(feature = "postgres")]
+    if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+        return Ok(Box::new(crate::Postgres::connect(address, crate::PostgresOptions::default()).await?));
+    }
     let beginning = address.split_once(':').map_or(address, |(beginning, _)| beginning);
-    let message = format!("no store is at {beginning:?}; write sqlite:PATH");
+    let message = format!("no store is at {beginning:?}; write sqlite:PATH or postgres://USER@HOST/DATABASE");
     Err(StoreError::new(ErrorKind::Setup, message))
 }

@@ -1,4 +1,9 @@
 //! What clients of a repository can rely on, against a store in memory.
 
+mod adoption;
+mod clusters;
+mod external;
+mod external_failures;
 mod reads_and_writes;
+mod rollout;
 mod support;
