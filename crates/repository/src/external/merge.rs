@@ -1,7 +1,7 @@
 //! What the answers of other systems make of a record when it is read, and what stays of a write to their fields.
 
 use wheelwright_document::{Arena, FieldPath, Owned, Value, decode};
-use wheelwright_evolve::{Lenses, VersionIndex};
+use wheelwright_evolve::{FieldId, Lenses, Source, VersionIndex};
 use wheelwright_schema::{ErrorType, Stages};
 
 use crate::{
@@ -103,32 +103,34 @@ impl ServedKind {
     ) -> Value<'a> {
         let lenses = self.kind.lenses();
         self.external.iter().fold(written, |written, owned| {
-            let show = |stored: Value<'a>| lenses.get(owned.version, stored, arena);
-            let (shown, before, base) = (show(written), stored.map(show), merged.map(show));
             let value = |document: Option<Value<'a>>, names: &[Box<str>]| document.and_then(|at| value_at(at, names));
-            let wanted = owned.fields.iter().fold(shown, |document, field| {
-                let is_changed = value(Some(shown), &field.names) != value(base, &field.names);
-                match writer {
-                    Writer::Service if is_changed => document,
-                    _ => placed(document, &field.names, value(before, &field.names), arena),
-                }
-            });
-            settled(lenses, owned, (wanted, shown), written, arena)
+            let show = |stored: Value<'a>| lenses.get(owned.version, stored, arena);
+            let (shown, base) = (show(written), merged.map(show));
+            let (said, said_before) =
+                (said(lenses, owned, written, arena), stored.map(|stored| said(lenses, owned, stored, arena)));
+            let is_kept = |names: &[Box<str>]| {
+                let is_of_service = writer == Writer::Service && value(Some(shown), names) != value(base, names);
+                !is_of_service && value(Some(said), names) != value(said_before, names)
+            };
+            let kept: Vec<_> = owned.fields.iter().filter(|field| is_kept(&field.names)).collect();
+            if kept.is_empty() {
+                return written;
+            }
+            let document = kept
+                .into_iter()
+                .fold(shown, |document, field| placed(document, &field.names, value(said_before, &field.names), arena));
+            lenses.replaced(owned.version, document, written, arena)
         })
     }
 }
 
-/// What is stored with the fields of a system as wanted; as it is, if readers see no difference.
-fn settled<'a>(
-    lenses: &'a Lenses,
-    owned: &OwnedFields,
-    (wanted, shown): (Value<'a>, Value<'a>),
-    written: Value<'a>,
-    arena: &'a Arena,
-) -> Value<'a> {
-    let settled = lenses.replaced(owned.version, wanted, written, arena);
-    let is_same = divergence_of(owned, shown, lenses.get(owned.version, settled, arena)).is_empty();
-    if is_same { written } else { settled }
+/// What a document says of the fields that a system owns, without what is only filled in or computed for readers.
+fn said<'a>(lenses: &'a Lenses, owned: &'a OwnedFields, stored: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    let (shown, sources) = lenses.explain(owned.version, stored, arena);
+    let unsaid = sources.iter().filter(|found| matches!(found.source, Source::Frozen | Source::Derived(_)));
+    let unsaid: Vec<FieldId> = unsaid.filter_map(|found| found.id).collect();
+    let within = owned.within.iter().filter(|(id, _)| unsaid.contains(id));
+    within.fold(shown, |document, (_, names)| placed(document, names, None, arena))
 }
 
 fn divergence_of(owned: &OwnedFields, stored: Value<'_>, external: Value<'_>) -> Vec<Divergence> {

@@ -15,6 +15,8 @@ pub(crate) struct OwnedFields {
     pub(crate) version: VersionIndex,
     /// The fields, in the names of that version.
     pub(crate) fields: Vec<OwnedField>,
+    /// The fields themselves and all in them that no list or map is around, with their names from the root on.
+    pub(crate) within: Vec<(FieldId, Vec<Box<str>>)>,
     missing: Missing,
 }
 
@@ -36,8 +38,14 @@ impl OwnedFields {
             let node = of_version.structure.find(&at.item)?;
             Some(OwnedField { id: of_version.id(node)?, node, names: names(&at.item)? })
         });
-        let source = external.source.item.clone();
-        Some(Self { source, version, fields: fields.collect(), missing: external.missing })
+        let fields: Vec<OwnedField> = fields.collect();
+        let within = of_version.structure.fields().filter_map(|node| {
+            let names = names(&of_version.structure.selector(node))?;
+            let is_owned = fields.iter().any(|field| names.starts_with(&field.names));
+            Some((of_version.id(node)?, names)).filter(|_| is_owned)
+        });
+        let (source, within, missing) = (external.source.item.clone(), within.collect(), external.missing);
+        Some(Self { source, version, fields, within, missing })
     }
 
     /// The names of the owned fields in a version, where it has them as they are.
