@@ -176,13 +176,14 @@ impl ServedKind {
         let opened = self.open_to_write(old, &arena)?;
         let stored = self.at_hub(&opened, &arena);
         let (opened, _) = self.merged(opened, answers, called.0, &arena).map_err(WriteError::Source)?;
-        let merged = self.at_hub(&opened, &arena);
+        let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let shown = self.kind.get(version, merged, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
         let before = Before { stored: merged, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
-        let written = match written == merged {
-            true => stored,
+        let written = match self.external.is_empty() {
+            true => written,
+            false if written == merged => stored,
             false => self.kept(written, (Some(stored), Some(merged)), write.writer, &arena),
         };
 

@@ -24,7 +24,7 @@ fn shown_files(page: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn the_examples_in_the_documentation_are_right() {
-    let pages = documentation("catalog.md") + &documentation("changes.md");
+    let pages = documentation("catalog.md") + &documentation("changes.md") + &documentation("adopting.md");
     let files = shown_files(&pages);
     assert!(files.len() >= 8, "{}", files.len());
     for (name, text) in files {
@@ -36,7 +36,7 @@ fn the_examples_in_the_documentation_are_right() {
 
 #[test]
 fn the_schemas_take_what_is_right_and_refuse_what_is_wrong() {
-    let pages = documentation("catalog.md") + &documentation("changes.md");
+    let pages = documentation("catalog.md") + &documentation("changes.md") + &documentation("adopting.md");
     for (name, text) in shown_files(&pages) {
         assert_eq!(errors(name, text), [""; 0], "{text}");
     }

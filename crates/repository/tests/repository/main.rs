@@ -5,5 +5,6 @@ mod clusters;
 mod external;
 mod external_failures;
 mod reads_and_writes;
+mod records;
 mod rollout;
 mod support;
