@@ -18,6 +18,7 @@ The repository's own tasks.
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
 
+The tests of the PostgreSQL store need PostgreSQL's programs, and install them on Debian where they are missing.
 The tests use the conformance cases in the folder that WHEELWRIGHT_SHARED names, or in ../shared, where there is one.
 ";
 
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     ensure_component("rustfmt")?;
     ensure_component("clippy")?;
+    ensure_postgres()?;
     cargo(["fmt", "--all", "--check"])?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     // Tests switch on features that the command does not have.
@@ -96,6 +98,42 @@ fn ensure_component(name: &str) -> Result<(), String> {
             let mend = format!("rustup component add {name}, or apt-get install {package}");
             format!("cargo {subcommand} is needed: {mend}\n{cause}\n{error}")
         })
+}
+
+/// The tests of the PostgreSQL store start servers of their own, and need only the programs.
+fn ensure_postgres() -> Result<(), String> {
+    if has_postgres() {
+        return Ok(());
+    }
+    install_postgres().map_err(|error| {
+        let mend = "apt-get install postgresql, or name the folder of initdb and postgres in WHEELWRIGHT_POSTGRES_BIN";
+        format!("PostgreSQL is needed for the tests of its store: {mend}\n{error}")
+    })
+}
+
+fn has_postgres() -> bool {
+    let named = env::var_os("WHEELWRIGHT_POSTGRES_BIN").map(PathBuf::from);
+    let in_path: Vec<PathBuf> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders = named.into_iter().chain(in_path).chain(installed.map(|version| version.path().join("bin")));
+    folders.any(|folder| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file()))
+}
+
+/// Debian's package would make a server and start it, unless its common part is told not to before.
+fn install_postgres() -> Result<(), String> {
+    let install = |package: &str| {
+        let mut command = Command::new("apt-get");
+        run(command.args(["install", "--yes", package]).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    let settings = "/etc/postgresql-common/createcluster.conf";
+    install("postgresql-common").or_else(|_| {
+        run(Command::new("apt-get").arg("update"))?;
+        install("postgresql-common")
+    })?;
+    let text = std::fs::read_to_string(settings).unwrap_or_default();
+    std::fs::write(settings, format!("{text}\ncreate_main_cluster = false\n"))
+        .map_err(|error| format!("{settings}: {error}"))?;
+    install("postgresql")
 }
 
 /// What cargo-fuzz sets on a stable toolchain: coverage for the fuzzer, and the checks that release builds leave out.

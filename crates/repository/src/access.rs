@@ -58,6 +58,18 @@ impl Access {
         self.rule.is_none() && self.fields.is_empty() && self.element.is_none()
     }
 
+    /// What of a field is not a customer's to remove: else leaving out an object would be a way to remove what the service
+    /// has written in it, and to set anew what may be set only once.
+    fn fixed<'a>(&self, shown: Entry<'a>, arena: &'a Arena) -> Option<Entry<'a>> {
+        if let Some(Rule::Service | Rule::CreateOnly) = self.rule {
+            return Some(shown);
+        }
+        let of_name = |name: &str| self.fields.iter().find(|(field, _)| **field == *name).map(|(_, below)| below);
+        let entries = shown.value.as_object()?.iter();
+        let kept: Vec<Entry<'a>> = entries.filter_map(|entry| of_name(entry.key)?.fixed(*entry, arena)).collect();
+        (!kept.is_empty()).then(|| Entry { key: shown.key, value: Value::Object(arena.slice(&kept)) })
+    }
+
     /// A customer's document without what only the service writes, and with that as it was shown before. What may be set
     /// only once and is left out is as it was, too. And the fields that the customer may not write so.
     pub(crate) fn enforce<'a>(
@@ -126,17 +138,18 @@ impl<'a> Enforce<'a> {
                 Some(Rule::UpdateOnly) if self.is_create => {
                     self.refused.push((path.to_field_path(), "cannot be set when the document is created"));
                 }
+                _ if entry.value.is_null() => {
+                    kept.push(old.and_then(|old| below.fixed(old, self.arena)).unwrap_or(*entry))
+                }
                 _ => {
                     let value = self.value(below, entry.value, old.map(|old| old.value), path);
                     kept.push(Entry { key: entry.key, value });
                 }
             }
         }
-        // What a customer leaves out is not theirs to remove.
         for (name, below) in &access.fields {
-            let is_kept = matches!(below.rule, Some(Rule::Service | Rule::CreateOnly));
-            if is_kept && !written.iter().any(|entry| *entry.key == **name) {
-                kept.extend(was(name));
+            if !written.iter().any(|entry| *entry.key == **name) {
+                kept.extend(was(name).and_then(|old| below.fixed(old, self.arena)));
             }
         }
         Value::Object(self.arena.slice(&kept))

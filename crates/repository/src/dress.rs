@@ -57,6 +57,27 @@ impl Dress {
         (document, taken)
     }
 
+    /// A document that is written in the place of another, without the name that only [`dress`](Self::dress) has put into it:
+    /// so reading and writing back stores nothing new.
+    pub(crate) fn unname<'a>(
+        &self,
+        document: Value<'a>,
+        before: Value<'a>,
+        name: &Name,
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        let of_name = |document: Value<'a>| document.get("metadata").and_then(|metadata| metadata.get("name"));
+        let is_put_in = of_name(document).and_then(Value::as_str) == Some(name.last()) && of_name(before).is_none();
+        if *self != Self::Kubernetes || !is_put_in {
+            return document;
+        }
+        changed(document, "metadata", arena, |metadata| {
+            let metadata = without(metadata, |key| key == "name", arena);
+            let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && before.get("metadata").is_none();
+            (!is_put_in).then_some(metadata)
+        })
+    }
+
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
     /// `declares` tells whether the version has a field at the root.
     pub(crate) fn dress<'a>(

@@ -7,7 +7,7 @@ use wheelwright_evolve::{PutError, VersionName};
 use wheelwright_schema::{AdmitError, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
-use crate::{Name, OpenError, SourceError, open::ViewError};
+use crate::{Name, OpenError, SourceError, SweepError, open::ViewError};
 
 /// What the repository could not do.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub enum RepositoryError {
     Write(WriteError),
     /// Another system owns fields of the document, and cannot tell them.
     Source(SourceError),
+    /// A sweep cannot go on.
+    Sweep(SweepError),
 }
 
 /// Why a write is refused.
@@ -156,6 +158,7 @@ impl fmt::Display for RepositoryError {
             Self::Record(name, error) => write!(f, "{name}: {error}"),
             Self::Write(error) => error.fmt(f),
             Self::Source(error) => error.fmt(f),
+            Self::Sweep(error) => error.fmt(f),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! - [`ServedKind`]: a kind of a catalog, compiled.
 //! - [`Repository::kind`] gives the [`Collection`] of its documents: get, list, create, update, patch, delete, watch; each as
 //!   a version, as the hub or as the version that the owner speaks ([`View`]).
+//! - [`Collection::sweep`] brings all records to the hub of today, and [`Collection::needs`] says what a version is needed for.
 //! - Every write is conditional, and what changes nothing is not stored.
 
 mod access;
@@ -31,6 +32,9 @@ pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Envelope, Metadata, RecordError};
 pub use repository::{Collection, Listed, Removed, Repository, Written};
 pub use served::ServedKind;
+pub use sweep::{
+    Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
+};
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
 pub use write::{Body, Notes, UnknownFields, Write, Writer};

@@ -18,6 +18,8 @@ pub(crate) struct Followed<'a> {
     pub(crate) patch: Value<'a>,
     /// Fields that must be absent in the end, by their names from the root on.
     pub(crate) cleared: Vec<Cleared<'a>>,
+    /// Objects and maps that must be empty after the merge, by their names from the root on: no merge patch can say so.
+    pub(crate) emptied: Vec<Vec<&'a str>>,
     /// Fields for which null is refused.
     pub(crate) refused: Vec<FieldPath>,
 }
@@ -60,10 +62,10 @@ impl NullPolicies {
         arena: &'a Arena,
     ) -> Followed<'a> {
         let structure = &history.version(version).structure;
-        let (names, cleared, refused) = (Vec::new(), Vec::new(), Vec::new());
-        let mut walk = Walk { policies: self, history, version, structure, arena, names, cleared, refused };
+        let followed = Followed { patch, cleared: Vec::new(), emptied: Vec::new(), refused: Vec::new() };
+        let mut walk = Walk { policies: self, history, version, structure, arena, names: Vec::new(), followed };
         let patch = walk.object(structure.root(), patch, &Path::Root);
-        Followed { patch, cleared: walk.cleared, refused: walk.refused }
+        Followed { patch, ..walk.followed }
     }
 }
 
@@ -74,8 +76,7 @@ struct Walk<'a, 'p> {
     structure: &'p Structure,
     arena: &'a Arena,
     names: Vec<&'a str>,
-    cleared: Vec<Cleared<'a>>,
-    refused: Vec<FieldPath>,
+    followed: Followed<'a>,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -113,15 +114,21 @@ impl<'a> Walk<'a, '_> {
         match self.policies.for_field(self.version, field) {
             NullPolicy::Reset => Some(entry),
             NullPolicy::Reject => {
-                self.refused.push(path.to_field_path());
+                self.followed.refused.push(path.to_field_path());
                 None
             }
             NullPolicy::Clear => {
                 let (names, path) = (self.names.clone(), path.to_field_path());
-                self.cleared.push(Cleared { names, path, field });
+                self.followed.cleared.push(Cleared { names, path, field });
                 Some(entry)
             }
-            NullPolicy::Zero => Some(Entry { key: entry.key, value: zero(self.structure.node(node).shape) }),
+            NullPolicy::Zero => match self.structure.node(node).shape {
+                Shape::Object | Shape::Map => {
+                    self.followed.emptied.push(self.names.clone());
+                    Some(entry)
+                }
+                shape => Some(Entry { key: entry.key, value: zero(shape) }),
+            },
         }
     }
 }

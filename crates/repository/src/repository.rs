@@ -134,7 +134,7 @@ impl Collection {
         &self.kind
     }
 
-    fn store(&self) -> &dyn Store {
+    pub(crate) fn store(&self) -> &dyn Store {
         &*self.repository.store
     }
 

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use wheelwright_catalog as catalog;
-use wheelwright_evolve::{Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros};
+use wheelwright_evolve::{Declaration, Fingerprint, Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros};
 use wheelwright_store::{BadKey, Key, Prefix};
 
 use crate::{Name, access::Access, dress::Dress, external::OwnedFields, nulls::NullPolicies};
@@ -26,6 +26,8 @@ pub struct ServedKind {
     /// The names of these fields, by version, where it has them as they are.
     pub(crate) owned_names: Vec<Vec<Vec<Box<str>>>>,
     prefix: Prefix,
+    /// Of all that is declared.
+    declared: Fingerprint,
     /// The lenses for other hubs than the one of today, by version, made when a record needs them.
     other_lenses: Vec<OnceLock<Lenses>>,
 }
@@ -68,6 +70,7 @@ impl ServedKind {
             owned_names: owned_names.collect(),
             external,
             prefix,
+            declared: fingerprint_of(&kind, declaration),
             other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
             kind,
         })
@@ -104,6 +107,13 @@ impl ServedKind {
         }
     }
 
+    /// What tells the catalog of this kind apart from another, as far as it decides what is stored.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        let Self { declared, adopted_version, oldest_writer, .. } = self;
+        let hub = self.version_name(self.kind.lenses().hub());
+        Fingerprint::of_text(&format!("{declared} {hub} {adopted_version:?} {oldest_writer:?}"))
+    }
+
     /// The name of a version.
     pub(crate) fn version_name(&self, version: VersionIndex) -> &VersionName {
         &self.kind.history().version(version).name
@@ -118,11 +128,30 @@ impl ServedKind {
     }
 }
 
-/// The first name that the kind had: what is stored is not moved because the kind is called something else now.
+/// The first name that the kind had: what is stored is not moved because the kind is called something else now. What begins
+/// with `$` is our own.
 fn prefix_of(kind: &Kind) -> Result<Prefix, BadKey> {
     let (group, name) = kind.names().first().map_or(("", ""), |name| (&name.group, &name.kind));
+    if [group, name].into_iter().find(|text| !text.is_empty()).is_some_and(|first| first.starts_with('$')) {
+        return Err(BadKey::Forbidden('$'));
+    }
     match group {
         "" => Prefix::new(name),
         group => Prefix::new(&format!("{group}/{name}")),
     }
+}
+
+/// What is declared and locked. Another release may come to another one, and begins a sweep anew then, which is harmless.
+fn fingerprint_of(kind: &Kind, declaration: &Declaration) -> Fingerprint {
+    let history = kind.history();
+    let versions: Vec<String> = history
+        .versions
+        .iter()
+        .map(|version| {
+            let declared = declaration.version(version.name.as_str());
+            let schema = declared.map(|declared| Fingerprint::of(&declared.schema, declared.root).to_string());
+            format!("{} {schema:?}", version.name)
+        })
+        .collect();
+    Fingerprint::of_text(&format!("{versions:?} {:?} {:?}", declaration.steps, history.fields))
 }

@@ -128,6 +128,7 @@ pub(crate) struct Stamp {
 /// What was there before a write.
 #[derive(Clone, Copy)]
 struct Before<'a> {
+    name: &'a Name,
     /// As it is stored, in the shape of the hub.
     stored: Value<'a>,
     /// As the version shows it, without what the service keeps.
@@ -179,7 +180,7 @@ impl ServedKind {
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let shown = self.kind.get(version, merged, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
-        let before = Before { stored: merged, shown };
+        let before = Before { name: called.0, stored: merged, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
         let written = match self.external.is_empty() {
             true => written,
@@ -263,7 +264,10 @@ impl ServedKind {
                 let followed = self.nulls.follow(self.kind.history(), version, sent, arena);
                 let refused = followed.refused.into_iter().map(|path| FieldError::new(path, FieldProblem::NullRefused));
                 WriteError::fields(refused.collect())?;
-                Ok((merge_patch(shown(), followed.patch, arena), followed.cleared))
+                let merged = merge_patch(shown(), followed.patch, arena);
+                let empty =
+                    |document, names: &Vec<&'a str>| with_field(document, names, Some(Value::Object(&[])), arena);
+                Ok((followed.emptied.iter().fold(merged, empty), followed.cleared))
             }
         }
     }
@@ -281,8 +285,11 @@ impl ServedKind {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let shown = before.map(|before| before.shown);
         let (document, taken) = self.dress.undress(document, arena);
-        let document = match shown {
-            Some(shown) => composed(document, shown, write.part, arena),
+        let document = match before {
+            Some(Before { name, shown, .. }) => {
+                let document = self.dress.unname(document, shown, name, arena);
+                composed(document, shown, write.part, arena)
+            }
             None => document,
         };
         let is_customer = write.writer == Writer::Customer;
@@ -347,7 +354,7 @@ impl ServedKind {
         let refilled = cleared.iter().filter(|field| history.field(field.field).frozen.is_some());
         let refilled = refilled.map(|field| FieldError::new(field.path.clone(), FieldProblem::WouldRefill));
         WriteError::fields(refilled.collect())?;
-        Ok(cleared.iter().fold(document, |document, field| without_field(document, &field.names, arena)))
+        Ok(cleared.iter().fold(document, |document, field| with_field(document, &field.names, None, arena)))
     }
 
     /// Validates a document at its version; what was wrong before does not count, nor what another system has yet to say.
@@ -408,13 +415,14 @@ fn composed<'a>(document: Value<'a>, shown: Value<'a>, part: Part, arena: &'a Ar
     }
 }
 
-/// A document without one field, named from the root on.
-fn without_field<'a>(document: Value<'a>, names: &[&'a str], arena: &'a Arena) -> Value<'a> {
+/// A document with another value of a field, named from the root on, or without it; as it is if the field's object is not
+/// there.
+fn with_field<'a>(document: Value<'a>, names: &[&'a str], value: Option<Value<'a>>, arena: &'a Arena) -> Value<'a> {
     match names {
         [] => document,
-        [name] => with(document, [(*name, None)], arena),
+        [name] => with(document, [(*name, value)], arena),
         [name, below @ ..] => match document.get(name) {
-            Some(inner) => with(document, [(*name, Some(without_field(inner, below, arena)))], arena),
+            Some(inner) => with(document, [(*name, Some(with_field(inner, below, value, arena)))], arena),
             None => document,
         },
     }

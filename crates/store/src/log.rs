@@ -103,6 +103,11 @@ pub(crate) fn continuation(moment: u64, last: &Key) -> Continuation {
     Continuation::new(format!("{moment}/{last}"))
 }
 
+/// Where a list of the moment of a cursor goes on after a key.
+pub(crate) fn continuation_at(moment: &Cursor, after: &Key) -> Continuation {
+    Continuation::new(format!("{moment}/{after}"))
+}
+
 /// The moment that a list shows, and the key that it goes on after.
 pub(crate) fn continuation_parts<'c>(
     continuation: &'c Continuation,

@@ -10,8 +10,8 @@ use std::{
 use tokio::sync::watch;
 
 use crate::{
-    Answer, Cursor, Event, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
-    Watch,
+    Answer, Continuation, Cursor, Event, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
+    StoreError, Stored, Watch,
     log::{self, Action, Newest, PAGE_LIMIT, Write},
 };
 
@@ -128,6 +128,10 @@ impl Store for Memory {
         Box::pin(async move { self.page(prefix, &page) })
     }
 
+    fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move { Ok(Some(log::continuation_at(&self.now().await?, key))) })
+    }
+
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
         Box::pin(async move { self.write(key, Write::Create(value)) })
     }
@@ -211,5 +215,29 @@ impl Watch for MemoryWatch {
 
     fn cursor(&self) -> Cursor {
         log::cursor(self.told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[tokio::test]
+    async fn a_list_can_be_begun_after_a_key_when_its_moment_is_forgotten() {
+        let store = Memory::new();
+        for name in ["a", "b", "c", "d"] {
+            store.create(&Key::new(format!("k/{name}")).unwrap(), vec![]).await.unwrap();
+        }
+        let prefix = Prefix::new("k").unwrap();
+        let first = store.list(&prefix, PageRequest::first(2)).await.unwrap();
+        store.create(&Key::new("k/e").unwrap(), vec![]).await.unwrap();
+        store.compact();
+        let forgotten = store.list(&prefix, PageRequest { limit: None, after: first.next }).await;
+        assert_eq!(forgotten.unwrap_err().kind(), &ErrorKind::TooOld);
+        let after = store.list_after(&first.items[1].0).await.unwrap();
+        let rest = store.list(&prefix, PageRequest { limit: None, after }).await.unwrap();
+        let keys: Vec<&str> = rest.items.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["k/c", "k/d", "k/e"]);
     }
 }

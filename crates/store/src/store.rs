@@ -23,6 +23,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`BadToken`](crate::ErrorKind::BadToken) for a continuation that is none of this prefix.
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page>;
 
+    /// Where a new list, of now, goes on after a key: for those who walk through all keys for longer than a moment is
+    /// remembered, and want to go on tomorrow where they were today. None if the store can begin lists only at their
+    /// beginning.
+    fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
+        let _ = key;
+        Box::pin(async { Ok(None) })
+    }
+
     /// Stores the first value of a key.
     ///
     /// Fails with [`Exists`](crate::ErrorKind::Exists) if the key has one.

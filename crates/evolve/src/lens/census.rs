@@ -182,6 +182,14 @@ impl Lenses {
         })
     }
 
+    /// Looks at what every scope of a stored document holds.
+    pub(super) fn walk_scopes(&self, stored: Value<'_>, see: &dyn Fn(&Scope, &Slots<'_>)) {
+        self.count(stored, &|scope, _, slots| {
+            see(scope, slots);
+            0
+        });
+    }
+
     fn count(&self, stored: Value<'_>, count: &CountOfScope<'_>) -> usize {
         let arena = Arena::new();
         let Value::Object(entries) = stored else { return 0 };

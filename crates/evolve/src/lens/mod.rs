@@ -15,6 +15,7 @@ mod counterexamples;
 mod fill;
 pub(crate) mod get;
 pub(crate) mod lists;
+mod only;
 pub(crate) mod plan;
 mod put;
 pub(crate) mod record;
@@ -42,6 +43,7 @@ use self::{
 };
 pub use self::{
     lists::match_items,
+    only::{Only, OnlyIn},
     record::{Provenance, Source, Trail},
     trouble::Trouble,
 };

@@ -19,6 +19,13 @@ impl Fingerprint {
         sum.finish()
     }
 
+    /// The fingerprint of a text.
+    pub fn of_text(text: &str) -> Self {
+        let mut sum = Sum::default();
+        sum.word(text);
+        sum.finish()
+    }
+
     /// Reads 32 hexadecimal digits.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

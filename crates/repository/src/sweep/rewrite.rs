@@ -1,8 +1,20 @@
 //! What a sweep makes of one record.
 
 use wheelwright_document::Arena;
+use wheelwright_evolve::VersionName;
 
 use crate::{ServedKind, error::WriteError};
+
+/// How a record stands to the hub of today.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Standing {
+    /// It is as it would be stored today.
+    AtHub,
+    /// It is stored in the shape of another version.
+    At(VersionName),
+    /// It is a document of this version, without a record.
+    Adopted(VersionName),
+}
 
 impl ServedKind {
     /// A record as it would be stored today; none if it is so already. Its document, its origin and when it was modified
@@ -10,8 +22,7 @@ impl ServedKind {
     ///
     /// # Errors
     /// It cannot be opened, or this program must not write it.
-    #[expect(dead_code, reason = "for sweeps")]
-    pub(crate) fn swept(&self, bytes: &[u8], uid: &str) -> Result<Option<Vec<u8>>, WriteError> {
+    pub(super) fn swept(&self, bytes: &[u8], uid: impl FnOnce() -> Box<str>) -> Result<Option<Vec<u8>>, WriteError> {
         let arena = Arena::for_input(bytes.len());
         let opened = self.open_to_write(bytes, &arena)?;
         let today = self.kind.lenses().hub();
@@ -21,7 +32,21 @@ impl ServedKind {
         let mut envelope = opened.envelope.clone();
         envelope.hub = self.version_name(today).clone();
         envelope.oldest_writer = self.oldest_writer.clone().or(envelope.oldest_writer.take());
-        envelope.metadata.uid.get_or_insert_with(|| uid.into());
+        envelope.metadata.uid.get_or_insert_with(uid);
         Ok(Some(envelope.seal(self.at_hub(&opened, &arena))))
+    }
+
+    /// How a record stands to the hub of today.
+    ///
+    /// # Errors
+    /// As for [`swept`](Self::swept).
+    pub(super) fn standing(&self, bytes: &[u8]) -> Result<Standing, WriteError> {
+        let arena = Arena::for_input(bytes.len());
+        let opened = self.open_to_write(bytes, &arena)?;
+        Ok(match opened.is_adopted {
+            true => Standing::Adopted(opened.envelope.hub),
+            false if opened.hub == self.kind.lenses().hub() => Standing::AtHub,
+            false => Standing::At(opened.envelope.hub),
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
-use wheelwright_repository::{Collection, OpenError, Repository, RepositoryError, View, Write};
+use wheelwright_repository::{Collection, OpenError, Repository, RepositoryError, SweepOptions, View, Write};
 use wheelwright_store::{Key, Memory, PageRequest, Store};
 
 use crate::support::{example, folder, lock, name, served, served_from};
@@ -57,6 +57,50 @@ async fn a_resource_says_its_version_and_keeps_what_the_server_knew_of_it() {
     own.insert("resourceVersion".to_owned(), metadata["resourceVersion"].clone());
     own.insert("generation".to_owned(), 4.into());
     assert_eq!(v1["metadata"], metadata);
+}
+
+/// Sweeps, and gives what is stored under a key then.
+async fn swept(collection: &Collection, store: &dyn Store, key: &str) -> Value {
+    collection.sweep(&SweepOptions::default(), |_| ()).await.unwrap();
+    let stored = store.get(&Key::new(key).unwrap()).await.unwrap().unwrap();
+    serde_json::from_slice(&stored.value).unwrap()
+}
+
+#[tokio::test]
+async fn a_sweep_makes_records_of_them_and_nobody_sees_a_difference() {
+    let store = Arc::new(Memory::new());
+    let key = "shop.example.com/Order/shop/books";
+    planted(&*store, key, ORDER).await;
+    let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
+    let entry = "    adopt: {version: 2024-06-10-preview}\n";
+    planted(&*store, "NodePool/p", POOL).await;
+    let pools = Repository::new(store.clone(), served_from(&as_texts(&pools(entry)))).kind("NodePool").unwrap();
+    let views = || async {
+        let mut views = Vec::new();
+        for (collection, called, versions) in [
+            (&orders, "shop/books", ["v1", "v2", "v3"]),
+            (&pools, "p", ["2024-06-10-preview", "2025-12-23-preview", "2026-09-01"]),
+        ] {
+            for version in versions {
+                let mut view = shown(collection, called, View::Version(version)).await;
+                // Which revision it is, is another matter.
+                view.as_object_mut().unwrap().entry("metadata").or_insert(json!({}))["resourceVersion"] = json!("");
+                views.push(view);
+            }
+        }
+        views
+    };
+    let before = views().await;
+    let record = swept(&orders, &*store, key).await;
+    assert_eq!(
+        (&record["$wheelwright"], &record["hub"], &record["metadata"]["uid"]),
+        (&1.into(), &"v3".into(), &"3c1f".into())
+    );
+    assert_eq!(record["metadata"].get("modifiedAt"), None, "a sweep is no change");
+    let record = swept(&pools, &*store, "NodePool/p").await;
+    assert_eq!(record["object"]["properties"]["autoRepair"], false);
+    assert_eq!(record["metadata"]["provisioningState"], "Succeeded");
+    assert_eq!(views().await, before);
 }
 
 /// Node pools of an ARM provider that were stored by a program which leaves out false, 0 and "".
@@ -137,5 +181,6 @@ async fn what_cannot_be_told_is_refused_with_the_reason() {
     assert!(gone.list(None, PageRequest::default(), View::Hub).await.unwrap().items[0].is_err());
     let patch = Write::merge_patch("2026-09-01", br#"{"properties":{"replicas":2}}"#);
     assert!(matches!(gone.patch(&name("p"), patch).await, Err(RepositoryError::Record(..))));
+    assert_eq!(swept(&gone, &*store, "NodePool/p").await, serde_json::from_str::<Value>(POOL).unwrap());
     assert_eq!(store.get(&Key::new("NodePool/p").unwrap()).await.unwrap().unwrap().value, POOL.as_bytes());
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wheelwright_repository::{Collection, Document, Repository, RepositoryError, View, Write, WriteError};
-use wheelwright_store::{ErrorKind, Key, Memory, Store};
+use wheelwright_repository::{Collection, Repository, RepositoryError, SweepOptions, View, Write, WriteError};
+use wheelwright_store::{Key, Memory, Store};
 
 use crate::support::{folder, lock, name, served};
 
@@ -54,6 +54,10 @@ async fn hubs(store: &Arc<dyn Store>, names: &[&str]) -> BTreeMap<String, String
     hubs
 }
 
+async fn swept(orders: &Collection) {
+    orders.sweep(&SweepOptions::default(), |_| ()).await.unwrap();
+}
+
 async fn spec(orders: &Collection, called: &str, version: &str) -> Value {
     let document = orders.get(&name(called), View::Version(version)).await.unwrap().unwrap();
     serde_json::from_slice::<Value>(&document.json).unwrap()["spec"].clone()
@@ -89,16 +93,21 @@ async fn a_new_hub_is_rolled_out_in_two_phases_and_back() {
     assert_eq!(spec(&new, "a", "v1").await, serde_json::json!({"qty": 5, "note": "hi"}));
     new.patch(&name("a"), Write::merge_patch("v1", br#"{"spec":{"qty":4}}"#)).await.unwrap();
 
+    // Once no program of phase 1 is left, everything is brought there.
+    swept(&newest).await;
+    assert!(hubs(&store, &["a", "b"]).await.values().all(|hub| hub == "v2"));
+    assert_eq!([spec(&newest, "a", "v1").await, spec(&newest, "b", "v1").await], before);
+
     // A program of the first release that was forgotten refuses what it does not know, and breaks nothing.
-    newest.patch(&name("b"), Write::merge_patch("v2", br#"{"spec":{"quantity":9}}"#)).await.unwrap();
     let refused = old.get(&name("b"), View::Version("v1")).await.unwrap_err();
     assert!(refused.to_string().contains("v2"), "{refused}");
 
-    // Back: the lock of phase 1 again. What was written meanwhile is read, and stored as it was.
+    // Back: the lock of phase 1 again, and a sweep.
     let back = middle.start(&store);
-    back.patch(&name("b"), Write::merge_patch("v2", br#"{"spec":{"quantity":2}}"#)).await.unwrap();
+    swept(&back).await;
     assert!(hubs(&store, &["a", "b"]).await.values().all(|hub| hub == "v1"));
     assert_eq!([spec(&back, "a", "v1").await, spec(&back, "b", "v1").await], before);
+    assert_eq!(spec(&back, "b", "v2").await, serde_json::json!({"quantity": 2, "gift": true}));
     assert_eq!(spec(&old, "b", "v1").await, before[1], "the first release reads it again");
 }
 
@@ -117,77 +126,4 @@ async fn the_oldest_writer_keeps_programs_from_writing_what_they_do_not_know() {
     assert!(refused.to_string().contains("v2"), "{refused}");
     careful.patch(&name("a"), Write::merge_patch("v1", br#"{"spec":{"qty":4}}"#)).await.unwrap();
     assert_eq!(spec(&old, "a", "v1").await, serde_json::json!({"qty": 4}));
-}
-
-/// What a program does next: A or B, and each reads and writes in turn.
-fn every_order(steps_left: [usize; 2]) -> Vec<Vec<usize>> {
-    if steps_left == [0, 0] {
-        return vec![Vec::new()];
-    }
-    let mut orders = Vec::new();
-    for program in [0, 1] {
-        if steps_left[program] > 0 {
-            let mut left = steps_left;
-            left[program] -= 1;
-            orders.extend(every_order(left).into_iter().map(|rest| [vec![program], rest].concat()));
-        }
-    }
-    orders
-}
-
-/// A document that a program has read, changed and wants back where it was; again from the start, if somebody was faster.
-async fn write_back(orders: &Collection, read: &mut Document, version: &str, (field, value): (&str, &Value)) {
-    loop {
-        let mut json: Value = serde_json::from_slice(&read.json).unwrap();
-        json["spec"][field] = value.clone();
-        let json = json.to_string();
-        match orders.update(&name("a"), &read.revision, Write::document(version, json.as_bytes())).await {
-            Ok(_) => return,
-            Err(error) if matches!(error.store(), Some(ErrorKind::Conflict(_))) => {
-                *read = orders.get(&name("a"), View::Version(version)).await.unwrap().unwrap();
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-#[tokio::test]
-async fn old_and_new_programs_in_every_order_of_reads_and_writes_lose_nothing() {
-    let first = Release::first();
-    let middle = Release::second(&first, "", None);
-    let last = Release::second(&middle, "", Some("v2"));
-    // The facts that each program writes, by their names in its version.
-    let old: [(&str, Value); 2] = [("qty", 4.into()), ("note", "kept".into())];
-    let new: [(&str, Value); 2] = [("gift", true.into()), ("quantity", 9.into())];
-    let orders = every_order([4, 4]);
-    assert_eq!(orders.len(), 70);
-    for (older, newer) in [(&first, &middle), (&middle, &last)] {
-        for order in &orders {
-            let store: Arc<dyn Store> = Arc::new(Memory::new());
-            let programs = [older.start(&store), newer.start(&store)];
-            programs[0].create(&name("a"), Write::document("v1", br#"{"spec":{"qty":1}}"#)).await.unwrap();
-            let (mut steps, mut read, mut quantity) = ([0, 0], [None, None], 1);
-            for program in order {
-                let (orders, version) = (&programs[*program], ["v1", "v2"][*program]);
-                let writes = [&old, &new][*program];
-                if steps[*program] % 2 == 0 {
-                    read[*program] = orders.get(&name("a"), View::Version(version)).await.unwrap();
-                } else {
-                    let (field, value) = &writes[steps[*program] / 2];
-                    write_back(orders, read[*program].as_mut().unwrap(), version, (field, value)).await;
-                    quantity = if field.starts_with('q') { value.as_i64().unwrap() } else { quantity };
-                }
-                steps[*program] += 1;
-            }
-            for orders in &programs {
-                assert_eq!(
-                    spec(orders, "a", "v1").await,
-                    serde_json::json!({"qty": quantity, "note": "kept"}),
-                    "{order:?}"
-                );
-            }
-            let v2 = spec(&programs[1], "a", "v2").await;
-            assert_eq!(v2, serde_json::json!({"quantity": quantity, "gift": true}), "{order:?}");
-        }
-    }
 }

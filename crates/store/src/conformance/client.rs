@@ -232,8 +232,12 @@ impl Watcher {
     /// What is told until nothing more comes.
     pub(super) async fn drain(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        while let Some(event) = self.next_within(QUIET).await {
-            events.push(event);
+        let mut quiet_since = Instant::now();
+        while quiet_since.elapsed() < QUIET {
+            if let Some(event) = self.next_within(QUIET).await {
+                events.push(event);
+                quiet_since = Instant::now();
+            }
         }
         events
     }

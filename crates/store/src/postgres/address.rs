@@ -1,22 +1,25 @@
 //! Addresses: those of PostgreSQL, with a few parameters of our own.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use tokio_postgres::{Config, config::SslMode};
 
-use super::PostgresOptions;
+use super::{PostgresOptions, connection::Connector, tls::tls};
 use crate::{ErrorKind, StoreError};
 
-/// What an address says, with what it says about options put into them.
-pub(super) fn parse(address: &str, options: &mut PostgresOptions) -> Result<Config, StoreError> {
+/// Where an address leads to, with what it says about options put into them.
+pub(super) fn parse(address: &str, options: &mut PostgresOptions) -> Result<Connector, StoreError> {
     let (place, parameters) = address.split_once('?').unwrap_or((address, ""));
-    let mut others = Vec::new();
+    let (mut others, mut authorities) = (Vec::new(), None);
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=') {
             Some(("schema", name)) => options.schema = name.to_owned(),
             Some(("hint", "on")) => options.hints = true,
             Some(("hint", "off")) => options.hints = false,
             Some(("hint", other)) => return Err(setup(format!("hint={other} in the address: it is on or off"))),
+            Some(("sslrootcert", file)) => authorities = Some(Path::new(file)),
+            // There is no way to encrypt and not to check.
+            Some(("sslmode", "verify-ca" | "verify-full")) => others.push("sslmode=require"),
             _ => others.push(parameter),
         }
     }
@@ -27,11 +30,6 @@ pub(super) fn parse(address: &str, options: &mut PostgresOptions) -> Result<Conf
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
         setup(format!("the address of the database cannot be read: {error}{cause}"))
     })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        let message = "sslmode=require in the address: this release has no TLS for PostgreSQL yet; \
-                       use a connection that is private otherwise, and sslmode=disable";
-        return Err(setup(message));
-    }
     if config.get_application_name().is_none() {
         config.application_name("wheelwright");
     }
@@ -41,7 +39,8 @@ pub(super) fn parse(address: &str, options: &mut PostgresOptions) -> Result<Conf
     // A server that is gone without a word is noticed by the system, too.
     config.keepalives_idle(Duration::from_secs(30));
     config.tcp_user_timeout(options.patience);
-    Ok(config)
+    let tls = if config.get_ssl_mode() == SslMode::Require { Some(tls(authorities)?) } else { None };
+    Ok(Connector { config, tls, patience: options.patience })
 }
 
 /// PostgreSQL cuts longer names without a word, and the name is that of a channel too.
@@ -63,8 +62,8 @@ mod tests {
 
     fn parsed(address: &str) -> Result<(Config, PostgresOptions), String> {
         let mut options = PostgresOptions::default();
-        let config = parse(address, &mut options).map_err(|error| error.to_string())?;
-        Ok((config, options))
+        let connector = parse(address, &mut options).map_err(|error| error.to_string())?;
+        Ok((connector.config, options))
     }
 
     #[test]
@@ -81,7 +80,7 @@ mod tests {
         for (address, named) in [
             ("postgres://localhost/db?hint=maybe", "hint=maybe"),
             ("postgres://localhost/db?schema=a%22b", "schema \"a%22b\""),
-            ("postgres://localhost/db?sslmode=require", "sslmode=require"),
+            ("postgres://localhost/db?sslmode=verify-full&sslrootcert=/nowhere.pem", "sslrootcert /nowhere.pem"),
             ("postgres://localhost/db?colour=red", "colour"),
             ("postgres://localhost:port/db", "port"),
         ] {

@@ -1,7 +1,7 @@
 //! Connections that are made again when they are lost.
 
 use std::{
-    future,
+    fmt, future,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -14,11 +14,12 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Error, NoTls, Row,
+    AsyncMessage, Client, Config, Connection, Error, NoTls, Row, Socket,
+    tls::TlsStream,
     types::{ToSql, Type},
 };
 
-use super::failure;
+use super::{failure, tls::Tls};
 use crate::StoreError;
 
 /// What a statement is given, with the types that it expects.
@@ -27,9 +28,11 @@ use crate::StoreError;
 pub(super) type Parameters<'a> = [(&'a (dyn ToSql + Sync), Type)];
 
 /// Where to connect to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Connector {
     pub(super) config: Config,
+    /// None if nothing is encrypted.
+    pub(super) tls: Option<Tls>,
     /// How long the server may take to answer.
     pub(super) patience: Duration,
 }
@@ -42,20 +45,37 @@ impl Connector {
 
     /// A connection that calls back for every notification, and once when it is lost.
     pub(super) async fn connect_and_hear(&self, hear: impl Fn() + Send + 'static) -> Result<Client, StoreError> {
-        let connecting = timeout(self.patience, self.config.connect(NoTls)).await;
-        let (client, mut connection) =
-            connecting.map_err(|_| failure::too_slow())?.map_err(|error| failure::of_server(&error))?;
-        // Whoever uses the client learns of the end of the connection by it.
-        tokio::spawn(async move {
-            while let Some(Ok(message)) = future::poll_fn(|context| connection.poll_message(context)).await {
-                if matches!(message, AsyncMessage::Notification(_)) {
-                    hear();
-                }
+        let connecting = async {
+            match &self.tls {
+                Some(tls) => self.config.connect(Tls::clone(tls)).await.map(|connected| keep(connected, hear)),
+                None => self.config.connect(NoTls).await.map(|connected| keep(connected, hear)),
             }
-            hear();
-        });
-        Ok(client)
+        };
+        let connected = timeout(self.patience, connecting).await;
+        connected.map_err(|_| failure::too_slow())?.map_err(|error| failure::of_server(&error))
     }
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+/// Keeps a connection going. Whoever uses the client learns of its end by it.
+fn keep<S: TlsStream + Unpin + Send + 'static>(
+    (client, mut connection): (Client, Connection<Socket, S>),
+    hear: impl Fn() + Send + 'static,
+) -> Client {
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = future::poll_fn(|context| connection.poll_message(context)).await {
+            if matches!(message, AsyncMessage::Notification(_)) {
+                hear();
+            }
+        }
+        hear();
+    });
+    client
 }
 
 /// A few connections for reads. Each is shared: what is asked over it at once is sent at once, and answered in order.

@@ -88,7 +88,10 @@ pub(super) fn too_slow() -> StoreError {
 }
 
 fn of_connection(error: &Error) -> StoreError {
-    let is_outage = error.is_closed() || error.source().is_some_and(|source| source.is::<io::Error>());
+    // A certificate that is refused is an error of input and output too, of invalid data.
+    let of_system = error.source().and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
+    let is_outage = error.is_closed()
+        || of_system.is_some_and(|kind| !matches!(kind, io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
     let (kind, what) = match is_outage {
         true => (ErrorKind::Unavailable, "the database cannot be reached, or the connection was cut"),
         false => (ErrorKind::Setup, "the database cannot be used with this address"),

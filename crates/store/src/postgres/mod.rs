@@ -7,6 +7,7 @@ mod news;
 mod read;
 mod rows;
 mod tables;
+mod tls;
 mod watch;
 mod writer;
 
@@ -103,13 +104,13 @@ struct Shared {
 impl Postgres {
     /// Opens the store at an address as in `postgres://user:password@host:5432/database`, and makes its tables if they are
     /// not there. The address may have the parameters `schema=…` and `hint=off` beside those that PostgreSQL knows, and
-    /// they count more than the options.
+    /// they count more than the options. With `sslmode=require` and the feature `postgres-tls`, connections are encrypted
+    /// and the server's certificate is checked, by the authorities in the file `sslrootcert=…` or by those of the system.
     ///
     /// # Errors
     /// The database cannot be reached, or refuses the user or what is needed; or a newer release made its tables.
     pub async fn connect(address: &str, mut options: PostgresOptions) -> Result<Self, StoreError> {
-        let config = address::parse(address, &mut options)?;
-        let connector = Connector { config, patience: options.patience };
+        let connector = address::parse(address, &mut options)?;
         let statements = Statements::new(&options.schema);
         let client = connector.connect().await?;
         statements.set_up(&client, &options.schema).await?;

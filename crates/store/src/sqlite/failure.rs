@@ -58,6 +58,9 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
 pub(super) fn failure(path: &Path, doing: Doing, error: &rusqlite::Error) -> StoreError {
     let path = path.display();
     let (kind, message) = match error.sqlite_error_code() {
+        None if matches!(error, rusqlite::Error::NulError(_) | rusqlite::Error::InvalidPath(_)) => {
+            (ErrorKind::Setup, format!("{path} is no path of a file"))
+        }
         Some(ErrorCode::DiskFull) => (ErrorKind::Full, format!("no room is left for {path}; make some")),
         Some(ErrorCode::ReadOnly) => {
             (ErrorKind::ReadOnly, format!("{path} cannot be written; allow it, for the file and its folder"))

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, backup::Backup};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, backup::Backup, config::DbConfig};
 
 use super::{
     SqliteOptions,
@@ -65,7 +65,7 @@ impl File {
             StoreError::new(ErrorKind::Setup, format!("{} is no path of a file", path.display())).because(error)
         })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&absolute, flags).map_err(|error| told(error.into()))?;
+        let connection = connect(&absolute, flags).map_err(|error| told(error.into()))?;
         let prepared = prepare(&connection, path, &options);
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
         let path = fs::canonicalize(&absolute).unwrap_or(absolute);
@@ -149,9 +149,9 @@ impl File {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if self.is_alone && !self.has_log() {
             // Not kept by anybody who calls this, because somebody else may begin to write.
-            Connection::open_with_flags(unchanging(&self.path), flags | OpenFlags::SQLITE_OPEN_URI)?
+            connect(unchanging(&self.path).as_ref(), flags | OpenFlags::SQLITE_OPEN_URI)?
         } else {
-            Connection::open_with_flags(&self.path, flags)?
+            connect(&self.path, flags)?
         };
         connection.busy_timeout(self.options.busy_timeout)?;
         Ok(connection)
@@ -191,6 +191,13 @@ pub(super) fn begin<'c>(connection: &'c Connection, patience: Duration) -> Resul
     waiting(patience, || Ok(Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?))
 }
 
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    // Otherwise SQLite plans a statement anew whenever it is used with other values, which takes longer than a get.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(connection)
+}
+
 fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Problem>) -> Result<T, Problem> {
     let began = Instant::now();
     let mut pause = Duration::from_micros(100);
@@ -218,8 +225,12 @@ fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Res
             Err(StoreError::new(ErrorKind::Setup, message).into())
         }
     })?;
-    // A commit is durable when it is acknowledged, also where fsync alone does not do that.
-    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1")?;
+    // A commit is durable when it is acknowledged, also where fsync alone does not do that. And a write-ahead log that was
+    // large once does not stay so.
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;
+         PRAGMA journal_size_limit = 67108864",
+    )?;
     if let Some(bytes) = options.max_file_bytes {
         let page_bytes: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
         let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page_bytes;

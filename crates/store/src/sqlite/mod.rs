@@ -21,8 +21,8 @@ use std::{
 };
 
 use crate::{
-    Answer, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
-    Watch,
+    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
+    StoreError, Stored, Watch,
     log::{self, Write},
 };
 use file::File;
@@ -124,6 +124,10 @@ impl Store for Sqlite {
 
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move { self.file.read(|connection| read::page(connection, prefix, &page)) })
+    }
+
+    fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move { Ok(Some(log::continuation_at(&self.now().await?, key))) })
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

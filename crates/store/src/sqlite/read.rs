@@ -20,6 +20,8 @@ const PORTION_EVENTS: usize = 256;
 /// The most rows that a watch passes over at once.
 const PORTION_ROWS: u64 = 8192;
 
+const GET: &str = "SELECT revision, action, value FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1";
+
 /// How far the log goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
@@ -43,8 +45,7 @@ pub(super) fn head(connection: &Connection) -> Result<Head, Problem> {
 }
 
 pub(super) fn get(connection: &Connection, key: &Key) -> Result<Option<Stored>, Problem> {
-    let sql = "SELECT revision, action, value FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(GET)?;
     let mut rows = statement.query([key.as_str()])?;
     match rows.next()? {
         Some(row) if action(row, 1)? != Action::Deleted => {
@@ -160,4 +161,24 @@ fn known_action(number: i64) -> Result<Action, Problem> {
 
 fn corrupt(what: &str) -> StoreError {
     StoreError::new(ErrorKind::Corrupt, format!("the log has {what}; put a backup in the place of the file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{SqliteOptions, sqlite::file::File};
+
+    #[test]
+    fn a_get_is_planned_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _writer) = File::open(&folder.path().join("store"), SqliteOptions::default()).unwrap();
+        for name in ["a", "b", "a"] {
+            file.read(|connection| get(connection, &Key::new(name).unwrap())).unwrap();
+        }
+        let status = file.read(|connection| Ok(connection.prepare_cached(GET)?.get_status(StatementStatus::RePrepare)));
+        let runs = file.read(|connection| Ok(connection.prepare_cached(GET)?.get_status(StatementStatus::Run)));
+        assert_eq!((status.unwrap(), runs.unwrap()), (0, 3));
+    }
 }

@@ -4,7 +4,10 @@ use std::{
     env, fs,
     io::{Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
-    os::unix::{fs::chown, process::CommandExt},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt, chown},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -83,6 +86,26 @@ impl PostgresServer {
     /// Settings as in `max_connections=20`, from the next [`resume`](Self::resume) on.
     pub fn set(&mut self, settings: &[&str]) {
         self.settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    }
+
+    /// Encrypts connections to those who want it, with a certificate and its key, from the next [`resume`](Self::resume)
+    /// on.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn encrypt(&mut self, certificate: &str, key: &str) -> Result<(), String> {
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let file = self.data().join(name);
+            let write = || -> std::io::Result<()> {
+                fs::write(&file, text)?;
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
+                let owner = fs::metadata(self.data())?;
+                chown(&file, Some(owner.uid()), Some(owner.gid()))
+            };
+            write().map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+        self.settings.push("ssl=on".to_owned());
+        Ok(())
     }
 
     /// Ends the server and all its processes without giving them a chance (`kill -9`).
@@ -165,8 +188,7 @@ impl PostgresServer {
 
     fn as_other_user<'c>(&self, command: &'c mut Command) -> Result<&'c mut Command, String> {
         command.current_dir(&self.folder);
-        let is_root =
-            fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0);
+        let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
         if is_root {
             let (user, group) = other_user().ok_or("root needs a user postgres or nobody to run PostgreSQL as")?;
             chown(&self.folder, Some(user), Some(group))

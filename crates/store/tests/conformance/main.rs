@@ -1,3 +1,7 @@
-//! Every driver against the suite, and the suite against drivers that are wrong.
+//! Every driver against the suite, and the suite against stores that are unlike ours, or wrong.
 
 mod memory;
+mod mutants;
+mod partitioned;
+mod postgres;
+mod sqlite;

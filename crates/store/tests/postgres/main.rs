@@ -1,8 +1,14 @@
 //! The PostgreSQL store against a private server.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
+mod conformance;
+mod cuts;
 mod failures;
+mod fsyncs;
 mod kill;
 mod order;
 mod reads;
 mod setup;
 mod support;
+mod tls;

@@ -165,7 +165,7 @@ async fn a_file_of_a_newer_release_says_so_and_stays_as_it_is() {
 #[test]
 fn a_path_that_cannot_be_says_so() {
     let folder = folder();
-    for path in ["nowhere/store", ""] {
+    for path in ["nowhere/store", "", "a\0b"] {
         let error = Sqlite::open(folder.path().join(path), SqliteOptions::default()).unwrap_err();
         assert_eq!(*error.kind(), ErrorKind::Setup, "{error}");
         assert!(error.to_string().contains(path_text(folder.path())), "{error}");

@@ -1,0 +1,92 @@
+//! Every cell of create × write × read version × PUT and PATCH × value, zero, null and absence, for every field and policy of
+//! the examples, of catalogs that have every type, and of ARO-HCP's NodePool where it is there. What must come of each is told
+//! by an oracle that knows the schemas and the history, and asks no lens.
+
+mod json;
+mod oracle;
+mod run;
+mod sample;
+mod subject;
+
+use std::path::Path;
+
+use crate::{
+    oracle::{Input, Method},
+    run::{Counts, INPUTS},
+    subject::{POLICIES, Policies, aro_hcp, example, own, subject},
+};
+
+/// Tries all cells of a kind. A null policy speaks of nulls in merge patches alone, and what becomes of fields that a version
+/// cannot say does not depend on how a patch is spelled.
+async fn counted(folder: &Path, kind: &str, policies: &[Policies]) -> Counts {
+    let mut counts = Counts::default();
+    for policies in policies {
+        let subject = subject(folder, kind, *policies);
+        let methods: &[Method] = match (policies.older_write, policies.null) {
+            ("preserve", "reset") => &[Method::Put, Method::Merge, Method::JsonPatch],
+            ("preserve", _) => &[Method::Merge],
+            _ => &[Method::Put, Method::Merge],
+        };
+        let inputs = if methods.len() == 1 { &[Input::Null] } else { &INPUTS[..] };
+        let writes = methods.iter().flat_map(|method| inputs.iter().map(|input| (*method, *input)));
+        if *policies == POLICIES[0] {
+            counts.append(subject.try_creates().await);
+        }
+        counts.append(subject.try_writes(&writes.collect::<Vec<_>>()).await);
+    }
+    tell(kind, &counts);
+    counts
+}
+
+#[expect(clippy::print_stdout, reason = "how many cells there were is what a run tells")]
+fn tell(kind: &str, counts: &Counts) {
+    println!("{kind}: {} cells", counts.cells);
+    for (sort, cells) in &counts.of {
+        println!("  {cells:>8}  {sort}");
+    }
+}
+
+#[tokio::test]
+async fn things_with_fields_of_every_type() {
+    let counts = counted(&own("things"), "Thing", &POLICIES).await;
+    for sort in [
+        "olderWrite preserve: done",
+        "olderWrite reset: done",
+        "olderWrite reject: done",
+        "olderWrite reject: refused: olderWrite",
+        "null reset: done",
+        "null reject: refused: NullRefused",
+        "null clear: done",
+        "null clear: refused: WouldRefill",
+        "null zero: done",
+    ] {
+        assert_ne!(counts.of.get(sort), None, "{sort}");
+    }
+}
+
+#[tokio::test]
+async fn pools_of_which_the_service_writes_a_part() {
+    let counts = counted(&own("pools"), "Pool", &POLICIES).await;
+    assert_ne!(counts.of.get("olderWrite preserve: refused: NotWritable"), None);
+}
+
+#[tokio::test]
+async fn orders() {
+    counted(&example("orders"), "Order", &POLICIES).await;
+}
+
+#[tokio::test]
+async fn node_pools() {
+    counted(&example("nodepools"), "NodePool", &POLICIES).await;
+}
+
+#[tokio::test]
+async fn parties() {
+    counted(&example("crm"), "Party", &POLICIES[..1]).await;
+}
+
+#[tokio::test]
+async fn node_pools_of_aro_hcp() {
+    let Some(folder) = aro_hcp() else { return };
+    counted(&folder, "NodePool", &POLICIES).await;
+}

@@ -1,0 +1,297 @@
+//! Sweeps convert every record once or say why not, and lose nothing.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use wheelwright_repository::{
+    Collection, Repository, RepositoryError, SweepError, SweepOptions, SweepStatus, View, Write,
+};
+use wheelwright_store::{Change, Cursor, Key, Memory, Prefix, Store};
+
+use crate::support::{example_at, name};
+
+/// The orders of a store, with a version as the hub.
+fn orders_at(store: &Memory, hub: &str) -> Collection {
+    let repository = Repository::new(Arc::new(store.clone()), example_at("orders", hub));
+    repository.kinds().next().unwrap()
+}
+
+fn v1(number: usize) -> String {
+    format!(
+        r#"{{"apiVersion":"shop.example.com/v1","kind":"Order","metadata":{{"name":"o{number}"}},
+        "spec":{{"city":"Ulm","coupon":"C{number}","qty":{number},"lines":[{{"sku":"B-{number}","gift":true}}]}}}}"#
+    )
+}
+
+async fn create(orders: &Collection, count: usize) {
+    for number in 0..count {
+        orders
+            .create(&name(&format!("shop/o{number:05}")), Write::document("v1", v1(number).as_bytes()))
+            .await
+            .unwrap();
+    }
+}
+
+async fn sweep(orders: &Collection) -> SweepStatus {
+    orders.sweep(&SweepOptions::default(), |_| ()).await.unwrap()
+}
+
+/// What every version shows of every document.
+async fn shown(orders: &Collection, versions: &[&str]) -> BTreeMap<(String, String), String> {
+    let mut shown = BTreeMap::new();
+    for version in versions {
+        let mut page = Default::default();
+        loop {
+            let listed = orders.list(None, page, View::Version(version)).await.unwrap();
+            for document in listed.items.into_iter().map(Result::unwrap) {
+                let mut json: serde_json::Value = serde_json::from_slice(&document.json).unwrap();
+                json["metadata"]["resourceVersion"] = "".into();
+                let metadata = (document.metadata, document.origin);
+                shown.insert((document.name.to_string(), (*version).to_owned()), format!("{json} {metadata:?}"));
+            }
+            let Some(next) = listed.next else { break };
+            page = wheelwright_store::PageRequest { limit: None, after: Some(next) };
+        }
+    }
+    shown
+}
+
+/// How often each record was written after a moment.
+async fn writes_since(store: &Memory, from: &Cursor) -> BTreeMap<String, usize> {
+    let mut watch = store.watch(&Prefix::new("shop.example.com/Order").unwrap(), from).await.unwrap();
+    let mut writes = BTreeMap::new();
+    let marker = Key::new("shop.example.com/Order/end/end").unwrap();
+    store.create(&marker, b"{}".to_vec()).await.unwrap();
+    loop {
+        let event = watch.next().await.unwrap();
+        if event.key == marker {
+            let revision = event.revision;
+            store.delete(&marker, &revision).await.unwrap();
+            return writes;
+        }
+        assert!(matches!(event.change, Change::Replaced(_) | Change::Created(_)));
+        *writes.entry(event.key.to_string()).or_default() += 1;
+    }
+}
+
+#[tokio::test]
+async fn every_record_is_converted_once_and_every_version_reads_what_it_read() {
+    let store = Memory::new();
+    let old = orders_at(&store, "v1");
+    create(&old, 1234).await;
+    let new = orders_at(&store, "v3");
+    let before = shown(&old, &["v1", "v2", "v3"]).await;
+    let plan = new.sweep_plan().await.unwrap();
+    assert_eq!((plan.total, plan.at_hub, plan.problems.count), (1234, 0, 0));
+    assert_eq!(
+        plan.at_others.iter().map(|(version, count)| (version.as_str(), *count)).collect::<Vec<_>>(),
+        [("v1", 1234)]
+    );
+    assert_eq!(new.verify().await.unwrap().problems.count, 1234);
+
+    let moment = store.now().await.unwrap();
+    let status = sweep(&new).await;
+    assert_eq!((status.counts.done, status.counts.converted, status.counts.unchanged), (1234, 1234, 0));
+    assert!(status.finished_at.is_some() && status.open_portions == 0 && status.problems.is_empty());
+    assert_eq!(new.sweep_status().await.unwrap(), Some(status));
+    assert!(writes_since(&store, &moment).await.values().all(|writes| *writes == 1));
+    assert_eq!(shown(&new, &["v1", "v2", "v3"]).await, before);
+    assert_eq!(new.verify().await.unwrap().problems, Default::default());
+
+    // Once is enough.
+    let moment = store.now().await.unwrap();
+    let again = sweep(&new).await;
+    assert_eq!((again.run, again.counts.converted, again.counts.unchanged), (2, 0, 1234));
+    assert!(writes_since(&store, &moment).await.is_empty());
+}
+
+#[tokio::test]
+async fn swept_forward_and_written_and_swept_back_old_versions_read_what_they_read() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 20).await;
+    let untouched = shown(&old, &["v1", "v2", "v3"]).await;
+    sweep(&new).await;
+    for number in 0..10 {
+        let patch = br#"{"spec":{"delivery":{"country":"DE"},"priority":"high"}}"#;
+        new.patch(&name(&format!("shop/o{number:05}")), Write::merge_patch("v3", patch)).await.unwrap();
+    }
+    let written = shown(&new, &["v1", "v2", "v3"]).await;
+    sweep(&old).await;
+    assert_eq!(shown(&old, &["v1", "v2", "v3"]).await, written);
+    assert_eq!(old.verify().await.unwrap().problems, Default::default());
+    let first_half = |(name, version): &(String, String)| version == "v1" && **name < *"shop/o00010";
+    let spec = |text: &String| text.split(" (Metadata").next().unwrap().split("\"spec\"").nth(1).unwrap().to_owned();
+    for (place, text) in &untouched {
+        match first_half(place) {
+            true => assert_eq!(spec(&written[place]), spec(text), "{place:?}"),
+            false if *place.0 >= *"shop/o00010" => assert_eq!(&written[place], text, "{place:?}"),
+            false => {}
+        }
+    }
+    // There and back again is what was there.
+    let bytes = |store: &Memory| {
+        let store = store.clone();
+        async move { store.list(&Prefix::new("shop.example.com/Order").unwrap(), Default::default()).await.unwrap() }
+    };
+    let values =
+        |page: wheelwright_store::Page| page.items.into_iter().map(|(_, stored)| stored.value).collect::<Vec<_>>();
+    let there = values(bytes(&store).await);
+    sweep(&new).await;
+    sweep(&old).await;
+    assert_eq!(values(bytes(&store).await), there);
+}
+
+#[tokio::test]
+async fn what_cannot_be_converted_is_named_and_everything_else_is_converted() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 3).await;
+    let put = |key: &str, value: &str| {
+        let (store, key, value) =
+            (store.clone(), Key::new(format!("shop.example.com/Order/{key}")).unwrap(), value.as_bytes().to_vec());
+        async move { store.create(&key, value).await.unwrap() }
+    };
+    put("shop/a-damaged", "{").await;
+    put("shop/b-newer", r#"{"$wheelwright":9}"#).await;
+    put(
+        "shop/c-unknown",
+        r#"{"$wheelwright":1,"hub":"v9","origin":{"createdWith":"v1","writtenWith":"v1"},"metadata":{},"object":{}}"#,
+    )
+    .await;
+    put("shop/z-adopted", &v1(7)).await;
+    let plan = new.sweep_plan().await.unwrap();
+    assert_eq!((plan.problems.count, plan.adopted.len()), (3, 1));
+    let status = sweep(&new).await;
+    assert_eq!((status.counts.done, status.counts.converted, status.problems.count), (7, 4, 3));
+    let mut named: Vec<(&str, &str)> =
+        status.problems.first.iter().map(|problem| (&*problem.name, &*problem.why)).collect();
+    named.sort();
+    assert_eq!(
+        named.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ["shop/a-damaged", "shop/b-newer", "shop/c-unknown"]
+    );
+    assert!(named[2].1.contains("shape of v9"), "{}", named[2].1);
+    assert_eq!(status.problems, new.sweep_status().await.unwrap().unwrap().problems);
+    let adopted = new.get(&name("shop/z-adopted"), View::Version("v1")).await.unwrap().unwrap();
+    assert!(adopted.metadata.uid.is_some());
+    assert_eq!(adopted.metadata.modified_at, None);
+    assert_eq!(new.verify().await.unwrap().problems.count, 3);
+}
+
+#[tokio::test]
+async fn a_sweep_that_was_left_is_gone_on_with_and_several_share_the_work() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 3000).await;
+    let moment = store.now().await.unwrap();
+    // Each is dropped in the middle of it.
+    for _ in 0..5 {
+        let mut seen = 0;
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let mut stop = Some(stop);
+        let told = |_| {
+            seen += 1;
+            if seen == 300 {
+                stop.take().unwrap().send(()).unwrap();
+            }
+        };
+        let options = SweepOptions { concurrency: 8, rate: None };
+        tokio::select! {
+            biased;
+            _ = stopped => {}
+            _ = new.sweep(&options, told) => panic!("it is not done yet"),
+        }
+    }
+    let left = new.sweep_status().await.unwrap().unwrap();
+    assert_eq!((left.run, left.finished_at), (1, None));
+    let options = SweepOptions::default();
+    let (one, other) = (orders_at(&store, "v3"), orders_at(&store, "v3"));
+    let (one, other) = tokio::join!(one.sweep(&options, |_| ()), other.sweep(&options, |_| ()));
+    for status in [one.unwrap(), other.unwrap()] {
+        assert!(status.finished_at.is_some());
+        assert_eq!((status.run, status.counts.done, status.problems.count), (1, 3000, 0));
+    }
+    let writes = writes_since(&store, &moment).await;
+    assert_eq!(writes.len(), 3000);
+    assert!(writes.values().all(|writes| *writes == 1));
+    assert!(new.verify().await.unwrap().problems.is_empty());
+}
+
+#[tokio::test]
+async fn a_sweep_with_another_hub_takes_the_place_of_the_one_that_runs() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 2000).await;
+    let options = SweepOptions { concurrency: 1, rate: None };
+    let mut seen = 0;
+    let (start, started) = tokio::sync::oneshot::channel();
+    let mut start = Some(start);
+    let told = |_| {
+        seen += 1;
+        if seen == 100 {
+            start.take().unwrap().send(()).unwrap();
+        }
+    };
+    let back = async {
+        started.await.unwrap();
+        old.sweep(&options, |_| ()).await
+    };
+    let (forth, back) = tokio::join!(new.sweep(&options, told), back);
+    let Err(RepositoryError::Sweep(SweepError::TakenOver(hub))) = forth else { panic!("{forth:?}") };
+    assert_eq!(hub.as_str(), "v1");
+    assert!(back.unwrap().finished_at.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rate_is_not_exceeded() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 100).await;
+    let began = tokio::time::Instant::now();
+    let options = SweepOptions { concurrency: 16, rate: std::num::NonZeroU32::new(10) };
+    let status = new.sweep(&options, |_| ()).await.unwrap();
+    assert_eq!(status.counts.converted, 100);
+    let took = began.elapsed().as_secs_f64();
+    assert!((9.8..10.2).contains(&took), "{took}");
+    // What stays as it is does not count.
+    let began = tokio::time::Instant::now();
+    new.sweep(&options, |_| ()).await.unwrap();
+    assert!(began.elapsed().as_secs_f64() < 0.1);
+}
+
+#[tokio::test]
+async fn progress_ends_where_the_sweep_ends() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 1100).await;
+    let mut told = Vec::new();
+    new.sweep(&SweepOptions::default(), |progress| told.push((progress.done, progress.of))).await.unwrap();
+    assert!(told.is_sorted(), "it never goes back");
+    assert_eq!(told.last(), Some(&(1100, 1100)));
+}
+
+#[tokio::test]
+async fn a_version_is_needed_for_what_only_it_can_do() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 2).await;
+    let plain = br#"{"apiVersion":"shop.example.com/v3","kind":"Order","metadata":{"name":"p"},"spec":{"quantity":1}}"#;
+    new.create(&name("shop/plain"), Write::document("v3", plain)).await.unwrap();
+    let needs = new.needs("v1").await.unwrap();
+    assert_eq!((needs.total, needs.stored, needs.origins, needs.hidden, needs.unreadable), (3, 2, 2, 0, 0));
+    assert_eq!(
+        needs.records.first[0].why.as_ref(),
+        "is stored in the shape of v1; its owner speaks v1, and v1 has no successor"
+    );
+    sweep(&new).await;
+    let needs = new.needs("v1").await.unwrap();
+    assert_eq!((needs.stored, needs.origins, needs.hidden), (0, 2, 0), "v2 shows the coupon, too");
+    for number in 0..2 {
+        let patch = br#"{"spec":{"quantity":99}}"#;
+        new.patch(&name(&format!("shop/o{number:05}")), Write::merge_patch("v3", patch)).await.unwrap();
+    }
+    assert!(new.needs("v1").await.unwrap().is_empty());
+    let needs = new.needs("v3").await.unwrap();
+    assert!(needs.is_hub && !needs.is_empty());
+    assert!(matches!(new.needs("v9").await, Err(RepositoryError::UnknownVersion(_))));
+}

@@ -1,0 +1,153 @@
+//! A connection that is cut at the worst moment: what a writer is told is what happened.
+
+use std::{
+    net::Ipv4Addr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy},
+    net::{TcpListener, TcpStream},
+};
+use wheelwright_store::{ErrorKind, Postgres, PostgresOptions, Store, testing::PostgresServer};
+
+use crate::support::key;
+
+/// Ends the statement; `READ COMMITTED` is another.
+const COMMIT: &str = "COMMIT\0";
+
+/// What to do with a connection when the client sends a word, once.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    /// The word does not arrive.
+    Before,
+    /// The word arrives, the answer does not.
+    After,
+    /// Nothing arrives any more, and nobody says so.
+    Silence,
+}
+
+/// A word, and what to do when it is sent.
+type Plan = (&'static [u8], Cut);
+
+/// Stands between a store and the server.
+#[derive(Clone, Debug)]
+struct Proxy {
+    port: u16,
+    plan: Arc<Mutex<Option<Plan>>>,
+}
+
+impl Proxy {
+    async fn start(server: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let proxy = Self { port: listener.local_addr().unwrap().port(), plan: Arc::default() };
+        let accepting = proxy.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect((Ipv4Addr::LOCALHOST, server)).await.unwrap();
+                tokio::spawn(accepting.clone().forward(client, server));
+            }
+        });
+        proxy
+    }
+
+    fn plan(&self, word: &'static str, cut: Cut) {
+        *self.plan.lock().unwrap() = Some((word.as_bytes(), cut));
+    }
+
+    fn cut(&self, sent: &[u8]) -> Option<Cut> {
+        let mut plan = self.plan.lock().unwrap();
+        let (word, cut) = (*plan)?;
+        let is_said = sent.windows(word.len()).any(|part| part == word);
+        is_said.then(|| {
+            *plan = None;
+            cut
+        })
+    }
+
+    async fn forward(self, client: TcpStream, server: TcpStream) {
+        let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
+            (client.into_split(), server.into_split());
+        let answers = tokio::spawn(async move { copy(&mut from_server, &mut to_client).await });
+        let mut sent = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = from_client.read(&mut sent).await {
+            match self.cut(&sent[..count]) {
+                None => to_server.write_all(&sent[..count]).await.unwrap(),
+                Some(Cut::Before) => break,
+                Some(Cut::After) => {
+                    answers.abort();
+                    to_server.write_all(&sent[..count]).await.unwrap();
+                    // The server gets to know that nobody listens only after it is done.
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    break;
+                }
+                Some(Cut::Silence) => {
+                    tokio::time::sleep(Duration::from_secs(600)).await;
+                }
+            }
+        }
+        answers.abort();
+    }
+}
+
+async fn store_behind_proxy(schema: &str) -> (Postgres, Proxy) {
+    let server = PostgresServer::shared();
+    let proxy = Proxy::start(server.port()).await;
+    let address = server.address(schema).replace(&server.port().to_string(), &proxy.port.to_string());
+    // Without hints, the only statements are those that the test knows of.
+    let options = PostgresOptions { hints: false, patience: Duration::from_secs(1), ..PostgresOptions::default() };
+    (Postgres::connect(&address, options).await.unwrap(), proxy)
+}
+
+#[tokio::test]
+async fn a_write_that_was_not_sent_as_a_whole_is_sent_again() {
+    let (store, proxy) = store_behind_proxy("cut_early").await;
+    for (number, cut) in [Cut::Before, Cut::After].into_iter().enumerate() {
+        proxy.plan("FOR UPDATE", cut);
+        store.create(&key(format!("k/{number}")), b"v".to_vec()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_read_is_asked_again() {
+    let (store, proxy) = store_behind_proxy("cut_read").await;
+    store.create(&key("k"), b"v".to_vec()).await.unwrap();
+    for cut in [Cut::Before, Cut::After] {
+        proxy.plan("WHERE key = $1", cut);
+        assert_eq!(store.get(&key("k")).await.unwrap().unwrap().value, b"v");
+    }
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_is_lost_is_not_known() {
+    let (store, proxy) = store_behind_proxy("cut_late").await;
+    for (name, cut, is_there) in [("before", Cut::Before, false), ("after", Cut::After, true)] {
+        proxy.plan(COMMIT, cut);
+        let error = store.create(&key(name), b"v".to_vec()).await.unwrap_err();
+        assert_eq!(error.kind(), &ErrorKind::Unknown, "{error}");
+        // The next transaction waits for the end of the one that is lost.
+        store.create(&key(format!("next/{name}")), vec![]).await.unwrap();
+        assert_eq!(store.get(&key(name)).await.unwrap().is_some(), is_there, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn silence_is_not_waited_for_forever() {
+    let (store, proxy) = store_behind_proxy("silence").await;
+    proxy.plan(COMMIT, Cut::Silence);
+    assert_eq!(store.create(&key("a"), vec![]).await.unwrap_err().kind(), &ErrorKind::Unknown);
+    proxy.plan("WHERE key = $1", Cut::Silence);
+    assert_eq!(store.get(&key("a")).await.unwrap_err().kind(), &ErrorKind::Unavailable);
+    assert_eq!(store.get(&key("a")).await.unwrap(), None);
+}
+
+/// Its machine is gone, say, and nobody told the server.
+#[tokio::test]
+async fn a_writer_that_stands_still_does_not_stop_the_others() {
+    let (store, proxy) = store_behind_proxy("still").await;
+    proxy.plan(COMMIT, Cut::Silence);
+    assert_eq!(store.create(&key("a"), vec![]).await.unwrap_err().kind(), &ErrorKind::Unknown);
+    let other = crate::support::store("still").await;
+    other.create(&key("a"), vec![]).await.unwrap();
+}
