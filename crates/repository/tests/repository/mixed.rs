@@ -7,7 +7,7 @@ use wheelwright_evolve::laws::Random;
 use wheelwright_repository::{Collection, OpenError, Repository, RepositoryError, View, Write, WriteError};
 use wheelwright_store::{Memory, Store};
 
-use crate::support::{name, served};
+use crate::support::{name, served_from};
 
 /// Three releases of a program on one store.
 struct Programs {
@@ -59,23 +59,19 @@ fn value(fact: usize, turn: usize) -> Json {
 
 fn programs() -> Programs {
     let store = Memory::new();
-    let program = |folder: &str, has_newest: bool, hub: &str| {
+    let program = |has_newest: bool, hub: &str| {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/things");
-        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mixed").join(folder);
-        fs::create_dir_all(&to).unwrap();
+        let read = |file: &str| fs::read_to_string(from.join(file)).unwrap();
         let upto = |text: String, mark: &str| match text.find(mark) {
             Some(end) if !has_newest => text[..end].to_owned(),
             _ => text,
         };
-        let read = |file: &str| fs::read_to_string(from.join(file)).unwrap();
-        fs::write(to.join("crd.yaml"), upto(read("crd.yaml"), "  - name: v3")).unwrap();
-        fs::write(to.join("changes.yaml"), upto(read("changes.yaml"), "v3:")).unwrap();
-        fs::write(to.join("wheelwright.yaml"), read("wheelwright.yaml").replace("hub: v2", &format!("hub: {hub}")))
-            .unwrap();
-        Repository::new(Arc::new(store.clone()), served(&to)).kinds().next().unwrap()
+        let catalog = read("wheelwright.yaml").replace("hub: v2", &format!("hub: {hub}"));
+        let (crd, changes) = (upto(read("crd.yaml"), "  - name: v3"), upto(read("changes.yaml"), "v3:"));
+        let files = [("wheelwright.yaml", &*catalog), ("crd.yaml", &crd), ("changes.yaml", &changes)];
+        Repository::new(Arc::new(store.clone()), served_from(&files)).kinds().next().unwrap()
     };
-    let (old, new) = (program("old", false, "v2"), program("new", true, "v2"));
-    let moved = program("moved", true, "v3");
+    let (old, new, moved) = (program(false, "v2"), program(true, "v2"), program(true, "v3"));
     Programs { store, old, new, moved }
 }
 
