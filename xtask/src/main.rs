@@ -12,8 +12,8 @@ const HELP: &str = "\
 The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
-                                   a kind, random kinds with more than a million writes, and a short run of every
-                                   fuzz target
+                                   a kind, random kinds with more than a million writes, sweeps of a hundred thousand
+                                   records, and a short run of every fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -27,9 +27,11 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test(),
-        ["test", "--full"] => {
-            test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| fuzz(None, "20"))
-        }
+        ["test", "--full"] => test()
+            .and_then(|()| laws())
+            .and_then(|()| random_kinds())
+            .and_then(|()| sweeps())
+            .and_then(|()| fuzz(None, "20")),
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
         ["fuzz", target] => fuzz(Some(target), "60"),
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
             "wheelwright-schema",
             "--package",
             "wheelwright-evolve",
+            "--package",
+            "wheelwright-repository",
             "--package",
             "wheelwright",
         ]),
@@ -84,6 +88,13 @@ fn random_kinds() -> Result<(), String> {
     let mut command = Command::new(cargo_program());
     command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
     run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
+}
+
+/// Sweeps of a hundred thousand records in each store, by processes that are killed.
+fn sweeps() -> Result<(), String> {
+    let arguments =
+        ["test", "--release", "--package", "wheelwright-repository", "--test", "sweeps", "--", "--nocapture"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_SWEEP_RECORDS", "100000").current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

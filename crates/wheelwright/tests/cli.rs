@@ -26,6 +26,24 @@ fn commands_say_what_they_should() {
         .case("README.md");
 }
 
+/// It writes files, so that it is run in a copy of the example.
+#[test]
+fn the_tour_of_migrations_works() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let (page, orders) = (folder.path().join("migrate.md"), folder.path().join("migrate.in"));
+    std::fs::create_dir(&orders).unwrap();
+    for file in ["changes.yaml", "crd.yaml", "order-v1.yaml", "wheelwright.lock", "wheelwright.yaml"] {
+        std::fs::copy(repository.join("examples/orders").join(file), orders.join(file)).unwrap();
+    }
+    let original = repository.join("docs/migrate.md");
+    std::fs::copy(&original, &page).unwrap();
+    trycmd::TestCases::new().env("NO_COLOR", "").env("COLUMNS", "100").case(&page).run();
+    if std::env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite") {
+        std::fs::copy(&page, original).unwrap();
+    }
+}
+
 /// The tour is run above; this is what a newcomer types before it, without the build.
 #[test]
 fn the_first_command_of_the_readme_works() {

@@ -4,7 +4,7 @@ use std::io;
 
 use wheelwright_repository::{Needs, Repository};
 
-use super::stored::{Line, chosen, count, write_problems};
+use super::stored::{Line, chosen, count, records, write_problems};
 use crate::{Console, Exit, ResultFormat};
 
 /// Says what a version is needed for: findings if it is for something.
@@ -62,14 +62,14 @@ pub async fn retire(
 }
 
 fn write_text(name: &str, needs: &Needs, out: &mut dyn io::Write) -> io::Result<()> {
-    let (version, total) = (&needs.version, count(needs.total));
+    let (version, total) = (&needs.version, records(needs.total));
     if needs.is_empty() {
-        return writeln!(out, "{name}: none of {total} records needs {version}");
+        return writeln!(out, "{name}: none of {total} needs {version}");
     }
     if needs.is_hub {
         writeln!(out, "{name}: {version} is the hub")?;
     }
-    writeln!(out, "{name}: {} of {total} records need {version}", count(needs.records.count))?;
+    writeln!(out, "{name}: {} of {total} need {version}", count(needs.records.count))?;
     let sorts = [
         (needs.stored, "are stored in its shape"),
         (needs.origins, "have an owner who speaks it, and it has no successor"),
