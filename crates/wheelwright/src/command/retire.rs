@@ -69,13 +69,13 @@ fn write_text(name: &str, needs: &Needs, out: &mut dyn io::Write) -> io::Result<
     if needs.is_hub {
         writeln!(out, "{name}: {version} is the hub")?;
     }
-    writeln!(out, "{name}: {} of {total} need {version}", count(needs.records.count))?;
+    writeln!(out, "{name}: {version} is needed by {} of {total}", count(needs.records.count))?;
     let sorts = [
-        (needs.stored, "are stored in its shape"),
-        (needs.origins, "have an owner who speaks it, and it has no successor"),
-        (needs.hidden, "have something that no other version shows"),
-        (needs.spelled, "have something that was spelled in it"),
-        (needs.unreadable, "cannot be opened"),
+        (needs.stored, "stored in its shape"),
+        (needs.origins, "with an owner who speaks it, while it has no successor"),
+        (needs.hidden, "with something that no other version shows"),
+        (needs.spelled, "with something that was spelled in it"),
+        (needs.unreadable, "that cannot be opened"),
     ];
     for (number, what) in sorts.into_iter().filter(|(number, _)| *number > 0) {
         writeln!(out, "  {:>9}  {what}", count(number))?;
