@@ -15,6 +15,7 @@ mod locked;
 mod mutate;
 mod openapi;
 mod patch;
+mod record;
 mod schema;
 mod text;
 mod update;
@@ -33,6 +34,7 @@ pub use locked::locked;
 pub use mutate::mutate;
 pub use openapi::openapi;
 pub use patch::patch;
+pub use record::record;
 pub use schema::schema;
 pub use text::text;
 pub use update::update;
@@ -48,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 16] = [
+        let targets: [(&str, fn(&[u8])); 17] = [
             ("admit", admit),
             ("carry", carry),
             ("cel", cel),
@@ -61,6 +63,7 @@ mod tests {
             ("locked", locked),
             ("openapi", openapi),
             ("patch", patch),
+            ("record", record),
             ("schema", schema),
             ("text", text),
             ("update", update),

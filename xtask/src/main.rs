@@ -12,8 +12,9 @@ const HELP: &str = "\
 The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
-                                   a kind, random kinds with more than a million writes, sweeps of a hundred thousand
-                                   records, and a short run of every fuzz target
+                                   a kind, random kinds with more than a million writes, processes that are killed
+                                   500 times, sweeps of a hundred thousand records, and a short run of every fuzz
+                                   target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -27,11 +28,10 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test(),
-        ["test", "--full"] => test()
-            .and_then(|()| laws())
-            .and_then(|()| random_kinds())
-            .and_then(|()| sweeps())
-            .and_then(|()| fuzz(None, "20")),
+        ["test", "--full"] => {
+            let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| kills());
+            counted.and_then(|()| sweeps()).and_then(|()| fuzz(None, "20"))
+        }
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
         ["fuzz", target] => fuzz(Some(target), "60"),
@@ -95,6 +95,12 @@ fn sweeps() -> Result<(), String> {
     let arguments =
         ["test", "--release", "--package", "wheelwright-repository", "--test", "sweeps", "--", "--nocapture"];
     run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_SWEEP_RECORDS", "100000").current_dir(root()))
+}
+
+/// Processes and servers that are killed while they write, ten times as often.
+fn kills() -> Result<(), String> {
+    let arguments = ["test", "--package", "wheelwright-store", "--test", "processes"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

@@ -1,7 +1,7 @@
 //! What the service knows of a document, put into what clients see and taken out of what they send.
 
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Entry, Number, Owned, Value};
+use wheelwright_document::{Arena, Entry, FieldPath, Number, Owned, Path, Value};
 use wheelwright_store::Revision;
 
 use crate::{Metadata, Name};
@@ -21,8 +21,14 @@ pub(crate) enum Dress {
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) finalizers: Option<Vec<Box<str>>>,
-    pub(crate) tags: Option<Owned>,
+    /// All of them; none if there are none any more.
+    pub(crate) tags: Option<Option<Owned>>,
+    /// What cannot be kept so, and why not.
+    pub(crate) wrong: Vec<(FieldPath, &'static str)>,
 }
+
+/// What customers call the field that the resource manager keeps their tags in.
+pub(crate) const TAGS: &str = "tags";
 
 /// The fields of a Kubernetes resource's metadata that only the server writes.
 const OF_SERVER: [&str; 7] = [
@@ -42,19 +48,42 @@ impl Dress {
         let document = match self {
             Self::Plain => document,
             Self::Kubernetes => changed(document, "metadata", arena, |metadata| {
-                let finalizers = metadata.get("finalizers").and_then(Value::as_array).unwrap_or_default();
-                taken.finalizers = Some(finalizers.iter().filter_map(|name| name.as_str().map(Box::from)).collect());
+                let finalizers = metadata.get("finalizers").filter(|finalizers| !finalizers.is_null());
+                let items = finalizers.and_then(Value::as_array).unwrap_or_default();
+                let names: Vec<Box<str>> = items.iter().filter_map(|name| name.as_str().map(Box::from)).collect();
+                if names.len() < items.len() || finalizers.is_some_and(|finalizers| finalizers.as_array().is_none()) {
+                    let path = Path::Child(&Path::Child(&Path::Root, "metadata"), "finalizers").to_field_path();
+                    taken.wrong.push((path, "must be a list of texts"));
+                }
+                taken.finalizers = Some(names);
                 Some(without(metadata, |key| OF_SERVER.contains(&key) || key == "finalizers", arena))
             }),
             Self::Arm(_) => {
-                taken.tags = document.get("tags").map(Owned::from);
-                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "tags");
+                let tags = document.get(TAGS).filter(|tags| !tags.is_null());
+                let is_text = |entry: &Entry<'a>| entry.value.as_str().is_some();
+                if tags.is_some_and(|tags| !tags.as_object().is_some_and(|tags| tags.iter().all(is_text))) {
+                    taken.wrong.push((Path::Child(&Path::Root, TAGS).to_field_path(), "must be an object of texts"));
+                }
+                taken.tags = Some(tags.map(Owned::from));
+                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | TAGS);
                 changed(without(document, is_kept, arena), "properties", arena, |properties| {
                     Some(without(properties, |key| key == "provisioningState", arena))
                 })
             }
         };
         (document, taken)
+    }
+
+    /// What a merge patch makes of a document, with the tags of the patch instead of merged ones: they are written as a
+    /// whole, as Azure's resource manager does.
+    pub(crate) fn retagged<'a>(&self, merged: Value<'a>, patch: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        match (self, patch.get(TAGS)) {
+            (Self::Arm(_), Some(Value::Object(tags))) => {
+                let tags: Vec<_> = tags.iter().filter(|tag| !tag.value.is_null()).copied().collect();
+                with(merged, [(TAGS, Some(Value::Object(arena.slice(&tags))))], arena)
+            }
+            _ => merged,
+        }
     }
 
     /// A document that is written in the place of another, without the name that only [`dress`](Self::dress) has put into it:
@@ -121,7 +150,7 @@ impl Dress {
                     ("name", Some(text(name.last()))),
                     ("type", Some(text(resource_type))),
                     ("systemData", system_data),
-                    ("tags", tags),
+                    (TAGS, tags),
                 ];
                 with(document, kept.into_iter().filter(|(key, _)| declares(key)), arena)
             }

@@ -7,7 +7,8 @@ use wheelwright_evolve::{Lenses, NoActingVersion, Origin, Part, PutError, Versio
 use wheelwright_store::Revision;
 
 use crate::{
-    Metadata, Name, RecordError, ServedKind,
+    Divergence, Metadata, Name, RecordError, ServedKind, SourceError,
+    external::Answers,
     record::{Envelope, Record},
 };
 
@@ -38,6 +39,8 @@ pub struct Document {
     pub metadata: Metadata,
     /// The document, as JSON.
     pub json: Vec<u8>,
+    /// Fields that another system owns and has otherwise than the store; the document has them as that system does.
+    pub divergence: Vec<Divergence>,
 }
 
 /// A record that was opened.
@@ -95,7 +98,7 @@ impl ServedKind {
         let name = self.version_name(version).clone();
         let mut metadata = self.dress.metadata(document);
         metadata.finalizers = taken.finalizers.unwrap_or_default();
-        metadata.tags = taken.tags;
+        metadata.tags = taken.tags.flatten();
         let origin = Origin::created(name.clone());
         let envelope = Envelope { hub: name, oldest_writer: None, origin, metadata, unknown: Vec::new() };
         Ok(Opened { envelope, object: restored.stored, hub: version, is_adopted: true })
@@ -149,26 +152,33 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Value<'a> {
         let shown = self.lenses_of(opened).get(version, opened.object, arena);
-        let structure = &self.kind.history().version(version).structure;
-        let declares = |field: &str| structure.child(structure.root(), field).is_some();
+        let declares = |field: &str| self.declares(version, field);
         self.dress.dress(shown, &opened.envelope.metadata, called, declares, arena)
     }
 
-    /// What is under a key, as a version shows it.
+    /// Whether a version has a field at the root.
+    pub(crate) fn declares(&self, version: VersionIndex, field: &str) -> bool {
+        let structure = &self.kind.history().version(version).structure;
+        structure.child(structure.root(), field).is_some()
+    }
+
+    /// What is under a key, as a version shows it with what other systems answered for it.
     pub(crate) fn document(
         &self,
         bytes: &[u8],
         name: &Name,
         revision: Revision,
         view: View<'_>,
+        answers: &Answers,
     ) -> Result<Document, ViewError> {
         let arena = Arena::for_input(bytes.len());
         let opened = self.open(bytes, &arena)?;
+        let (opened, divergence) = self.merged(opened, answers, name, &arena).map_err(ViewError::Source)?;
         let version = self.version_for(view, &opened.envelope.origin)?;
         let json = encode(self.show(&opened, version, (name, &revision), &arena));
         let Envelope { origin, metadata, .. } = opened.envelope;
         let (name, version) = (name.clone(), self.version_name(version).clone());
-        Ok(Document { name, revision, version, origin, metadata, json })
+        Ok(Document { name, revision, version, origin, metadata, json, divergence })
     }
 }
 
@@ -177,6 +187,7 @@ impl ServedKind {
 pub(crate) enum ViewError {
     Open(OpenError),
     UnknownVersion(VersionName),
+    Source(SourceError),
 }
 
 impl From<OpenError> for ViewError {

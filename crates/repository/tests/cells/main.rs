@@ -16,9 +16,9 @@ use crate::{
     subject::{POLICIES, Policies, aro_hcp, example, own, subject},
 };
 
-/// Tries all cells of a kind. A null policy speaks of nulls in merge patches alone, and what becomes of fields that a version
+/// Tries the cells of a kind, of documents that every n-th version has created. A null policy speaks of nulls in merge patches alone, and what becomes of fields that a version
 /// cannot say does not depend on how a patch is spelled.
-async fn counted(folder: &Path, kind: &str, policies: &[Policies]) -> Counts {
+async fn counted(folder: &Path, kind: &str, policies: &[Policies], every: usize) -> Counts {
     let mut counts = Counts::default();
     for policies in policies {
         let subject = subject(folder, kind, *policies);
@@ -32,7 +32,8 @@ async fn counted(folder: &Path, kind: &str, policies: &[Policies]) -> Counts {
         if *policies == POLICIES[0] {
             counts.append(subject.try_creates().await);
         }
-        counts.append(subject.try_writes(&writes.collect::<Vec<_>>()).await);
+        let creators: Vec<_> = subject.versions().step_by(every).collect();
+        counts.append(subject.try_writes(&creators, &writes.collect::<Vec<_>>()).await);
     }
     tell(kind, &counts);
     counts
@@ -48,7 +49,7 @@ fn tell(kind: &str, counts: &Counts) {
 
 #[tokio::test]
 async fn things_with_fields_of_every_type() {
-    let counts = counted(&own("things"), "Thing", &POLICIES).await;
+    let counts = counted(&own("things"), "Thing", &POLICIES, 1).await;
     for sort in [
         "olderWrite preserve: done",
         "olderWrite reset: done",
@@ -66,27 +67,33 @@ async fn things_with_fields_of_every_type() {
 
 #[tokio::test]
 async fn pools_of_which_the_service_writes_a_part() {
-    let counts = counted(&own("pools"), "Pool", &POLICIES).await;
+    let counts = counted(&own("pools"), "Pool", &POLICIES, 1).await;
     assert_ne!(counts.of.get("olderWrite preserve: refused: NotWritable"), None);
 }
 
 #[tokio::test]
 async fn orders() {
-    counted(&example("orders"), "Order", &POLICIES).await;
+    counted(&example("orders"), "Order", &POLICIES, 1).await;
 }
 
 #[tokio::test]
 async fn node_pools() {
-    counted(&example("nodepools"), "NodePool", &POLICIES).await;
+    counted(&example("nodepools"), "NodePool", &POLICIES, 1).await;
 }
 
 #[tokio::test]
 async fn parties() {
-    counted(&example("crm"), "Party", &POLICIES[..1]).await;
+    counted(&example("crm"), "Party", &POLICIES[..1], 5).await;
+}
+
+#[tokio::test]
+#[ignore = "fourteen versions are half a million cells"]
+async fn parties_that_every_version_has_created() {
+    counted(&example("crm"), "Party", &POLICIES, 1).await;
 }
 
 #[tokio::test]
 async fn node_pools_of_aro_hcp() {
     let Some(folder) = aro_hcp() else { return };
-    counted(&folder, "NodePool", &POLICIES).await;
+    counted(&folder, "NodePool", &POLICIES, 1).await;
 }

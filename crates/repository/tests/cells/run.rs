@@ -61,12 +61,12 @@ struct Cell<'c> {
 }
 
 impl Subject {
-    /// Tries every write of every field through every version to documents that every version has created; and reads every
+    /// Tries every write of every field through every version to documents that some versions have created; and reads every
     /// version after each.
-    pub(crate) async fn try_writes(&self, writes: &[(Method, Input)]) -> Counts {
+    pub(crate) async fn try_writes(&self, creators: &[VersionIndex], writes: &[(Method, Input)]) -> Counts {
         let mut counts = Counts::default();
         let mut number = 0;
-        for version in self.versions() {
+        for version in creators.iter().copied() {
             for extent in [Extent::Full, Extent::Sparse] {
                 let base = self.base(version, extent).await;
                 for through in self.versions() {
@@ -374,7 +374,11 @@ impl Subject {
         shown: &[Json],
         told: &str,
     ) {
-        for version in self.versions() {
+        let versions: Vec<VersionIndex> = self.versions().collect();
+        // Of many versions each has its turn: a write back reads all that a version shows, whichever field was written.
+        let turns = versions.len().min(3);
+        for turn in 0..turns {
+            let version = versions[(told.len() + turn * versions.len() / turns) % versions.len()];
             let body = shown[version.position()].to_string();
             let version = self.version_name(version);
             let write = Write::document(version, body.as_bytes());

@@ -2,8 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+mod adoption;
 mod at_hub;
+mod clusters;
+mod conflicts;
+mod damaged;
+mod external;
+mod external_failures;
+mod golden;
 mod mixed;
 mod reads_and_writes;
+mod records;
+mod rollout;
+mod rules;
 mod support;
 mod sweep;
+mod watching;

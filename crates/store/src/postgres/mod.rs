@@ -60,7 +60,7 @@ pub struct PostgresOptions {
     /// database or a pooler that cannot do that does no harm. Default: yes.
     pub hints: bool,
     /// How often watchers look for writes of which nobody told them. Default: every second.
-    pub poll: Duration,
+    pub poll_interval: Duration,
     /// The largest value. Default: 4 MiB.
     pub max_value_bytes: usize,
     /// How many connections there are for reads, at most. One more is for writes, and one to listen for hints. Default: 4.
@@ -75,7 +75,7 @@ impl Default for PostgresOptions {
             schema: "wheelwright".to_owned(),
             history: Duration::from_secs(5 * 60),
             hints: true,
-            poll: Duration::from_secs(1),
+            poll_interval: Duration::from_secs(1),
             max_value_bytes: 4 << 20,
             read_connections: 4,
             patience: Duration::from_secs(30),

@@ -1,0 +1,221 @@
+//! Records that are damaged, or of a release that is not known yet: clear errors, and nothing is lost.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+use wheelwright_repository::{Collection, Name, OpenError, RecordError, Repository, RepositoryError, View, Write};
+use wheelwright_store::{Memory, PageRequest, Revision, Store};
+
+use crate::support::{example, name};
+
+struct Planted {
+    store: Memory,
+    orders: Collection,
+    count: usize,
+}
+
+fn planted() -> Planted {
+    let store = Memory::new();
+    let orders = Repository::new(Arc::new(store.clone()), example("orders")).kinds().next().unwrap();
+    Planted { store, orders, count: 0 }
+}
+
+fn record() -> Json {
+    json!({
+        "$wheelwright": 1,
+        "hub": "v3",
+        "oldestWriter": "v3",
+        "origin": {"createdWith": "v1", "writtenWith": "v3", "actAs": "v2"},
+        "metadata": {
+            "uid": "u", "generation": 2, "createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-02T00:00:00Z",
+            "deletedAt": "2026-01-03T00:00:00Z", "finalizers": ["shop/refund"], "tags": {"a": "b"},
+            "systemData": {"createdBy": "me"}, "provisioningState": "Succeeded", "future": {"x": [1, null]}
+        },
+        "future": {"y": 1.50},
+        "object": {"apiVersion": "shop.example.com/v3", "kind": "Order", "metadata": {"name": "books"},
+            "spec": {"quantity": 3, "$bag": {"spec.coupon": "SPRING", "spec.unheardOf": 1}}}
+    })
+}
+
+impl Planted {
+    async fn plant(&mut self, bytes: &[u8]) -> (Name, Revision) {
+        self.count += 1;
+        let at = name(&format!("shop/{}", self.count));
+        let revision = self.store.create(&self.orders.kind().key(&at).unwrap(), bytes.to_vec()).await.unwrap();
+        (at, revision)
+    }
+
+    async fn bytes(&self, at: &Name) -> Vec<u8> {
+        self.store.get(&self.orders.kind().key(at).unwrap()).await.unwrap().unwrap().value
+    }
+
+    /// What everybody is told about a record that cannot be opened, which stays as it is whatever they try.
+    async fn refused(&mut self, bytes: &[u8]) -> RepositoryError {
+        let (at, revision) = self.plant(bytes).await;
+        let read = self.orders.get(&at, View::Hub).await.unwrap_err();
+        let patch = Write::merge_patch("v1", b"{}");
+        let written = self.orders.update(&at, &revision, patch).await.unwrap_err();
+        let patched = self.orders.patch(&at, patch).await.unwrap_err();
+        let deleted = self.orders.delete(&at, &revision).await.unwrap_err();
+        let kept =
+            self.orders.update_metadata(&at, &revision, |metadata, _| metadata.generation = 1).await.unwrap_err();
+        for other in [written, patched, deleted, kept] {
+            assert_eq!(other.to_string(), read.to_string());
+        }
+        assert!(read.to_string().starts_with(&format!("{at}: ")), "{read}");
+        assert_eq!(self.bytes(&at).await, bytes);
+        read
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_lacks_a_part_or_has_another_type_there_is_refused_and_the_part_named() {
+    let mut planted = planted();
+    let wrong = [json!(null), json!(true), json!(-1), json!(1.5), json!(""), json!("x"), json!([1]), json!({"x": 1})];
+    for (part, fits) in [
+        ("/hub", "text"),
+        ("/oldestWriter", "text"),
+        ("/origin", ""),
+        ("/origin/createdWith", "text"),
+        ("/origin/writtenWith", "text"),
+        ("/origin/actAs", "text"),
+        ("/metadata/uid", "any text"),
+        ("/metadata/generation", ""),
+        ("/metadata/createdAt", ""),
+        ("/metadata/modifiedAt", ""),
+        ("/metadata/deletedAt", ""),
+        ("/metadata/finalizers", ""),
+        ("/metadata/provisioningState", "any text"),
+        ("/object", "object"),
+        ("/$wheelwright", ""),
+    ] {
+        for value in &wrong {
+            let is_fitting = match fits {
+                "any text" => value.is_string(),
+                "text" => value == "x",
+                "object" => value.is_object(),
+                _ => false,
+            };
+            let mut record = record();
+            *record.pointer_mut(part).unwrap() = value.clone();
+            let bytes = record.to_string().into_bytes();
+            if is_fitting {
+                continue;
+            }
+            let error = planted.refused(&bytes).await;
+            let named = part.rsplit('/').next().unwrap();
+            assert!(error.to_string().contains(named), "{part} is {value}: {error}");
+            assert!(
+                matches!(&error, RepositoryError::Record(_, OpenError::Record(RecordError::Malformed(..)))),
+                "{part} is {value}: {error}"
+            );
+        }
+    }
+    for part in ["hub", "origin", "metadata", "object"] {
+        let mut record = record();
+        record.as_object_mut().unwrap().remove(part);
+        let error = planted.refused(record.to_string().as_bytes()).await;
+        assert!(error.to_string().ends_with(&format!("the record is damaged: {part} is missing")), "{error}");
+    }
+    for part in ["createdWith", "writtenWith"] {
+        let mut record = record();
+        record["origin"].as_object_mut().unwrap().remove(part);
+        let error = planted.refused(record.to_string().as_bytes()).await;
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_may_be_missing_may_be_missing() {
+    let mut planted = planted();
+    let mut record = record();
+    record.as_object_mut().unwrap().remove("oldestWriter");
+    record["metadata"] = json!({});
+    let (at, revision) = planted.plant(record.to_string().as_bytes()).await;
+    let read = planted.orders.get(&at, View::Origin).await.unwrap().unwrap();
+    assert_eq!((read.version.as_str(), read.metadata.generation), ("v2", 0));
+    let patch = Write::merge_patch("v3", br#"{"spec":{"quantity":4}}"#);
+    let written = planted.orders.update(&at, &revision, patch).await.unwrap();
+    assert_eq!(written.document.metadata.generation, 1);
+    assert!(written.document.metadata.uid.is_some());
+}
+
+#[tokio::test]
+async fn a_record_of_a_newer_format_is_refused_with_what_to_do() {
+    let mut planted = planted();
+    for format in [json!(2), json!(u64::from(u32::MAX) + 1)] {
+        let mut record = record();
+        record["$wheelwright"] = format.clone();
+        let error = planted.refused(record.to_string().as_bytes()).await.to_string();
+        assert!(error.contains(&format!("in format {format}; this one knows formats up to 1: update it")), "{error}");
+    }
+    let mut record = record();
+    record["hub"] = json!("v9");
+    let error = planted.refused(record.to_string().as_bytes()).await.to_string();
+    assert!(error.contains("stored in the shape of v9"), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_no_record_is_told_from_a_document() {
+    let mut planted = planted();
+    for (text, told) in [
+        ("", "no JSON"),
+        ("{", "no JSON"),
+        ("[1]", "not an object"),
+        ("null", "not an object"),
+        ("{}", "it has no apiVersion"),
+        (r#"{"apiVersion":"shop.example.com/v9","kind":"Order"}"#, "shop.example.com/v9 is no version of Order"),
+        (r#"{"apiVersion":"shop.example.com/v1","kind":"Other"}"#, "is no version of Order"),
+    ] {
+        let error = planted.refused(text.as_bytes()).await.to_string();
+        assert!(error.contains(told), "{text}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn half_a_record_is_never_read_as_a_whole_one() {
+    let mut planted = planted();
+    let whole = record().to_string();
+    for end in 0..whole.len() {
+        let error = planted.refused(&whole.as_bytes()[..end]).await;
+        assert!(matches!(error, RepositoryError::Record(_, OpenError::Record(RecordError::Decode(_)))), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_tells_the_good_and_the_bad() {
+    let mut planted = planted();
+    planted.plant(record().to_string().as_bytes()).await;
+    planted.plant(b"{").await;
+    planted.plant(record().to_string().as_bytes()).await;
+    let listed = planted.orders.list(None, PageRequest::default(), View::Version("v1")).await.unwrap();
+    let told: Vec<bool> = listed.items.iter().map(Result::is_ok).collect();
+    assert_eq!(told, [true, false, true]);
+}
+
+#[tokio::test]
+async fn what_a_newer_release_says_is_kept_by_every_sort_of_write() {
+    let mut planted = planted();
+    for version in ["v1", "v2", "v3"] {
+        let before = record();
+        let (at, revision) = planted.plant(before.to_string().replace("1.5", "1.50").as_bytes()).await;
+        let coupon = if version == "v3" { json!("SPRING") } else { json!("FALL") };
+        let patch = json!({"spec": {"coupon": coupon, "lines": [{"gift": true}]}}).to_string();
+        let written =
+            planted.orders.update(&at, &revision, Write::merge_patch(version, patch.as_bytes())).await.unwrap();
+        let kept = planted.orders.update_metadata(&at, &written.document.revision, |metadata, _| {
+            metadata.provisioning_state = Some("Updating".into());
+        });
+        kept.await.unwrap();
+        let bytes = planted.bytes(&at).await;
+        assert!(String::from_utf8_lossy(&bytes).contains(r#""future":{"y":1.50}"#), "as it was spelled");
+        let after: Json = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(after["future"], before["future"]);
+        assert_eq!(after["metadata"]["future"], before["metadata"]["future"]);
+        assert_eq!(after["oldestWriter"], "v3");
+        assert_eq!(after["origin"]["actAs"], "v2");
+        assert_eq!(after["metadata"]["tags"], before["metadata"]["tags"], "not shown by this kind, and kept");
+        assert_eq!(after["object"]["spec"]["$bag"]["spec.unheardOf"], 1);
+        assert_eq!(after["object"]["spec"]["$bag"]["spec.coupon"], coupon);
+    }
+}
