@@ -12,8 +12,8 @@ const HELP: &str = "\
 The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
-                                   a kind, random kinds with more than a million writes, and a short run of every
-                                   fuzz target
+                                   a kind, random kinds with more than a million writes, processes that are killed
+                                   500 times, and a short run of every fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -28,7 +28,8 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => test(),
         ["test", "--full"] => {
-            test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| fuzz(None, "20"))
+            let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| kills());
+            counted.and_then(|()| fuzz(None, "20"))
         }
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
@@ -86,6 +87,12 @@ fn random_kinds() -> Result<(), String> {
     let mut command = Command::new(cargo_program());
     command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
     run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
+}
+
+/// Processes and servers that are killed while they write, ten times as often.
+fn kills() -> Result<(), String> {
+    let arguments = ["test", "--package", "wheelwright-store", "--test", "processes"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

@@ -7,7 +7,7 @@ use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
 use wheelwright_findings::{Finding, Place, Sources, rules};
 use wheelwright_schema::{Problem, closest_of};
 
-use crate::{Input, OnDisk, PolicySet, Source, Unreadable, load, table::FileTable};
+use crate::{Adopt, External, Input, OnDisk, PolicySet, Source, Unreadable, load, table::FileTable};
 
 /// The kinds of a catalog, and the files that declare them.
 ///
@@ -33,6 +33,12 @@ pub struct Kind {
     pub arm: Option<Box<str>>,
     /// The policies of the catalog and of the kind, those for lenses and the others.
     pub policies: PolicySet,
+    /// What programs must know that write its records from now on.
+    pub oldest_writer: Option<VersionName>,
+    /// Its documents that were in the store before us.
+    pub adopt: Adopt,
+    /// Systems that own some of its fields.
+    pub external: Vec<External>,
     /// Where its name was declared.
     pub span: Span,
     /// Where a catalog names it, or its file; the same as `span` if none does.

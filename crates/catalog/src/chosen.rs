@@ -76,7 +76,8 @@ fn unnamed(
 ) -> Vec<Definition> {
     let span = files.first().map_or(entry.span, |file| file.span);
     let says_more = entry.changes.is_some() || entry.hub.is_some() || entry.order.is_some() || entry.arm.is_some();
-    let is_about_one = says_more || !entry.successors.is_empty() || !entry.was.is_empty();
+    let says_of_stored = entry.oldest_writer.is_some() || entry.adopt.is_some() || !entry.external.is_empty();
+    let is_about_one = says_more || says_of_stored || !entry.successors.is_empty() || !entry.was.is_empty();
     if candidates.len() > 1 && is_about_one {
         let mend = format!("add kind: with one of {}", few(names(&candidates)));
         let message = match files.len() {

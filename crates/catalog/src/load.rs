@@ -13,7 +13,7 @@ use wheelwright_findings::{Finding, Rule, rules};
 use wheelwright_schema::{Definition, Problem, Root};
 
 use crate::{
-    Catalog, Input, Kind, Origin, PolicySet, Source, Unreadable,
+    Adopt, Catalog, Input, Kind, Origin, PolicySet, Source, Unreadable,
     bare::{self, Bare},
     chosen::{chosen, former_names},
     declared::{self, Declared},
@@ -186,10 +186,15 @@ impl<'s> Loader<'s> {
             (None, Schemas::Documents { .. }) => span,
         };
         kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone());
+        kind.oldest_writer = entry.oldest_writer.as_ref().map(|version| version.item.clone());
+        kind.adopt = entry.adopt.clone().unwrap_or_default();
+        kind.external.clone_from(&entry.external);
         let is_chained = |name: &VersionName| entry.successors.iter().any(|(gone, _)| gone.item == *name);
         let successors = entry.successors.iter().map(|(_, next)| next).filter(|next| !is_chained(&next.item));
         let order = entry.order.iter().flat_map(|order| &order.item);
         kind.mentioned.extend(order.chain(entry.policies.versions()).chain(successors).cloned());
+        let stored = kind.adopt.version.iter().chain(kind.external.iter().map(|external| &external.version));
+        kind.mentioned.extend(stored.chain(&entry.oldest_writer).cloned());
         verify::verify_entry(&mut self.catalog, &kind, entry);
         self.catalog.kinds.push(kind);
     }
@@ -198,7 +203,18 @@ impl<'s> Loader<'s> {
     pub(crate) fn kind(&self, declaration: Declaration, folder: &Path, policies: PolicySet, span: Span) -> Kind {
         let steps = declaration.steps.iter();
         let mentioned = steps.flat_map(|step| step.from.iter().chain([&step.version])).cloned().collect();
-        Kind { declaration, folder: folder.to_owned(), arm: None, policies, span, named: span, mentioned }
+        Kind {
+            declaration,
+            folder: folder.to_owned(),
+            arm: None,
+            policies,
+            oldest_writer: None,
+            adopt: Adopt::default(),
+            external: Vec::new(),
+            span,
+            named: span,
+            mentioned,
+        }
     }
 
     /// Every definition in a file that a catalog names.

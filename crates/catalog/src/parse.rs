@@ -5,7 +5,10 @@ use wheelwright_evolve::{Located, Reader, VersionName};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
-use crate::policy::{self, PolicySet};
+use crate::{
+    policy::{self, PolicySet},
+    stored::{self, Adopt, External},
+};
 
 /// What a catalog file says, before any of the files that it names is read.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +44,12 @@ pub struct KindEntry {
     pub successors: Vec<(Located<VersionName>, Located<VersionName>)>,
     /// `policies`.
     pub policies: PolicySet,
+    /// `oldestWriter`: what programs must know that write records from now on.
+    pub oldest_writer: Option<Located<VersionName>>,
+    /// `adopt`: documents that were in the store before us.
+    pub adopt: Option<Adopt>,
+    /// `external`: systems that own fields.
+    pub external: Vec<External>,
 }
 
 /// Where the schemas of a kind are.
@@ -79,8 +88,22 @@ pub struct FormerName {
     pub span: Span,
 }
 
-const KEYS: &[&str] =
-    &["crd", "openapi", "definition", "kind", "was", "arm", "changes", "hub", "order", "successors", "policies"];
+const KEYS: &[&str] = &[
+    "crd",
+    "openapi",
+    "definition",
+    "kind",
+    "was",
+    "arm",
+    "changes",
+    "hub",
+    "order",
+    "successors",
+    "policies",
+    "oldestWriter",
+    "adopt",
+    "external",
+];
 
 /// Reads a catalog file. What is wrong is reported and left out; the rest is read all the same.
 pub fn parse_catalog(file: &Spanned<'_>) -> (CatalogFile, Vec<Problem>) {
@@ -127,6 +150,9 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         order: None,
         successors: Vec::new(),
         policies: PolicySet::default(),
+        oldest_writer: None,
+        adopt: None,
+        external: Vec::new(),
     };
     for entry in entries {
         let path = &Path::Child(path, entry.key);
@@ -143,6 +169,9 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
             "order" => kind.order = order(reader, value, path),
             "successors" => kind.successors = successors(reader, value, path),
             "policies" => kind.policies = policy::read(reader, value, path, true),
+            "oldestWriter" => kind.oldest_writer = reader.version(value, path),
+            "adopt" => kind.adopt = stored::adopt(reader, value, path),
+            "external" => kind.external = stored::external(reader, value, path),
             _ => reader.unknown_key(entry, path, KEYS),
         }
     }

@@ -7,7 +7,7 @@ use wheelwright_evolve::{KindName, Located, Structure, VersionName, quoted, unkn
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
-use crate::{Catalog, Kind, catalog::few, parse::KindEntry};
+use crate::{Catalog, Kind, catalog::few, parse::KindEntry, stored};
 
 /// Kinds and versions are there once each; of those that are there twice, the first is kept.
 pub(crate) fn verify(catalog: &mut Catalog) {
@@ -78,6 +78,7 @@ pub(crate) fn verify_entry(catalog: &mut Catalog, kind: &Kind, entry: &KindEntry
             kind.declaration.versions.iter().map(|version| Structure::of(&version.schema, version.root)).collect();
         let fields = entry.policies.null.fields.iter();
         problems.extend(fields.filter_map(|(at, _)| unknown_policy_field(at, structures.iter())));
+        problems.extend(stored::problems(kind));
         problems.extend(entry.order.iter().flat_map(|order| order_problems(kind, order)));
     }
     problems.extend(successor_problems(&entry.successors));

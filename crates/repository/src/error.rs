@@ -7,7 +7,7 @@ use wheelwright_evolve::{PutError, VersionName};
 use wheelwright_schema::{AdmitError, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
-use crate::{Name, OpenError, SweepError, open::ViewError};
+use crate::{Name, OpenError, SourceError, SweepError, open::ViewError};
 
 /// What the repository could not do.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub enum RepositoryError {
     Record(Name, OpenError),
     /// The write is refused.
     Write(WriteError),
+    /// Another system owns fields of the document, and cannot tell them.
+    Source(SourceError),
     /// A sweep cannot go on.
     Sweep(SweepError),
 }
@@ -58,6 +60,8 @@ pub enum WriteError {
         /// The version that it must know.
         oldest_writer: VersionName,
     },
+    /// Another system owns fields of the document, and cannot tell them.
+    Source(SourceError),
 }
 
 /// A field that is not as it must be.
@@ -112,6 +116,7 @@ impl RepositoryError {
         move |error| match error {
             ViewError::Open(error) => Self::Record(name.clone(), error),
             ViewError::UnknownVersion(version) => Self::UnknownVersion(version),
+            ViewError::Source(error) => Self::Source(error),
         }
     }
 
@@ -119,6 +124,7 @@ impl RepositoryError {
         move |error| match error {
             WriteError::Open(error) => Self::Record(name.clone(), error),
             WriteError::UnknownVersion(version) => Self::UnknownVersion(version),
+            WriteError::Source(error) => Self::Source(error),
             error => Self::Write(error),
         }
     }
@@ -127,6 +133,12 @@ impl RepositoryError {
 impl From<StoreError> for RepositoryError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<SourceError> for RepositoryError {
+    fn from(error: SourceError) -> Self {
+        Self::Source(error)
     }
 }
 
@@ -145,6 +157,7 @@ impl fmt::Display for RepositoryError {
             Self::Name(error) => error.fmt(f),
             Self::Record(name, error) => write!(f, "{name}: {error}"),
             Self::Write(error) => error.fmt(f),
+            Self::Source(error) => error.fmt(f),
             Self::Sweep(error) => error.fmt(f),
         }
     }
@@ -154,6 +167,7 @@ impl Error for RepositoryError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Store(error) => error.source(),
+            Self::Source(error) => error.source(),
             _ => None,
         }
     }
@@ -175,6 +189,7 @@ impl fmt::Display for WriteError {
                 f.write_str(&texts.join("; "))
             }
             Self::Open(error) => error.fmt(f),
+            Self::Source(error) => error.fmt(f),
             Self::TooOld { oldest_writer } => write!(
                 f,
                 "only programs that know version {oldest_writer} may write the record, and this one's catalog does not; \

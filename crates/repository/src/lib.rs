@@ -13,6 +13,7 @@
 mod access;
 mod dress;
 mod error;
+mod external;
 mod keep;
 mod name;
 mod nulls;
@@ -25,6 +26,7 @@ mod watch;
 mod write;
 
 pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
+pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, SourceError, SourceProblem};
 pub use name::Name;
 pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Envelope, Metadata, RecordError};

@@ -7,7 +7,8 @@ use wheelwright_evolve::{Lenses, NoActingVersion, Origin, Part, PutError, Versio
 use wheelwright_store::Revision;
 
 use crate::{
-    Metadata, Name, RecordError, ServedKind,
+    Divergence, Metadata, Name, RecordError, ServedKind, SourceError,
+    external::Answers,
     record::{Envelope, Record},
 };
 
@@ -38,6 +39,8 @@ pub struct Document {
     pub metadata: Metadata,
     /// The document, as JSON.
     pub json: Vec<u8>,
+    /// Fields that another system owns and has otherwise than the store; the document has them as that system does.
+    pub divergence: Vec<Divergence>,
 }
 
 /// A record that was opened.
@@ -159,21 +162,23 @@ impl ServedKind {
         structure.child(structure.root(), field).is_some()
     }
 
-    /// What is under a key, as a version shows it.
+    /// What is under a key, as a version shows it with what other systems answered for it.
     pub(crate) fn document(
         &self,
         bytes: &[u8],
         name: &Name,
         revision: Revision,
         view: View<'_>,
+        answers: &Answers,
     ) -> Result<Document, ViewError> {
         let arena = Arena::for_input(bytes.len());
         let opened = self.open(bytes, &arena)?;
+        let (opened, divergence) = self.merged(opened, answers, name, &arena).map_err(ViewError::Source)?;
         let version = self.version_for(view, &opened.envelope.origin)?;
         let json = encode(self.show(&opened, version, (name, &revision), &arena));
         let Envelope { origin, metadata, .. } = opened.envelope;
         let (name, version) = (name.clone(), self.version_name(version).clone());
-        Ok(Document { name, revision, version, origin, metadata, json })
+        Ok(Document { name, revision, version, origin, metadata, json, divergence })
     }
 }
 
@@ -182,6 +187,7 @@ impl ServedKind {
 pub(crate) enum ViewError {
     Open(OpenError),
     UnknownVersion(VersionName),
+    Source(SourceError),
 }
 
 impl From<OpenError> for ViewError {

@@ -8,8 +8,9 @@ use wheelwright_evolve::Origin;
 use wheelwright_store::{Cursor, Key, Page, PageRequest, Prefix, Revision, Store, Stored};
 
 use crate::{
-    Body, Document, Name, Notes, RepositoryError, ServedKind, View, Write,
+    Body, Document, ExternalSource, Name, Notes, RepositoryError, ServedKind, SourceCounts, SourceError, View, Write,
     error::WriteError,
+    external::{Answers, Sources},
     record::Metadata,
     watch::DocumentWatch,
     write::{Sealed, Stamp},
@@ -21,6 +22,7 @@ pub struct Repository {
     kinds: Arc<[Arc<ServedKind>]>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    sources: Sources,
 }
 
 /// The documents of one kind.
@@ -73,13 +75,32 @@ impl Repository {
     /// Kinds in a store.
     pub fn new(store: Arc<dyn Store>, kinds: impl IntoIterator<Item = ServedKind>) -> Self {
         let kinds = kinds.into_iter().map(Arc::new).collect();
-        Self { kinds, store, clock: Arc::new(now) }
+        Self { kinds, store, clock: Arc::new(now), sources: Sources::default() }
     }
 
     /// The same, with another clock.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self { clock: Arc::new(clock), ..self }
+    }
+
+    /// The same, with the systems that own fields of its kinds, by the names that the catalog gives them. Without them,
+    /// such documents can be swept but not read.
+    ///
+    /// # Errors
+    /// One that the catalog names is missing, or the catalog does not name one.
+    pub fn with_sources<'n>(
+        self,
+        sources: impl IntoIterator<Item = (&'n str, Arc<dyn ExternalSource>)>,
+    ) -> Result<Self, SourceError> {
+        let sources = Sources::new(sources.into_iter().map(|(name, source)| (name.into(), source)));
+        sources.check(self.kinds.iter().map(|kind| &**kind))?;
+        Ok(Self { sources, ..self })
+    }
+
+    /// What happened with each external source so far.
+    pub fn source_counts(&self) -> impl Iterator<Item = (&str, SourceCounts)> {
+        self.sources.counts()
     }
 
     /// The documents of a kind, by a name that people call it by: with or without its group, also one that it had.
@@ -120,17 +141,18 @@ impl Collection {
     /// A document; none if there is none.
     ///
     /// # Errors
-    /// The store fails, the record cannot be opened, or there is no such version.
+    /// The store or an external source fails, the record cannot be opened, or there is no such version.
     pub async fn get(&self, name: &Name, view: View<'_>) -> Result<Option<Document>, RepositoryError> {
         let key = self.kind.key(name)?;
         let Some(stored) = self.store().get(&key).await? else { return Ok(None) };
-        self.shown(name, stored, view).map(Some)
+        let answers = self.answers(name).await?;
+        self.shown(name, stored, view, &answers).map(Some)
     }
 
     /// The documents whose names begin with some segments, page by page; all of them for none.
     ///
     /// # Errors
-    /// The store fails, or there is no such version.
+    /// The store or an external source fails, or there is no such version.
     pub async fn list(
         &self,
         scope: Option<&Name>,
@@ -140,7 +162,10 @@ impl Collection {
         let prefix = self.prefix(scope)?;
         let Page { items, next, cursor } = self.store().list(&prefix, page).await?;
         let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
-        let items = named.map(|(name, stored)| self.shown(&name, stored, view)).collect();
+        let (names, stored): (Vec<Name>, Vec<Stored>) = named.unzip();
+        let answers = self.repository.sources.ask(&self.kind, &names).await?;
+        let documents = names.iter().zip(stored).zip(&answers);
+        let items = documents.map(|((name, stored), answers)| self.shown(name, stored, view, answers)).collect();
         Ok(Listed { items, next, cursor })
     }
 
@@ -151,9 +176,10 @@ impl Collection {
     /// write is refused.
     pub async fn create(&self, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
         let key = self.kind.key(name)?;
+        let answers = self.answers(name).await?;
         let sealed = self.kind.create(&write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
         let revision = self.store().create(&key, sealed.bytes.clone()).await?;
-        self.written(name, sealed, revision, &write)
+        self.written(name, sealed, revision, &write, &answers)
     }
 
     /// Writes a document, whole or patched, in the place of the one with a revision.
@@ -205,10 +231,11 @@ impl Collection {
     ) -> Result<Document, RepositoryError> {
         let key = self.kind.key(name)?;
         let stored = self.expected(&key, expected).await?;
+        let answers = self.answers(name).await?;
         let sealed = self.kind.rekept(&stored.value, change, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
-        self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub)
+        self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub, &answers)
     }
 
     /// Removes a document with a revision. One with finalizers is marked, and is gone once they are.
@@ -264,9 +291,30 @@ impl Collection {
         }
     }
 
-    pub(crate) fn shown(&self, name: &Name, stored: Stored, view: View<'_>) -> Result<Document, RepositoryError> {
+    /// What other systems have of a document.
+    pub(crate) async fn answers(&self, name: &Name) -> Result<Answers, RepositoryError> {
+        if self.kind.external.is_empty() {
+            return Ok(Answers::new());
+        }
+        let asked = self.repository.sources.ask(&self.kind, std::slice::from_ref(name)).await?;
+        Ok(asked.into_iter().next().unwrap_or_default())
+    }
+
+    pub(crate) fn shown(
+        &self,
+        name: &Name,
+        stored: Stored,
+        view: View<'_>,
+        answers: &Answers,
+    ) -> Result<Document, RepositoryError> {
         let Stored { revision, value } = stored;
-        self.kind.document(&value, name, revision, view).map_err(RepositoryError::view(name))
+        let shown = self.kind.document(&value, name, revision, view, answers).map_err(RepositoryError::view(name));
+        match &shown {
+            Ok(document) => self.repository.sources.count(&document.divergence),
+            Err(RepositoryError::Source(error)) => self.repository.sources.count_failed(error),
+            Err(_) => {}
+        }
+        shown
     }
 
     /// What is under a key, if it has a revision.
@@ -286,15 +334,17 @@ impl Collection {
         write: Write<'_>,
     ) -> Result<Written, RepositoryError> {
         let called = (name, &stored.revision);
-        let sealed = self.kind.update(&stored.value, called, &write, &self.repository.stamp());
+        let answers = self.answers(name).await?;
+        let sealed = self.kind.update(&stored.value, called, &write, &answers, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         if sealed.is_same {
             let (notes, revision) = (sealed.notes, stored.revision.clone());
-            let document = self.shown(name, Stored { revision, ..stored }, View::Version(write.version))?;
+            let stored = Stored { revision, ..stored };
+            let document = self.shown(name, stored, View::Version(write.version), &answers)?;
             return Ok(Written { document, notes, is_changed: false });
         }
         let revision = self.store_sealed(key, &stored.revision, &sealed).await?;
-        self.written(name, sealed, revision, &write)
+        self.written(name, sealed, revision, &write, &answers)
     }
 
     /// Stores a record in the place of another, or removes it if it is to go.
@@ -315,9 +365,10 @@ impl Collection {
         sealed: Sealed,
         revision: Revision,
         write: &Write<'_>,
+        answers: &Answers,
     ) -> Result<Written, RepositoryError> {
         let stored = Stored { revision, value: sealed.bytes };
-        let document = self.shown(name, stored, View::Version(write.version))?;
+        let document = self.shown(name, stored, View::Version(write.version), answers)?;
         Ok(Written { document, notes: sealed.notes, is_changed: true })
     }
 }

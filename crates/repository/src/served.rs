@@ -6,7 +6,7 @@ use wheelwright_catalog as catalog;
 use wheelwright_evolve::{Declaration, Fingerprint, Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros};
 use wheelwright_store::{BadKey, Key, Prefix};
 
-use crate::{Name, access::Access, dress::Dress, nulls::NullPolicies};
+use crate::{Name, access::Access, dress::Dress, external::OwnedFields, nulls::NullPolicies};
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.
 #[derive(Debug)]
@@ -21,6 +21,10 @@ pub struct ServedKind {
     /// The version of documents that were in the store before us and do not say it.
     pub(crate) adopted_version: Option<VersionName>,
     pub(crate) oldest_writer: Option<VersionName>,
+    /// The fields that other systems own.
+    pub(crate) external: Vec<OwnedFields>,
+    /// The names of these fields, by version, where it has them as they are.
+    pub(crate) owned_names: Vec<Vec<Vec<Box<str>>>>,
     prefix: Prefix,
     /// Of all that is declared.
     declared: Fingerprint,
@@ -32,7 +36,7 @@ impl ServedKind {
     /// A kind of a catalog, compiled.
     ///
     /// # Errors
-    /// Its name cannot be the beginning of a key.
+    /// Its name, or the prefix that the catalog gives it, cannot be the beginning of a key.
     pub fn new(kind: Kind, declared: &catalog::Kind) -> Result<Self, BadKey> {
         let declaration = &declared.declaration;
         let dress = match (kind.is_resource(), &declared.arm) {
@@ -44,15 +48,28 @@ impl ServedKind {
             let declared = declaration.version(version.name.as_str())?;
             Some(Access::of(&declared.schema))
         });
+        let prefix = match &declared.adopt.prefix {
+            Some(prefix) => Prefix::new(&prefix.item)?,
+            None => prefix_of(&kind)?,
+        };
+        let history = kind.history();
+        let external: Vec<OwnedFields> =
+            declared.external.iter().filter_map(|external| OwnedFields::of(external, history)).collect();
+        let owned_names = history.indexes().map(|version| {
+            let names = external.iter().flat_map(|owned| owned.in_version(version, history));
+            names.collect()
+        });
         Ok(Self {
             zeros: Zeros::new(declaration, kind.history()),
             nulls: NullPolicies::of(&declared.policies.null, kind.history()),
             access: access.collect(),
             dress,
             successors: declaration.successors.clone(),
-            adopted_version: None,
-            oldest_writer: None,
-            prefix: prefix_of(&kind)?,
+            adopted_version: declared.adopt.version.as_ref().map(|version| version.item.clone()),
+            oldest_writer: declared.oldest_writer.clone(),
+            owned_names: owned_names.collect(),
+            external,
+            prefix,
             declared: fingerprint_of(&kind, declaration),
             other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
             kind,

@@ -1,6 +1,6 @@
 //! What happens to documents.
 
-use wheelwright_store::{Change, Cursor, Stored, Watch};
+use wheelwright_store::{Change, Cursor, Event, Stored, Watch};
 
 use crate::{Collection, Document, RepositoryError, View};
 
@@ -9,6 +9,8 @@ use crate::{Collection, Document, RepositoryError, View};
 pub struct DocumentWatch {
     collection: Collection,
     watch: Box<dyn Watch>,
+    /// A change that is not told yet, and the position before it: other systems are asked for their fields.
+    pending: Option<(Event, Cursor)>,
 }
 
 /// A change of a document.
@@ -36,30 +38,50 @@ pub enum DocumentChange {
 
 impl DocumentWatch {
     pub(crate) fn new(collection: Collection, watch: Box<dyn Watch>) -> Self {
-        Self { collection, watch }
+        Self { collection, watch, pending: None }
     }
 
-    /// The next change, shown as a version. May be dropped before it is done without losing one.
+    /// The next change, shown as a version. May be dropped before it is done without losing one. What was removed is told
+    /// as it was last stored, without asking other systems for it.
     ///
     /// # Errors
-    /// The store fails. A new watch from [`cursor`](Self::cursor) goes on.
+    /// The store fails: a new watch from [`cursor`](Self::cursor) goes on. Or an external source does: the next call tries
+    /// the same change again.
     pub async fn next(&mut self, view: View<'_>) -> Result<DocumentEvent, RepositoryError> {
         loop {
-            let event = self.watch.next().await?;
+            let event = match &self.pending {
+                Some((event, _)) => event,
+                None => {
+                    let before = self.watch.cursor();
+                    let event = self.watch.next().await?;
+                    &self.pending.insert((event, before)).0
+                }
+            };
             // What is under no name of the kind is not the kind's.
-            let Some(name) = self.collection.kind().name(&event.key) else { continue };
+            let Some(name) = self.collection.kind().name(&event.key) else {
+                self.pending = None;
+                continue;
+            };
+            let answers = match event.change {
+                Change::Deleted(_) => Vec::new(),
+                Change::Created(_) | Change::Replaced(_) => self.collection.answers(&name).await?,
+            };
+            let Some((event, _)) = self.pending.take() else { continue };
             let (change, value) = match event.change {
                 Change::Created(value) => (DocumentChange::Created, value),
                 Change::Replaced(value) => (DocumentChange::Changed, value),
                 Change::Deleted(value) => (DocumentChange::Deleted, value),
             };
-            let document = self.collection.shown(&name, Stored { revision: event.revision, value }, view);
+            let document = self.collection.shown(&name, Stored { revision: event.revision, value }, view, &answers);
             return Ok(DocumentEvent { change, document, cursor: event.cursor });
         }
     }
 
     /// The position after what was told so far.
     pub fn cursor(&self) -> Cursor {
-        self.watch.cursor()
+        match &self.pending {
+            Some((_, before)) => before.clone(),
+            None => self.watch.cursor(),
+        }
     }
 }

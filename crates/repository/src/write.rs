@@ -11,6 +11,7 @@ use crate::{
     Metadata, Name, ServedKind,
     dress::{TAGS, Taken, with},
     error::{FieldError, FieldProblem, WriteError},
+    external::{Answers, field_path},
     nulls::Cleared,
     open::Opened,
     record::Envelope,
@@ -142,6 +143,7 @@ impl ServedKind {
         let Body::Document(json) = write.body else { return Err(WriteError::NothingToPatch) };
         let document = decode(json, &arena).map_err(WriteError::Decode)?;
         let (stored, taken, notes) = self.stored(write, version, document, None, &[], &arena)?;
+        let stored = self.kept(stored, (None, None), write.writer, &arena);
         let name = self.version_name(version).clone();
         let mut metadata = Metadata {
             uid: Some(stamp.uid.clone()),
@@ -167,16 +169,24 @@ impl ServedKind {
         old: &[u8],
         called: (&Name, &Revision),
         write: &Write<'_>,
+        answers: &Answers,
         stamp: &Stamp,
     ) -> Result<Sealed, WriteError> {
         let version = self.writable(write.version)?;
         let arena = Arena::for_input(old.len());
         let opened = self.open_to_write(old, &arena)?;
         let stored = self.at_hub(&opened, &arena);
-        let shown = self.kind.get(version, stored, &arena);
+        let (opened, _) = self.merged(opened, answers, called.0, &arena).map_err(WriteError::Source)?;
+        let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
+        let shown = self.kind.get(version, merged, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
-        let before = Before { name: called.0, stored, shown };
+        let before = Before { name: called.0, stored: merged, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
+        let written = match self.external.is_empty() {
+            true => written,
+            false if written == merged => stored,
+            false => self.kept(written, (Some(stored), Some(merged)), write.writer, &arena),
+        };
 
         let mut envelope = opened.envelope.clone();
         take(&mut envelope.metadata, taken, write.part);
@@ -295,7 +305,13 @@ impl ServedKind {
             }
             None => document,
         };
-        let access = self.access[version.position()].as_ref().filter(|_| write.writer == Writer::Customer);
+        let is_customer = write.writer == Writer::Customer;
+        let pass_over = |document| match is_customer {
+            true => self.passed_over(version, document, shown, arena),
+            false => document,
+        };
+        let document = pass_over(document);
+        let access = self.access[version.position()].as_ref().filter(|_| is_customer);
         let sent = match access {
             Some(access) => {
                 let (document, refused) = access.enforce(document, shown, arena);
@@ -312,7 +328,7 @@ impl ServedKind {
             WriteError::fields(unknown.collect())?;
         }
         // What only the service writes gets no defaults either.
-        let normal = access.map_or(normal, |access| access.enforce(normal, shown, arena).0);
+        let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, arena).0));
         let normal = self.dress.undress(normal, arena).0;
         let normal = self.cleared(normal, cleared, arena)?;
         self.validate(version, normal, shown, arena)?;
@@ -354,7 +370,7 @@ impl ServedKind {
         Ok(cleared.iter().fold(document, |document, field| with_field(document, &field.names, None, arena)))
     }
 
-    /// Validates a document at its version; what was wrong before does not count.
+    /// Validates a document at its version; what was wrong before does not count, nor what another system has yet to say.
     fn validate<'a>(
         &'a self,
         version: VersionIndex,
@@ -368,7 +384,7 @@ impl ServedKind {
             Some(shown) => program.validate_update(document, shown, arena).errors,
         };
         let is_about_absence = |kind| kind == ErrorType::Required;
-        let was_missing: Vec<FieldPath> = match shown {
+        let mut may_miss: Vec<FieldPath> = match shown {
             Some(shown) if errors.iter().any(|error| is_about_absence(error.kind())) => {
                 let old = program.run(shown, arena, Stages::VALIDATE.without_rules()).map_err(WriteError::Admit)?;
                 let missing = old.errors.iter().filter(|error| is_about_absence(error.kind()));
@@ -376,8 +392,9 @@ impl ServedKind {
             }
             _ => Vec::new(),
         };
+        may_miss.extend(self.owned_names[version.position()].iter().map(|names| field_path(names)));
         let is_forgiven = |error: &wheelwright_schema::ValidationError| {
-            is_about_absence(error.kind()) && was_missing.contains(error.path())
+            is_about_absence(error.kind()) && may_miss.contains(error.path())
         };
         let errors = errors.into_iter().filter(|error| !is_forgiven(error));
         WriteError::fields(

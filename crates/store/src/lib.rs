@@ -37,3 +37,7 @@ pub use postgres::{Postgres, PostgresOptions};
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Revision};
+
+#[cfg(all(doctest, feature = "conformance"))]
+#[doc = include_str!("../../../docs/drivers.md")]
+struct Drivers;

@@ -46,6 +46,11 @@ mod words;
 #[doc = include_str!("../../../docs/hooks.md")]
 pub struct Hooks;
 
+/// The programs in docs/repository.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/repository.md")]
+pub struct RepositoryPage;
+
 pub use console::Console;
 pub use eval::eval_line;
 pub use exit::Exit;

@@ -11,16 +11,19 @@ use std::{
     time::SystemTime,
 };
 
-use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, Test};
+use arguments::{
+    Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, Migrate, MigrateRun, Place, StoreCommand, Test,
+};
 use clap::{CommandFactory, Parser};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, OnDisk, files},
     command::{
         self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
-        LockOptions, TestOptions, ValidateOptions, Versions, Way,
+        LockOptions, MigrateOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
+    repository::{Repository, SweepOptions},
     schema::Root,
 };
 
@@ -165,6 +168,14 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             let options = DiffOptions { kind, format: result_format(format) };
             command::diff(&a, &b, &catalog, &options, console)
         }
+        Command::Migrate(arguments) => migrate(arguments, console),
+        Command::Retire(arguments::Retire { version, stored }) => {
+            let format = result_format(stored.format);
+            in_store(&stored.place, Missing::Refuse, console, async |repository, console| {
+                command::retire(&version, stored.kind.as_deref(), &repository, format, console).await
+            })
+        }
+        Command::Store(arguments) => store(arguments, console),
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
@@ -184,11 +195,15 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         }
         Command::Convert(arguments) => files::or_standard_input(arguments.documents.clone()),
         Command::Schema(arguments::Schema::Eval { files }) => files.clone(),
+        Command::Store(StoreCommand::Put { documents, .. }) => files::or_standard_input(documents.clone()),
         Command::Init(_)
         | Command::Test(_)
         | Command::Laws(_)
         | Command::Lock(_)
         | Command::Diff(_)
+        | Command::Migrate(_)
+        | Command::Retire(_)
+        | Command::Store(_)
         | Command::Explain { .. }
         | Command::Completions { .. } => Vec::new(),
     }
@@ -289,6 +304,92 @@ fn test(arguments: Test, console: &mut Console<'_>) -> io::Result<Exit> {
         }
         Err(exit) => Ok(exit),
     }
+}
+
+fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
+    let mut sweep = SweepOptions::default();
+    let (what, stored) = match arguments {
+        Migrate::Plan(stored) => (command::Migrate::Plan, stored),
+        Migrate::Status(stored) => (command::Migrate::Status, stored),
+        Migrate::Verify(stored) => (command::Migrate::Verify, stored),
+        Migrate::Run(MigrateRun { stored, rate, concurrency, dry_run }) => {
+            sweep = SweepOptions { rate, concurrency: concurrency.get() as usize };
+            (if dry_run { command::Migrate::Plan } else { command::Migrate::Run }, stored)
+        }
+    };
+    let options = MigrateOptions { kind: stored.kind, sweep, format: result_format(stored.format) };
+    in_store(&stored.place, Missing::Refuse, console, async |repository, console| {
+        command::migrate(what, &repository, &options, console).await
+    })
+}
+
+fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit> {
+    match arguments {
+        StoreCommand::Put { documents, place, kind, from, name } => {
+            let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
+                Ok(kinds) => kinds,
+                Err(exit) => return Ok(exit),
+            };
+            let options = StoreOptions { kind, from, name };
+            let documents = command::documents_to_store(files::files(documents, None), &kinds, &options, console)?;
+            let Some(documents) = documents else { return Ok(Exit::Usage) };
+            in_store(&place, Missing::Create, console, async |repository, console| {
+                command::store_put(&documents, &repository, console).await
+            })
+        }
+        StoreCommand::Get { name, place, kind, version } => {
+            in_store(&place, Missing::Refuse, console, async |repository, console| {
+                command::store_get(&name, kind.as_deref(), version.as_deref(), &repository, console).await
+            })
+        }
+        StoreCommand::List { place, kind } => {
+            in_store(&place, Missing::Refuse, console, async |repository, console| {
+                command::store_list(kind.as_deref(), &repository, console).await
+            })
+        }
+    }
+}
+
+/// What to do if there is no store yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Create,
+    Refuse,
+}
+
+/// Does something with the kinds of a catalog in a store.
+fn in_store(
+    place: &Place,
+    missing: Missing,
+    console: &mut Console<'_>,
+    act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
+) -> io::Result<Exit> {
+    let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
+        Ok(kinds) => kinds,
+        Err(exit) => return Ok(exit),
+    };
+    let kinds = match kinds.into_served() {
+        Ok(kinds) => kinds,
+        Err(error) => {
+            writeln!(console.conversation, "error: the name of a kind cannot be part of a key: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let file = place.store.strip_prefix("sqlite:").map(Path::new);
+    if let Some(file) = file.filter(|file| missing == Missing::Refuse && !file.exists()) {
+        writeln!(console.conversation, "error: there is no store {}", files::display(file))?;
+        return Ok(Exit::Usage);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        match wheelwright::store::open(&place.store).await {
+            Ok(store) => act(Repository::new(store.into(), kinds), console).await,
+            Err(error) => {
+                writeln!(console.conversation, "error: {error}")?;
+                Ok(Exit::Usage)
+            }
+        }
+    })
 }
 
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {

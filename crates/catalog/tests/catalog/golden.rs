@@ -52,6 +52,34 @@ fn mistakes_are_shown_where_they_are_made() {
     compare("mistakes.txt", &shown(&Memory::shop(files).load("wheelwright.yaml")));
 }
 
+const STORED: &str = "\
+kinds:
+  - openapi: {2024-06-10: specs/2024-06-10.json, 2025-01-01: specs/2025-01-01.json}
+    definition: Cart
+    arm: Example.Shop/carts
+    oldestWriter: 2025-01-02
+    adopt: {version: 2024-01-01, key: shop/carts}
+    external:
+      stock:
+        version: 2025-01-01
+        fields: [properties, properties.quantity, properties.colour, tags, 'properties.items[].name']
+        missing: [absent, 0]
+      prices: {fields: [properties.total]}
+      none: {version: 2030-01-01, fields: [properties.x]}
+";
+
+#[test]
+fn mistakes_in_what_is_said_of_the_store_are_shown() {
+    let catalog = Memory::shop([("wheelwright.yaml", STORED)]).load("wheelwright.yaml");
+    compare("stored.txt", &shown(&catalog));
+    let unknown = catalog.unknown_versions(|_, _| false);
+    let messages: Vec<&str> = unknown.iter().map(|finding| &*finding.message).collect();
+    assert_eq!(
+        messages,
+        ["2024-01-01", "2030-01-01", "2025-01-02"].map(|version| format!("Cart has no version \"{version}\""))
+    );
+}
+
 #[test]
 fn kinds_and_versions_that_are_there_twice_are_shown_with_both_places() {
     let other = CARTS.replace("name: v2", "name: v1");

@@ -24,7 +24,7 @@ fn shown_files(page: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn the_examples_in_the_documentation_are_right() {
-    let pages = documentation("catalog.md") + &documentation("changes.md");
+    let pages = documentation("catalog.md") + &documentation("changes.md") + &documentation("adopting.md");
     let files = shown_files(&pages);
     assert!(files.len() >= 8, "{}", files.len());
     for (name, text) in files {
@@ -36,7 +36,7 @@ fn the_examples_in_the_documentation_are_right() {
 
 #[test]
 fn the_schemas_take_what_is_right_and_refuse_what_is_wrong() {
-    let pages = documentation("catalog.md") + &documentation("changes.md");
+    let pages = documentation("catalog.md") + &documentation("changes.md") + &documentation("adopting.md");
     for (name, text) in shown_files(&pages) {
         assert_eq!(errors(name, text), [""; 0], "{text}");
     }
@@ -56,6 +56,8 @@ const ENTRIES: (&[&str], &[&str]) = (
         "{crd: a, kind: B, changes: c, hub: v1, order: [v1, v2], successors: {v0: v1}}",
         "{crd: a, order: null, successors: null, policies: null}",
         "{openapi: {v1: b}, definition: C, arm: A.B/c}",
+        "{crd: a, oldestWriter: v1, adopt: {version: v1, prefix: a/b}, external: {s: {version: v1, fields: [a.b]}}}",
+        "{crd: a, adopt: null, external: {s: {version: v1, fields: [], missing: [absent, null, '']}}}",
         "{crd: a, policies: {olderWrite: {default: reset, versions: {v1: reject}, fields: {a.b: preserve}}, null: zero}}",
     ],
     &[
@@ -76,6 +78,13 @@ const ENTRIES: (&[&str], &[&str]) = (
         "{crd: []}",
         "{crd: a, was: Person}",
         "{crd: a, was: [{group: g}]}",
+        "{crd: a, oldestWriter: 1}",
+        "{crd: a, adopt: v1}",
+        "{crd: a, adopt: {versions: v1}}",
+        "{crd: a, external: {s: {fields: [a]}}}",
+        "{crd: a, external: {s: {version: v1}}}",
+        "{crd: a, external: {s: {version: v1, fields: [a.]}}}",
+        "{crd: a, external: {s: {version: v1, fields: [a], missing: [0]}}}",
         "{openapi: {v1: {definition: A}}}",
     ],
 );

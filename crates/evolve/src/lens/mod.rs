@@ -235,6 +235,19 @@ impl Lenses {
         }
     }
 
+    /// What is stored once a document is as a version is to show it, without a client that writes it: as for
+    /// [`put`](Self::put), but what the version cannot say stays, whatever the policies.
+    pub fn replaced<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Value<'a>,
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        let mut put = Put::computing(self, version, arena, None);
+        self.put_with(&mut put, document, Some(old), Part::Whole)
+    }
+
     /// The same document, stored in the shape of another hub of the same history.
     pub fn rehub<'a>(&'a self, stored: Value<'a>, to: &'a Lenses, arena: &'a Arena) -> Value<'a> {
         let Value::Object(entries) = stored else { return stored };

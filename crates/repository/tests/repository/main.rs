@@ -1,10 +1,18 @@
 //! What clients of a repository can rely on, against a store in memory.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
+mod adoption;
+mod clusters;
 mod conflicts;
 mod damaged;
+mod external;
+mod external_failures;
 mod golden;
 mod mixed;
 mod reads_and_writes;
+mod records;
+mod rollout;
 mod rules;
 mod support;
 mod sweep;

@@ -73,7 +73,7 @@ pub(super) async fn a_watch_that_falls_behind_says_so_or_tells_all(context: Cont
         Order::PerKey => {
             let mut counts: HashMap<Key, usize> = HashMap::new();
             told.iter().for_each(|told| *counts.entry(told.key.clone()).or_default() += 1);
-            let mut is_due = |told: &&Told| counts.get_mut(&told.key).is_some_and(|left| take_one(left));
+            let mut is_due = |told: &&Told| counts.get_mut(&told.key).is_some_and(take_one);
             diary.told.iter().filter(|told| is_due(told)).cloned().collect()
         }
     };

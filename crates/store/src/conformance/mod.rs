@@ -26,7 +26,6 @@
 //! }
 //!
 //! wheelwright_store::conformance_tests!(empty);
-//! # fn main() {}
 //! ```
 //!
 //! What a store does not promise by its [`Guarantees`] is not asked of it. A property that fails panics with what was done,

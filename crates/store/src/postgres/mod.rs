@@ -30,8 +30,8 @@ use self::{
     writer::{Order, Request, Writer},
 };
 use crate::{
-    Answer, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
-    Watch,
+    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
+    StoreError, Stored, Watch,
     log::{self, Write},
 };
 
@@ -60,7 +60,7 @@ pub struct PostgresOptions {
     /// database or a pooler that cannot do that does no harm. Default: yes.
     pub hints: bool,
     /// How often watchers look for writes of which nobody told them. Default: every second.
-    pub poll: Duration,
+    pub poll_interval: Duration,
     /// The largest value. Default: 4 MiB.
     pub max_value_bytes: usize,
     /// How many connections there are for reads, at most. One more is for writes, and one to listen for hints. Default: 4.
@@ -75,7 +75,7 @@ impl Default for PostgresOptions {
             schema: "wheelwright".to_owned(),
             history: Duration::from_secs(5 * 60),
             hints: true,
-            poll: Duration::from_secs(1),
+            poll_interval: Duration::from_secs(1),
             max_value_bytes: 4 << 20,
             read_connections: 4,
             patience: Duration::from_secs(30),
@@ -165,6 +165,10 @@ impl Store for Postgres {
 
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move { read::page(&self.0.shared, prefix, &page).await })
+    }
+
+    fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move { Ok(Some(log::continuation_at(&self.now().await?, key))) })
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

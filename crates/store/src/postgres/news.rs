@@ -56,6 +56,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
     let mut is_listening = options.hints;
     loop {
         if news.head.receiver_count() == 0 {
+            listener = None;
             news.watched.notified().await;
         }
         if is_listening && listener.as_ref().is_none_or(Client::is_closed) {
@@ -69,7 +70,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
         }
         tokio::select! {
             () = news.hint.notified() => {}
-            () = sleep(options.poll.max(Duration::from_millis(1))) => {}
+            () = sleep(options.poll_interval.max(Duration::from_millis(1))) => {}
         }
     }
 }

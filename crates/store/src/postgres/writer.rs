@@ -65,10 +65,10 @@ pub(super) struct Writer {
 enum Trouble {
     /// It stood in the way of others, and was undone.
     Again(StoreError),
-    /// The connection was lost before the end of the transaction was sent.
+    /// The connection was lost before the end of the transaction was sent, which may be tried over another one.
     Lost(StoreError),
-    /// The connection was lost after that.
-    Unknown(StoreError),
+    /// The connection is of no use any more, and it is too late to try again.
+    Ended(StoreError),
     /// The server refused it, and it was undone.
     Refused(StoreError),
 }
@@ -122,20 +122,19 @@ impl Writer {
             }
             for answer in forgets {
                 let outcome = self.forget_all().await;
-                // Whoever asked may be gone.
-                let _ = answer.send(outcome.map(|()| 0));
+                drop(answer.send(outcome.map(|()| 0)));
             }
         }
     }
 
     async fn write(&mut self, batch: Vec<Request>) {
         let outcome = self.transact(&batch).await;
-        let (orders, waiting): (Vec<Order>, Vec<_>) =
-            batch.into_iter().map(|request| (request.order, request.answer)).unzip();
-        drop(orders);
+        // Whoever asked may be gone.
         match outcome {
-            Ok(answers) => waiting.into_iter().zip(answers).for_each(|(waiting, answer)| drop(waiting.send(answer))),
-            Err(error) => waiting.into_iter().for_each(|waiting| drop(waiting.send(Err(copy(&error))))),
+            Ok(answers) => {
+                batch.into_iter().zip(answers).for_each(|(request, answer)| drop(request.answer.send(answer)));
+            }
+            Err(error) => batch.into_iter().for_each(|request| drop(request.answer.send(Err(copy(&error))))),
         }
     }
 
@@ -163,7 +162,7 @@ impl Writer {
                     self.client = None;
                     is_second_connection = true;
                 }
-                Trouble::Lost(error) | Trouble::Unknown(error) => {
+                Trouble::Lost(error) | Trouble::Ended(error) => {
                     self.client = None;
                     return Err(error);
                 }
@@ -178,14 +177,14 @@ impl Writer {
     async fn attempt(&self, client: &Arc<Client>, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
         let patience = self.shared.connector.patience;
         let plan = timeout(patience, self.plan(client, batch)).await;
-        let plan = plan.map_err(|_| Trouble::Lost(failure::too_slow()))??;
+        let plan = plan.map_err(|_| Trouble::Ended(failure::too_slow()))??;
         if plan.rows.is_empty() && !plan.is_check {
             // The answers were right while the head was locked, whatever becomes of the connection.
             let _ = timeout(patience, client.batch_execute("ROLLBACK")).await;
             return Ok(plan.answers);
         }
         let done = timeout(patience, self.carry_out(client, &plan)).await;
-        done.map_err(|_| Trouble::Unknown(unknown("the database did not answer in time")))??;
+        done.map_err(|_| Trouble::Ended(unknown("the database did not answer in time")))??;
         if !plan.rows.is_empty() {
             self.tell(client, plan.head + plan.rows.len() as u64);
         }
@@ -266,9 +265,9 @@ impl Writer {
     async fn forget(&mut self, age: Option<i64>) -> Result<bool, StoreError> {
         let client = self.client().await?;
         let done = timeout(self.shared.connector.patience, self.forget_portion(&client, age)).await;
-        match done.unwrap_or_else(|_| Err(Trouble::Lost(failure::too_slow()))) {
+        match done.unwrap_or_else(|_| Err(Trouble::Ended(failure::too_slow()))) {
             Ok(is_more) => Ok(is_more),
-            Err(Trouble::Lost(error) | Trouble::Unknown(error)) => {
+            Err(Trouble::Lost(error) | Trouble::Ended(error)) => {
                 self.client = None;
                 Err(error)
             }
@@ -435,7 +434,7 @@ fn before_commit(error: Error) -> Trouble {
 
 fn at_commit(error: Error) -> Trouble {
     if failure::is_unknown(&error) {
-        return Trouble::Unknown(unknown(&failure::of_server(&error).to_string()));
+        return Trouble::Ended(unknown(&failure::of_server(&error).to_string()));
     }
     before_commit(error)
 }

@@ -121,6 +121,8 @@ impl PostgresServer {
             while processes.iter().any(|process| is_running(*process)) && began.elapsed() < PATIENCE {
                 thread::sleep(Duration::from_millis(5));
             }
+            // Nobody is left to do it, and the next server shall not be taken for this one.
+            let _ = fs::remove_file(self.process_file());
         }
         self.stop();
     }
@@ -206,7 +208,8 @@ impl PostgresServer {
     fn is_ready_before(&self, end: Instant) -> bool {
         let began = Instant::now();
         while Instant::now() < end {
-            if answers(self.port) {
+            // Another server may have taken the port first, and answer.
+            if self.says_that_it_is_ready() && answers(self.port) {
                 return true;
             }
             let has_ended = self.server_process().is_none_or(|server| !is_running(server));
@@ -219,7 +222,16 @@ impl PostgresServer {
     }
 
     fn server_process(&self) -> Option<u32> {
-        fs::read_to_string(self.data().join("postmaster.pid")).ok()?.lines().next()?.trim().parse().ok()
+        fs::read_to_string(self.process_file()).ok()?.lines().next()?.trim().parse().ok()
+    }
+
+    fn says_that_it_is_ready(&self) -> bool {
+        let text = fs::read_to_string(self.process_file()).unwrap_or_default();
+        text.lines().nth(7).is_some_and(|state| state.trim() == "ready")
+    }
+
+    fn process_file(&self) -> PathBuf {
+        self.data().join("postmaster.pid")
     }
 }
 

@@ -50,6 +50,6 @@ mod without_hints {
     use super::*;
 
     conformance_tests!(async || {
-        schema(PostgresOptions { hints: false, poll: Duration::from_millis(5), ..PostgresOptions::default() })
+        schema(PostgresOptions { hints: false, poll_interval: Duration::from_millis(5), ..PostgresOptions::default() })
     });
 }

@@ -59,7 +59,7 @@ async fn count(store: Postgres, writer: usize, is_over: Arc<AtomicBool>) -> BTre
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_server_loses_nothing_that_was_acknowledged() {
-    let rounds = std::env::var("WHEELWRIGHT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(50);
+    let rounds = std::env::var("WHEELWRIGHT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
     let mut server = PostgresServer::start().unwrap();
     let store = Postgres::connect(&server.address("kill"), PostgresOptions::default()).await.unwrap();
     let mut watch = store.watch(&Prefix::all(), &store.now().await.unwrap()).await.unwrap();

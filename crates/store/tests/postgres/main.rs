@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
-mod conformance;
 mod cuts;
 mod failures;
 mod fsyncs;
 mod kill;
 mod order;
 mod reads;
+mod server;
 mod setup;
 mod support;
 mod tls;

@@ -16,12 +16,12 @@ pub(crate) async fn store_with(schema: &str, options: PostgresOptions) -> Postgr
 
 /// Hints only: nobody asks before a test is over.
 pub(crate) fn hints_only() -> PostgresOptions {
-    PostgresOptions { poll: Duration::from_secs(600), ..PostgresOptions::default() }
+    PostgresOptions { poll_interval: Duration::from_secs(600), ..PostgresOptions::default() }
 }
 
 /// No hints.
 pub(crate) fn polls_only() -> PostgresOptions {
-    PostgresOptions { hints: false, poll: Duration::from_millis(20), ..PostgresOptions::default() }
+    PostgresOptions { hints: false, poll_interval: Duration::from_millis(20), ..PostgresOptions::default() }
 }
 
 /// The server beside the store.

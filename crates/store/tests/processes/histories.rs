@@ -138,3 +138,80 @@ pub(crate) fn assert_watched(said: Vec<Line>, log: &[Told]) {
     let (told, expected) = (told.get(place), log.get(place));
     assert_eq!(told, expected, "change {} of {}, as a watcher was told and as it is in the log", place + 1, log.len());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wheelwright_store::Memory;
+
+    /// A store that one process wrote to, and what that process said, with a last call of one's own.
+    async fn history(call: Call, outcome: Outcome) -> (Memory, Histories) {
+        let (store, key) = (Memory::new(), Key::new("kind/one").unwrap());
+        let first = store.create(&key, value(1)).await.unwrap();
+        let created = Line::Begin { id: 1, began: 1, key: key.clone(), call: Call::Create { value: 1 } };
+        let mut histories = Histories::default();
+        histories.add(vec![
+            created,
+            Line::End { id: 1, ended: 2, outcome: Outcome::Written(first) },
+            Line::Begin { id: 2, began: 3, key, call },
+            Line::End { id: 2, ended: 4, outcome },
+        ]);
+        (store, histories)
+    }
+
+    fn first() -> Revision {
+        Revision::new("1")
+    }
+
+    #[tokio::test]
+    async fn what_was_answered_and_is_there_agrees() {
+        let (store, histories) = history(Call::Get, Outcome::Found(Some((first(), 1)))).await;
+        let log = histories.check(&store, &Cursor::new("0")).await;
+        assert_eq!((log.len(), histories.acknowledged()), (1, 1));
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "was acknowledged, and is in the log")]
+    async fn a_lost_write_is_found() {
+        let replace = Call::Replace { expected: first(), value: 2 };
+        let (store, histories) = history(replace, Outcome::Written(Revision::new("2"))).await;
+        histories.check(&store, &Cursor::new("0")).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "was removed, and is so in the log")]
+    async fn a_lost_removal_is_found() {
+        let (store, histories) = history(Call::Delete { expected: first() }, Outcome::Removed).await;
+        histories.check(&store, &Cursor::new("0")).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "no order explains")]
+    async fn a_stale_read_is_found() {
+        let (store, histories) = history(Call::Get, Outcome::Found(None)).await;
+        histories.check(&store, &Cursor::new("0")).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "nobody wrote")]
+    async fn a_write_of_nobody_is_found() {
+        let (store, histories) = history(Call::Get, Outcome::Found(Some((first(), 1)))).await;
+        store.create(&Key::new("kind/two").unwrap(), value(7)).await.unwrap();
+        histories.check(&store, &Cursor::new("0")).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "half a value")]
+    async fn half_a_value_is_found() {
+        let (store, histories) = history(Call::Get, Outcome::Found(Some((first(), 1)))).await;
+        store.create(&Key::new("kind/two").unwrap(), value(7)[..9].to_vec()).await.unwrap();
+        histories.check(&store, &Cursor::new("0")).await;
+    }
+
+    #[test]
+    #[should_panic(expected = "as a watcher was told")]
+    fn a_watcher_that_missed_something_is_found() {
+        let told = |value| Told { key: Key::new("kind/one").unwrap(), revision: first(), kind: Kind::Created, value };
+        assert_watched(vec![Line::Ready, Line::Told(told(1))], &[told(1), told(2)]);
+    }
+}

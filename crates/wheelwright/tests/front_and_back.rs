@@ -1,0 +1,105 @@
+//! Two programs on one store print the same values for every record, always.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use wheelwright_store::testing::PostgresServer;
+
+/// A program that ends with its value, and what it prints.
+struct Program {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Program {
+    fn start(name: &str, store: &str) -> Self {
+        let mut child = Command::new(example(name)).args(["--store", store]).stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, lines }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An example, built if nobody did: `cargo test` builds all, and with `--test` none.
+fn example(name: &str) -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let path = own.parent().unwrap().parent().unwrap().join("examples").join(name);
+    if !path.exists() {
+        let built = Command::new(env!("CARGO")).args(["build", "--package", "wheelwright", "--example", name]).status();
+        assert!(built.unwrap().success());
+    }
+    path
+}
+
+/// What each revision of each record was printed as, and by whom.
+#[derive(Default)]
+struct Seen(BTreeMap<String, (String, Vec<String>)>);
+
+impl Seen {
+    /// Takes a line, and holds it against what was printed for the same revision before.
+    fn take(&mut self, line: &str) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [record, values @ .., program, version] = &words[..] else { panic!("{line}") };
+        let (first, by) = self.0.entry((*record).to_owned()).or_insert_with(|| (values.join(" "), Vec::new()));
+        assert_eq!(*first, values.join(" "), "{program} {version} prints {record} otherwise than {by:?}");
+        by.push(format!("{program} {version}"));
+    }
+
+    fn is_by_all(&self, record: &str) -> bool {
+        self.0.get(record).is_some_and(|(_, by)| {
+            ["front v1", "front v2", "back v2"].iter().all(|wanted| by.iter().any(|by| by == wanted))
+        })
+    }
+}
+
+fn runs(store: &str) {
+    let back = Program::start("back", store);
+    let mut front = Program::start("front", store);
+    let (mut seen, mut last) = (Seen::default(), BTreeMap::new());
+    for line in &front.lines {
+        seen.take(&line);
+        let record = line.split(' ').next().unwrap().to_owned();
+        last.insert(record.split('@').next().unwrap().to_owned(), record);
+    }
+    assert!(front.child.wait().unwrap().success());
+    assert_eq!(last.len(), 22);
+    // Every last revision was printed by everybody, as soon as the back end has seen it.
+    let until = Instant::now() + Duration::from_secs(60);
+    while !last.values().all(|record| seen.is_by_all(record)) {
+        match back.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(line) => seen.take(&line),
+            Err(RecvTimeoutError::Timeout) => panic!("the back end has not seen {last:?}"),
+            Err(RecvTimeoutError::Disconnected) => panic!("the back end has ended"),
+        }
+    }
+    let values = |record: &str| seen.0[&last[record]].0.as_str();
+    // As they were planted, with what was patched since: v1 left out false, and nobody says it is true.
+    assert_eq!(values("omitempty"), "1 5 false 1 \"Ready\"");
+    assert_eq!(values("older-release"), "1 20 true 1 \"Ready\"");
+}
+
+#[test]
+fn a_front_end_and_a_back_end_agree_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    runs(&format!("sqlite:{}", folder.path().join("databases.db").display()));
+}
+
+#[test]
+fn a_front_end_and_a_back_end_agree_on_postgresql() {
+    runs(&PostgresServer::shared().address("front_and_back"));
+}
