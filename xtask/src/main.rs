@@ -13,7 +13,8 @@ The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
                                    a kind, random kinds with more than a million writes, processes that are killed
-                                   500 times, and a short run of every fuzz target
+                                   500 times, sweeps of a hundred thousand records, and a short run of every fuzz
+                                   target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -29,7 +30,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["test", "--full"] => {
             let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| kills());
-            counted.and_then(|()| fuzz(None, "20"))
+            counted.and_then(|()| sweeps()).and_then(|()| fuzz(None, "20"))
         }
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
@@ -87,6 +88,13 @@ fn random_kinds() -> Result<(), String> {
     let mut command = Command::new(cargo_program());
     command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
     run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
+}
+
+/// Sweeps of a hundred thousand records in each store, by processes that are killed.
+fn sweeps() -> Result<(), String> {
+    let arguments =
+        ["test", "--release", "--package", "wheelwright-repository", "--test", "sweeps", "--", "--nocapture"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_SWEEP_RECORDS", "100000").current_dir(root()))
 }
 
 /// Processes and servers that are killed while they write, ten times as often.

@@ -129,6 +129,11 @@ impl Repository {
 }
 
 impl Collection {
+    /// The repository that it is a part of.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
     /// The kind.
     pub fn kind(&self) -> &ServedKind {
         &self.kind

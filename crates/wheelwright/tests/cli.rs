@@ -26,6 +26,59 @@ fn commands_say_what_they_should() {
         .case("README.md");
 }
 
+/// It writes files, so that it is run in a copy of the example.
+#[test]
+fn the_tour_of_migrations_works() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let (page, orders) = (folder.path().join("migrate.md"), folder.path().join("migrate.in"));
+    std::fs::create_dir(&orders).unwrap();
+    for file in ["changes.yaml", "crd.yaml", "order-v1.yaml", "wheelwright.lock", "wheelwright.yaml"] {
+        std::fs::copy(repository.join("examples/orders").join(file), orders.join(file)).unwrap();
+    }
+    let original = repository.join("docs/migrate.md");
+    std::fs::copy(&original, &page).unwrap();
+    trycmd::TestCases::new().env("NO_COLOR", "").env("COLUMNS", "100").case(&page).run();
+    if std::env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite") {
+        std::fs::copy(&page, original).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_converted_is_listed_and_the_rest_is_converted() {
+    use wheelwright::store::{Key, Sqlite, SqliteOptions, Store};
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.db");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Sqlite::open(&path, SqliteOptions::default()).unwrap();
+        let plain =
+            r#"{"apiVersion":"shop.example.com/v1","kind":"Order","metadata":{"name":"plain"},"spec":{"qty":3}}"#;
+        for (name, value) in [("damaged", "{"), ("newer", r#"{"$wheelwright":9}"#), ("plain", plain)] {
+            let key = Key::new(format!("shop.example.com/Order/{name}")).unwrap();
+            store.create(&key, value.as_bytes().to_vec()).await.unwrap();
+        }
+    });
+    let run = |what: &[&str]| {
+        let store = format!("sqlite:{}", path.display());
+        let mut command = wheelwright();
+        command.current_dir(repository.join("examples/orders")).args(what).args(["--store", &store]);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let damaged = "damaged: the record is no JSON: expected a key in quotes at line 1, column 2";
+    let newer = "newer: a newer release wrote the record, in format 9; this one knows formats up to 1: update it";
+    let listed = format!("          2  cannot be converted:\n             {damaged}\n             {newer}\n");
+    let plan = "Order: 1 of 3 records to be brought to v3\n          1  documents of v1 without a record\n          0  at v3 already\n";
+    assert_eq!(run(&["migrate", "plan"]), (Some(1), format!("{plan}{listed}")));
+    let done = "Order: run 1 to v3 is done: 3 records\n          1  converted\n          0  at v3 already\n";
+    assert_eq!(run(&["migrate", "run"]), (Some(1), format!("{done}{listed}")));
+    assert_eq!(run(&["migrate", "status"]), (Some(1), format!("{done}{listed}")));
+    assert_eq!(run(&["store", "list"]), (Some(1), "Order plain v1\n".to_owned()));
+    assert_eq!(run(&["migrate", "verify"]).0, Some(1));
+}
+
 /// The tour is run above; this is what a newcomer types before it, without the build.
 #[test]
 fn the_first_command_of_the_readme_works() {

@@ -64,7 +64,7 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
     let mut declaration = generated.declaration();
     declaration.versions.iter_mut().for_each(|version| version.root = Root::Resource);
     let (kind, problems) = Kind::compile_with(&declaration, None, &hook::hooks(&generated));
-    if !problems.is_empty() {
+    if !problems.is_empty() || generated.contradicts() {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
     let kind = kind.expect("there are versions");

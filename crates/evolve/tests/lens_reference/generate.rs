@@ -197,6 +197,22 @@ impl Generated {
         Self { versions, renamed, changes, from }
     }
 
+    /// Whether a field is moved into or out of something that is computed as a whole. A changes file that says so is refused
+    /// (WW113), and so are random kinds.
+    pub(crate) fn contradicts(&self) -> bool {
+        let field_of = |at: &Selector, levels: usize| at.steps()[..at.steps().len() - levels].to_vec();
+        self.renamed.iter().zip(&self.changes[1..]).any(|(renamed, changes)| {
+            changes.iter().any(|change| {
+                let Change::Respelled { from, to, levels, .. } = change else { return false };
+                let is_within = |at: &Selector, wholes: &[Selector]| {
+                    let wholes = wholes.iter().map(|whole| field_of(whole, *levels));
+                    wholes.into_iter().any(|whole| at.steps().len() > whole.len() && at.steps().starts_with(&whole))
+                };
+                renamed.iter().any(|(old, new)| is_within(old, from) || is_within(new, to))
+            })
+        })
+    }
+
     pub(crate) fn declaration(&self) -> Declaration {
         let mut declaration = Declaration::new("", "Test");
         for (position, version) in self.versions.iter().enumerate() {

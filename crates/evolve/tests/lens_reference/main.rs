@@ -105,7 +105,7 @@ struct Write {
 fn agree(numbers: &Numbers) -> Result<usize, TestCaseError> {
     let generated = Generated::of(numbers);
     let (kind, problems) = Kind::compile_with(&generated.declaration(), None, &hook::hooks(&generated));
-    if !problems.is_empty() {
+    if !problems.is_empty() || generated.contradicts() {
         return Err(TestCaseError::reject("changes that cannot be followed"));
     }
     let kind = kind.expect("there are versions");

@@ -50,10 +50,13 @@ impl Collection {
         let history = kind.kind().history();
         let others: Vec<VersionIndex> =
             history.indexes().filter(|other| *other != version && history.version(*other).declared).collect();
-        let only = kind.kind().lenses().only_in(version, &others);
+        let today = kind.kind().lenses().hub();
+        // The hub itself holds everything in its own spelling; what counts is what would be left for it with another one.
+        let hub = others.last().copied().filter(|_| today == version).unwrap_or(today);
+        let only = kind.lenses(hub).only_in(version, &others);
         let mut needs = Needs {
             version: kind.version_name(version).clone(),
-            is_hub: kind.kind().lenses().hub() == version,
+            is_hub: today == version,
             total: 0,
             stored: 0,
             origins: 0,
@@ -64,7 +67,7 @@ impl Collection {
         };
         self.walk(|key, stored| {
             needs.total += 1;
-            let found = kind.needs(&stored.value, version, &only);
+            let found = kind.needs(&stored.value, version, (hub, &only));
             needs.stored += u64::from(found.is_stored);
             needs.origins += u64::from(found.origin.is_some());
             needs.hidden += u64::from(!found.hidden.is_empty());
@@ -90,7 +93,7 @@ struct NeedsOfRecord {
 }
 
 impl ServedKind {
-    fn needs(&self, bytes: &[u8], version: VersionIndex, only: &OnlyIn<'_>) -> NeedsOfRecord {
+    fn needs(&self, bytes: &[u8], version: VersionIndex, (hub, only): (VersionIndex, &OnlyIn<'_>)) -> NeedsOfRecord {
         let arena = Arena::for_input(bytes.len());
         let opened = match self.open(bytes, &arena) {
             Ok(opened) => opened,
@@ -100,7 +103,11 @@ impl ServedKind {
         let origin = &opened.envelope.origin;
         needs.origin = self.is_voice_of(version, origin).then(|| origin.acting().clone());
         let text = |id| self.kind.history().field(id).text.to_string();
-        for only in only.found_in(self.at_hub(&opened, &arena)) {
+        let stored = match opened.hub == hub {
+            true => opened.object,
+            false => self.lenses(opened.hub).rehub(opened.object, self.lenses(hub), &arena),
+        };
+        for only in only.found_in(stored) {
             match only {
                 Only::Fact(id) => needs.hidden.push(text(id)),
                 Only::Spelling(id) => needs.spelled.push(text(id)),

@@ -285,6 +285,8 @@ impl Run<'_> {
             }
             self.tell(|teller| teller.saw(is_problem));
         }
+        // They come in any order.
+        outcome.problems.first.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 mod adoption;
+mod at_hub;
 mod clusters;
 mod conflicts;
 mod damaged;

@@ -15,20 +15,6 @@ pub(crate) fn example(name: &str) -> Vec<ServedKind> {
     served(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name))
 }
 
-/// The kinds of an example that has a lock, stored in the shape of a version.
-pub(crate) fn example_at(name: &str, hub: &str) -> Vec<ServedKind> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-    let catalog = Catalog::load(&[&folder]).unwrap();
-    let lock = read_lock(&OnDisk::default(), &folder).unwrap().map(|input| Lock::parse(&input.text()).0).unwrap();
-    let kinds = catalog.kinds().iter().map(|declared| {
-        let locked = lock.locked(&declared.declaration).unwrap();
-        let (kind, problems) = Kind::compile(&declared.declaration, Some((locked.history(), &VersionName::new(hub))));
-        assert!(problems.is_empty(), "{problems:?}");
-        ServedKind::new(kind.unwrap(), declared).unwrap()
-    });
-    kinds.collect()
-}
-
 /// The kinds of a catalog.
 pub(crate) fn served(folder: &Path) -> Vec<ServedKind> {
     let catalog = Catalog::load(&[folder]).expect("a catalog");

@@ -7,7 +7,7 @@ use wheelwright_repository::{
 };
 use wheelwright_store::{Change, Cursor, Key, Memory, Prefix, Store};
 
-use crate::support::{example_at, name};
+use crate::{at_hub::example_at, support::name};
 
 /// The orders of a store, with a version as the hub.
 fn orders_at(store: &Memory, hub: &str) -> Collection {
@@ -257,6 +257,15 @@ async fn the_rate_is_not_exceeded() {
     let began = tokio::time::Instant::now();
     new.sweep(&options, |_| ()).await.unwrap();
     assert!(began.elapsed().as_secs_f64() < 0.1);
+}
+
+#[tokio::test]
+async fn a_service_sweeps_in_the_background() {
+    let store = Memory::new();
+    create(&orders_at(&store, "v1"), 10).await;
+    let repository = orders_at(&store, "v3").repository().clone();
+    let background = tokio::spawn(async move { repository.sweep(&SweepOptions::default(), |_, _| ()).await });
+    assert_eq!(background.await.unwrap().unwrap()[0].counts.converted, 10);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use wheelwright_repository::{
     Collection, Problems, Repository, RepositoryError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
 };
 
-use super::stored::{Line, chosen, count, write_problems};
+use super::stored::{Line, chosen, count, records, write_problems};
 use crate::{Console, Exit, ResultFormat};
 
 /// Which records are meant, and how results are written.
@@ -201,8 +201,8 @@ impl Report {
         match self {
             Self::Plan(plan) => {
                 let to_do: u64 = plan.at_others.iter().chain(&plan.adopted).map(|(_, count)| count).sum();
-                let (to_do, total, hub) = (count(to_do), count(plan.total), &plan.hub);
-                writeln!(out, "{name}: {to_do} of {total} records are to be brought to {hub}")?;
+                let (to_do, total, hub) = (count(to_do), records(plan.total), &plan.hub);
+                writeln!(out, "{name}: {to_do} of {total} to be brought to {hub}")?;
                 for (version, number) in &plan.at_others {
                     writeln!(out, "  {:>9}  stored as {version}", count(*number))?;
                 }
@@ -214,10 +214,10 @@ impl Report {
             Self::Status(None) => writeln!(out, "{name}: never migrated")?,
             Self::Status(Some(status)) => {
                 let SweepStatus { hub, run, counts, .. } = status;
-                let (done, total) = (count(counts.done), count(status.total.max(counts.done)));
+                let total = records(status.total.max(counts.done));
                 match status.finished_at {
-                    Some(_) => writeln!(out, "{name}: run {run} to {hub} is done: {done} records")?,
-                    None => writeln!(out, "{name}: run {run} to {hub} is not done: {done} of {total} records")?,
+                    Some(_) => writeln!(out, "{name}: run {run} to {hub} is done: {}", records(counts.done))?,
+                    None => writeln!(out, "{name}: run {run} to {hub} is not done: {} of {total}", count(counts.done))?,
                 }
                 writeln!(out, "  {:>9}  converted", count(counts.converted))?;
                 writeln!(out, "  {:>9}  at {hub} already", count(counts.unchanged))?;
@@ -227,7 +227,7 @@ impl Report {
             }
             Self::Verified(Verified { hub, total, problems, .. }) => {
                 let good = count(total - problems.count);
-                writeln!(out, "{name}: {good} of {} records are as they should be at {hub}", count(*total))?;
+                writeln!(out, "{name}: {good} of {} as it should be at {hub}", records(*total))?;
             }
         }
         match (self, self.problems()) {

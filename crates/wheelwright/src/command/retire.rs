@@ -4,7 +4,7 @@ use std::io;
 
 use wheelwright_repository::{Needs, Repository};
 
-use super::stored::{Line, chosen, count, write_problems};
+use super::stored::{Line, chosen, count, records, write_problems};
 use crate::{Console, Exit, ResultFormat};
 
 /// Says what a version is needed for: findings if it is for something.
@@ -62,20 +62,20 @@ pub async fn retire(
 }
 
 fn write_text(name: &str, needs: &Needs, out: &mut dyn io::Write) -> io::Result<()> {
-    let (version, total) = (&needs.version, count(needs.total));
+    let (version, total) = (&needs.version, records(needs.total));
     if needs.is_empty() {
-        return writeln!(out, "{name}: none of {total} records needs {version}");
+        return writeln!(out, "{name}: none of {total} needs {version}");
     }
     if needs.is_hub {
         writeln!(out, "{name}: {version} is the hub")?;
     }
-    writeln!(out, "{name}: {} of {total} records need {version}", count(needs.records.count))?;
+    writeln!(out, "{name}: {version} is needed by {} of {total}", count(needs.records.count))?;
     let sorts = [
-        (needs.stored, "are stored in its shape"),
-        (needs.origins, "have an owner who speaks it, and it has no successor"),
-        (needs.hidden, "have something that no other version shows"),
-        (needs.spelled, "have something that was spelled in it"),
-        (needs.unreadable, "cannot be opened"),
+        (needs.stored, "stored in its shape"),
+        (needs.origins, "with an owner who speaks it, while it has no successor"),
+        (needs.hidden, "with something that no other version shows"),
+        (needs.spelled, "with something that was spelled in it"),
+        (needs.unreadable, "that cannot be opened"),
     ];
     for (number, what) in sorts.into_iter().filter(|(number, _)| *number > 0) {
         writeln!(out, "  {:>9}  {what}", count(number))?;

@@ -27,6 +27,11 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
+/// So many records.
+pub(super) fn records(number: u64) -> String {
+    format!("{} record{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// Writes what is the matter with records, if something is, and how many more there are.
 pub(super) fn write_problems(problems: &Problems, what: &str, out: &mut dyn io::Write) -> io::Result<()> {
     if problems.is_empty() {
