@@ -132,8 +132,10 @@ async fn golden_files_that_are_missing_are_written_when_asked_for() {
     }
 }
 
-/// What is written for every golden file: the file, the catalog, the name, and the versions with what they write.
-fn stories() -> Vec<(&'static str, &'static str, &'static str, Vec<(&'static str, Json)>)> {
+/// What is written for a golden file: the file, the catalog, the name, and the versions with what they write.
+type Story = (&'static str, &'static str, &'static str, Vec<(&'static str, Json)>);
+
+fn stories() -> Vec<Story> {
     let order = |spec: Json| {
         json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "spec": spec,
         "metadata": {"name": "books", "labels": {"a": "b"}, "finalizers": ["shop/refund"]}})
