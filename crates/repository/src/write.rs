@@ -227,7 +227,7 @@ impl ServedKind {
         metadata.uid.get_or_insert_with(|| stamp.uid.clone());
         metadata.modified_at = Some(stamp.now);
         if !outside.is_same_spec(old, new) {
-            metadata.generation += 1;
+            metadata.generation = metadata.generation.saturating_add(1);
         }
     }
 

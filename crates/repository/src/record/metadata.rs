@@ -29,6 +29,9 @@ pub struct Metadata {
     pub(crate) unknown: Vec<(Box<str>, Owned)>,
 }
 
+/// The highest generation that can be read back.
+const MOST: u64 = i64::MAX as u64;
+
 const UID: &str = "uid";
 const GENERATION: &str = "generation";
 const CREATED_AT: &str = "createdAt";
@@ -47,7 +50,7 @@ impl Metadata {
         let finalizers = self.finalizers.iter().map(|name| Value::string(name)).collect::<Vec<_>>();
         let fields = [
             (UID, text(&self.uid)),
-            (GENERATION, Number::new(arena.text(&self.generation.to_string())).map(Value::Number)),
+            (GENERATION, Number::new(arena.text(&self.generation.min(MOST).to_string())).map(Value::Number)),
             (CREATED_AT, time(&self.created_at)),
             (MODIFIED_AT, time(&self.modified_at)),
             (DELETED_AT, time(&self.deleted_at)),

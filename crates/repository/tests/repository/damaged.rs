@@ -219,3 +219,15 @@ async fn what_a_newer_release_says_is_kept_by_every_sort_of_write() {
         assert_eq!(after["object"]["spec"]["$bag"]["spec.coupon"], coupon);
     }
 }
+
+#[tokio::test]
+async fn the_highest_generation_is_not_passed() {
+    let mut planted = planted();
+    let mut record = record();
+    record["metadata"]["generation"] = json!(i64::MAX);
+    let (at, revision) = planted.plant(record.to_string().as_bytes()).await;
+    let patch = Write::merge_patch("v3", br#"{"spec":{"quantity":4}}"#);
+    planted.orders.update(&at, &revision, patch).await.unwrap();
+    let read = planted.orders.get(&at, View::Hub).await.unwrap().unwrap();
+    assert_eq!(read.metadata.generation, i64::MAX as u64);
+}

@@ -132,10 +132,9 @@ async fn golden_files_that_are_missing_are_written_when_asked_for() {
     }
 }
 
-/// A golden file, its catalog, the name of the document, and the versions with what they write.
+/// What is written for a golden file: the file, the catalog, the name, and the versions with what they write.
 type Story = (&'static str, &'static str, &'static str, Vec<(&'static str, Json)>);
 
-/// What is written for every golden file.
 fn stories() -> Vec<Story> {
     let order = |spec: Json| {
         json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "spec": spec,
