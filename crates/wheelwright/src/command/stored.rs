@@ -19,7 +19,7 @@ pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -90,7 +90,7 @@ impl Line {
             let entries = fields.map(|(key, text)| Entry { key, value: Value::string(text) });
             Value::Object(arena.slice(&entries))
         });
-        self.0.push((key, Value::Array(arena.slice_from(listed.collect::<Vec<_>>().into_iter())).into()));
+        self.0.push((key, Value::Array(arena.slice_from(listed.collect::<Vec<_>>())).into()));
     }
 
     pub(super) fn write(self, out: &mut dyn io::Write) -> io::Result<()> {
