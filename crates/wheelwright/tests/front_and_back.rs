@@ -1,5 +1,7 @@
 //! Two programs on one store print the same values for every record, always.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},

@@ -24,6 +24,9 @@ pub fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> V
     }
 }
 
+/// How many different items under one hash are looked through: somebody could make a list of nothing else.
+const MOST_ALIKE: usize = 16;
+
 /// Matches the n-th of several equal items with the n-th of those.
 fn nth_to_nth(
     new: &[Value<'_>],
@@ -37,9 +40,9 @@ fn nth_to_nth(
     }
     let take = |item: &Value<'_>| {
         let queue = waiting.get_mut(&hash(*item))?;
-        let first = *queue.front()?;
-        // Different items under one hash are so rare that they may go unmatched.
-        equal(*item, old[first]).then(|| queue.pop_front()).flatten()
+        // Different items under one hash are so rare that many of them may go unmatched.
+        let found = queue.iter().take(MOST_ALIKE).position(|position| equal(*item, old[*position]))?;
+        queue.remove(found)
     };
     new.iter().map(take).collect()
 }

@@ -151,11 +151,9 @@ impl Subject {
             Method::Merge => {
                 let patch = written.map_or(Json::Object(Default::default()), |written| nested(&field.place, written));
                 let is_null = input == Input::Null;
-                let has_frozen = self.history().field(field.id).frozen.is_some();
                 let mut asked = merged(dressed.clone(), &patch);
                 let refused = match self.policies.null {
                     "reject" if is_null => Some(Because::NullRefused),
-                    "clear" if is_null && has_frozen => Some(Because::WouldRefill),
                     "zero" if is_null => {
                         let zero = match field.shape {
                             // There is no zero of anything.
@@ -188,6 +186,9 @@ impl Subject {
         let schema = self.schema(version);
         if !is_writable(schema, &asked, shown, shown.is_none()) {
             return Expected::Refused(Because::NotWritable);
+        }
+        if attempt.clears && self.frozen(field.id).is_some() {
+            return Expected::Refused(Because::WouldRefill);
         }
         protect(schema, &mut asked, shown);
         let root = self.version(version).structure.root();

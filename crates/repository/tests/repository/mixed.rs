@@ -59,24 +59,27 @@ fn value(fact: usize, turn: usize) -> Json {
 
 fn programs() -> Programs {
     let store = Memory::new();
-    let program = |folder: &str, has_newest: bool, hub: &str| {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/things");
-        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mixed").join(folder);
-        fs::create_dir_all(&to).unwrap();
-        let upto = |text: String, mark: &str| match text.find(mark) {
-            Some(end) if !has_newest => text[..end].to_owned(),
-            _ => text,
-        };
-        let read = |file: &str| fs::read_to_string(from.join(file)).unwrap();
-        fs::write(to.join("crd.yaml"), upto(read("crd.yaml"), "  - name: v3")).unwrap();
-        fs::write(to.join("changes.yaml"), upto(read("changes.yaml"), "v3:")).unwrap();
-        fs::write(to.join("wheelwright.yaml"), read("wheelwright.yaml").replace("hub: v2", &format!("hub: {hub}")))
-            .unwrap();
-        Repository::new(Arc::new(store.clone()), served(&to)).kinds().next().unwrap()
-    };
+    let program = |folder, has_newest, hub| program(&store, folder, has_newest, hub);
     let (old, new) = (program("old", false, "v2"), program("new", true, "v2"));
     let moved = program("moved", true, "v3");
     Programs { store, old, new, moved }
+}
+
+/// A release that knows v3 or not, with what its catalog says after `hub:`.
+fn program(store: &Memory, folder: &str, has_newest: bool, hub: &str) -> Collection {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/things");
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mixed").join(folder);
+    fs::create_dir_all(&to).unwrap();
+    let upto = |text: String, mark: &str| match text.find(mark) {
+        Some(end) if !has_newest => text[..end].to_owned(),
+        _ => text,
+    };
+    let read = |file: &str| fs::read_to_string(from.join(file)).unwrap();
+    let write = |file: &str, text: String| fs::write(to.join(file), text).unwrap();
+    write("crd.yaml", upto(read("crd.yaml"), "  - name: v3"));
+    write("changes.yaml", upto(read("changes.yaml"), "v3:"));
+    write("wheelwright.yaml", read("wheelwright.yaml").replace("hub: v2", &format!("hub: {hub}")));
+    Repository::new(Arc::new(store.clone()), served(&to)).kinds().next().unwrap()
 }
 
 /// A record in the middle of what happens to it.
@@ -279,4 +282,30 @@ async fn a_record_that_an_older_program_must_not_write_is_read_and_not_written()
     programs.new.update(&at, &revision, patch).await.unwrap();
     let written: Json = serde_json::from_slice(&programs.bytes(&at).await).unwrap();
     assert_eq!(written["oldestWriter"], "v3", "who may write it does not forget who must not");
+}
+
+#[tokio::test]
+async fn whoever_may_write_a_record_does_not_let_others_in_who_must_not() {
+    let programs = programs();
+    let guarding = program(&programs.store, "guarding", true, "v2\n    oldestWriter: v3");
+    let lenient = program(&programs.store, "lenient", true, "v2\n    oldestWriter: v2");
+    let at = name("guarded");
+    let body = br#"{"apiVersion":"test.example.com/v3","kind":"Thing","spec":{"newest":"x"}}"#;
+    let created = guarding.create(&at, Write::document("v3", body)).await.unwrap();
+    let patch = |count: &'static str| Write::merge_patch("v2", count.as_bytes());
+    let refused = programs.old.update(&at, &created.document.revision, patch(r#"{"spec":{"plainCount":1}}"#)).await;
+    assert!(matches!(refused, Err(RepositoryError::Write(WriteError::TooOld { .. }))));
+    let written = lenient.update(&at, &created.document.revision, patch(r#"{"spec":{"plainCount":2}}"#)).await.unwrap();
+    let refused = programs.old.update(&at, &written.document.revision, patch(r#"{"spec":{"plainCount":3}}"#)).await;
+    assert!(matches!(refused, Err(RepositoryError::Write(WriteError::TooOld { .. }))));
+
+    // The other way round, a record is guarded from the next write on.
+    let at = name("open");
+    let created = lenient.create(&at, Write::document("v3", body)).await.unwrap();
+    let patched = patch(r#"{"spec":{"plainCount":1}}"#);
+    let written = programs.old.update(&at, &created.document.revision, patched).await.unwrap();
+    let patched = patch(r#"{"spec":{"plainCount":2}}"#);
+    let written = guarding.update(&at, &written.document.revision, patched).await.unwrap();
+    let refused = programs.old.update(&at, &written.document.revision, patch(r#"{"spec":{"plainCount":3}}"#)).await;
+    assert!(matches!(refused, Err(RepositoryError::Write(WriteError::TooOld { .. }))));
 }

@@ -106,6 +106,27 @@ fn a_list_that_is_a_map_by_two_keys_is_matched_by_the_key_of_the_older_step() {
 }
 
 #[test]
+fn items_that_change_places_keep_what_could_not_be_converted() {
+    let list = |fields: &str| {
+        object(&format!("a: {{type: array, items: {{type: object, properties: {{a: {STRING}{fields}}}}}}}"))
+    };
+    let v1 = list(&format!(", c: {STRING}"));
+    let v2 = list(&format!(", b: {INTEGER}"));
+    let v3 = list(&format!(", b: {INTEGER}, c: {STRING}"));
+    let changes = "v2: {converted: {'a[].c': {to: 'a[].b', with: durationSeconds}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v1", r#"{"a":[{"a":"5","c":"b"},{"a":"7"}]}"#);
+        stored.write("v1", r#"{"a":[{"a":"7"},{"a":"5","c":"b"}]}"#);
+        stored.write("v2", r#"{"a":[{"a":"5"},{"a":"7"}]}"#).reads("v1", r#"{"a":[{"a":"5","c":"b"},{"a":"7"}]}"#);
+    });
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v1", r#"{"a":[{"a":"5","c":"b"},{"a":7}]}"#);
+        stored.write("v1", r#"{"a":[{"a":7},{"a":"5","c":"b"}]}"#);
+        stored.write("v2", r#"{"a":[{"a":"5"},{"a":7}]}"#).reads("v1", r#"{"a":[{"a":"5","c":"b"},{"a":7}]}"#);
+    });
+}
+
+#[test]
 fn an_object_and_a_list_of_it_are_one_fact_with_what_is_hidden_in_it() {
     let v1 = object("disk: {type: object, properties: {size: {type: integer}}}");
     let v2 = object("disks: {type: array, items: {type: object, properties: {size: {type: integer}}}}");
