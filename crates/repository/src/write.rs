@@ -232,7 +232,7 @@ impl ServedKind {
     }
 
     /// The version that writers must know from now on: whoever writes a record does not forget who must not.
-    fn oldest_writer_after(&self, recorded: Option<VersionName>) -> Option<VersionName> {
+    pub(crate) fn oldest_writer_after(&self, recorded: Option<VersionName>) -> Option<VersionName> {
         let own = self.oldest_writer.clone();
         own.into_iter().chain(recorded).max_by_key(|name| self.kind.version(name.as_str()))
     }

@@ -105,7 +105,7 @@ pub(super) struct Book<'s> {
 }
 
 /// The first segments of the keys of ledgers. No kind has such a name.
-const RESERVED: &str = "$wheelwright";
+const LEDGERS: &str = "$wheelwright/sweeps";
 
 const FORMAT_NUMBER: u64 = 1;
 const FORMAT: &str = "$sweep";
@@ -254,7 +254,7 @@ impl Ledger {
 impl<'s> Book<'s> {
     pub(super) fn new(store: &'s dyn Store, kind: &ServedKind) -> Result<Self, RepositoryError> {
         let of_kind = kind.prefix().as_str().trim_end_matches('/');
-        Ok(Self { store, key: Key::new(format!("{RESERVED}/sweeps/{of_kind}"))? })
+        Ok(Self { store, key: Key::new(format!("{LEDGERS}/{of_kind}"))? })
     }
 
     /// What is in it, and the revision to write it at; of a damaged one, only the revision.

@@ -31,7 +31,7 @@ impl ServedKind {
         }
         let mut envelope = opened.envelope.clone();
         envelope.hub = self.version_name(today).clone();
-        envelope.oldest_writer = self.oldest_writer.clone().or(envelope.oldest_writer.take());
+        envelope.oldest_writer = self.oldest_writer_after(envelope.oldest_writer.take());
         envelope.metadata.uid.get_or_insert_with(uid);
         Ok(Some(envelope.seal(self.at_hub(&opened, &arena))))
     }

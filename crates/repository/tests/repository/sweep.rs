@@ -304,3 +304,18 @@ async fn a_version_is_needed_for_what_only_it_can_do() {
     assert!(needs.is_hub && !needs.is_empty());
     assert!(matches!(new.needs("v9").await, Err(RepositoryError::UnknownVersion(_))));
 }
+
+#[test]
+fn no_kind_has_keys_where_ledgers_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = "{swagger: '2.0', info: {title: a, version: v1}, paths: {}, definitions: {Pool: {type: object}}}";
+    std::fs::write(folder.path().join("pool.yaml"), pool).unwrap();
+    for (name, is_allowed) in [("Pool", true), ("$wheelwright", false)] {
+        let kinds = format!("kinds: [{{openapi: {{v1: pool.yaml}}, definition: Pool, kind: {name}}}]");
+        std::fs::write(folder.path().join("wheelwright.yaml"), kinds).unwrap();
+        let catalog = wheelwright_catalog::Catalog::load(&[folder.path()]).unwrap();
+        let declared = &catalog.kinds()[0];
+        let kind = wheelwright_evolve::Kind::compile(&declared.declaration, None).0.unwrap();
+        assert_eq!(wheelwright_repository::ServedKind::new(kind, declared).is_ok(), is_allowed, "{name}");
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! `WHEELWRIGHT_SWEEP_RECORDS` says how many records there are.
 
+#![expect(clippy::print_stderr, reason = "a trial says what it took")]
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 #[path = "../repository/at_hub.rs"]
