@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["test", "--full"] => {
             let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| kills());
-            counted.and_then(|()| sweeps()).and_then(|()| fuzz(None, "20"))
+            counted.and_then(|()| sweeps()).and_then(|()| cells()).and_then(|()| fuzz(None, "20"))
         }
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
@@ -95,6 +95,13 @@ fn sweeps() -> Result<(), String> {
     let arguments =
         ["test", "--release", "--package", "wheelwright-repository", "--test", "sweeps", "--", "--nocapture"];
     run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_SWEEP_RECORDS", "100000").current_dir(root()))
+}
+
+/// Every cell of create, write and read, also of the kinds that have half a million of them.
+fn cells() -> Result<(), String> {
+    let arguments =
+        ["test", "--release", "--package", "wheelwright-repository", "--test", "cells", "--", "--nocapture"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_ALL_CELLS", "1").current_dir(root()))
 }
 
 /// Processes and servers that are killed while they write, ten times as often.
