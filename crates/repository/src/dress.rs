@@ -147,6 +147,7 @@ impl Dress {
                 let tags = metadata.tags.as_ref().map(|tags| shared(tags, arena));
                 let system_data = metadata.system_data.as_ref().map(|data| shared(data, arena));
                 let kept = [
+                    ("id", metadata.id.as_deref().map(text)),
                     ("name", Some(text(name.last()))),
                     ("type", Some(text(resource_type))),
                     ("systemData", system_data),

@@ -10,6 +10,7 @@
 //! - [`Collection::sweep`] brings all records to the hub of today, and [`Collection::needs`] says what a version is needed for.
 //! - Every write is conditional, and what changes nothing is not stored.
 
+mod absence;
 mod access;
 mod dress;
 mod error;

@@ -8,6 +8,7 @@ use wheelwright_store::Revision;
 
 use crate::{
     Divergence, Metadata, Name, RecordError, ServedKind, SourceError,
+    dress::TAGS,
     external::Answers,
     record::{Envelope, Record},
 };
@@ -64,6 +65,8 @@ pub enum OpenError {
     UnknownHub(VersionName),
     /// It is a document without a record, and its version cannot be told.
     NoVersion(String),
+    /// It is a document without a record, and what it says of itself cannot be kept: why not.
+    Metadata(String),
     /// It was written by a program that leaves out zero values, and these defaults cannot be told from them: why not.
     AmbiguousZeros(Vec<String>),
     /// It is a document without a record that cannot be stored.
@@ -96,7 +99,11 @@ impl ServedKind {
             return Err(OpenError::AmbiguousZeros(reasons));
         }
         let name = self.version_name(version).clone();
-        let mut metadata = self.dress.metadata(document);
+        let mut metadata = self.dress.metadata(document).map_err(OpenError::Metadata)?;
+        // Tags of another sort are shown as they are; what finalizers are meant cannot be told.
+        if let Some((path, why)) = taken.wrong.iter().find(|(path, _)| path.as_str() != TAGS) {
+            return Err(OpenError::Metadata(format!("{path} {why}")));
+        }
         metadata.finalizers = taken.finalizers.unwrap_or_default();
         metadata.tags = taken.tags.flatten();
         let origin = Origin::created(name.clone());
@@ -197,27 +204,35 @@ impl From<OpenError> for ViewError {
 }
 
 impl crate::dress::Dress {
-    /// What a document that was in the store before us says of itself.
-    fn metadata(&self, document: Value<'_>) -> Metadata {
+    /// What a document that was in the store before us says of itself; or what of it cannot be kept.
+    fn metadata(&self, document: Value<'_>) -> Result<Metadata, String> {
         let mut metadata = Metadata::default();
         match self {
             Self::Plain => {}
             Self::Kubernetes => {
                 let own = |key: &str| document.get("metadata").and_then(|metadata| metadata.get(key));
-                let time = |key: &str| own(key).and_then(Value::as_str).and_then(|text| text.parse().ok());
+                // Go writes a time that is not there as null.
+                let time = |key: &str| match own(key).filter(|time| !time.is_null()) {
+                    Some(time) => match time.as_str().and_then(|text| text.parse().ok()) {
+                        Some(time) => Ok(Some(time)),
+                        None => Err(format!("metadata.{key} is no time")),
+                    },
+                    None => Ok(None),
+                };
                 metadata.uid = own("uid").and_then(Value::as_str).map(Box::from);
                 let generation = own("generation").and_then(Value::as_number).and_then(|number| number.as_i64());
                 metadata.generation = generation.and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
-                metadata.created_at = time("creationTimestamp");
-                metadata.deleted_at = time("deletionTimestamp");
+                metadata.created_at = time("creationTimestamp")?;
+                metadata.deleted_at = time("deletionTimestamp")?;
             }
             Self::Arm(_) => {
+                metadata.id = document.get("id").and_then(Value::as_str).map(Box::from);
                 metadata.system_data = document.get("systemData").map(Owned::from);
                 let state = document.get("properties").and_then(|properties| properties.get("provisioningState"));
                 metadata.provisioning_state = state.and_then(Value::as_str).map(Box::from);
             }
         }
-        metadata
+        Ok(metadata)
     }
 }
 
@@ -233,6 +248,7 @@ impl fmt::Display for OpenError {
             Self::NoVersion(problem) => {
                 write!(f, "the document has no record, and its version cannot be told: {problem}")
             }
+            Self::Metadata(problem) => write!(f, "the document has no record, and none can be made of it: {problem}"),
             Self::AmbiguousZeros(reasons) => f.write_str(&reasons.join("; ")),
             Self::Refused(error) => error.fmt(f),
             Self::Origin(none) => none.fmt(f),

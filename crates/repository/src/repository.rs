@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::SystemTime};
 
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
-use wheelwright_evolve::Origin;
+use wheelwright_evolve::{Origin, VersionName};
 use wheelwright_store::{Cursor, Key, Page, PageRequest, Prefix, Revision, Store, Stored};
 
 use crate::{
@@ -148,6 +148,7 @@ impl Collection {
     /// # Errors
     /// The store or an external source fails, the record cannot be opened, or there is no such version.
     pub async fn get(&self, name: &Name, view: View<'_>) -> Result<Option<Document>, RepositoryError> {
+        self.check_view(view)?;
         let key = self.kind.key(name)?;
         let Some(stored) = self.store().get(&key).await? else { return Ok(None) };
         let answers = self.answers(name).await?;
@@ -164,6 +165,7 @@ impl Collection {
         page: PageRequest,
         view: View<'_>,
     ) -> Result<Listed, RepositoryError> {
+        self.check_view(view)?;
         let prefix = self.prefix(scope)?;
         let Page { items, next, cursor } = self.store().list(&prefix, page).await?;
         let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
@@ -183,6 +185,7 @@ impl Collection {
         let key = self.kind.key(name)?;
         let answers = self.answers(name).await?;
         let sealed = self.kind.create(&write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
+        self.check_answers(name, &sealed, &answers)?;
         let revision = self.store().create(&key, sealed.bytes.clone()).await?;
         self.written(name, sealed, revision, &write, &answers)
     }
@@ -239,6 +242,7 @@ impl Collection {
         let answers = self.answers(name).await?;
         let sealed = self.kind.rekept(&stored.value, change, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
+        self.check_answers(name, &sealed, &answers)?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
         self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub, &answers)
     }
@@ -276,7 +280,7 @@ impl Collection {
     /// # Errors
     /// There is no such version, or its defaults are too large.
     pub fn new_document(&self, version: &str) -> Result<Vec<u8>, RepositoryError> {
-        let unknown = || RepositoryError::UnknownVersion(wheelwright_evolve::VersionName::new(version));
+        let unknown = || RepositoryError::UnknownVersion(VersionName::new(version));
         let (kind, arena) = (self.kind.kind(), Arena::new());
         let index = kind.version(version).ok_or_else(unknown)?;
         let text = |text| Value::string(text);
@@ -293,6 +297,26 @@ impl Collection {
         match scope {
             None => Ok(self.kind.prefix().clone()),
             Some(scope) => Ok(Prefix::new(self.kind.key(scope)?.as_str())?),
+        }
+    }
+
+    /// Makes sure that a record can be read with what other systems answered, before it is stored: whoever is told of an
+    /// error must not find it done.
+    fn check_answers(&self, name: &Name, sealed: &Sealed, answers: &Answers) -> Result<(), RepositoryError> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let stored = Stored { revision: Revision::new(""), value: sealed.bytes.clone() };
+        self.shown(name, stored, View::Hub, answers).map(drop)
+    }
+
+    /// Refuses a version that the kind does not have, before anything is asked.
+    pub(crate) fn check_view(&self, view: View<'_>) -> Result<(), RepositoryError> {
+        match view {
+            View::Version(name) if self.kind.kind.version(name).is_none() => {
+                Err(RepositoryError::UnknownVersion(VersionName::new(name)))
+            }
+            _ => Ok(()),
         }
     }
 

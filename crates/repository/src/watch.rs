@@ -66,14 +66,21 @@ impl DocumentWatch {
                 Change::Deleted(_) => Vec::new(),
                 Change::Created(_) | Change::Replaced(_) => self.collection.answers(&name).await?,
             };
-            let Some((event, _)) = self.pending.take() else { continue };
-            let (change, value) = match event.change {
+            let Some((event, before)) = self.pending.take() else { continue };
+            let (change, value) = match &event.change {
                 Change::Created(value) => (DocumentChange::Created, value),
                 Change::Replaced(value) => (DocumentChange::Changed, value),
                 Change::Deleted(value) => (DocumentChange::Deleted, value),
             };
-            let document = self.collection.shown(&name, Stored { revision: event.revision, value }, view, &answers);
-            return Ok(DocumentEvent { change, document, cursor: event.cursor });
+            let stored = Stored { revision: event.revision.clone(), value: value.clone() };
+            match self.collection.shown(&name, stored, view, &answers) {
+                // The same change is told once the other system makes sense again.
+                Err(error @ RepositoryError::Source(_)) => {
+                    self.pending = Some((event, before));
+                    return Err(error);
+                }
+                document => return Ok(DocumentEvent { change, document, cursor: event.cursor }),
+            }
         }
     }
 

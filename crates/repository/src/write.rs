@@ -1,14 +1,17 @@
 //! Writing: from what a client sends, and what is stored, to the record that is stored next. Nothing here waits for
 //! anything, so that a write can be tried, and tried again, without a store.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Value, decode, merge_patch};
+use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Value, decode, merge_patch};
 use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages};
 use wheelwright_store::Revision;
 
 use crate::{
     Metadata, Name, ServedKind,
+    absence::absent_in_both,
     dress::{TAGS, Taken, with},
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
@@ -129,6 +132,8 @@ pub(crate) struct Stamp {
 #[derive(Clone, Copy)]
 struct Before<'a> {
     name: &'a Name,
+    /// The tags that it had.
+    tags: Option<&'a Owned>,
     /// As it is stored, in the shape of the hub.
     stored: Value<'a>,
     /// As the version shows it, without what the service keeps.
@@ -144,7 +149,7 @@ impl ServedKind {
         let document = decode(json, &arena).map_err(WriteError::Decode)?;
         let (stored, taken, notes) = self.stored(write, version, document, None, &[], &arena)?;
         let stored = self.kept(stored, (None, None), write.writer, &arena);
-        let name = self.version_name(version).clone();
+        let created_with = self.version_name(version).clone();
         let mut metadata = Metadata {
             uid: Some(stamp.uid.clone()),
             generation: 1,
@@ -156,7 +161,7 @@ impl ServedKind {
         let envelope = Envelope {
             hub: self.version_name(self.kind.lenses().hub()).clone(),
             oldest_writer: self.oldest_writer.clone(),
-            origin: wheelwright_evolve::Origin::created(name),
+            origin: wheelwright_evolve::Origin::created(created_with),
             metadata,
             unknown: Vec::new(),
         };
@@ -180,7 +185,7 @@ impl ServedKind {
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let shown = self.kind.get(version, merged, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
-        let before = Before { name: called.0, stored: merged, shown };
+        let before = Before { name: called.0, tags: opened.envelope.metadata.tags.as_ref(), stored: merged, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
         let written = match self.external.is_empty() {
             true => written,
@@ -292,6 +297,10 @@ impl ServedKind {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let shown = before.map(|before| before.shown);
         let (document, mut taken) = self.dress.undress(document, arena);
+        // Tags that were adopted as they were may stay so.
+        if before.is_some_and(|before| taken.tags.as_ref().is_some_and(|tags| tags.as_ref() == before.tags)) {
+            taken.wrong.retain(|(path, _)| path.as_str() != TAGS);
+        }
         WriteError::fields(
             taken.wrong.drain(..).map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why))).collect(),
         )?;
@@ -327,10 +336,10 @@ impl ServedKind {
             let unknown = unknown.iter().map(|path| FieldError::new(path.clone(), FieldProblem::Unknown));
             WriteError::fields(unknown.collect())?;
         }
-        // What only the service writes gets no defaults either.
+        let normal = self.cleared(normal, cleared, arena)?;
+        // What only the service writes gets no defaults of the version either, and null clears none of it.
         let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, arena).0));
         let normal = self.dress.undress(normal, arena).0;
-        let normal = self.cleared(normal, cleared, arena)?;
         self.validate(version, normal, shown, arena)?;
         let old = before.map(|before| before.stored);
         let (stored, troubles) =
@@ -384,13 +393,12 @@ impl ServedKind {
             Some(shown) => program.validate_update(document, shown, arena).errors,
         };
         let is_about_absence = |kind| kind == ErrorType::Required;
-        let mut may_miss: Vec<FieldPath> = match shown {
+        let structure = &self.kind.history().version(version).structure;
+        let mut may_miss = match shown {
             Some(shown) if errors.iter().any(|error| is_about_absence(error.kind())) => {
-                let old = program.run(shown, arena, Stages::VALIDATE.without_rules()).map_err(WriteError::Admit)?;
-                let missing = old.errors.iter().filter(|error| is_about_absence(error.kind()));
-                missing.map(|error| error.path().clone()).collect()
+                absent_in_both(structure, document, shown)
             }
-            _ => Vec::new(),
+            _ => HashSet::new(),
         };
         may_miss.extend(self.owned_names[version.position()].iter().map(|names| field_path(names)));
         let is_forgiven = |error: &wheelwright_schema::ValidationError| {

@@ -8,7 +8,7 @@ use crate::{
     Name, ServedKind, Writer,
     external::{
         Answers, OwnedFields, SourceError, SourceProblem,
-        owned::{field_path, placed, value_at},
+        owned::{field_path, leads_through_objects, placed, value_at},
     },
     open::Opened,
 };
@@ -79,7 +79,7 @@ impl ServedKind {
     }
 
     /// A document that is written through a version, with the fields of other systems as they were shown; none of them in
-    /// a new one.
+    /// a new one. Where something else stands in the place of the object that such a field is in, it is left to validation.
     pub(crate) fn passed_over<'a>(
         &'a self,
         version: VersionIndex,
@@ -88,7 +88,10 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Value<'a> {
         self.owned_names[version.position()].iter().fold(written, |written, names| {
-            placed(written, names, shown.and_then(|shown| value_at(shown, names)), arena)
+            match leads_through_objects(written, names) {
+                true => placed(written, names, shown.and_then(|shown| value_at(shown, names)), arena),
+                false => written,
+            }
         })
     }
 

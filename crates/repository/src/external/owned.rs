@@ -124,6 +124,16 @@ pub(crate) fn value_at<'a>(document: Value<'a>, names: &[Box<str>]) -> Option<Va
     names.iter().try_fold(document, |value, name| value.get(name))
 }
 
+/// Whether nothing but objects, or nothing at all, is where the objects around a field belong.
+pub(crate) fn leads_through_objects(document: Value<'_>, names: &[Box<str>]) -> bool {
+    match names {
+        [] | [_] => document.as_object().is_some(),
+        [name, below @ ..] => {
+            document.as_object().is_some() && document.get(name).is_none_or(|inner| leads_through_objects(inner, below))
+        }
+    }
+}
+
 /// A document with another value of a field, or without it. The objects around a value are made where they are not there.
 pub(crate) fn placed<'a>(
     document: Value<'a>,

@@ -9,6 +9,8 @@ use wheelwright_document::{Arena, Entry, Number, Owned, Value};
 pub struct Metadata {
     /// What tells it apart from all others, those of the same name that were and will be too.
     pub uid: Option<Box<str>>,
+    /// What Azure's resource manager calls it.
+    pub id: Option<Box<str>>,
     /// How often its spec has changed, from 1 on.
     pub generation: u64,
     /// When it was created.
@@ -33,6 +35,7 @@ pub struct Metadata {
 const MOST: u64 = i64::MAX as u64;
 
 const UID: &str = "uid";
+const ID: &str = "id";
 const GENERATION: &str = "generation";
 const CREATED_AT: &str = "createdAt";
 const MODIFIED_AT: &str = "modifiedAt";
@@ -50,6 +53,7 @@ impl Metadata {
         let finalizers = self.finalizers.iter().map(|name| Value::string(name)).collect::<Vec<_>>();
         let fields = [
             (UID, text(&self.uid)),
+            (ID, text(&self.id)),
             (GENERATION, Number::new(arena.text(&self.generation.min(MOST).to_string())).map(Value::Number)),
             (CREATED_AT, time(&self.created_at)),
             (MODIFIED_AT, time(&self.modified_at)),
@@ -74,6 +78,7 @@ impl Metadata {
             let time = || text()?.parse::<Timestamp>().map(Some).map_err(|_| wrong("is no time"));
             match key {
                 UID => metadata.uid = Some(text()?.into()),
+                ID => metadata.id = Some(text()?.into()),
                 GENERATION => {
                     let number = value.as_number().and_then(|number| u64::try_from(number.as_i64()?).ok());
                     metadata.generation = number.ok_or_else(|| wrong("is no count"))?;

@@ -197,6 +197,7 @@ impl Subject {
         self.normalize(version, root, &mut asked, shown, false);
         if attempt.clears {
             remove(&mut asked, &field.place);
+            protect(schema, &mut asked, shown);
         }
         match self.is_valid(version, &asked, shown) {
             true => Expected::Shown(asked),

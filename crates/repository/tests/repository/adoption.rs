@@ -184,3 +184,20 @@ async fn what_cannot_be_told_is_refused_with_the_reason() {
     assert_eq!(swept(&gone, &*store, "NodePool/p").await, serde_json::from_str::<Value>(POOL).unwrap());
     assert_eq!(store.get(&Key::new("NodePool/p").unwrap()).await.unwrap().unwrap().value, POOL.as_bytes());
 }
+
+#[tokio::test]
+async fn what_a_document_says_of_itself_is_kept_or_refused() {
+    let store = Arc::new(Memory::new());
+    let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
+    let broken = [
+        (r#"["shop/refund"]"#, r#"["shop/refund",1]"#, "metadata.finalizers"),
+        (r#""2024-05-06T07:08:09Z""#, r#""yesterday""#, "metadata.creationTimestamp"),
+    ];
+    for (number, (there, instead, field)) in broken.into_iter().enumerate() {
+        let called = format!("shop/{number}");
+        planted(&*store, &format!("shop.example.com/Order/{called}"), &ORDER.replace(there, instead)).await;
+        let refused = orders.get(&name(&called), View::Hub).await.unwrap_err();
+        assert!(matches!(refused, RepositoryError::Record(_, OpenError::Metadata(_))), "{refused}");
+        assert!(refused.to_string().contains(field), "{refused}");
+    }
+}

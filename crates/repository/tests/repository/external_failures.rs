@@ -99,3 +99,34 @@ async fn a_watch_tells_a_change_once_its_source_answers() {
     let json: serde_json::Value = serde_json::from_slice(&gone.json).unwrap();
     assert_eq!(json["properties"]["nodes"], 5);
 }
+
+#[tokio::test]
+async fn nothing_is_stored_and_no_change_is_passed_over_for_an_answer_that_makes_no_sense() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let server = Server::start(answers("[]")).await;
+    let repository = repository(store.clone(), "[absent, null]", Arc::new(Client { port: server.port }));
+    let clusters = repository.kind("Cluster").unwrap();
+    let cursor = store.now().await.unwrap();
+    let refused = clusters.create(&name("a"), Write::document(NEW, ALPHA)).await;
+    assert!(matches!(refused, Err(RepositoryError::Source(_))));
+    assert_eq!(store.now().await.unwrap(), cursor);
+
+    created(&plain(store.clone()), "a", NEW, ALPHA).await;
+    let mut watch = clusters.watch(None, &cursor).await.unwrap();
+    assert!(matches!(watch.next(View::Hub).await, Err(RepositoryError::Source(_))));
+    assert_eq!(watch.cursor(), cursor);
+    *server.mood.lock().unwrap() = answers("{}");
+    assert_eq!(watch.next(View::Hub).await.unwrap().document.unwrap().name, name("a"));
+}
+
+#[tokio::test]
+async fn what_is_no_object_is_refused_and_not_made_one() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let server = Server::start(answers("{}")).await;
+    let repository = repository(store.clone(), "[absent, null]", Arc::new(Client { port: server.port }));
+    let clusters = repository.kind("Cluster").unwrap();
+    let there = created(&clusters, "a", NEW, ALPHA).await.document.revision;
+    let refused = clusters.update(&name("a"), &there, Write::document(NEW, br#"{"properties":"oops"}"#)).await;
+    assert!(matches!(refused, Err(RepositoryError::Write(_))), "{refused:?}");
+    assert_eq!(shown(&clusters, "a", NEW).await["properties"]["owner"], "ann");
+}

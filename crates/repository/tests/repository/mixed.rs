@@ -7,7 +7,7 @@ use wheelwright_evolve::laws::Random;
 use wheelwright_repository::{Collection, OpenError, Repository, RepositoryError, View, Write, WriteError};
 use wheelwright_store::{Memory, Store};
 
-use crate::support::{name, served};
+use crate::support::{name, served_from};
 
 /// Three releases of a program on one store.
 struct Programs {
@@ -59,27 +59,23 @@ fn value(fact: usize, turn: usize) -> Json {
 
 fn programs() -> Programs {
     let store = Memory::new();
-    let program = |folder, has_newest, hub| program(&store, folder, has_newest, hub);
-    let (old, new) = (program("old", false, "v2"), program("new", true, "v2"));
-    let moved = program("moved", true, "v3");
+    let (old, new) = (program(&store, false, "v2"), program(&store, true, "v2"));
+    let moved = program(&store, true, "v3");
     Programs { store, old, new, moved }
 }
 
 /// A release that knows v3 or not, with what its catalog says after `hub:`.
-fn program(store: &Memory, folder: &str, has_newest: bool, hub: &str) -> Collection {
+fn program(store: &Memory, has_newest: bool, hub: &str) -> Collection {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/things");
-    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mixed").join(folder);
-    fs::create_dir_all(&to).unwrap();
+    let read = |file: &str| fs::read_to_string(from.join(file)).unwrap();
     let upto = |text: String, mark: &str| match text.find(mark) {
         Some(end) if !has_newest => text[..end].to_owned(),
         _ => text,
     };
-    let read = |file: &str| fs::read_to_string(from.join(file)).unwrap();
-    let write = |file: &str, text: String| fs::write(to.join(file), text).unwrap();
-    write("crd.yaml", upto(read("crd.yaml"), "  - name: v3"));
-    write("changes.yaml", upto(read("changes.yaml"), "v3:"));
-    write("wheelwright.yaml", read("wheelwright.yaml").replace("hub: v2", &format!("hub: {hub}")));
-    Repository::new(Arc::new(store.clone()), served(&to)).kinds().next().unwrap()
+    let catalog = read("wheelwright.yaml").replace("hub: v2", &format!("hub: {hub}"));
+    let (crd, changes) = (upto(read("crd.yaml"), "  - name: v3"), upto(read("changes.yaml"), "v3:"));
+    let files = [("wheelwright.yaml", &*catalog), ("crd.yaml", &crd), ("changes.yaml", &changes)];
+    Repository::new(Arc::new(store.clone()), served_from(&files)).kinds().next().unwrap()
 }
 
 /// A record in the middle of what happens to it.
@@ -287,8 +283,8 @@ async fn a_record_that_an_older_program_must_not_write_is_read_and_not_written()
 #[tokio::test]
 async fn whoever_may_write_a_record_does_not_let_others_in_who_must_not() {
     let programs = programs();
-    let guarding = program(&programs.store, "guarding", true, "v2\n    oldestWriter: v3");
-    let lenient = program(&programs.store, "lenient", true, "v2\n    oldestWriter: v2");
+    let guarding = program(&programs.store, true, "v2\n    oldestWriter: v3");
+    let lenient = program(&programs.store, true, "v2\n    oldestWriter: v2");
     let at = name("guarded");
     let body = br#"{"apiVersion":"test.example.com/v3","kind":"Thing","spec":{"newest":"x"}}"#;
     let created = guarding.create(&at, Write::document("v3", body)).await.unwrap();
@@ -296,7 +292,9 @@ async fn whoever_may_write_a_record_does_not_let_others_in_who_must_not() {
     let refused = programs.old.update(&at, &created.document.revision, patch(r#"{"spec":{"plainCount":1}}"#)).await;
     assert!(matches!(refused, Err(RepositoryError::Write(WriteError::TooOld { .. }))));
     let written = lenient.update(&at, &created.document.revision, patch(r#"{"spec":{"plainCount":2}}"#)).await.unwrap();
-    let refused = programs.old.update(&at, &written.document.revision, patch(r#"{"spec":{"plainCount":3}}"#)).await;
+    let kept = lenient.update_metadata(&at, &written.document.revision, |metadata, _| metadata.generation = 9).await;
+    let kept = kept.unwrap();
+    let refused = programs.old.update(&at, &kept.revision, patch(r#"{"spec":{"plainCount":3}}"#)).await;
     assert!(matches!(refused, Err(RepositoryError::Write(WriteError::TooOld { .. }))));
 
     // The other way round, a record is guarded from the next write on.
@@ -304,8 +302,8 @@ async fn whoever_may_write_a_record_does_not_let_others_in_who_must_not() {
     let created = lenient.create(&at, Write::document("v3", body)).await.unwrap();
     let patched = patch(r#"{"spec":{"plainCount":1}}"#);
     let written = programs.old.update(&at, &created.document.revision, patched).await.unwrap();
-    let patched = patch(r#"{"spec":{"plainCount":2}}"#);
-    let written = guarding.update(&at, &written.document.revision, patched).await.unwrap();
-    let refused = programs.old.update(&at, &written.document.revision, patch(r#"{"spec":{"plainCount":3}}"#)).await;
+    let kept = guarding.update_metadata(&at, &written.document.revision, |metadata, _| metadata.generation = 9).await;
+    let kept = kept.unwrap();
+    let refused = programs.old.update(&at, &kept.revision, patch(r#"{"spec":{"plainCount":3}}"#)).await;
     assert!(matches!(refused, Err(RepositoryError::Write(WriteError::TooOld { .. }))));
 }

@@ -337,3 +337,30 @@ async fn a_rule_about_the_old_value_holds_through_every_version() {
         patch(&things, version, json!({"spec": {"plainText": version}})).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn null_clears_nothing_that_is_not_the_customers() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/pools");
+    for file in std::fs::read_dir(&from).unwrap().map(|file| file.unwrap().path()) {
+        std::fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let catalog = std::fs::read_to_string(from.join("wheelwright.yaml")).unwrap() + "    policies: {null: clear}\n";
+    std::fs::write(folder.path().join("wheelwright.yaml"), catalog).unwrap();
+    let pools = Repository::new(Arc::new(Memory::new()), served(folder.path())).kinds().next().unwrap();
+    create(&pools, "2026-01-01", pool(json!({"zone": "1"}))).await.unwrap();
+    by_service(&pools, "2026-01-01", json!({"properties": {"network": {"address": "10"}}})).await;
+    let nulls = json!({"properties": {"zone": null, "network": {"address": null}}});
+    patch(&pools, "2026-01-01", nulls).await.unwrap();
+    let shown = shown(&pools, "2026-01-01").await;
+    assert_eq!((&shown["properties"]["zone"], &shown["properties"]["network"]["address"]), (&"1".into(), &"10".into()));
+}
+
+#[tokio::test]
+async fn a_version_that_nobody_knows_is_refused_before_anything_is_looked_for() {
+    let things = collection("things");
+    let nope = View::Version("v9");
+    assert!(matches!(things.get(&name("none"), nope).await, Err(RepositoryError::UnknownVersion(_))));
+    let listed = things.list(None, Default::default(), nope).await;
+    assert!(matches!(listed, Err(RepositoryError::UnknownVersion(_))));
+}
