@@ -47,6 +47,8 @@ pub enum WriteError {
     Patch(PatchError),
     /// The version cannot decode it, or its defaults make it too large.
     Admit(AdmitError),
+    /// What would be stored could not be read again: why not.
+    TooLarge(String),
     /// A policy refuses it.
     Put(PutError),
     /// The kind has no version of this name that can be written.
@@ -182,6 +184,7 @@ impl fmt::Display for WriteError {
             Self::Unconditional => f.write_str("a whole document is written in the place of a revision; say which"),
             Self::Patch(error) => error.fmt(f),
             Self::Admit(error) => error.fmt(f),
+            Self::TooLarge(why) => write!(f, "the document is too large: {why}"),
             Self::Put(error) => error.fmt(f),
             Self::UnknownVersion(version) => write!(f, "there is no version {version} to write"),
             Self::Fields(errors) => {

@@ -26,7 +26,7 @@ impl ServedKind {
         envelope.metadata.uid.get_or_insert_with(|| stamp.uid.clone());
         envelope.hub = self.version_name(self.kind().lenses().hub()).clone();
         envelope.oldest_writer = self.oldest_writer_after(envelope.oldest_writer.take());
-        let bytes = envelope.seal(self.at_hub(&opened, &arena));
+        let bytes = envelope.seal(self.at_hub(&opened, &arena))?;
         Ok(Sealed { bytes, is_same, is_released, notes: Notes::default() })
     }
 }

@@ -91,7 +91,12 @@ impl ServedKind {
         let version = self.version_of_adopted(document)?;
         let lenses = self.lenses(version);
         let (undressed, taken) = self.dress.undress(document, arena);
-        let stored = lenses.put(version, undressed, None, Part::Whole, arena).map_err(OpenError::Refused)?;
+        // A document is stored in its own version's shape already, with what no version declares. Only if it may have keys
+        // that look like ours, they are escaped, as if it were written.
+        let stored = match has_own_keys(undressed) {
+            false => undressed,
+            true => lenses.put(version, undressed, None, Part::Whole, arena).map_err(OpenError::Refused)?,
+        };
         let restored = self.zeros.restore(lenses, stored, Some(version), arena);
         if !restored.refused.is_empty() {
             let history = self.kind.history();
@@ -186,6 +191,16 @@ impl ServedKind {
         let Envelope { origin, metadata, .. } = opened.envelope;
         let (name, version) = (name.clone(), self.version_name(version).clone());
         Ok(Document { name, revision, version, origin, metadata, json, divergence })
+    }
+}
+
+/// Whether a key in a document is that of a bag, or an escaped one.
+fn has_own_keys(value: Value<'_>) -> bool {
+    let is_own = |key: &str| key.starts_with('$') && key.trim_start_matches('$') == "bag";
+    match value {
+        Value::Object(entries) => entries.iter().any(|entry| is_own(entry.key) || has_own_keys(entry.value)),
+        Value::Array(items) => items.iter().any(|item| has_own_keys(*item)),
+        _ => false,
     }
 }
 

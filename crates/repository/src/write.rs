@@ -165,7 +165,7 @@ impl ServedKind {
             metadata,
             unknown: Vec::new(),
         };
-        Ok(Sealed { bytes: envelope.seal(stored), is_same: false, is_released: false, notes })
+        Ok(Sealed { bytes: envelope.seal(stored)?, is_same: false, is_released: false, notes })
     }
 
     /// The record after a write to one that is there.
@@ -200,7 +200,7 @@ impl ServedKind {
         if !is_same {
             self.stamp(&mut envelope, (version, stored, written), stamp);
         }
-        Ok(Sealed { bytes: envelope.seal(written), is_same: is_same && !is_released, is_released, notes })
+        Ok(Sealed { bytes: envelope.seal(written)?, is_same: is_same && !is_released, is_released, notes })
     }
 
     /// A record that this program may write.
@@ -296,6 +296,7 @@ impl ServedKind {
     ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let shown = before.map(|before| before.shown);
+        let document = self.typed(version, document, arena);
         let (document, mut taken) = self.dress.undress(document, arena);
         // Tags that were adopted as they were may stay so.
         if before.is_some_and(|before| taken.tags.as_ref().is_some_and(|tags| tags.as_ref() == before.tags)) {
@@ -345,6 +346,13 @@ impl ServedKind {
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
         Ok((stored, taken, Notes { unknown, troubles }))
+    }
+
+    /// A resource that says of what version and kind it is, whatever its writer says.
+    fn typed<'a>(&'a self, version: VersionIndex, document: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        let Some(api_version) = self.kind.api_version(version) else { return document };
+        let kind = Value::string(self.kind.name_in(version));
+        with(document, [("apiVersion", Some(Value::string(api_version))), ("kind", Some(kind))], arena)
     }
 
     /// The normal form of what a client sends, and the fields that the version does not know.

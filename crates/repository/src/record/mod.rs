@@ -7,13 +7,19 @@ mod metadata;
 
 use std::{error::Error, fmt};
 
-use wheelwright_document::{Arena, DecodeError, Entry, Number, Value, decode, encode};
+use wheelwright_document::{Arena, Decode, DecodeError, Entry, Number, Value, encode};
 use wheelwright_evolve::{Origin, OriginError, VersionName};
 
 pub use self::metadata::Metadata;
+use crate::error::WriteError;
 
 /// The format of the records that this release writes. It changes only when older releases would misread what is written.
 pub const EPOCH: u32 = 1;
+
+/// The most bytes of a record: more than any document has that a client may send, whatever its shape in the store.
+const MOST_BYTES: usize = 8 << 20;
+/// How deep a stored document may nest, so that the record around it can be read.
+const MOST_DEPTH: usize = 511;
 
 const FORMAT: &str = "$wheelwright";
 const HUB: &str = "hub";
@@ -62,7 +68,8 @@ pub enum RecordError {
 impl<'a> Record<'a> {
     /// Reads what is under a key.
     pub(crate) fn read(bytes: &'a [u8], arena: &'a Arena) -> Result<Self, RecordError> {
-        let record = decode(bytes, arena).map_err(RecordError::Decode)?;
+        let limits = Decode { max_bytes: MOST_BYTES, ..Decode::default() };
+        let record = limits.decode(bytes, arena).map_err(RecordError::Decode)?.value;
         let Value::Object(entries) = record else {
             return Err(malformed("record", format!("is {}, not an object", record.kind_name())));
         };
@@ -100,8 +107,22 @@ impl<'a> Record<'a> {
 }
 
 impl Envelope {
-    /// The bytes of a record with a document. The same record always has the same bytes.
-    pub(crate) fn seal(&self, object: Value<'_>) -> Vec<u8> {
+    /// The bytes of a record with a document. The same record always has the same bytes. What could not be read again is
+    /// refused.
+    pub(crate) fn seal(&self, object: Value<'_>) -> Result<Vec<u8>, WriteError> {
+        if is_deeper_than(object, MOST_DEPTH) {
+            return Err(WriteError::TooLarge(format!("it nests more than {MOST_DEPTH} deep as it would be stored")));
+        }
+        let bytes = self.bytes(object);
+        match bytes.len() {
+            length if length > MOST_BYTES => Err(WriteError::TooLarge(format!(
+                "its record would have {length} bytes, more than the {MOST_BYTES} allowed"
+            ))),
+            _ => Ok(bytes),
+        }
+    }
+
+    fn bytes(&self, object: Value<'_>) -> Vec<u8> {
         let arena = Arena::new();
         let text = |name: &'_ VersionName| Value::string(arena.text(name.as_str()));
         let format = arena.text(&EPOCH.to_string());
@@ -119,6 +140,14 @@ impl Envelope {
         }
         entries.push(Entry { key: OBJECT, value: object });
         encode(Value::Object(&entries))
+    }
+}
+
+fn is_deeper_than(value: Value<'_>, depth: usize) -> bool {
+    match value {
+        Value::Object(entries) => depth == 0 || entries.iter().any(|entry| is_deeper_than(entry.value, depth - 1)),
+        Value::Array(items) => depth == 0 || items.iter().any(|item| is_deeper_than(*item, depth - 1)),
+        _ => false,
     }
 }
 

@@ -33,7 +33,7 @@ impl ServedKind {
         envelope.hub = self.version_name(today).clone();
         envelope.oldest_writer = self.oldest_writer_after(envelope.oldest_writer.take());
         envelope.metadata.uid.get_or_insert_with(uid);
-        Ok(Some(envelope.seal(self.at_hub(&opened, &arena))))
+        envelope.seal(self.at_hub(&opened, &arena)).map(Some)
     }
 
     /// How a record stands to the hub of today.

@@ -201,3 +201,16 @@ async fn what_a_document_says_of_itself_is_kept_or_refused() {
         assert!(refused.to_string().contains(field), "{refused}");
     }
 }
+
+#[tokio::test]
+async fn what_no_version_declares_is_kept_by_a_sweep() {
+    let store = Arc::new(Memory::new());
+    let key = "shop.example.com/Order/shop/books";
+    let odd = ORDER
+        .replace(r#""city":"Ulm""#, r#""city":"Ulm","newer":5"#)
+        .replace(r#""sku":"B-1""#, r#""sku":"B-1","weight":3"#);
+    planted(&*store, key, &odd).await;
+    let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
+    let record = swept(&orders, &*store, key).await.to_string();
+    assert!(record.contains(r#""newer":5"#) && record.contains(r#""weight":3"#), "{record}");
+}

@@ -84,8 +84,12 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
 pub async fn store_put(documents: &[ToStore], repository: &Repository, console: &mut Console<'_>) -> io::Result<Exit> {
     for document in documents {
         match put(document, repository).await {
-            Ok(Written { document, is_changed, .. }) => {
+            Ok(Written { document, is_changed, notes, .. }) => {
                 writeln!(console.data, "{}", document.name)?;
+                for field in &notes.unknown {
+                    let (name, version) = (&document.name, &document.version);
+                    console.say(format_args!("warning: {name}: {version} does not know {field}: left out"))?;
+                }
                 if !is_changed {
                     console.say(format_args!("{} is stored so already", document.name))?;
                 }
