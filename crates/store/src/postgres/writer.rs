@@ -14,7 +14,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until, timeout},
 };
-use tokio_postgres::{Client, Error, types::Type};
+use tokio_postgres::{Client, Error, Row, types::Type};
 
 use super::{
     Shared,
@@ -250,11 +250,13 @@ impl Writer {
 
     /// Forgets a portion of what is older than the history that is wanted. Says whether there may be more.
     async fn forget_old(&mut self) -> Result<bool, StoreError> {
-        let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX);
+        // The database adds it to the time.
+        let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX).min(i64::MAX / 2);
         // Most of the time there is nothing to forget, and no reason to lock anything.
-        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
-        let found = self.shared.readers.query(&self.shared.statements.forgettable, forgettable).await?;
-        Ok(!found.is_empty() && self.forget(Some(age)).await?)
+        let first: &Parameters<'_> = &[(&1_i64, Type::INT8), (&age, Type::INT8)];
+        let found = self.shared.readers.query(&self.shared.statements.forgettable, first).await?;
+        let is_due = count_old(&found).map_err(|error| failure::of_answer(&error))? > 0;
+        Ok(is_due && self.forget(Some(age)).await?)
     }
 
     async fn forget_all(&mut self) -> Result<(), StoreError> {
@@ -292,13 +294,14 @@ impl Writer {
         let (head, found) = (head.map_err(before_commit)?, found.map_err(before_commit)?);
         tables::check_lock(&head).map_err(Trouble::Refused)?;
         let compacted: i64 = head[0].try_get(1).map_err(of_answer)?;
+        let found = &found[..count_old(&found).map_err(of_answer)?];
         let Some(last) = found.last() else {
             client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
             return Ok(false);
         };
         let upto: i64 = last.try_get(0).map_err(of_answer)?;
         let (mut garbage, mut newest) = (Vec::new(), HashMap::new());
-        for row in &found {
+        for row in found {
             let revision: i64 = row.try_get(0).map_err(of_answer)?;
             let key: &[u8] = row.try_get(1).map_err(of_answer)?;
             garbage.extend(newest.insert(key, revision));
@@ -306,10 +309,11 @@ impl Writer {
                 garbage.push(revision);
             }
         }
-        // Of what was forgotten before, a key has kept one row at most.
+        // Of what was forgotten before, a key has kept one row. All are asked for: one that stayed when a removal is
+        // forgotten would bring back what was removed.
         let keys: Vec<&[u8]> = newest.into_keys().collect();
         let kept: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY), (&compacted, Type::INT8)];
-        for row in client.query_typed(&statements.newest_before, kept).await.map_err(before_commit)? {
+        for row in client.query_typed(&statements.up_to, kept).await.map_err(before_commit)? {
             garbage.push(row.try_get(0).map_err(of_answer)?);
         }
         let garbage: &Parameters<'_> = &[(&garbage, Type::INT8_ARRAY)];
@@ -419,6 +423,17 @@ fn decide<'b>(batch: &'b [Request], head: u64, mut current: HashMap<Vec<u8>, Cur
         plan.answers.push(answer);
     }
     plan
+}
+
+/// How many of the rows that come first are old. One that is not keeps those after it, although a clock that was wrong may
+/// say that they are older: the log is forgotten up to a revision.
+fn count_old(found: &[Row]) -> Result<usize, Error> {
+    for (count, row) in found.iter().enumerate() {
+        if row.try_get(3)? {
+            return Ok(count);
+        }
+    }
+    Ok(found.len())
 }
 
 fn before_commit(error: Error) -> Trouble {
