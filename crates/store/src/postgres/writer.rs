@@ -4,11 +4,7 @@
 //! head, and takes the numbers after it, only after all smaller numbers are committed: whoever sees a revision sees all
 //! before it, there are no gaps, and a watcher that reads the log by number misses nothing although many processes write.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
@@ -19,7 +15,7 @@ use tokio_postgres::{Client, Error, Row, types::Type};
 use super::{
     Shared,
     connection::{Backoff, Parameters},
-    failure, rows, tables,
+    failure, news, rows, tables,
 };
 use crate::{
     ErrorKind, Key, StoreError,
@@ -58,6 +54,8 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     client: Option<Arc<Client>>,
     backoff: Backoff,
+    /// Has one thing in it while others have yet to be told of something new.
+    untold: mpsc::Sender<()>,
 }
 
 /// Why a transaction did not do.
@@ -99,7 +97,11 @@ struct Current<'a> {
 
 impl Writer {
     pub(super) fn new(shared: Arc<Shared>, client: Client) -> Self {
-        Self { shared, client: Some(Arc::new(client)), backoff: Backoff::default() }
+        let (untold, news) = mpsc::channel(1);
+        if shared.options.hints {
+            tokio::spawn(news::tell(shared.clone(), news));
+        }
+        Self { shared, client: Some(Arc::new(client)), backoff: Backoff::default(), untold }
     }
 
     /// Works until nobody can ask for anything any more.
@@ -174,7 +176,7 @@ impl Writer {
         }
     }
 
-    async fn attempt(&self, client: &Arc<Client>, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
+    async fn attempt(&self, client: &Client, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
         let patience = self.shared.connector.patience;
         let plan = timeout(patience, self.plan(client, batch)).await;
         let plan = plan.map_err(|_| Trouble::Ended(failure::too_slow()))??;
@@ -186,7 +188,9 @@ impl Writer {
         let done = timeout(patience, self.carry_out(client, &plan)).await;
         done.map_err(|_| Trouble::Ended(unknown("the database did not answer in time")))??;
         if !plan.rows.is_empty() {
-            self.tell(client, plan.head + plan.rows.len() as u64);
+            self.shared.news.learn(plan.head + plan.rows.len() as u64);
+            // If it is full, then what is about to be told is told of this too; if it is closed, nobody is told.
+            let _ = self.untold.try_send(());
         }
         Ok(plan.answers)
     }
@@ -328,22 +332,6 @@ impl Writer {
         marked.map_err(at_commit)?;
         committed.map_err(at_commit)?;
         Ok(found.len() as i64 == FORGET_ROWS)
-    }
-
-    /// Says that there is something new, without waiting for anything.
-    fn tell(&self, client: &Arc<Client>, head: u64) {
-        self.shared.news.learn(head);
-        if !self.shared.news.is_hinting.load(Ordering::Relaxed) {
-            return;
-        }
-        let (shared, client) = (self.shared.clone(), client.clone());
-        tokio::spawn(async move {
-            // A database without notifications refuses them in a transaction of their own, and is not asked again.
-            let told = client.batch_execute(&shared.statements.notify).await;
-            if told.is_err_and(|error| !failure::is_lost(&error)) {
-                shared.news.is_hinting.store(false, Ordering::Relaxed);
-            }
-        });
     }
 
     async fn client(&mut self) -> Result<Arc<Client>, StoreError> {
