@@ -115,7 +115,7 @@ impl Postgres {
         let client = connector.connect().await?;
         statements.set_up(&client, &options.schema).await?;
         let readers = Readers::new(connector.clone(), options.read_connections);
-        let news = News::new(options.hints);
+        let news = News::new();
         let shared = Arc::new(Shared { options, connector, statements, readers, news });
         let (queue, requests) = mpsc::channel(QUEUE);
         tokio::spawn(Writer::new(shared.clone(), client).run(requests));

@@ -1,12 +1,9 @@
 //! How watchers learn that the log went on: by asking, and sooner by being told.
 
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{Notify, watch},
+    sync::{Notify, mpsc, watch},
     time::{sleep, timeout},
 };
 use tokio_postgres::Client;
@@ -22,14 +19,11 @@ pub(super) struct News {
     watched: Notify,
     /// Something may have happened.
     hint: Arc<Notify>,
-    /// Whether this process tells others.
-    pub(super) is_hinting: AtomicBool,
 }
 
 impl News {
-    pub(super) fn new(is_hinting: bool) -> Self {
-        let (watched, hint) = (Notify::new(), Arc::new(Notify::new()));
-        Self { head: watch::Sender::new(0), watched, hint, is_hinting: AtomicBool::new(is_hinting) }
+    pub(super) fn new() -> Self {
+        Self { head: watch::Sender::new(0), watched: Notify::new(), hint: Arc::new(Notify::new()) }
     }
 
     /// The log goes as far as this.
@@ -71,6 +65,19 @@ pub(super) async fn follow(shared: Arc<Shared>) {
         tokio::select! {
             () = news.hint.notified() => {}
             () = sleep(options.poll_interval.max(Duration::from_millis(1))) => {}
+        }
+    }
+}
+
+/// Tells other processes of what this one wrote, as long as it writes.
+///
+/// Not over the connection of the writer, who goes on meanwhile: a database without notifications would refuse the
+/// transaction that was begun there. Those for reads never have one open.
+pub(super) async fn tell(shared: Arc<Shared>, mut untold: mpsc::Receiver<()>) {
+    while untold.recv().await.is_some() {
+        let told = shared.readers.query(&shared.statements.notify, &[]).await;
+        if told.is_err_and(|error| !error.is_passing()) {
+            return;
         }
     }
 }

@@ -46,10 +46,10 @@ pub(super) struct Statements {
     pub(super) append: String,
     /// Moves the head on (1).
     pub(super) advance: String,
-    /// Those of the first so many (1) rows that are not forgotten which are so many milliseconds (2) old; or all.
+    /// The first so many (1) rows that are not forgotten, each with whether it is not yet so many milliseconds (2) old.
     pub(super) forgettable: String,
-    /// The newest rows of keys (1) up to a revision (2).
-    pub(super) newest_before: String,
+    /// All rows of keys (1) up to a revision (2).
+    pub(super) up_to: String,
     /// Deletes rows (1).
     pub(super) forget: String,
     /// Says that the log is forgotten up to a revision (1).
@@ -69,8 +69,9 @@ impl Statements {
         let (log, head) = (format!("{schema}.log"), format!("{schema}.head"));
         // Planners that know nothing of the tables yet know at least that this is one row.
         let one_head = format!("(SELECT revision, compacted FROM {head} WHERE id = 1) h");
-        // The clock of the server, so that all writers have the same.
-        let now = "(extract(epoch FROM now()) * 1000)::int8";
+        // The clock of the server, so that all writers have the same; and not when the transaction began, which may have
+        // waited long for those that come before it in the log.
+        let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8";
         Self {
             get: format!(
                 "SELECT revision, CASE WHEN action <> 2 THEN value END FROM {log} \
@@ -112,15 +113,15 @@ impl Statements {
                  FROM unnest($1, $2, $3, $4, $5) AS n(revision, key, action, value, earlier)"
             ),
             advance: format!("UPDATE {head} SET revision = $1"),
+            // A row from the far future was written when the clock was wrong; it must not stop anything until then.
             forgettable: format!(
-                "SELECT revision, key, action FROM (SELECT revision, key, action, at FROM {log} \
-                   WHERE revision > (SELECT compacted FROM {head} WHERE id = 1) ORDER BY revision LIMIT $1) r \
-                 WHERE $2::int8 IS NULL OR at <= {now} - $2 ORDER BY revision"
+                "SELECT revision, key, action, coalesce(at > {now} - $2::int8 AND at <= {now} + $2::int8, false) \
+                 FROM {log} WHERE revision > (SELECT compacted FROM {head} WHERE id = 1) ORDER BY revision LIMIT $1"
             ),
-            newest_before: format!(
+            // The order makes planners look into the index for each key.
+            up_to: format!(
                 "SELECT l.revision FROM unnest($1) AS k(key), LATERAL ( \
-                   SELECT revision FROM {log} WHERE log.key = k.key AND revision <= $2 \
-                   ORDER BY revision DESC LIMIT 1) l"
+                   SELECT revision FROM {log} WHERE log.key = k.key AND revision <= $2 ORDER BY revision DESC) l"
             ),
             forget: format!("DELETE FROM {log} WHERE revision = ANY($1)"),
             mark_forgotten: format!("UPDATE {head} SET compacted = $1"),

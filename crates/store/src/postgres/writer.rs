@@ -4,22 +4,18 @@
 //! head, and takes the numbers after it, only after all smaller numbers are committed: whoever sees a revision sees all
 //! before it, there are no gaps, and a watcher that reads the log by number misses nothing although many processes write.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until, timeout},
 };
-use tokio_postgres::{Client, Error, types::Type};
+use tokio_postgres::{Client, Error, Row, types::Type};
 
 use super::{
     Shared,
     connection::{Backoff, Parameters},
-    failure, rows, tables,
+    failure, news, rows, tables,
 };
 use crate::{
     ErrorKind, Key, StoreError,
@@ -58,6 +54,8 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     client: Option<Arc<Client>>,
     backoff: Backoff,
+    /// Has one thing in it while others have yet to be told of something new.
+    untold: mpsc::Sender<()>,
 }
 
 /// Why a transaction did not do.
@@ -99,7 +97,11 @@ struct Current<'a> {
 
 impl Writer {
     pub(super) fn new(shared: Arc<Shared>, client: Client) -> Self {
-        Self { shared, client: Some(Arc::new(client)), backoff: Backoff::default() }
+        let (untold, news) = mpsc::channel(1);
+        if shared.options.hints {
+            tokio::spawn(news::tell(shared.clone(), news));
+        }
+        Self { shared, client: Some(Arc::new(client)), backoff: Backoff::default(), untold }
     }
 
     /// Works until nobody can ask for anything any more.
@@ -174,7 +176,7 @@ impl Writer {
         }
     }
 
-    async fn attempt(&self, client: &Arc<Client>, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
+    async fn attempt(&self, client: &Client, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
         let patience = self.shared.connector.patience;
         let plan = timeout(patience, self.plan(client, batch)).await;
         let plan = plan.map_err(|_| Trouble::Ended(failure::too_slow()))??;
@@ -186,7 +188,9 @@ impl Writer {
         let done = timeout(patience, self.carry_out(client, &plan)).await;
         done.map_err(|_| Trouble::Ended(unknown("the database did not answer in time")))??;
         if !plan.rows.is_empty() {
-            self.tell(client, plan.head + plan.rows.len() as u64);
+            self.shared.news.learn(plan.head + plan.rows.len() as u64);
+            // If it is full, then what is about to be told is told of this too; if it is closed, nobody is told.
+            let _ = self.untold.try_send(());
         }
         Ok(plan.answers)
     }
@@ -250,11 +254,13 @@ impl Writer {
 
     /// Forgets a portion of what is older than the history that is wanted. Says whether there may be more.
     async fn forget_old(&mut self) -> Result<bool, StoreError> {
-        let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX);
+        // The database adds it to the time.
+        let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX).min(i64::MAX / 2);
         // Most of the time there is nothing to forget, and no reason to lock anything.
-        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
-        let found = self.shared.readers.query(&self.shared.statements.forgettable, forgettable).await?;
-        Ok(!found.is_empty() && self.forget(Some(age)).await?)
+        let first: &Parameters<'_> = &[(&1_i64, Type::INT8), (&age, Type::INT8)];
+        let found = self.shared.readers.query(&self.shared.statements.forgettable, first).await?;
+        let is_due = count_old(&found).map_err(|error| failure::of_answer(&error))? > 0;
+        Ok(is_due && self.forget(Some(age)).await?)
     }
 
     async fn forget_all(&mut self) -> Result<(), StoreError> {
@@ -292,13 +298,14 @@ impl Writer {
         let (head, found) = (head.map_err(before_commit)?, found.map_err(before_commit)?);
         tables::check_lock(&head).map_err(Trouble::Refused)?;
         let compacted: i64 = head[0].try_get(1).map_err(of_answer)?;
+        let found = &found[..count_old(&found).map_err(of_answer)?];
         let Some(last) = found.last() else {
             client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
             return Ok(false);
         };
         let upto: i64 = last.try_get(0).map_err(of_answer)?;
         let (mut garbage, mut newest) = (Vec::new(), HashMap::new());
-        for row in &found {
+        for row in found {
             let revision: i64 = row.try_get(0).map_err(of_answer)?;
             let key: &[u8] = row.try_get(1).map_err(of_answer)?;
             garbage.extend(newest.insert(key, revision));
@@ -306,10 +313,11 @@ impl Writer {
                 garbage.push(revision);
             }
         }
-        // Of what was forgotten before, a key has kept one row at most.
+        // Of what was forgotten before, a key has kept one row. All are asked for: one that stayed when a removal is
+        // forgotten would bring back what was removed.
         let keys: Vec<&[u8]> = newest.into_keys().collect();
         let kept: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY), (&compacted, Type::INT8)];
-        for row in client.query_typed(&statements.newest_before, kept).await.map_err(before_commit)? {
+        for row in client.query_typed(&statements.up_to, kept).await.map_err(before_commit)? {
             garbage.push(row.try_get(0).map_err(of_answer)?);
         }
         let garbage: &Parameters<'_> = &[(&garbage, Type::INT8_ARRAY)];
@@ -324,22 +332,6 @@ impl Writer {
         marked.map_err(at_commit)?;
         committed.map_err(at_commit)?;
         Ok(found.len() as i64 == FORGET_ROWS)
-    }
-
-    /// Says that there is something new, without waiting for anything.
-    fn tell(&self, client: &Arc<Client>, head: u64) {
-        self.shared.news.learn(head);
-        if !self.shared.news.is_hinting.load(Ordering::Relaxed) {
-            return;
-        }
-        let (shared, client) = (self.shared.clone(), client.clone());
-        tokio::spawn(async move {
-            // A database without notifications refuses them in a transaction of their own, and is not asked again.
-            let told = client.batch_execute(&shared.statements.notify).await;
-            if told.is_err_and(|error| !failure::is_lost(&error)) {
-                shared.news.is_hinting.store(false, Ordering::Relaxed);
-            }
-        });
     }
 
     async fn client(&mut self) -> Result<Arc<Client>, StoreError> {
@@ -419,6 +411,17 @@ fn decide<'b>(batch: &'b [Request], head: u64, mut current: HashMap<Vec<u8>, Cur
         plan.answers.push(answer);
     }
     plan
+}
+
+/// How many of the rows that come first are old. One that is not keeps those after it, although a clock that was wrong may
+/// say that they are older: the log is forgotten up to a revision.
+fn count_old(found: &[Row]) -> Result<usize, Error> {
+    for (count, row) in found.iter().enumerate() {
+        if row.try_get(3)? {
+            return Ok(count);
+        }
+    }
+    Ok(found.len())
 }
 
 fn before_commit(error: Error) -> Trouble {

@@ -2,14 +2,21 @@
 
 use std::{
     ffi::OsString,
-    fmt, fs, io,
+    fmt, fs,
+    hash::{BuildHasher, Hasher, RandomState},
+    io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, backup::Backup, config::DbConfig};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior,
+    backup::{Backup, StepResult},
+    config::DbConfig,
+    ffi,
+};
 
 use super::{
     SqliteOptions,
@@ -36,6 +43,9 @@ const TABLES: &str = "
     CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
     INSERT INTO head VALUES (0, 0, 0);
 ";
+
+/// Why there can be no backup.
+const TAKEN: &str = "there is such a file; name another for the backup";
 
 /// More readers than this may work at once, but no more are kept.
 const KEPT_READERS: usize = 16;
@@ -113,22 +123,24 @@ impl File {
     pub(super) fn backup(&self, to: &Path) -> Result<(), StoreError> {
         let setup = |message: &str| StoreError::new(ErrorKind::Setup, format!("{}: {message}", to.display()));
         if to.exists() {
-            return Err(setup("there is such a file; name another for the backup"));
+            return Err(setup(TAKEN));
         }
         let Some(name) = to.file_name() else {
             return Err(setup("a backup needs the name of a file"));
         };
         let mut unfinished = OsString::from(".");
         unfinished.push(name);
-        unfinished.push(format!(".{}.unfinished", std::process::id()));
+        // Nobody else who makes a backup there at the same time may write into it.
+        unfinished.push(format!(".{:016x}.unfinished", RandomState::new().build_hasher().finish()));
         let unfinished = to.with_file_name(unfinished);
         let copied = self.copy(&unfinished).and_then(|()| {
-            fs::rename(&unfinished, to).map_err(|error| setup("the backup cannot be put there").because(error))
+            put(&unfinished, to).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => setup(TAKEN),
+                _ => setup("the backup cannot be put there").because(error),
+            })
         });
-        if copied.is_err() {
-            // Whatever it was that failed says more than that this does too.
-            let _ = fs::remove_file(&unfinished);
-        }
+        // It is gone if it was moved. And whatever it was that failed says more than that this does too.
+        let _ = fs::remove_file(&unfinished);
         copied?;
         sync_folder_of(to);
         Ok(())
@@ -137,10 +149,16 @@ impl File {
     fn copy(&self, to: &Path) -> Result<(), StoreError> {
         let told = |error: rusqlite::Error| Problem::from(error).told(to, Doing::Open);
         let mut copy = Connection::open(to).map_err(told)?;
+        // The waiting is done here, since SQLite does not wait for everything that can be in the way.
+        copy.busy_timeout(Duration::ZERO).map_err(told)?;
         self.read(|connection| {
             // In one step, which is one moment: in several, every write between two of them would begin it anew. Writers
             // do not wait for it.
-            Ok(Backup::new(connection, &mut copy)?.step(-1)?)
+            let backup = Backup::new(connection, &mut copy)?;
+            waiting(self.options.busy_timeout, || match backup.step(-1)? {
+                StepResult::Done => Ok(()),
+                _ => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
+            })
         })?;
         copy.close().map_err(|(_, error)| told(error))
     }
@@ -292,9 +310,63 @@ fn unchanging(path: &Path) -> OsString {
     address.into()
 }
 
+/// Gives a file a name that no other file has.
+fn put(file: &Path, name: &Path) -> io::Result<()> {
+    match fs::hard_link(file, name) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => put_without_link(file, name),
+        result => result,
+    }
+}
+
+/// The same where a file cannot have two names. Moving it would replace another file, so the name is taken first.
+fn put_without_link(file: &Path, name: &Path) -> io::Result<()> {
+    fs::File::create_new(name)?;
+    fs::rename(file, name).inspect_err(|_| {
+        // What is there is empty, and nobody's.
+        let _ = fs::remove_file(name);
+    })
+}
+
 /// Failures are passed over, as SQLite does: there are file systems that cannot do it, and need not.
 fn sync_folder_of(path: &Path) {
     let sync = |folder: &Path| -> io::Result<()> { fs::File::open(folder)?.sync_all() };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let _ = sync(folder.unwrap_or(Path::new(".")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(folder: &Path) -> (File, Connection) {
+        let options = SqliteOptions { busy_timeout: Duration::from_millis(50), ..SqliteOptions::default() };
+        File::open(&folder.join("store"), options).unwrap()
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_written_now_is_not_taken_for_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let ((file, _writer), to) = (store(folder.path()), folder.path().join("copy"));
+        let other = Connection::open(&to).unwrap();
+        other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        assert_eq!(file.copy(&to).unwrap_err().kind(), &ErrorKind::Unavailable);
+        other.execute_batch("ROLLBACK").unwrap();
+        file.copy(&to).unwrap();
+        assert!(check(&Connection::open(&to).unwrap(), &to).is_ok_and(|content| content == Content::Store));
+    }
+
+    #[test]
+    fn a_file_never_takes_the_place_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        for put in [put, put_without_link] {
+            let [file, taken, free] = ["file", "taken", "free"].map(|name| folder.path().join(name));
+            fs::write(&file, "new").unwrap();
+            fs::write(&taken, "precious").unwrap();
+            assert_eq!(put(&file, &taken).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(fs::read_to_string(&taken).unwrap(), "precious");
+            put(&file, &free).unwrap();
+            assert_eq!(fs::read_to_string(&free).unwrap(), "new");
+            fs::remove_file(&free).unwrap();
+        }
+    }
 }

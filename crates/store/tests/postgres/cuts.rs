@@ -2,7 +2,10 @@
 
 use std::{
     net::Ipv4Addr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -36,12 +39,14 @@ type Plan = (&'static [u8], Cut);
 struct Proxy {
     port: u16,
     plan: Arc<Mutex<Option<Plan>>>,
+    /// How often a notification was sent. None of them is understood, if any is counted.
+    notifications: Option<Arc<AtomicUsize>>,
 }
 
 impl Proxy {
-    async fn start(server: u16) -> Self {
+    async fn start(server: u16, notifications: Option<Arc<AtomicUsize>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let proxy = Self { port: listener.local_addr().unwrap().port(), plan: Arc::default() };
+        let proxy = Self { port: listener.local_addr().unwrap().port(), plan: Arc::default(), notifications };
         let accepting = proxy.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -50,6 +55,11 @@ impl Proxy {
             }
         });
         proxy
+    }
+
+    fn address(&self, schema: &str) -> String {
+        let server = PostgresServer::shared();
+        server.address(schema).replace(&server.port().to_string(), &self.port.to_string())
     }
 
     fn plan(&self, word: &'static str, cut: Cut) {
@@ -66,12 +76,23 @@ impl Proxy {
         })
     }
 
+    /// Makes a database without notifications of the server.
+    fn garble(&self, sent: &mut [u8]) {
+        let Some(notifications) = &self.notifications else { return };
+        let word = b"NOTIFY";
+        while let Some(place) = sent.windows(word.len()).position(|part| part == word) {
+            sent[place] = b'X';
+            notifications.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     async fn forward(self, client: TcpStream, server: TcpStream) {
         let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
             (client.into_split(), server.into_split());
         let answers = tokio::spawn(async move { copy(&mut from_server, &mut to_client).await });
         let mut sent = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from_client.read(&mut sent).await {
+            self.garble(&mut sent[..count]);
             match self.cut(&sent[..count]) {
                 None => to_server.write_all(&sent[..count]).await.unwrap(),
                 Some(Cut::Before) => break,
@@ -93,11 +114,10 @@ impl Proxy {
 
 async fn store_behind_proxy(schema: &str) -> (Postgres, Proxy) {
     let server = PostgresServer::shared();
-    let proxy = Proxy::start(server.port()).await;
-    let address = server.address(schema).replace(&server.port().to_string(), &proxy.port.to_string());
+    let proxy = Proxy::start(server.port(), None).await;
     // Without hints, the only statements are those that the test knows of.
     let options = PostgresOptions { hints: false, patience: Duration::from_secs(1), ..PostgresOptions::default() };
-    (Postgres::connect(&address, options).await.unwrap(), proxy)
+    (Postgres::connect(&proxy.address(schema), options).await.unwrap(), proxy)
 }
 
 #[tokio::test]
@@ -150,4 +170,31 @@ async fn a_writer_that_stands_still_does_not_stop_the_others() {
     assert_eq!(store.create(&key("a"), vec![]).await.unwrap_err().kind(), &ErrorKind::Unknown);
     let other = crate::support::store("still").await;
     other.create(&key("a"), vec![]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_without_notifications_takes_every_write_and_is_asked_once() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let proxy = Proxy::start(PostgresServer::shared().port(), Some(asked.clone())).await;
+    let store = Postgres::connect(&proxy.address("untold"), PostgresOptions::default()).await.unwrap();
+    // More than one transaction takes, so that the next begins as soon as the first has ended.
+    let writes: Vec<_> = (0..2000)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move { store.create(&key(format!("k/{number}")), vec![]).await })
+        })
+        .collect();
+    for write in writes {
+        write.await.unwrap().unwrap();
+    }
+    let told = async {
+        while asked.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told).await.expect("a notification");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    store.create(&key("last"), vec![]).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
 }

@@ -1,8 +1,11 @@
 //! Lists and watches over what is large, old or gone.
 
-use wheelwright_store::{Change, Cursor, ErrorKind, Page, PageRequest, Postgres, Prefix, Store};
+use std::time::Duration;
 
-use crate::support::{key, store};
+use tokio::time::{sleep, timeout};
+use wheelwright_store::{Change, Cursor, ErrorKind, Page, PageRequest, Postgres, PostgresOptions, Prefix, Store};
+
+use crate::support::{bare, key, store, store_with};
 
 async fn pages(store: &Postgres, limit: usize) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
@@ -103,6 +106,58 @@ async fn what_is_forgotten_is_what_nobody_has_any_more() {
         assert_eq!(error.kind(), &ErrorKind::TooOld);
     }
     assert_eq!(keys(&pages(&store, 10).await), ["gone", "kept"]);
-    let rows = crate::support::bare().await.query_one("SELECT count(*) FROM forgets.log", &[]).await.unwrap();
+    let rows = bare().await.query_one("SELECT count(*) FROM forgets.log", &[]).await.unwrap();
     assert_eq!(rows.get::<_, i64>(0), 2);
+}
+
+/// Waits until a log is forgotten up to a revision.
+async fn forgotten(schema: &str, revision: i64) {
+    let (bare, statement) = (bare().await, format!("SELECT compacted FROM {schema}.head"));
+    let waiting = async {
+        while bare.query_one(&statement, &[]).await.unwrap().get::<_, i64>(0) < revision {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(Duration::from_secs(60), waiting).await.expect("it is forgotten");
+}
+
+/// Says how long ago, in milliseconds, a row was written.
+async fn set_age(schema: &str, revision: i64, age: i64) {
+    let statement = format!(
+        "UPDATE {schema}.log SET at = (extract(epoch FROM clock_timestamp()) * 1000)::int8 - $1 WHERE revision = $2"
+    );
+    assert_eq!(bare().await.execute(&statement, &[&age, &revision]).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn what_was_deleted_stays_so_although_clocks_went_wrong() {
+    let writer = store("clocks").await;
+    let first = writer.create(&key("gone"), vec![1]).await.unwrap();
+    let second = writer.replace(&key("gone"), &first, vec![2]).await.unwrap();
+    writer.create(&key("kept"), vec![]).await.unwrap();
+    for (revision, age) in [(1, 3_600_000), (2, -1500), (3, 3_600_000)] {
+        set_age("clocks", revision, age).await;
+    }
+    let options = PostgresOptions { history: Duration::from_secs(2), ..PostgresOptions::default() };
+    let _cleaner = store_with("clocks", options).await;
+    forgotten("clocks", 1).await;
+    writer.delete(&key("gone"), &second).await.unwrap();
+    forgotten("clocks", 4).await;
+    assert_eq!(writer.get(&key("gone")).await.unwrap(), None);
+    let rows = bare().await.query("SELECT revision FROM clocks.log", &[]).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.get::<_, i64>(0)).collect::<Vec<_>>(), [3]);
+}
+
+#[tokio::test]
+async fn a_row_from_the_far_future_is_forgotten_like_others() {
+    let writer = store("future").await;
+    let first = writer.create(&key("k"), vec![1]).await.unwrap();
+    writer.replace(&key("k"), &first, vec![2]).await.unwrap();
+    for revision in [1, 2] {
+        set_age("future", revision, -86_400_000).await;
+    }
+    let options = PostgresOptions { history: Duration::from_secs(1), ..PostgresOptions::default() };
+    let _cleaner = store_with("future", options).await;
+    forgotten("future", 2).await;
+    assert_eq!(writer.get(&key("k")).await.unwrap().unwrap().value, [2]);
 }
