@@ -400,6 +400,8 @@ Examples:
   wheelwright migrate run --store sqlite:orders.db --dry-run    # the same as plan")]
     Run(MigrateRun),
     /// Say how far the newest run is.
+    ///
+    /// The exit code is 1 if it is not done, or something could not be converted.
     #[command(after_help = "\
 Examples:
   wheelwright migrate status --store sqlite:orders.db")]
