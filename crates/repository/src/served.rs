@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use wheelwright_catalog as catalog;
-use wheelwright_evolve::{Declaration, Fingerprint, Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros};
+use wheelwright_evolve::{
+    Declaration, Fingerprint, Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros, overlaid_schema,
+};
 use wheelwright_store::{BadKey, Key, Prefix};
 
 use crate::{Name, access::Access, dress::Dress, external::OwnedFields, nulls::NullPolicies};
@@ -109,9 +111,9 @@ impl ServedKind {
 
     /// What tells the catalog of this kind apart from another, as far as it decides what is stored.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        let Self { declared, adopted_version, oldest_writer, .. } = self;
+        let Self { declared, adopted_version, oldest_writer, dress, .. } = self;
         let hub = self.version_name(self.kind.lenses().hub());
-        Fingerprint::of_text(&format!("{declared} {hub} {adopted_version:?} {oldest_writer:?}"))
+        Fingerprint::of_text(&format!("{declared} {hub} {adopted_version:?} {oldest_writer:?} {dress:?}"))
     }
 
     /// The name of a version.
@@ -144,14 +146,56 @@ fn prefix_of(kind: &Kind) -> Result<Prefix, BadKey> {
 /// What is declared and locked. Another release may come to another one, and begins a sweep anew then, which is harmless.
 fn fingerprint_of(kind: &Kind, declaration: &Declaration) -> Fingerprint {
     let history = kind.history();
-    let versions: Vec<String> = history
-        .versions
-        .iter()
-        .map(|version| {
-            let declared = declaration.version(version.name.as_str());
-            let schema = declared.map(|declared| Fingerprint::of(&declared.schema, declared.root).to_string());
-            format!("{} {schema:?}", version.name)
+    // What is valid decides what a zero that was left out may mean.
+    let schemas = history.versions.iter().map(|version| {
+        let declared = declaration.version(version.name.as_str());
+        let step = declaration.steps.iter().find(|step| step.version.item == version.name);
+        declared.map_or_else(String::new, |declared| match step {
+            Some(step) => Fingerprint::of(&overlaid_schema(&declared.schema, step), declared.root).to_string(),
+            None => Fingerprint::of(&declared.schema, declared.root).to_string(),
         })
-        .collect();
-    Fingerprint::of_text(&format!("{versions:?} {:?} {:?}", declaration.steps, history.fields))
+    });
+    Fingerprint::of_text(&format!("{} {}", history.fingerprint(), schemas.collect::<Vec<_>>().join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use wheelwright_catalog::Catalog;
+
+    use super::*;
+
+    /// The fingerprint of the last kind of some folders.
+    fn fingerprint(folders: &[&Path]) -> Fingerprint {
+        let catalog = Catalog::load(folders).unwrap();
+        let declared = catalog.kinds().last().unwrap();
+        ServedKind::new(Kind::compile(&declared.declaration, None).0.unwrap(), declared).unwrap().fingerprint()
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_what_is_declared_and_not_of_where() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (things, other) = (tests.join("tests/catalogs/things"), tests.join("../../examples/orders"));
+        let alone = fingerprint(&[&things]);
+        assert_eq!(fingerprint(&[&other, &things]), alone);
+        let changed = |old: &str, new: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            for entry in fs::read_dir(&things).unwrap().map(Result::unwrap) {
+                let text = fs::read_to_string(entry.path()).unwrap();
+                fs::write(folder.path().join(entry.file_name()), text.replace(old, new)).unwrap();
+            }
+            fingerprint(&[folder.path()])
+        };
+        assert_eq!(changed("  derived:", "# a comment\n  derived:"), alone);
+        for (old, new) in [
+            ("spec.flag: spec.enabled", "spec.old: spec.enabled"),
+            ("with: durationSeconds", "with: text"),
+            ("substring(0, 1)", "substring(0, 2)"),
+            ("default: 0.5", "default: 0.75"),
+            ("enum: [low, normal, high]", "enum: [low, normal]"),
+        ] {
+            assert_ne!(changed(old, new), alone, "{new}");
+        }
+    }
 }

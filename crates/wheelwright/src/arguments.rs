@@ -390,14 +390,18 @@ Examples:
     /// Store every record in the shape of the hub, while others go on reading and writing.
     ///
     /// A run that was left is gone on with, and several at once share the work. What cannot be converted is listed with why,
-    /// and the run goes on; the exit code is 1 then. With a catalog whose hub is an older version, it goes back to that.
+    /// and the run goes on; the exit code is 1 then. To an older hub than that of
+    /// the newest run, it goes with --back alone.
     #[command(after_help = "\
 Examples:
   wheelwright migrate run --store sqlite:orders.db
   wheelwright migrate run --store sqlite:orders.db --rate 100   # no more than 100 writes a second
+  wheelwright migrate run --store sqlite:orders.db --back       # to an older hub than before
   wheelwright migrate run --store sqlite:orders.db --dry-run    # the same as plan")]
     Run(MigrateRun),
     /// Say how far the newest run is.
+    ///
+    /// The exit code is 1 if it is not done, or something could not be converted.
     #[command(after_help = "\
 Examples:
   wheelwright migrate status --store sqlite:orders.db")]
@@ -422,6 +426,9 @@ pub(crate) struct MigrateRun {
     /// How many records are written at the same time.
     #[arg(long, value_name = "NUMBER", default_value = "64")]
     pub(crate) concurrency: NonZeroU32,
+    /// Go to an older hub than that of the newest run.
+    #[arg(long)]
+    pub(crate) back: bool,
     /// Say what there is to do, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

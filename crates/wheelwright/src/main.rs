@@ -312,8 +312,8 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
         Migrate::Plan(stored) => (command::Migrate::Plan, stored),
         Migrate::Status(stored) => (command::Migrate::Status, stored),
         Migrate::Verify(stored) => (command::Migrate::Verify, stored),
-        Migrate::Run(MigrateRun { stored, rate, concurrency, dry_run }) => {
-            sweep = SweepOptions { rate, concurrency: concurrency.get() as usize };
+        Migrate::Run(MigrateRun { stored, rate, concurrency, back, dry_run }) => {
+            sweep = SweepOptions { rate, concurrency: concurrency.get() as usize, back };
             (if dry_run { command::Migrate::Plan } else { command::Migrate::Run }, stored)
         }
     };

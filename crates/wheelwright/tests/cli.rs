@@ -45,6 +45,34 @@ fn the_tour_of_migrations_works() {
 }
 
 #[test]
+fn a_run_that_was_left_is_a_finding_until_it_is_done() {
+    use wheelwright::store::{Key, Sqlite, SqliteOptions, Store};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.db");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Sqlite::open(&path, SqliteOptions::default()).unwrap();
+        let left = r#"{"$sweep":1,"hub":"v3","fingerprint":"of another catalog","run":4,"startedAt":"2026-01-01T00:00:00Z",
+            "updatedAt":"2026-01-01T00:00:00Z","total":7,"done":2,"converted":1,"unchanged":1,"gone":0,"problemCount":0,
+            "problems":[],"isAtEnd":false,"claims":[]}"#;
+        let key = Key::new("$wheelwright/sweeps/shop.example.com/Order").unwrap();
+        store.create(&key, left.as_bytes().to_vec()).await.unwrap();
+    });
+    let run = |what: &str| {
+        let store = format!("sqlite:{}", path.display());
+        let mut command = wheelwright();
+        let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+        let output = command.current_dir(orders).args(["migrate", what, "--store", &store]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let counts = "          1  converted\n          1  at v3 already\n";
+    let status = format!("Order: run 4 to v3 is not done: 2 of 7 records\n{counts}");
+    assert_eq!(run("status"), (Some(1), status));
+    assert_eq!(run("run").0, Some(0));
+    assert_eq!(run("status").0, Some(0));
+}
+
+#[test]
 fn what_cannot_be_converted_is_listed_and_the_rest_is_converted() {
     use wheelwright::store::{Key, Sqlite, SqliteOptions, Store};
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -7,10 +7,10 @@ use std::fmt::{self, Write as _};
 use wheelwright_document::{Arena, Owned, Text, Value, encode};
 
 use super::{
-    fingerprint::Sum,
+    fingerprint::{Fingerprint, Sum},
     model::{Attributes, Description, Edit, Entry, Lock, LockedKind, Origin},
 };
-use crate::{KindName, Selector, Union, Writers};
+use crate::{History, KindName, Selector, Union, VersionHistory, Writers};
 
 /// The release of the format that is written, and the newest that is read.
 pub(super) const FORMAT: u32 = 1;
@@ -32,6 +32,41 @@ impl fmt::Display for Lock {
         }
         Ok(())
     }
+}
+
+impl History {
+    /// A sum of all that decides how documents are converted, in the words of a lock: where it was declared, in which file
+    /// and beside what, is no part of it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut text = String::new();
+        // Writing to a text never fails.
+        let _ = self.versions.iter().try_for_each(|version| write_version(version, self, &mut text));
+        let _ = self.fields.iter().try_for_each(|field| match &field.frozen {
+            Some(frozen) => writeln!(text, "{} frozen {}", Word(&field.text), Json(frozen)),
+            None => writeln!(text, "{}", Word(&field.text)),
+        });
+        Fingerprint::of_text(&text)
+    }
+}
+
+/// A version as it is, not as it differs from another.
+fn write_version(version: &VersionHistory, history: &History, out: &mut String) -> fmt::Result {
+    write!(out, "version {} writers {}", Word(version.name.as_str()), writers_name(version.writers))?;
+    if let Some(from) = version.from {
+        write!(out, " from {}", Word(history.version(from).name.as_str()))?;
+    }
+    version.published_as.iter().try_for_each(|name| write!(out, " {}", Named(name)))?;
+    out.push('\n');
+    for node in version.structure.indexes() {
+        let description = Description::of(&version.structure, node);
+        write!(out, "{} {description}", Path(&version.structure.selector(node)))?;
+        if let Some(id) = version.id(node) {
+            write!(out, " id {}", Word(&history.field(id).text))?;
+        }
+        out.push('\n');
+    }
+    version.respelled.iter().try_for_each(|respelled| writeln!(out, "{}", computed::Respelling(respelled)))?;
+    version.derived.iter().try_for_each(|derived| writeln!(out, "{}", computed::Derivation(derived)))
 }
 
 fn write_kind(kind: &LockedKind, out: &mut String) -> fmt::Result {

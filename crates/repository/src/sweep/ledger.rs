@@ -65,6 +65,13 @@ pub struct SweepCounts {
 pub enum SweepError {
     /// Somebody has begun a sweep with another hub or catalog; this is its hub.
     TakenOver(VersionName),
+    /// The newest sweep was to a newer hub than this one is, and nobody said that going back is meant.
+    GoesBack {
+        /// The hub of the newest sweep.
+        newest: VersionName,
+        /// The hub of this one.
+        hub: VersionName,
+    },
     /// Somebody has removed the ledger.
     NoLedger,
     /// A newer release wrote the ledger, in a format of this number.
@@ -299,8 +306,13 @@ impl fmt::Display for SweepError {
         match self {
             Self::TakenOver(hub) => write!(
                 f,
-                "somebody has begun a sweep to {hub} with another catalog, so this one has stopped; what it converted stays, \
-                 and running it again takes the other one's place"
+                "somebody has begun a sweep to {hub} with another catalog, so this one has stopped; what it converted stays: \
+                 see that all programs have one catalog"
+            ),
+            Self::GoesBack { newest, hub } => write!(
+                f,
+                "the newest sweep was to {newest}, and {hub} is older; sweep with the catalog of that one, or, if going back \
+                 is meant, say so: migrate run --back"
             ),
             Self::NoLedger => f.write_str("somebody has removed the ledger of the sweep; run it again"),
             Self::NewerFormat(format) => write!(

@@ -26,6 +26,9 @@ pub struct SweepOptions {
     pub concurrency: usize,
     /// How many records this instance writes in a second at the most. Those that stay as they are do not count.
     pub rate: Option<NonZeroU32>,
+    /// An older hub than that of the newest sweep is meant. Without it, an older program that starts again while a newer one
+    /// sweeps would bring back what that has converted.
+    pub back: bool,
 }
 
 /// How far a sweep is, all its instances together.
@@ -53,7 +56,7 @@ const MOST_CONFLICTS: usize = 100;
 
 impl Default for SweepOptions {
     fn default() -> Self {
-        Self { concurrency: 64, rate: None }
+        Self { concurrency: 64, rate: None, back: false }
     }
 }
 
@@ -62,13 +65,14 @@ impl Collection {
     /// the sweep goes on.
     ///
     /// A sweep that somebody began with the same catalog and did not finish is gone on with, wherever it was left; several
-    /// may run at once and share the work. One with another catalog, to an older hub too, takes the place of what is
-    /// running. Records that are written in the meantime keep what is written, and when and with which version a record
+    /// may run at once and share the work. One with another catalog takes the place of what is running; but to an older hub
+    /// than that of the newest sweep, only [if that is meant](SweepOptions::back). Records that are written in the meantime keep what is written, and when and with which version a record
     /// was modified stays. Needs a tokio runtime with time. The future may be dropped at any time: nothing is lost, and the
     /// next sweep goes on.
     ///
     /// # Errors
-    /// The store fails and does not recover within half a minute, or a sweep with another catalog has taken over.
+    /// The store fails and does not recover within half a minute, a sweep with another catalog has taken over, or the newest
+    /// one was to a newer hub.
     pub async fn sweep(
         &self,
         options: &SweepOptions,
@@ -76,7 +80,7 @@ impl Collection {
     ) -> Result<SweepStatus, RepositoryError> {
         let book = Book::new(self.store(), &self.kind)?;
         let target = Target::of(self);
-        let ledger = self.join(&book, &target).await?;
+        let ledger = self.join(&book, &target, options.back).await?;
         let run = Run {
             collection: self,
             book,
@@ -102,11 +106,17 @@ impl Collection {
     }
 
     /// The ledger of the sweep that is running, or of a new one.
-    async fn join(&self, book: &Book<'_>, target: &Target) -> Result<Ledger, RepositoryError> {
+    async fn join(&self, book: &Book<'_>, target: &Target, back: bool) -> Result<Ledger, RepositoryError> {
         let mut total = None;
         loop {
             let (before, revision) = book.read().await?.unzip();
             let before = before.flatten();
+            if let Some(newer) =
+                before.as_ref().map(|ledger| &ledger.status.hub).filter(|hub| !back && self.is_newer(hub))
+            {
+                let (newest, hub) = (newer.clone(), target.hub.clone());
+                return Err(RepositoryError::Sweep(SweepError::GoesBack { newest, hub }));
+            }
             let run = before.as_ref().map_or(1, |ledger| ledger.status.run + 1);
             if let Some(ledger) = before.filter(|ledger| target.is_of(ledger) && ledger.status.finished_at.is_none()) {
                 return Ok(ledger);
@@ -121,6 +131,12 @@ impl Collection {
                 return Ok(ledger);
             }
         }
+    }
+
+    /// Whether a hub comes after the one of today. A version that is not known does: a lock forgets none.
+    fn is_newer(&self, hub: &VersionName) -> bool {
+        let kind = self.kind.kind();
+        kind.version(hub.as_str()).is_none_or(|hub| hub > kind.lenses().hub())
     }
 
     async fn count(&self) -> Result<u64, RepositoryError> {

@@ -35,6 +35,10 @@ async fn sweep(orders: &Collection) -> SweepStatus {
     orders.sweep(&SweepOptions::default(), |_| ()).await.unwrap()
 }
 
+async fn sweep_back(orders: &Collection) -> SweepStatus {
+    orders.sweep(&SweepOptions { back: true, ..SweepOptions::default() }, |_| ()).await.unwrap()
+}
+
 /// What every version shows of every document.
 async fn shown(orders: &Collection, versions: &[&str]) -> BTreeMap<(String, String), String> {
     let mut shown = BTreeMap::new();
@@ -116,7 +120,7 @@ async fn swept_forward_and_written_and_swept_back_old_versions_read_what_they_re
         new.patch(&name(&format!("shop/o{number:05}")), Write::merge_patch("v3", patch)).await.unwrap();
     }
     let written = shown(&new, &["v1", "v2", "v3"]).await;
-    sweep(&old).await;
+    sweep_back(&old).await;
     assert_eq!(shown(&old, &["v1", "v2", "v3"]).await, written);
     assert_eq!(old.verify().await.unwrap().problems, Default::default());
     let first_half = |(name, version): &(String, String)| version == "v1" && **name < *"shop/o00010";
@@ -137,7 +141,7 @@ async fn swept_forward_and_written_and_swept_back_old_versions_read_what_they_re
         |page: wheelwright_store::Page| page.items.into_iter().map(|(_, stored)| stored.value).collect::<Vec<_>>();
     let there = values(bytes(&store).await);
     sweep(&new).await;
-    sweep(&old).await;
+    sweep_back(&old).await;
     assert_eq!(values(bytes(&store).await), there);
 }
 
@@ -195,7 +199,7 @@ async fn a_sweep_that_was_left_is_gone_on_with_and_several_share_the_work() {
                 stop.take().unwrap().send(()).unwrap();
             }
         };
-        let options = SweepOptions { concurrency: 8, rate: None };
+        let options = SweepOptions { concurrency: 8, ..SweepOptions::default() };
         tokio::select! {
             biased;
             _ = stopped => {}
@@ -222,7 +226,7 @@ async fn a_sweep_with_another_hub_takes_the_place_of_the_one_that_runs() {
     let store = Memory::new();
     let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
     create(&old, 2000).await;
-    let options = SweepOptions { concurrency: 1, rate: None };
+    let options = SweepOptions { concurrency: 1, back: true, ..SweepOptions::default() };
     let mut seen = 0;
     let (start, started) = tokio::sync::oneshot::channel();
     let mut start = Some(start);
@@ -242,13 +246,45 @@ async fn a_sweep_with_another_hub_takes_the_place_of_the_one_that_runs() {
     assert!(back.unwrap().finished_at.is_some());
 }
 
+#[tokio::test]
+async fn an_older_program_brings_nothing_back_unless_that_is_meant() {
+    let store = Memory::new();
+    let [old, middle, new] = ["v1", "v2", "v3"].map(|hub| orders_at(&store, hub));
+    create(&old, 2000).await;
+    let goes_back = async |orders: &Collection| match orders.sweep(&SweepOptions::default(), |_| ()).await {
+        Err(RepositoryError::Sweep(SweepError::GoesBack { newest, hub })) => format!("{newest} {hub}"),
+        other => panic!("{other:?}"),
+    };
+    let mut seen = 0;
+    let (start, started) = tokio::sync::oneshot::channel();
+    let mut start = Some(start);
+    let told = |_| {
+        seen += 1;
+        if seen == 100 {
+            start.take().unwrap().send(()).unwrap();
+        }
+    };
+    let restarted = async {
+        started.await.unwrap();
+        goes_back(&middle).await
+    };
+    let options = SweepOptions { concurrency: 1, ..SweepOptions::default() };
+    let (swept, refused) = tokio::join!(new.sweep(&options, told), restarted);
+    assert_eq!((swept.unwrap().counts.converted, &*refused), (2000, "v3 v2"));
+    // Nor when it is done.
+    assert_eq!(goes_back(&old).await, "v3 v1");
+    assert_eq!(new.verify().await.unwrap().problems, Default::default());
+    assert_eq!(sweep_back(&old).await.counts.converted, 2000);
+    assert_eq!(sweep(&middle).await.counts.converted, 2000);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_rate_is_not_exceeded() {
     let store = Memory::new();
     let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
     create(&old, 100).await;
     let began = tokio::time::Instant::now();
-    let options = SweepOptions { concurrency: 16, rate: std::num::NonZeroU32::new(10) };
+    let options = SweepOptions { concurrency: 16, rate: std::num::NonZeroU32::new(10), back: false };
     let status = new.sweep(&options, |_| ()).await.unwrap();
     assert_eq!(status.counts.converted, 100);
     let took = began.elapsed().as_secs_f64();

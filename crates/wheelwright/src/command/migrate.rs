@@ -183,7 +183,9 @@ impl Report {
     fn exit(&self) -> Exit {
         let is_clean = match self {
             Self::Plan(plan) => plan.problems.is_empty(),
-            Self::Status(status) => status.as_ref().is_none_or(|status| status.problems.is_empty()),
+            Self::Status(status) => {
+                status.as_ref().is_none_or(|status| status.problems.is_empty() && status.finished_at.is_some())
+            }
             Self::Verified(verified) => verified.problems.is_empty(),
         };
         if is_clean { Exit::Clean } else { Exit::Findings }
