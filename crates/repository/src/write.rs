@@ -206,10 +206,16 @@ impl ServedKind {
     /// A record that this program may write.
     pub(crate) fn open_to_write<'a>(&'a self, bytes: &'a [u8], arena: &'a Arena) -> Result<Opened<'a>, WriteError> {
         let opened = self.open(bytes, arena).map_err(WriteError::Open)?;
+        self.check_writer(&opened)?;
+        Ok(opened)
+    }
+
+    /// Refuses to write a record whose writers must know a version that this program does not.
+    pub(crate) fn check_writer(&self, opened: &Opened<'_>) -> Result<(), WriteError> {
         let unknown = opened.envelope.oldest_writer.as_ref().filter(|name| self.kind.version(name.as_str()).is_none());
         match unknown {
             Some(oldest) => Err(WriteError::TooOld { oldest_writer: oldest.clone() }),
-            None => Ok(opened),
+            None => Ok(()),
         }
     }
 

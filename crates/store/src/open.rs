@@ -2,20 +2,41 @@
 
 use crate::{ErrorKind, Store, StoreError};
 
-/// Opens the store at an address, with the driver that its beginning names: `sqlite:PATH` or `postgres://…`.
-/// PostgreSQL needs a tokio runtime.
+/// Opens the store at an address, with the driver that its beginning names: `sqlite:PATH` or `postgres://…`. One that is not
+/// there is made. PostgreSQL needs a tokio runtime.
 ///
 /// # Errors
 /// [`Setup`](ErrorKind::Setup) for an address that no driver is for; otherwise as the driver does.
 pub async fn open(address: &str) -> Result<Box<dyn Store>, StoreError> {
+    open_or_make(address, true).await
+}
+
+/// As [`open`], but a store that is not there is not made.
+///
+/// # Errors
+/// [`Setup`](ErrorKind::Setup) if there is no store; otherwise as for [`open`].
+pub async fn open_existing(address: &str) -> Result<Box<dyn Store>, StoreError> {
+    open_or_make(address, false).await
+}
+
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(unused_variables, reason = "without drivers there is nothing to make")
+)]
+async fn open_or_make(address: &str, make: bool) -> Result<Box<dyn Store>, StoreError> {
     #[cfg(feature = "sqlite")]
     if let Some(path) = address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+        // SQLite takes an empty file for a new database.
+        if !make && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+            return Err(StoreError::new(ErrorKind::Setup, format!("there is no store {path}")));
+        }
         let store = crate::Sqlite::open(path, crate::SqliteOptions::default())?;
         return Ok(Box::new(store));
     }
     #[cfg(feature = "postgres")]
     if address.starts_with("postgres://") || address.starts_with("postgresql://") {
-        let store = crate::Postgres::connect(address, crate::PostgresOptions::default()).await?;
+        let options = crate::PostgresOptions { create: make, ..crate::PostgresOptions::default() };
+        let store = crate::Postgres::connect(address, options).await?;
         return Ok(Box::new(store));
     }
     let beginning = address.split_once(':').map_or(address, |(beginning, _)| beginning);

@@ -375,14 +375,13 @@ fn in_store(
             return Ok(Exit::Usage);
         }
     };
-    let file = place.store.strip_prefix("sqlite:").map(Path::new);
-    if let Some(file) = file.filter(|file| missing == Missing::Refuse && !file.exists()) {
-        writeln!(console.conversation, "error: there is no store {}", files::display(file))?;
-        return Ok(Exit::Usage);
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
-        match wheelwright::store::open(&place.store).await {
+        let opened = match missing {
+            Missing::Create => wheelwright::store::open(&place.store).await,
+            Missing::Refuse => wheelwright::store::open_existing(&place.store).await,
+        };
+        match opened {
             Ok(store) => act(Repository::new(store.into(), kinds), console).await,
             Err(error) => {
                 writeln!(console.conversation, "error: {error}")?;

@@ -3,7 +3,7 @@
 use wheelwright_document::Arena;
 use wheelwright_evolve::VersionName;
 
-use crate::{ServedKind, error::WriteError};
+use crate::{ServedKind, error::WriteError, open::Opened};
 
 /// How a record stands to the hub of today.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,22 +17,21 @@ pub(super) enum Standing {
 }
 
 impl ServedKind {
-    /// A record as it would be stored today; none if it is so already. Its document, its origin and when it was modified
-    /// stay as they are. One that has no uid yet gets this one.
+    /// A record as it would be stored today; none if it is so already. Its document, its origin and its metadata stay as
+    /// they are.
     ///
     /// # Errors
     /// It cannot be opened, or this program must not write it.
-    pub(super) fn swept(&self, bytes: &[u8], uid: impl FnOnce() -> Box<str>) -> Result<Option<Vec<u8>>, WriteError> {
+    pub(super) fn swept(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>, WriteError> {
         let arena = Arena::for_input(bytes.len());
-        let opened = self.open_to_write(bytes, &arena)?;
-        let today = self.kind.lenses().hub();
-        if opened.hub == today && !opened.is_adopted {
+        let opened = self.open(bytes, &arena).map_err(WriteError::Open)?;
+        if self.standing_of(&opened) == Standing::AtHub {
             return Ok(None);
         }
+        self.check_writer(&opened)?;
         let mut envelope = opened.envelope.clone();
-        envelope.hub = self.version_name(today).clone();
+        envelope.hub = self.version_name(self.kind.lenses().hub()).clone();
         envelope.oldest_writer = self.oldest_writer_after(envelope.oldest_writer.take());
-        envelope.metadata.uid.get_or_insert_with(uid);
         envelope.seal(self.at_hub(&opened, &arena)).map(Some)
     }
 
@@ -42,11 +41,19 @@ impl ServedKind {
     /// As for [`swept`](Self::swept).
     pub(super) fn standing(&self, bytes: &[u8]) -> Result<Standing, WriteError> {
         let arena = Arena::for_input(bytes.len());
-        let opened = self.open_to_write(bytes, &arena)?;
-        Ok(match opened.is_adopted {
-            true => Standing::Adopted(opened.envelope.hub),
+        let opened = self.open(bytes, &arena).map_err(WriteError::Open)?;
+        let standing = self.standing_of(&opened);
+        if standing != Standing::AtHub {
+            self.check_writer(&opened)?;
+        }
+        Ok(standing)
+    }
+
+    fn standing_of(&self, opened: &Opened<'_>) -> Standing {
+        match opened.is_adopted {
+            true => Standing::Adopted(opened.envelope.hub.clone()),
             false if opened.hub == self.kind.lenses().hub() => Standing::AtHub,
-            false => Standing::At(opened.envelope.hub),
-        })
+            false => Standing::At(opened.envelope.hub.clone()),
+        }
     }
 }

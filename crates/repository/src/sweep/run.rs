@@ -313,7 +313,7 @@ impl Run<'_> {
         let mut newer: Option<Stored> = None;
         for _ in 0..MOST_CONFLICTS {
             let stored = newer.as_ref().unwrap_or(stored);
-            let swept = match kind.swept(&stored.value, || Uuid::new_v4().to_string().into()) {
+            let swept = match kind.swept(&stored.value) {
                 Ok(Some(swept)) => swept,
                 Ok(None) => return Ok(Fate::Unchanged),
                 Err(error) => return Ok(Fate::Problem(error.to_string())),

@@ -67,6 +67,8 @@ pub struct PostgresOptions {
     pub read_connections: usize,
     /// How long the database may take to answer before the connection counts as lost. Default: 30 seconds.
     pub patience: Duration,
+    /// Whether the tables are made where they are not there. Default: yes.
+    pub create: bool,
 }
 
 impl Default for PostgresOptions {
@@ -79,6 +81,7 @@ impl Default for PostgresOptions {
             max_value_bytes: 4 << 20,
             read_connections: 4,
             patience: Duration::from_secs(30),
+            create: true,
         }
     }
 }
@@ -113,7 +116,7 @@ impl Postgres {
         let connector = address::parse(address, &mut options)?;
         let statements = Statements::new(&options.schema);
         let client = connector.connect().await?;
-        statements.set_up(&client, &options.schema).await?;
+        statements.set_up(&client, &options).await?;
         let readers = Readers::new(connector.clone(), options.read_connections);
         let news = News::new();
         let shared = Arc::new(Shared { options, connector, statements, readers, news });

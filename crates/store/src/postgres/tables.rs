@@ -7,7 +7,7 @@
 
 use tokio_postgres::{Client, Row, types::Type};
 
-use super::failure;
+use super::{PostgresOptions, failure};
 use crate::{ErrorKind, StoreError};
 
 /// The format of the tables that this release reads and writes.
@@ -145,11 +145,16 @@ impl Statements {
     ///
     /// Any number of processes may do this at once: all but one fail to make a table that another one made, and find it
     /// when they look again.
-    pub(super) async fn set_up(&self, client: &Client, schema: &str) -> Result<(), StoreError> {
+    pub(super) async fn set_up(&self, client: &Client, options: &PostgresOptions) -> Result<(), StoreError> {
+        let schema = &*options.schema;
         let mut attempt = 1;
         loop {
             if let Some(format) = self.format(client).await? {
                 return check_format(format);
+            }
+            if !options.create {
+                let message = format!("there is no store in the schema {schema}; is it the right one?");
+                return Err(StoreError::new(ErrorKind::Setup, message));
             }
             match self.create(client, schema).await {
                 Ok(()) => {}
