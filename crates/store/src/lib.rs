@@ -20,6 +20,8 @@ mod memory;
 mod open;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod room;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;

@@ -33,10 +33,8 @@ use crate::{
     Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
     StoreError, Stored, Watch,
     log::{self, Write},
+    room::Room,
 };
-
-/// How many writes may wait before those who ask wait themselves.
-const QUEUE: usize = 1024;
 
 /// A store in a PostgreSQL database. Clones are the same store.
 ///
@@ -90,7 +88,8 @@ impl Default for PostgresOptions {
 struct Inner {
     shared: Arc<Shared>,
     /// The writer works off what is in it, and ends when this is dropped.
-    queue: mpsc::Sender<Request>,
+    queue: mpsc::UnboundedSender<Request>,
+    room: Room,
     follower: AbortHandle,
 }
 
@@ -120,10 +119,10 @@ impl Postgres {
         let readers = Readers::new(connector.clone(), options.read_connections);
         let news = News::new();
         let shared = Arc::new(Shared { options, connector, statements, readers, news });
-        let (queue, requests) = mpsc::channel(QUEUE);
+        let (queue, requests) = mpsc::unbounded_channel();
         tokio::spawn(Writer::new(shared.clone(), client).run(requests));
         let follower = tokio::spawn(news::follow(shared.clone())).abort_handle();
-        Ok(Self(Arc::new(Inner { shared, queue, follower })))
+        Ok(Self(Arc::new(Inner { shared, queue, room: Room::new(), follower })))
     }
 
     /// Forgets how things were before now.
@@ -146,9 +145,10 @@ impl Postgres {
     }
 
     async fn ask(&self, order: Order) -> Result<u64, StoreError> {
+        let place = self.0.room.place(order.bytes()).await;
         let (answer, answered) = oneshot::channel();
         let ended = "the runtime that the store was opened in has ended";
-        if self.0.queue.send(Request { order, answer }).await.is_err() {
+        if self.0.queue.send(Request { order, answer, place }).is_err() {
             return Err(StoreError::new(ErrorKind::Unavailable, ended));
         }
         answered.await.unwrap_or_else(|_| Err(StoreError::new(ErrorKind::Unknown, ended)))

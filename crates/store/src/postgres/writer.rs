@@ -20,6 +20,7 @@ use super::{
 use crate::{
     ErrorKind, Key, StoreError,
     log::{Action, Newest, Write},
+    room::Place,
 };
 
 /// The most writes of a transaction, and the bytes of values after which it is full.
@@ -35,6 +36,8 @@ const FORGET_ROWS: i64 = 500;
 pub(super) struct Request {
     pub(super) order: Order,
     pub(super) answer: oneshot::Sender<Answer>,
+    #[expect(dead_code, reason = "it is there to be dropped with the rest")]
+    pub(super) place: Place,
 }
 
 type Answer = Result<u64, StoreError>;
@@ -105,7 +108,7 @@ impl Writer {
     }
 
     /// Works until nobody can ask for anything any more.
-    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Request>) {
+    pub(super) async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Request>) {
         let pause = (self.shared.options.history / 10).clamp(Duration::from_millis(100), Duration::from_secs(30));
         let mut next_cleaning = Instant::now() + pause;
         loop {
@@ -361,7 +364,7 @@ impl Order {
         }
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Write(_, Write::Create(value) | Write::Replace { value, .. }) => value.len(),
             _ => 0,
@@ -370,15 +373,18 @@ impl Order {
 }
 
 /// What is asked for by now, up to a limit, and who asks for the past to be forgotten.
-fn gather(first: Request, queue: &mut mpsc::Receiver<Request>) -> (Vec<Request>, Vec<oneshot::Sender<Answer>>) {
+fn gather(
+    first: Request,
+    queue: &mut mpsc::UnboundedReceiver<Request>,
+) -> (Vec<Request>, Vec<oneshot::Sender<Answer>>) {
     let (mut batch, mut forgets, mut bytes) = (Vec::new(), Vec::new(), 0);
     let mut next = Some(first);
     while let Some(request) = next {
-        bytes += request.order.bytes();
         // Nobody waits any more for a write whose future was dropped before its turn came.
         if matches!(request.order, Order::Forget) {
             forgets.push(request.answer);
         } else if !request.answer.is_closed() {
+            bytes += request.order.bytes();
             batch.push(request);
         }
         let is_full = batch.len() >= BATCH_WRITES || bytes >= BATCH_BYTES;

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     ErrorKind, Key, StoreError,
     log::{Action, Write},
+    room::{Place, Room},
 };
 
 /// The most writes of one commit.
@@ -46,6 +47,7 @@ pub(super) enum Work {
 /// The thread, as seen by others.
 #[derive(Debug)]
 pub(super) struct Writer {
+    room: Room,
     jobs: mpsc::Sender<Job>,
     thread: Option<JoinHandle<()>>,
 }
@@ -54,6 +56,7 @@ pub(super) struct Writer {
 struct Job {
     work: Work,
     answer: oneshot::Sender<Result<u64, StoreError>>,
+    place: Place,
 }
 
 impl Writer {
@@ -65,14 +68,15 @@ impl Writer {
         let (jobs, queue) = mpsc::channel();
         let desk = Desk { file: file.clone(), connection, queue, head: head.clone() };
         let thread = super::start_thread("store-writer", move || desk.work())?;
-        Ok(Self { jobs, thread: Some(thread) })
+        Ok(Self { room: Room::new(), jobs, thread: Some(thread) })
     }
 
     /// Has something done. The answer is a revision: that of a write, or up to which it is forgotten what happened.
     pub(super) async fn ask(&self, work: Work) -> Result<u64, StoreError> {
+        let place = self.room.place(work.bytes()).await;
         let (answer, answered) = oneshot::channel();
         // Without a thread to take it, the answer is dropped, and that is seen below.
-        let _ = self.jobs.send(Job { work, answer });
+        let _ = self.jobs.send(Job { work, answer, place });
         let lost = || StoreError::new(ErrorKind::Unknown, "the store's writer ended; open the store again");
         answered.await.map_err(|_| lost())?
     }
@@ -124,7 +128,7 @@ impl Desk {
             if !job.answer.is_closed() {
                 bytes += job.work.bytes();
                 works.push(job.work);
-                askers.push(job.answer);
+                askers.push((job.answer, job.place));
             }
             if works.len() < BATCH_WRITES && bytes < BATCH_BYTES {
                 next = self.queue.try_recv().ok();
@@ -138,7 +142,7 @@ impl Desk {
             let again = || StoreError::new(error.kind().clone(), error.to_string()).because(cause.clone());
             askers.iter().map(|_| Err(again())).collect()
         });
-        for (asker, answer) in askers.into_iter().zip(answers) {
+        for ((asker, _place), answer) in askers.into_iter().zip(answers) {
             // Whoever does not wait any more does not need it.
             let _ = asker.send(answer);
         }
@@ -240,6 +244,41 @@ impl Work {
         match self {
             Self::Write(_, Write::Create(value) | Write::Replace { value, .. }) => value.len(),
             Self::Write(_, Write::Delete { .. }) | Self::Probe | Self::Compact => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::SqliteOptions;
+
+    #[tokio::test]
+    async fn what_has_no_room_waits_and_what_nobody_waits_for_is_skipped() {
+        const WRITES: u64 = 40;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, connection) = File::open(&folder.path().join("store"), SqliteOptions::default()).unwrap();
+        let file = Arc::new(file);
+        let writer = Writer::start(&file, connection, &Arc::new(watch::Sender::new(0))).unwrap();
+        let other = Connection::open(&file.path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let write = |number| {
+            let key = Key::new(format!("k/{number}")).unwrap();
+            writer.ask(Work::Write(key, Write::Create(vec![0; 4 << 20])))
+        };
+        let mut asked: Vec<_> = (0..WRITES).map(|number| Box::pin(write(number))).collect();
+        for ask in &mut asked {
+            timeout(Duration::ZERO, ask).await.unwrap_err();
+        }
+        assert_eq!(writer.room.free_bytes(), 0);
+        drop(asked);
+        other.execute_batch("ROLLBACK").unwrap();
+        // Only what had begun was written before it.
+        assert!(write(WRITES).await.unwrap() <= 3);
+        while writer.room.free_bytes() < Room::new().free_bytes() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 }

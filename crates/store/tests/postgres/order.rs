@@ -127,6 +127,24 @@ async fn a_dropped_write_happens_as_a_whole_or_not_and_harms_no_other() {
     assert_values_whole(&store).await;
 }
 
+/// More of them than there is room for.
+#[tokio::test]
+async fn writes_that_were_dropped_before_they_began_are_skipped() {
+    let store = store("skipped").await;
+    let holder = bare().await;
+    holder.batch_execute("BEGIN; SELECT 1 FROM skipped.head FOR UPDATE").await.unwrap();
+    let names: Vec<_> = (0..40).map(|number| key(format!("dropped/{number}"))).collect();
+    let mut writes: Vec<_> = names.iter().map(|name| store.create(name, vec![0; 4 << 20])).collect();
+    for write in &mut writes {
+        timeout(Duration::ZERO, write).await.unwrap_err();
+    }
+    drop(writes);
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    let revision = store.create(&key("kept"), vec![]).await.unwrap();
+    // One transaction may have begun.
+    assert!(revision.as_str().parse::<u64>().unwrap() <= 3, "{revision:?}");
+}
+
 async fn assert_values_whole(store: &Postgres) {
     let page = store.list(&Prefix::new("dropped").unwrap(), Default::default()).await.unwrap();
     assert!(page.items.iter().all(|(_, stored)| stored.value == b"whole"));
