@@ -85,7 +85,11 @@ impl File {
                 file.sync_folder();
                 Ok((file, connection))
             }
-            Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !file.has_log() => {
+            // Which of the two it is depends on whether the folder or the file cannot be written, and on who asks.
+            Err(Problem::Sql(error))
+                if matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+                    && !file.has_log() =>
+            {
                 file.is_alone = true;
                 let connection = file.connect().map_err(|error| told(error.into()))?;
                 check_at_once(&connection, &file.path).map_err(told)?;

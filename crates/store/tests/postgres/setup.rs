@@ -67,3 +67,14 @@ async fn tables_that_are_gone_are_reported() {
     assert_eq!(store.get(&key("k")).await.unwrap_err().kind(), &ErrorKind::Corrupt);
     assert_eq!(store.create(&key("k"), vec![]).await.unwrap_err().kind(), &ErrorKind::Corrupt);
 }
+
+#[tokio::test]
+async fn who_only_looks_makes_no_tables() {
+    let address = PostgresServer::shared().address("typo");
+    let looks = || PostgresOptions { create: false, ..PostgresOptions::default() };
+    let error = Postgres::connect(&address, looks()).await.unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Setup);
+    assert!(error.to_string().contains("there is no store in the schema typo"), "{error}");
+    store("typo").await;
+    Postgres::connect(&address, looks()).await.unwrap();
+}
