@@ -2,7 +2,7 @@
 
 use std::{
     num::NonZeroU32,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
 
@@ -15,6 +15,7 @@ use wheelwright_store::{ErrorKind, Key, Page, StoreError, Stored};
 use super::{
     ledger::{Book, Claim, Ledger, Outcome, SweepError, SweepStatus},
     patience::{Pace, patiently},
+    problems::Problem,
     walk::Walk,
 };
 use crate::{Collection, RepositoryError};
@@ -71,13 +72,16 @@ impl Collection {
     /// next sweep goes on.
     ///
     /// # Errors
-    /// The store fails and does not recover within half a minute, a sweep with another catalog has taken over, or the newest
-    /// one was to a newer hub.
+    /// The store fails and does not recover within half a minute, a sweep with another catalog has taken over, the newest
+    /// one was to a newer hub, or another kind of the repository has keys that begin alike.
     pub async fn sweep(
         &self,
         options: &SweepOptions,
         mut told: impl FnMut(SweepProgress) + Send,
     ) -> Result<SweepStatus, RepositoryError> {
+        if let Some(other) = self.shares_keys_with() {
+            return Err(RepositoryError::Sweep(SweepError::SharedKeys(other.kind().kind().name().into())));
+        }
         let book = Book::new(self.store(), &self.kind)?;
         let target = Target::of(self);
         let ledger = self.join(&book, &target, options.back).await?;
@@ -90,10 +94,13 @@ impl Collection {
             pace: options.rate.map(|rate| Pace::new(rate.get())),
             permits: Semaphore::new(options.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             mine: AsyncMutex::default(),
+            seen: Mutex::default(),
             teller: Mutex::new(Teller::new(&ledger, &mut told)),
         };
         let statuses = try_join_all((0..PORTIONS_AT_ONCE).map(|_| run.lane())).await?;
-        Ok(statuses.into_iter().reduce(later).unwrap_or(ledger.status))
+        let mut status = statuses.into_iter().reduce(later).unwrap_or(ledger.status);
+        status.problems.list_seen(run.seen.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(status)
     }
 
     /// How far the newest sweep is; none if there never was one.
@@ -131,6 +138,15 @@ impl Collection {
                 return Ok(ledger);
             }
         }
+    }
+
+    /// A kind whose keys may be those of this one.
+    fn shares_keys_with(&self) -> Option<Self> {
+        let own = self.kind.prefix().as_str();
+        self.repository.kinds().find(|other| {
+            let prefix = other.kind.prefix().as_str();
+            !Arc::ptr_eq(&other.kind, &self.kind) && (prefix.starts_with(own) || own.starts_with(prefix))
+        })
     }
 
     /// Whether a hub comes after the one of today. A version that is not known does: a lock forgets none.
@@ -176,6 +192,8 @@ struct Run<'r> {
     permits: Semaphore,
     /// The claims that this instance works on. Who writes the ledger holds it, so that an instance is not in its own way.
     mine: AsyncMutex<Vec<Claim>>,
+    /// What this instance could not convert.
+    seen: Mutex<Vec<Problem>>,
     teller: Mutex<Teller<'r>>,
 }
 
@@ -202,6 +220,8 @@ impl Run<'_> {
             match self.next(done.take()).await? {
                 Next::Portion(portion) => {
                     let outcome = self.work(&portion).await?;
+                    let problems = outcome.problems.listed.iter().cloned();
+                    self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(problems);
                     done = Some((portion.claim, outcome));
                 }
                 Next::End(status) => return Ok(*status),
@@ -302,7 +322,7 @@ impl Run<'_> {
             self.tell(|teller| teller.saw(is_problem));
         }
         // They come in any order.
-        outcome.problems.first.sort_by(|one, other| one.name.cmp(&other.name));
+        outcome.problems.listed.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(())
     }
 
