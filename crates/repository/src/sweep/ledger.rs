@@ -179,7 +179,7 @@ impl Ledger {
         let number = |number: u64| Number::new(arena.text(&number.to_string())).map_or(Value::Null, Value::Number);
         let time = |time: Timestamp| text(&time.to_string());
         let Self { status, fingerprint, frontier, is_at_end, claims } = self;
-        let problems = status.problems.first.iter();
+        let problems = status.problems.listed.iter();
         let problems: Vec<Value<'_>> = problems
             .map(|Problem { name, why }| object(&[(NAME, Some(text(name))), (WHY, Some(text(why)))], &arena))
             .collect();
@@ -245,7 +245,7 @@ impl Ledger {
                 unchanged: number(UNCHANGED)?,
                 gone: number(GONE)?,
             },
-            problems: Problems { count: number(PROBLEM_COUNT)?, first: problems.collect::<Option<_>>()? },
+            problems: Problems { count: number(PROBLEM_COUNT)?, listed: problems.collect::<Option<_>>()? },
             open_portions: claims.len(),
         };
         Some(Self {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The most problems that are told one by one.
-pub(super) const MOST_LISTED: usize = 100;
+/// The most problems that a ledger lists: it is read and written again and again.
+const MOST_IN_LEDGER: usize = 100;
 
 /// A record, and what is the matter with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,30 +15,36 @@ pub struct Problem {
     pub why: Box<str>,
 }
 
-/// Records with something the matter: how many, and the first hundred of them.
+/// Records with something the matter. All of them are listed, but for those that a sweep met in other processes: of these,
+/// its ledger lists the first hundred.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Problems {
     /// How many there are.
     pub count: u64,
-    /// The first of them.
-    pub first: Vec<Problem>,
+    /// Those that are listed.
+    pub listed: Vec<Problem>,
 }
 
 impl Problems {
     /// Adds one.
     pub(super) fn add(&mut self, name: &str, why: impl fmt::Display) {
         self.count += 1;
-        if self.first.len() < MOST_LISTED {
-            self.first.push(Problem { name: name.into(), why: why.to_string().into() });
-        }
+        self.listed.push(Problem { name: name.into(), why: why.to_string().into() });
     }
 
-    /// Adds those of somebody else.
+    /// Adds those of a portion to those of a ledger.
     pub(super) fn extend(&mut self, others: &Self) {
         self.count += others.count;
-        let room = MOST_LISTED.saturating_sub(self.first.len());
-        self.first.extend(others.first.iter().take(room).cloned());
+        let room = MOST_IN_LEDGER.saturating_sub(self.listed.len());
+        self.listed.extend(others.listed.iter().take(room).cloned());
+    }
+
+    /// Lists what somebody has seen and a ledger has no room for.
+    pub(super) fn list_seen(&mut self, seen: Vec<Problem>) {
+        self.listed.extend(seen);
+        self.listed.sort_by(|one, other| one.name.cmp(&other.name));
+        self.listed.dedup_by(|one, other| one.name == other.name);
     }
 
     /// Whether there are none.

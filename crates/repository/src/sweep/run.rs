@@ -15,6 +15,7 @@ use wheelwright_store::{ErrorKind, Key, Page, StoreError, Stored};
 use super::{
     ledger::{Book, Claim, Ledger, Outcome, SweepError, SweepStatus},
     patience::{Pace, patiently},
+    problems::Problem,
     walk::Walk,
 };
 use crate::{Collection, RepositoryError};
@@ -90,10 +91,13 @@ impl Collection {
             pace: options.rate.map(|rate| Pace::new(rate.get())),
             permits: Semaphore::new(options.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             mine: AsyncMutex::default(),
+            seen: Mutex::default(),
             teller: Mutex::new(Teller::new(&ledger, &mut told)),
         };
         let statuses = try_join_all((0..PORTIONS_AT_ONCE).map(|_| run.lane())).await?;
-        Ok(statuses.into_iter().reduce(later).unwrap_or(ledger.status))
+        let mut status = statuses.into_iter().reduce(later).unwrap_or(ledger.status);
+        status.problems.list_seen(run.seen.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(status)
     }
 
     /// How far the newest sweep is; none if there never was one.
@@ -176,6 +180,8 @@ struct Run<'r> {
     permits: Semaphore,
     /// The claims that this instance works on. Who writes the ledger holds it, so that an instance is not in its own way.
     mine: AsyncMutex<Vec<Claim>>,
+    /// What this instance could not convert.
+    seen: Mutex<Vec<Problem>>,
     teller: Mutex<Teller<'r>>,
 }
 
@@ -202,6 +208,8 @@ impl Run<'_> {
             match self.next(done.take()).await? {
                 Next::Portion(portion) => {
                     let outcome = self.work(&portion).await?;
+                    let problems = outcome.problems.listed.iter().cloned();
+                    self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(problems);
                     done = Some((portion.claim, outcome));
                 }
                 Next::End(status) => return Ok(*status),
@@ -302,7 +310,7 @@ impl Run<'_> {
             self.tell(|teller| teller.saw(is_problem));
         }
         // They come in any order.
-        outcome.problems.first.sort_by(|one, other| one.name.cmp(&other.name));
+        outcome.problems.listed.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(())
     }
 

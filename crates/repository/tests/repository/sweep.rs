@@ -168,7 +168,7 @@ async fn what_cannot_be_converted_is_named_and_everything_else_is_converted() {
     let status = sweep(&new).await;
     assert_eq!((status.counts.done, status.counts.converted, status.problems.count), (7, 4, 3));
     let mut named: Vec<(&str, &str)> =
-        status.problems.first.iter().map(|problem| (&*problem.name, &*problem.why)).collect();
+        status.problems.listed.iter().map(|problem| (&*problem.name, &*problem.why)).collect();
     named.sort();
     assert_eq!(
         named.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
@@ -180,6 +180,25 @@ async fn what_cannot_be_converted_is_named_and_everything_else_is_converted() {
     assert!(adopted.metadata.uid.is_some());
     assert_eq!(adopted.metadata.modified_at, None);
     assert_eq!(new.verify().await.unwrap().problems.count, 3);
+}
+
+#[tokio::test]
+async fn all_that_cannot_be_converted_are_listed_and_a_hundred_in_the_ledger() {
+    let store = Memory::new();
+    for number in 0..700 {
+        let key = Key::new(format!("shop.example.com/Order/shop/o{number:05}")).unwrap();
+        store.create(&key, b"{".to_vec()).await.unwrap();
+    }
+    let orders = orders_at(&store, "v3");
+    let swept = sweep(&orders).await.problems;
+    let in_ledger = orders.sweep_status().await.unwrap().unwrap().problems;
+    assert_eq!((in_ledger.count, in_ledger.listed.len()), (700, 100));
+    let (planned, verified) = (orders.sweep_plan().await.unwrap().problems, orders.verify().await.unwrap().problems);
+    let needed = orders.needs("v1").await.unwrap().records;
+    for problems in [swept, planned, verified, needed] {
+        assert_eq!((problems.count, problems.listed.len()), (700, 700));
+        assert!(problems.listed.is_sorted_by(|one, other| one.name < other.name), "each is listed once");
+    }
 }
 
 #[tokio::test]
@@ -325,7 +344,7 @@ async fn a_version_is_needed_for_what_only_it_can_do() {
     let needs = new.needs("v1").await.unwrap();
     assert_eq!((needs.total, needs.stored, needs.origins, needs.hidden, needs.unreadable), (3, 2, 2, 0, 0));
     assert_eq!(
-        needs.records.first[0].why.as_ref(),
+        needs.records.listed[0].why.as_ref(),
         "is stored in the shape of v1; its owner speaks v1, and v1 has no successor"
     );
     sweep(&new).await;

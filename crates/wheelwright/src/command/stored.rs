@@ -38,12 +38,12 @@ pub(super) fn write_problems(problems: &Problems, what: &str, out: &mut dyn io::
         return Ok(());
     }
     writeln!(out, "  {:>9}  {what}:", count(problems.count))?;
-    for Problem { name, why, .. } in &problems.first {
+    for Problem { name, why, .. } in &problems.listed {
         writeln!(out, "             {name}: {why}")?;
     }
-    match problems.count - problems.first.len() as u64 {
+    match problems.count - problems.listed.len() as u64 {
         0 => Ok(()),
-        more => writeln!(out, "             … and {} more", count(more)),
+        more => writeln!(out, "             … and {} more; migrate verify lists them all", count(more)),
     }
 }
 
@@ -81,11 +81,11 @@ impl Line {
         self.0.push((key, Value::Object(&entries).into()));
     }
 
-    /// How many problems there are, and the first of them.
+    /// How many problems there are, and those that are listed.
     pub(super) fn problems(&mut self, key: &'static str, problems: &Problems) {
         self.number("problemCount", problems.count);
         let arena = Arena::new();
-        let listed = problems.first.iter().map(|Problem { name, why, .. }| {
+        let listed = problems.listed.iter().map(|Problem { name, why, .. }| {
             let fields = [("name", name), ("why", why)];
             let entries = fields.map(|(key, text)| Entry { key, value: Value::string(text) });
             Value::Object(arena.slice(&entries))
