@@ -1,7 +1,7 @@
 //! What an entry of a catalog says of documents in a store: those that were there before us, and fields that another
 //! system owns.
 
-use wheelwright_document::{Path, Spanned};
+use wheelwright_document::{Path, Span, Spanned};
 use wheelwright_evolve::{Located, Reader, Selector, Step, Structure, VersionName, quoted};
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
@@ -50,13 +50,71 @@ pub(crate) fn adopt(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -
         match entry.key {
             "version" => adopt.version = reader.version(&entry.value, path),
             "prefix" => {
-                let prefix = reader.text(&entry.value, path, "the beginning of a key, such as shop/carts");
-                adopt.prefix = prefix.map(|text| Located { item: text.item.into(), span: text.span });
+                let Some(text) = reader.text(&entry.value, path, "the beginning of a key, such as shop/carts") else {
+                    continue;
+                };
+                match prefix_fault(text.item) {
+                    Some(fault) => {
+                        if let Some(problem) = reader.report(&rules::MALFORMED_CATALOG, path, text.span, fault) {
+                            problem.mend = Some("write the first segments of keys, such as shop/carts".to_owned());
+                        }
+                    }
+                    None => adopt.prefix = Some(Located { item: text.item.into(), span: text.span }),
+                }
             }
             _ => reader.unknown_key(entry, path, &["version", "prefix"]),
         }
     }
     value.as_object().map(|_| adopt)
+}
+
+/// What is wrong with a beginning of keys.
+fn prefix_fault(prefix: &str) -> Option<&'static str> {
+    let is_forbidden = |character: char| character.is_control() || matches!(character, '\\' | '?' | '#');
+    match prefix {
+        _ if prefix.starts_with('$') => Some("keys that begin with $ are those of Wheelwright itself"),
+        _ if prefix.split('/').any(str::is_empty) => Some("a key has no empty segments between its slashes"),
+        _ if prefix.contains(is_forbidden) => Some("a key has no control characters, \\, ? or # in it"),
+        _ => None,
+    }
+}
+
+/// Kinds whose keys begin alike: one would take the records of the other for its own.
+pub(crate) fn overlaps(kinds: &[Kind]) -> Vec<Problem> {
+    let mut places: Vec<(String, &Kind, Span)> = kinds.iter().map(place_of).collect();
+    places.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    let mut problems = Vec::new();
+    let mut outer: Option<&(String, &Kind, Span)> = None;
+    for place in &places {
+        match outer {
+            Some((prefix, kind, span)) if place.0.starts_with(prefix) => {
+                let (inner, other) = (&place.1.declaration.kind, &kind.declaration.kind);
+                let message = format!(
+                    "the keys of {inner} begin with {}, and those of {other} with {prefix}: each would take records of the \
+                     other for its own",
+                    place.0
+                );
+                let problem = Problem::ours(&rules::MALFORMED_CATALOG, &Path::Root, place.2, message);
+                let problem = problem.related(*span, "the other one");
+                problems.push(problem.mend("give one of them an adopt.prefix of its own"));
+            }
+            _ => outer = Some(place),
+        }
+    }
+    problems
+}
+
+/// What the keys of a kind begin with, and where that is said.
+fn place_of(kind: &Kind) -> (String, &Kind, Span) {
+    if let Some(prefix) = &kind.adopt.prefix {
+        return (format!("{}/", prefix.item), kind, prefix.span);
+    }
+    let first = kind.declaration.was.first().map_or_else(|| kind.declaration.name(), |was| was.item.clone());
+    let prefix = match &*first.group {
+        "" => format!("{}/", first.kind),
+        group => format!("{group}/{}/", first.kind),
+    };
+    (prefix, kind, kind.named)
 }
 
 /// Reads `external`.

@@ -38,6 +38,7 @@ pub(crate) fn verify(catalog: &mut Catalog) {
         true
     });
     keep_first_names(&mut catalog.kinds, &mut problems);
+    problems.extend(stored::overlaps(&catalog.kinds));
     let findings: Vec<_> = problems.into_iter().map(|problem| catalog.table.finding(problem)).collect();
     catalog.findings.extend(findings);
 }

@@ -51,6 +51,7 @@ impl ServedKind {
             Some(Access::of(&declared.schema))
         });
         let prefix = match &declared.adopt.prefix {
+            Some(prefix) if prefix.item.starts_with('$') => return Err(BadKey::Forbidden('$')),
             Some(prefix) => Prefix::new(&prefix.item)?,
             None => prefix_of(&kind)?,
         };

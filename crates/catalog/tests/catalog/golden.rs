@@ -81,6 +81,27 @@ fn mistakes_in_what_is_said_of_the_store_are_shown() {
 }
 
 #[test]
+fn prefixes_that_are_no_beginning_of_keys_or_are_shared_are_shown() {
+    let baskets = CARTS.replace("Cart", "Basket").replace("carts", "baskets");
+    let messages = |carts: &str, other: &str| {
+        let kinds = format!(
+            "kinds: [{{crd: crds/carts.yaml, adopt: {{prefix: '{carts}'}}}}, {{crd: baskets.yaml, adopt: {{prefix: '{other}'}}}}]"
+        );
+        let files = [("wheelwright.yaml", &*kinds), ("baskets.yaml", &*baskets)];
+        let catalog = Memory::shop(files).load("wheelwright.yaml");
+        catalog.findings().iter().map(|finding| finding.message.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(messages("shop/carts", "shop/cartsandbaskets"), [""; 0]);
+    for wrong in ["$wheelwright/sweeps", "shop//carts", "shop/", "/shop", "a#b", ""] {
+        assert_eq!(messages(wrong, "shop/baskets").len(), 1, "{wrong}");
+    }
+    for (one, other) in [("shop", "shop/carts"), ("shop/carts", "shop"), ("shop", "shop")] {
+        let found = messages(one, other);
+        assert!(found.len() == 1 && found[0].contains("records of the other"), "{found:?}");
+    }
+}
+
+#[test]
 fn kinds_and_versions_that_are_there_twice_are_shown_with_both_places() {
     let other = CARTS.replace("name: v2", "name: v1");
     let catalog = Memory::new([("crds/a.yaml", CARTS), ("crds/b.yaml", &other), ("crds/c.yaml", CARTS)]).load("crds");

@@ -72,6 +72,8 @@ pub enum SweepError {
         /// The hub of this one.
         hub: VersionName,
     },
+    /// Keys of this other kind may be those of the kind, too, so that its records would be taken for those of the kind.
+    SharedKeys(Box<str>),
     /// Somebody has removed the ledger.
     NoLedger,
     /// A newer release wrote the ledger, in a format of this number.
@@ -313,6 +315,11 @@ impl fmt::Display for SweepError {
                 f,
                 "the newest sweep was to {newest}, and {hub} is older; sweep with the catalog of that one, or, if going back \
                  is meant, say so: migrate run --back"
+            ),
+            Self::SharedKeys(other) => write!(
+                f,
+                "the keys of {other} begin alike, and its records would be taken for those of this kind; give one of them an \
+                 adopt.prefix of its own"
             ),
             Self::NoLedger => f.write_str("somebody has removed the ledger of the sweep; run it again"),
             Self::NewerFormat(format) => write!(

@@ -2,7 +2,7 @@
 
 use std::{
     num::NonZeroU32,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
 
@@ -72,13 +72,16 @@ impl Collection {
     /// next sweep goes on.
     ///
     /// # Errors
-    /// The store fails and does not recover within half a minute, a sweep with another catalog has taken over, or the newest
-    /// one was to a newer hub.
+    /// The store fails and does not recover within half a minute, a sweep with another catalog has taken over, the newest
+    /// one was to a newer hub, or another kind of the repository has keys that begin alike.
     pub async fn sweep(
         &self,
         options: &SweepOptions,
         mut told: impl FnMut(SweepProgress) + Send,
     ) -> Result<SweepStatus, RepositoryError> {
+        if let Some(other) = self.shares_keys_with() {
+            return Err(RepositoryError::Sweep(SweepError::SharedKeys(other.kind().kind().name().into())));
+        }
         let book = Book::new(self.store(), &self.kind)?;
         let target = Target::of(self);
         let ledger = self.join(&book, &target, options.back).await?;
@@ -135,6 +138,15 @@ impl Collection {
                 return Ok(ledger);
             }
         }
+    }
+
+    /// A kind whose keys may be those of this one.
+    fn shares_keys_with(&self) -> Option<Self> {
+        let own = self.kind.prefix().as_str();
+        self.repository.kinds().find(|other| {
+            let prefix = other.kind.prefix().as_str();
+            !Arc::ptr_eq(&other.kind, &self.kind) && (prefix.starts_with(own) || own.starts_with(prefix))
+        })
     }
 
     /// Whether a hub comes after the one of today. A version that is not known does: a lock forgets none.

@@ -360,6 +360,17 @@ async fn a_version_is_needed_for_what_only_it_can_do() {
     assert!(matches!(new.needs("v9").await, Err(RepositoryError::UnknownVersion(_))));
 }
 
+#[tokio::test]
+async fn no_kind_is_swept_whose_keys_may_be_those_of_another() {
+    let kinds = [example_at("orders", "v1"), example_at("orders", "v3")].into_iter().flatten();
+    let repository = Repository::new(Arc::new(Memory::new()), kinds);
+    let refused = repository.sweep(&SweepOptions::default(), |_, _| ()).await;
+    assert!(
+        matches!(&refused, Err(RepositoryError::Sweep(SweepError::SharedKeys(other))) if **other == *"Order"),
+        "{refused:?}"
+    );
+}
+
 #[test]
 fn no_kind_has_keys_where_ledgers_are() {
     let folder = tempfile::tempdir().unwrap();
