@@ -4,26 +4,54 @@
 
 mod common;
 
+use std::io::Write as _;
+
 use wheelwright::{
-    repository::{Collection, Document, Part, RepositoryError, View, Write},
-    store::{ErrorKind, PageRequest},
+    repository::{Collection, Document, DocumentChange, Part, RepositoryError, View, Write},
+    store::{Cursor, ErrorKind, PageRequest},
 };
 
 use crate::common::{Names, Outcome, open, print};
+
+/// How many databases are listed at a time.
+const PAGE: usize = 8;
 
 const HUB: Names = Names { gib: "/spec/storage/gib" };
 
 #[tokio::main]
 async fn main() -> Outcome<()> {
     let databases = open().await?.kind("Database")?;
-    let listed = databases.list(None, PageRequest::default(), View::Hub).await?;
-    let mut watch = databases.watch(None, &listed.cursor).await?;
-    for document in listed.items {
-        reconcile(&databases, document?).await?;
-    }
+    let listed_at = see_to_all(&databases).await?;
+    let mut watch = databases.watch(None, &listed_at).await?;
     loop {
         let event = watch.next(View::Hub).await?;
-        reconcile(&databases, event.document?).await?;
+        if event.change != DocumentChange::Deleted {
+            see_to(&databases, event.document).await?;
+        }
+    }
+}
+
+/// Sees to what is there, page by page; says at which moment that was.
+async fn see_to_all(databases: &Collection) -> Outcome<Cursor> {
+    let (mut after, mut first) = (None, None);
+    loop {
+        let listed = databases.list(None, PageRequest { limit: Some(PAGE), after }, View::Hub).await?;
+        let listed_at = first.get_or_insert(listed.cursor).clone();
+        for document in listed.items {
+            see_to(databases, document).await?;
+        }
+        match listed.next {
+            Some(next) => after = Some(next),
+            None => return Ok(listed_at),
+        }
+    }
+}
+
+/// Sees to a database; to one that cannot be opened, somebody else must, and all others need not wait for that.
+async fn see_to(databases: &Collection, document: Result<Document, RepositoryError>) -> Outcome<()> {
+    match document {
+        Ok(document) => reconcile(databases, document).await,
+        Err(error) => Ok(writeln!(std::io::stderr(), "back: {error}")?),
     }
 }
 
@@ -40,8 +68,10 @@ async fn reconcile(databases: &Collection, document: Document) -> Outcome<()> {
     let status = Write::merge_patch(version, status.as_bytes()).by_service().of(Part::Status);
     match databases.update(&document.name, &document.revision, status).await {
         Ok(written) => print("back", &written.document, &HUB),
-        // Somebody has written it since, which the watch will tell.
-        Err(RepositoryError::Store(error)) if matches!(error.kind(), ErrorKind::Conflict(_)) => Ok(()),
+        // Somebody has written or removed it since, which the watch will tell.
+        Err(RepositoryError::Store(error)) if matches!(error.kind(), ErrorKind::Conflict(_) | ErrorKind::Missing) => {
+            Ok(())
+        }
         Err(error) => Err(error.into()),
     }
 }

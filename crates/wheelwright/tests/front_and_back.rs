@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{BufRead, BufReader},
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wheelwright_store::testing::PostgresServer;
+use wheelwright_store::{Key, testing::PostgresServer};
 
 /// A program that ends with its value, and what it prints.
 struct Program {
@@ -93,6 +93,35 @@ fn runs(store: &str) {
     // As they were planted, with what was patched since: v1 left out false, and nobody says it is true.
     assert_eq!(values("omitempty"), "1 5 false 1 \"Ready\"");
     assert_eq!(values("older-release"), "1 20 true 1 \"Ready\"");
+    drop(back);
+    starts_again_and_goes_on(store, last.into_values().collect());
+}
+
+/// A back end that starts when there is more than a page of databases, and one that cannot be opened, sees to all others;
+/// and to the next one after one was removed before it could see to it.
+fn starts_again_and_goes_on(address: &str, mut databases: BTreeSet<String>) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let store = runtime.block_on(wheelwright::store::open(address)).unwrap();
+    let create = |name: &str, value: &str| {
+        let key = Key::new(format!("data.example.com/Database/{name}")).unwrap();
+        runtime.block_on(store.create(&key, value.as_bytes().to_vec())).unwrap();
+        key
+    };
+    create("damaged", "{");
+    let back = Program::start("back", address);
+    let next = || back.lines.recv_timeout(Duration::from_secs(60)).expect("the back end goes on");
+    while !databases.is_empty() {
+        databases.remove(next().split(' ').next().unwrap());
+    }
+    let database = r#"{"apiVersion":"data.example.com/v2","kind":"Database","spec":{"replicas":2}}"#;
+    let gone = create("gone", database);
+    // The back end may be quicker.
+    while let Some(stored) = runtime.block_on(store.get(&gone)).unwrap() {
+        let _ = runtime.block_on(store.delete(&gone, &stored.revision));
+    }
+    create("late", database);
+    let is_seen_to = |line: &str| line.starts_with("late@") && line.contains(" 2 \"Ready\" ");
+    while !is_seen_to(&next()) {}
 }
 
 #[test]
