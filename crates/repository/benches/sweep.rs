@@ -46,7 +46,7 @@ async fn measure(records: usize, rounds: usize) -> f64 {
     for round in 0..rounds {
         let collection = if round % 2 == 0 { &new } else { &old };
         let began = Instant::now();
-        let options = SweepOptions { concurrency: CONCURRENCY, ..SweepOptions::default() };
+        let options = SweepOptions { concurrency: CONCURRENCY, back: true, ..SweepOptions::default() };
         let status = collection.sweep(&options, |_| ()).await.unwrap();
         assert_eq!(status.counts.converted, records as u64);
         swept = swept.min(began.elapsed());
