@@ -15,7 +15,7 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 use wheelwright_repository::{Collection, Name, Repository, SweepOptions, Write};
-use wheelwright_store::{Key, PageRequest, Sqlite, SqliteOptions, Store, Stored};
+use wheelwright_store::{Key, PageRequest, Store, Stored, testing::PostgresServer};
 
 use at_hub::example_at;
 
@@ -26,8 +26,13 @@ fn main() -> ExitCode {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     let (records, rounds) = if is_measured { (20_000, 5) } else { (600, 1) };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let ratio = runtime.block_on(measure(records, rounds));
-    let is_missed = is_measured && ratio < 0.5;
+    let folder = tempfile::tempdir().unwrap();
+    let stores = [
+        ("SQLite", format!("sqlite:{}", folder.path().join("store").display())),
+        ("PostgreSQL", PostgresServer::shared().address("sweep_bench")),
+    ];
+    let ratios = stores.map(|(driver, address)| runtime.block_on(measure(driver, &address, records, rounds)));
+    let is_missed = is_measured && ratios.iter().any(|ratio| *ratio < 0.5);
     if is_missed {
         println!("missed: a sweep should have at least half the rate of a bare loop");
     }
@@ -35,10 +40,8 @@ fn main() -> ExitCode {
 }
 
 /// Sweeps forth and back, with a bare loop after each; the best of each counts.
-async fn measure(records: usize, rounds: usize) -> f64 {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Sqlite::open(folder.path().join("store"), SqliteOptions::default()).unwrap();
-    let store: Arc<dyn Store> = Arc::new(store);
+async fn measure(driver: &str, address: &str, records: usize, rounds: usize) -> f64 {
+    let store: Arc<dyn Store> = wheelwright_store::open(address).await.unwrap().into();
     let at = |hub: &str| Repository::new(store.clone(), example_at("orders", hub)).kinds().next().unwrap();
     let (old, new) = (at("v1"), at("v3"));
     plant(&old, records).await;
@@ -46,7 +49,7 @@ async fn measure(records: usize, rounds: usize) -> f64 {
     for round in 0..rounds {
         let collection = if round % 2 == 0 { &new } else { &old };
         let began = Instant::now();
-        let options = SweepOptions { concurrency: CONCURRENCY, ..SweepOptions::default() };
+        let options = SweepOptions { concurrency: CONCURRENCY, back: true, ..SweepOptions::default() };
         let status = collection.sweep(&options, |_| ()).await.unwrap();
         assert_eq!(status.counts.converted, records as u64);
         swept = swept.min(began.elapsed());
@@ -56,7 +59,7 @@ async fn measure(records: usize, rounds: usize) -> f64 {
     }
     let rate = |took: Duration| records as f64 / took.as_secs_f64();
     let ratio = rate(swept) / rate(looped);
-    println!("SQLite, {records} records, {CONCURRENCY} at once, best of {rounds}");
+    println!("{driver}, {records} records, {CONCURRENCY} at once, best of {rounds}");
     println!("  bare loop of conditional replaces  {:>8.0}/s", rate(looped));
     println!("  sweep                              {:>8.0}/s  {ratio:.2} ×", rate(swept));
     ratio

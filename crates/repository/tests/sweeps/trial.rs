@@ -20,9 +20,9 @@ const WRITTEN: usize = 50;
 const WRITTEN_BACK: usize = 50;
 /// How many bytes the documents have together: who held them all would be seen.
 const PADDING: usize = 40 << 20;
-/// The memory that may be used more for five times the records, in kilobytes: what allocators keep, and half of what holding
+/// The memory that may be used more for five times the records, in kilobytes: what allocators keep, and less than holding
 /// the documents would take.
-const ALLOWANCE: usize = 16 << 10;
+const ALLOWANCE: usize = 24 << 10;
 const FEWER: usize = 5;
 
 /// What a trial took.
