@@ -347,6 +347,11 @@ impl ServedKind {
         // What only the service writes gets no defaults of the version either, and null clears none of it.
         let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, arena).0));
         let normal = self.dress.undress(normal, arena).0;
+        // What was put back may have brought objects along in which readers fill something in.
+        let normal = match cleared {
+            [] => normal,
+            _ => self.kind.lenses().fill(version, normal, arena),
+        };
         self.validate(version, normal, shown, arena)?;
         let old = before.map(|before| before.stored);
         let (stored, troubles) =

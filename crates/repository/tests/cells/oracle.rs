@@ -198,6 +198,7 @@ impl Subject {
         if attempt.clears {
             remove(&mut asked, &field.place);
             protect(schema, &mut asked, shown);
+            self.normalize(version, root, &mut asked, shown, false);
         }
         match self.is_valid(version, &asked, shown) {
             true => Expected::Shown(asked),
