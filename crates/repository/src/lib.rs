@@ -30,7 +30,7 @@ pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
 pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, SourceError, SourceProblem};
 pub use name::Name;
 pub use open::{Document, OpenError, View};
-pub use record::{EPOCH, Envelope, Metadata, RecordError};
+pub use record::{EPOCH, Metadata, RecordError};
 pub use repository::{Collection, Listed, Removed, Repository, Written};
 pub use served::ServedKind;
 pub use sweep::{

@@ -1,10 +1,14 @@
 //! What can be written on the command line. The comments here are what `--help` shows.
 
-use std::{num::NonZeroU32, path::PathBuf};
+mod store;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use wheelwright::findings::Date;
+
+pub(crate) use self::store::{Migrate, MigrateRun, Place, Retire, StoreCommand};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 clean, 1 findings, 2 usage or environment.
@@ -375,152 +379,6 @@ pub(crate) struct Convert {
     /// back unchanged; needs --lines.
     #[arg(long, value_name = "VERSION", requires = "lines", conflicts_with = "to")]
     pub(crate) via: Option<String>,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Migrate {
-    /// Say what there is to do, and write nothing.
-    ///
-    /// The exit code is 1 if something cannot be converted.
-    #[command(after_help = "\
-Examples:
-  wheelwright migrate plan --store sqlite:orders.db
-  wheelwright migrate plan --store sqlite:orders.db --format json | jq .atOthers")]
-    Plan(Stored),
-    /// Store every record in the shape of the hub, while others go on reading and writing.
-    ///
-    /// A run that was left is gone on with, and several at once share the work. What cannot be converted is listed with why,
-    /// and the run goes on; the exit code is 1 then. To an older hub than that of
-    /// the newest run, it goes with --back alone.
-    #[command(after_help = "\
-Examples:
-  wheelwright migrate run --store sqlite:orders.db
-  wheelwright migrate run --store sqlite:orders.db --rate 100   # no more than 100 writes a second
-  wheelwright migrate run --store sqlite:orders.db --back       # to an older hub than before
-  wheelwright migrate run --store sqlite:orders.db --dry-run    # the same as plan")]
-    Run(MigrateRun),
-    /// Say how far the newest run is.
-    ///
-    /// The exit code is 1 if it is not done, or something could not be converted.
-    #[command(after_help = "\
-Examples:
-  wheelwright migrate status --store sqlite:orders.db")]
-    Status(Stored),
-    /// Hold every record against what a run promises.
-    ///
-    /// It can be opened, is at the hub, would be stored with the same bytes, and comes back from every other hub as it was.
-    /// The exit code is 1 if one is not so.
-    #[command(after_help = "\
-Examples:
-  wheelwright migrate verify --store sqlite:orders.db")]
-    Verify(Stored),
-}
-
-#[derive(Args)]
-pub(crate) struct MigrateRun {
-    #[command(flatten)]
-    pub(crate) stored: Stored,
-    /// How many records are written in a second at the most; those that stay as they are do not count.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) rate: Option<NonZeroU32>,
-    /// How many records are written at the same time.
-    #[arg(long, value_name = "NUMBER", default_value = "64")]
-    pub(crate) concurrency: NonZeroU32,
-    /// Go to an older hub than that of the newest run.
-    #[arg(long)]
-    pub(crate) back: bool,
-    /// Say what there is to do, and write nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct Retire {
-    /// The version.
-    #[arg(value_name = "VERSION")]
-    pub(crate) version: String,
-    #[command(flatten)]
-    pub(crate) stored: Stored,
-}
-
-/// Which records are meant.
-#[derive(Args)]
-pub(crate) struct Stored {
-    #[command(flatten)]
-    pub(crate) place: Place,
-    /// The kind, if only one is meant; with its group if several have the name: Order.shop.example.com.
-    #[arg(long)]
-    pub(crate) kind: Option<String>,
-    /// How to write results.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: ResultFormat,
-}
-
-/// Where records are.
-#[derive(Args)]
-pub(crate) struct Place {
-    /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) store: String,
-    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
-    /// repeated.
-    #[arg(long, value_name = "PATH", default_value = ".")]
-    pub(crate) catalog: Vec<PathBuf>,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum StoreCommand {
-    /// Store documents, in the place of what is there.
-    ///
-    /// Their names, which are written to standard output, are those in their metadata.
-    #[command(after_help = "\
-Examples:
-  wheelwright store put order.yaml --store sqlite:orders.db
-  wheelwright store put pool.json --kind NodePool --from 2026-09-01 --name one/two --store sqlite:pools.db")]
-    Put {
-        /// Documents in YAML or JSON, `-` for standard input, which is also read if there are none.
-        #[arg(value_name = "DOCUMENT")]
-        documents: Vec<PathBuf>,
-        #[command(flatten)]
-        place: Place,
-        /// The kind of the documents, whatever they say.
-        #[arg(long)]
-        kind: Option<String>,
-        /// The version of documents that do not say it in an apiVersion.
-        #[arg(long, value_name = "VERSION")]
-        from: Option<String>,
-        /// What the document is called, instead of what its metadata says.
-        #[arg(long)]
-        name: Option<String>,
-    },
-    /// Write a document as a version shows it.
-    #[command(after_help = "\
-Examples:
-  wheelwright store get shop/books --as v3 --store sqlite:orders.db")]
-    Get {
-        /// What it is called.
-        #[arg(value_name = "NAME")]
-        name: String,
-        #[command(flatten)]
-        place: Place,
-        /// Its kind.
-        #[arg(long)]
-        kind: Option<String>,
-        /// The version; without it, the one that the document's owner speaks.
-        #[arg(long = "as", value_name = "VERSION")]
-        version: Option<String>,
-    },
-    /// Write the kinds and names of all documents, each with the version that its owner speaks.
-    #[command(after_help = "\
-Examples:
-  wheelwright store list --store sqlite:orders.db")]
-    List {
-        #[command(flatten)]
-        place: Place,
-        /// Only documents of this kind.
-        #[arg(long)]
-        kind: Option<String>,
-    },
 }
 
 #[derive(Args)]

@@ -30,16 +30,15 @@ const OBJECT: &str = "object";
 
 /// What a record says beside its document.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// The version in whose shape the document is stored.
-    pub hub: VersionName,
+    pub(crate) hub: VersionName,
     /// Programs that do not know this version may read the record and must not write it.
-    pub oldest_writer: Option<VersionName>,
+    pub(crate) oldest_writer: Option<VersionName>,
     /// The versions that it was created and written with.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// What the service knows of the document.
-    pub metadata: Metadata,
+    pub(crate) metadata: Metadata,
     /// What a newer release says here; kept as it is.
     pub(crate) unknown: Vec<(Box<str>, wheelwright_document::Owned)>,
 }

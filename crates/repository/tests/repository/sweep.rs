@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use wheelwright_repository::{
-    Collection, Repository, RepositoryError, SweepError, SweepOptions, SweepStatus, View, Write,
+    Collection, Repository, RepositoryError, SweepError, SweepOptions, SweepProgress, SweepStatus, View, Write,
 };
 use wheelwright_store::{Change, Cursor, Key, Memory, Prefix, Store};
 
@@ -240,21 +240,26 @@ async fn a_sweep_that_was_left_is_gone_on_with_and_several_share_the_work() {
     assert!(new.verify().await.unwrap().problems.is_empty());
 }
 
+/// What a sweep tells its progress to, and what hears of it once a hundred records were looked at.
+fn under_way() -> (impl FnMut(SweepProgress) + Send, tokio::sync::oneshot::Receiver<()>) {
+    let (start, started) = tokio::sync::oneshot::channel();
+    let (mut start, mut seen) = (Some(start), 0);
+    let told = move |_| {
+        seen += 1;
+        if seen == 100 {
+            start.take().unwrap().send(()).unwrap();
+        }
+    };
+    (told, started)
+}
+
 #[tokio::test]
 async fn a_sweep_with_another_hub_takes_the_place_of_the_one_that_runs() {
     let store = Memory::new();
     let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
     create(&old, 2000).await;
     let options = SweepOptions { concurrency: 1, back: true, ..SweepOptions::default() };
-    let mut seen = 0;
-    let (start, started) = tokio::sync::oneshot::channel();
-    let mut start = Some(start);
-    let told = |_| {
-        seen += 1;
-        if seen == 100 {
-            start.take().unwrap().send(()).unwrap();
-        }
-    };
+    let (told, started) = under_way();
     let back = async {
         started.await.unwrap();
         old.sweep(&options, |_| ()).await
@@ -274,15 +279,7 @@ async fn an_older_program_brings_nothing_back_unless_that_is_meant() {
         Err(RepositoryError::Sweep(SweepError::GoesBack { newest, hub })) => format!("{newest} {hub}"),
         other => panic!("{other:?}"),
     };
-    let mut seen = 0;
-    let (start, started) = tokio::sync::oneshot::channel();
-    let mut start = Some(start);
-    let told = |_| {
-        seen += 1;
-        if seen == 100 {
-            start.take().unwrap().send(()).unwrap();
-        }
-    };
+    let (told, started) = under_way();
     let restarted = async {
         started.await.unwrap();
         goes_back(&middle).await

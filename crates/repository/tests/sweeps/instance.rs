@@ -19,9 +19,9 @@ pub(crate) async fn orders_at(address: &str, hub: &str) -> Collection {
     Repository::new(store.into(), example_at("orders", hub)).kinds().next().unwrap()
 }
 
-/// What the process does.
-pub(crate) fn run() {
-    let address = env::var(STORE).unwrap();
+/// What the process does that is started as an instance, and no other.
+pub(crate) fn run_if_asked() {
+    let Ok(address) = env::var(STORE) else { return };
     let rate = env::var(RATE).ok().map(|rate| rate.parse::<NonZeroU32>().unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -37,7 +37,7 @@ pub(crate) struct Instance(Child);
 impl Instance {
     pub(crate) fn start(address: &str, rate: Option<usize>) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "instance", "--ignored", "--nocapture"]).env(STORE, address).stdout(Stdio::null());
+        command.args(["--exact", "instance", "--nocapture"]).env(STORE, address).stdout(Stdio::null());
         if let Some(rate) = rate {
             command.env(RATE, rate.to_string());
         }

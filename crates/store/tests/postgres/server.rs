@@ -25,11 +25,12 @@ fn is_listening(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
+/// The process that the test below kills; it is no test of its own.
 #[test]
-#[ignore = "a process that another test kills"]
 fn has_a_server() {
+    let Some(port_file) = env::var_os(PORT_FILE) else { return };
     let server = PostgresServer::start().unwrap();
-    fs::write(env::var_os(PORT_FILE).unwrap(), server.port().to_string()).unwrap();
+    fs::write(port_file, server.port().to_string()).unwrap();
     thread::sleep(Duration::from_secs(600));
 }
 
@@ -38,7 +39,7 @@ fn a_server_ends_with_a_test_that_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("port");
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "server::has_a_server"]).env(PORT_FILE, &file);
+    command.args(["--exact", "server::has_a_server"]).env(PORT_FILE, &file);
     let mut holder = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut port = None;
     until("the server starts", || {

@@ -144,7 +144,7 @@ async fn history_is_forgotten_when_it_is_old_whether_somebody_writes_or_not() {
     let store = open_with(folder.path(), SqliteOptions { history, ..SqliteOptions::default() });
     let begin = store.now().await.unwrap();
     let mut revision = store.create(&key("a"), vec![]).await.unwrap();
-    // The window is open for now.
+    // Nothing is as old as the window yet.
     store.watch(&Prefix::all(), &begin).await.unwrap();
     let is_forgotten = async || kind(store.watch(&Prefix::all(), &begin).await.map(drop)) == Err(ErrorKind::TooOld);
     let forgotten = async {
