@@ -19,10 +19,11 @@ const ADOPTED: usize = 100;
 const WRITTEN: usize = 50;
 const WRITTEN_BACK: usize = 50;
 /// How many bytes the documents have together: who held them all would be seen.
-const PADDING: usize = 40 << 20;
-/// The memory that may be used more for five times the records, in kilobytes: what allocators keep, and less than holding
-/// the documents would take.
-const ALLOWANCE: usize = 24 << 10;
+const PADDING: usize = 120 << 20;
+/// The memory that may be used more for five times the records, in kilobytes. A process has some pages of 8 MiB in flight,
+/// in more than one copy, and the worst of twelve processes is held against the worst of two; holding the documents would
+/// take twice as much as this.
+const ALLOWANCE: usize = 48 << 10;
 const FEWER: usize = 5;
 
 /// What a trial took.
