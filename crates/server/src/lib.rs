@@ -10,7 +10,9 @@
 mod access;
 mod answer;
 mod arm;
+mod auth;
 mod caller;
+mod changes;
 mod connections;
 mod kubernetes;
 mod limits;
@@ -22,6 +24,9 @@ mod refusal;
 mod request;
 mod server;
 mod stall;
+mod tls;
 
+pub use auth::AccessError;
 pub use limits::Limits;
 pub use server::{BindError, Server, Serving};
+pub use tls::{TlsError, TlsFiles};
