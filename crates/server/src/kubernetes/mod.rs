@@ -1,6 +1,14 @@
 //! The dialect of a Kubernetes API server.
 
+mod accept;
+mod columns;
+mod discovery;
+mod json;
+mod json_path;
+mod namespaces;
+mod openapi;
 mod resource;
+mod table;
 
 use http::StatusCode;
 use wheelwright_repository::Repository;

@@ -10,6 +10,8 @@ use wheelwright_catalog::{KubernetesResource, KubernetesVersion};
 use wheelwright_evolve::VersionName;
 use wheelwright_repository::{Collection, Repository};
 
+use super::columns::Columns;
+
 /// All resources of a server.
 #[derive(Debug)]
 pub(crate) struct Resources {
@@ -35,9 +37,11 @@ pub(crate) struct GroupVersion {
 }
 
 /// A kind as one version serves it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) collection: Collection,
+    /// The columns of tables of its documents.
+    pub(crate) columns: Columns,
     definition: usize,
     version: usize,
 }
@@ -47,7 +51,7 @@ impl Resources {
     pub(crate) fn of(repository: &Repository) -> Self {
         let mut by_path = HashMap::new();
         let mut sorted: BTreeMap<Box<str>, BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Resource>>>> = BTreeMap::new();
-        for resource in repository.kinds().flat_map(served) {
+        for resource in repository.kinds().flat_map(served).map(Arc::new) {
             let KubernetesResource { group, plural, .. } = resource.definition();
             let version = &resource.version().name;
             match by_path.entry(path(group, version, plural)) {
@@ -55,9 +59,9 @@ impl Resources {
                     tracing::warn!(path = %taken.key(), "another kind is served under this path, so this one is not");
                 }
                 Entry::Vacant(free) => {
-                    let resource = free.insert(Arc::new(resource.clone())).clone();
+                    free.insert(resource.clone());
                     let versions = sorted.entry(group.clone()).or_default();
-                    versions.entry(version.clone()).or_default().insert(plural.clone(), resource);
+                    versions.entry(version.clone()).or_default().insert(plural.clone(), resource.clone());
                 }
             }
         }
@@ -121,7 +125,10 @@ fn served(collection: Collection) -> Vec<Resource> {
         let versions = resource.versions.iter().enumerate().filter(|(_, version)| is_known(version));
         versions.map(move |(version, _)| (definition, version))
     });
-    let resource = |(definition, version)| Resource { collection: collection.clone(), definition, version };
+    let resource = |(definition, version): (usize, usize)| {
+        let columns = Columns::of(&kind.kubernetes()[definition].versions[version]);
+        Resource { collection: collection.clone(), columns, definition, version }
+    };
     served.map(resource).collect()
 }
 
@@ -154,7 +161,8 @@ mod tests {
 
     #[test]
     fn stable_versions_are_preferred_and_then_newer_ones() {
-        let mut names = ["foo1", "v1alpha1", "v10", "v11beta2", "v3beta1", "foo10", "v12alpha1", "v1", "v11alpha2", "v2"];
+        let mut names =
+            ["foo1", "v1alpha1", "v10", "v11beta2", "v3beta1", "foo10", "v12alpha1", "v1", "v11alpha2", "v2"];
         names.sort_by(|a, b| compare_priority(a, b));
         let ordered = ["v10", "v2", "v1", "v11beta2", "v3beta1", "v12alpha1", "v11alpha2", "v1alpha1", "foo1", "foo10"];
         assert_eq!(names, ordered);
