@@ -82,22 +82,29 @@ impl Discovery {
         Self { pages, openapi: OpenApi::of(resources.clone()) }
     }
 
-    /// Answers what is asked about kinds; none if it is about documents, or about nothing.
-    pub(crate) fn answer(&self, head: &Head) -> Option<Answer> {
+    /// Whether a request is about kinds, and not about documents, or about nothing.
+    pub(crate) fn is_about(&self, head: &Head) -> bool {
+        let path = head.path.texts();
+        path.first() == Some(&"openapi") || self.pages.contains_key(path.join("/").as_str())
+    }
+
+    /// Answers what is asked about kinds.
+    pub(crate) fn answer(&self, head: &Head) -> Answer {
         let path = head.path.texts();
         if let ["openapi", below @ ..] = &path[..] {
-            return Some(self.openapi.answer(below, head));
+            return uncached(self.openapi.answer(below, head));
         }
-        let page = self.pages.get(path.join("/").as_str())?;
+        let Some(page) = self.pages.get(path.join("/").as_str()) else {
+            return Answer::text(StatusCode::NOT_FOUND, "404 page not found\n");
+        };
         let is_offered = |form| form == Form::Plain || form == Form::AggregatedDiscovery && page.aggregated.is_some();
         let accepted = Accepted::of(head.header(header::ACCEPT), is_offered);
-        let answer = match (accepted, &page.aggregated) {
+        uncached(match (accepted, &page.aggregated) {
             (None, _) => Accepted::refused(),
             (Some(Accepted { form: Form::AggregatedDiscovery, .. }), Some(aggregated)) => aggregated.answer(head),
             (Some(Accepted { is_yaml: true, .. }), _) => yaml(&page.json),
             (Some(_), _) => Answer::json(StatusCode::OK, page.json.clone()),
-        };
-        Some(uncached(answer))
+        })
     }
 }
 
