@@ -1,5 +1,7 @@
 //! The dialect of a Kubernetes API server.
 
+mod resource;
+
 use http::StatusCode;
 use wheelwright_repository::Repository;
 
