@@ -31,7 +31,7 @@ pub(crate) struct Taken {
 pub(crate) const TAGS: &str = "tags";
 
 /// The fields of a Kubernetes resource's metadata that only the server writes.
-const OF_SERVER: [&str; 8] = [
+const OF_SERVER: [&str; 7] = [
     "uid",
     "resourceVersion",
     "generation",
@@ -39,8 +39,6 @@ const OF_SERVER: [&str; 8] = [
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "selfLink",
-    // Who wrote which field is not kept; nobody can say so for us.
-    "managedFields",
 ];
 
 impl Dress {
