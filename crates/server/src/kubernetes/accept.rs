@@ -1,8 +1,7 @@
 //! What a client takes for an answer: which language, and whether it wants the document itself or something made of it.
 
-use http::StatusCode;
-
-use crate::answer::Answer;
+/// What answers are written in.
+pub(crate) const MEDIA_TYPES: &str = "application/json, application/yaml";
 
 /// What the answer to a request is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,12 +50,6 @@ impl Accepted {
     /// As [`of`](Self::of), where documents are answered: also their metadata, and tables of them.
     pub(crate) fn of_documents(accept: Option<&str>) -> Option<Self> {
         Self::of(accept, |form| form != Form::AggregatedDiscovery)
-    }
-
-    /// What is said if nothing is offered that a client takes.
-    pub(crate) fn refused() -> Answer {
-        let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"only the following media types are accepted: application/json, application/yaml","reason":"NotAcceptable","code":406}"#;
-        Answer::json(StatusCode::NOT_ACCEPTABLE, status)
     }
 }
 

@@ -4,14 +4,16 @@ use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
+use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::Fingerprint;
 
 use super::{
-    accept::{Accepted, Form},
+    accept::{Accepted, Form, MEDIA_TYPES},
     json::Json,
     openapi::OpenApi,
     resource::{Group, GroupVersion, Resource, Resources},
+    show::in_language,
+    status::Status,
 };
 use crate::{answer::Answer, request::Head};
 
@@ -92,35 +94,21 @@ impl Discovery {
     pub(crate) fn answer(&self, head: &Head) -> Answer {
         let path = head.path.texts();
         if let ["openapi", below @ ..] = &path[..] {
-            return uncached(self.openapi.answer(below, head));
+            return self.openapi.answer(below, head);
         }
         let Some(page) = self.pages.get(path.join("/").as_str()) else {
             return Answer::text(StatusCode::NOT_FOUND, "404 page not found\n");
         };
         let is_offered = |form| form == Form::Plain || form == Form::AggregatedDiscovery && page.aggregated.is_some();
         let accepted = Accepted::of(head.header(header::ACCEPT), is_offered);
-        uncached(match (accepted, &page.aggregated) {
-            (None, _) => Accepted::refused(),
+        match (accepted, &page.aggregated) {
+            (None, _) => Status::not_acceptable(MEDIA_TYPES).answer(),
             (Some(Accepted { form: Form::AggregatedDiscovery, .. }), Some(aggregated)) => aggregated.answer(head),
-            (Some(Accepted { is_yaml: true, .. }), _) => yaml(&page.json),
-            (Some(_), _) => Answer::json(StatusCode::OK, page.json.clone()),
-        })
+            (Some(Accepted { is_yaml, .. }), _) => {
+                in_language(Answer::json(StatusCode::OK, page.json.clone()), is_yaml)
+            }
+        }
     }
-}
-
-/// The same, unless it says otherwise, not to be kept by anybody on the way.
-fn uncached(answer: Answer) -> Answer {
-    match answer.headers.contains_key(header::CACHE_CONTROL) {
-        true => answer,
-        false => answer.with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private")),
-    }
-}
-
-fn yaml(json: &[u8]) -> Answer {
-    let arena = Arena::new();
-    // It is ours, so it can be read.
-    let text = decode(json, &arena).map(write_yaml).unwrap_or_default();
-    Answer::text(StatusCode::OK, text).with(header::CONTENT_TYPE, HeaderValue::from_static("application/yaml"))
 }
 
 impl Tagged {

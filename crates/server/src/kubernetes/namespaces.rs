@@ -4,17 +4,23 @@ use std::collections::BTreeSet;
 
 use http::{StatusCode, header};
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
+use wheelwright_document::{Arena, Value, encode};
 use wheelwright_repository::{Collection, Repository};
 use wheelwright_store::{Key, PageRequest, StoreError};
 
 use super::{
-    accept::{Accepted, Form},
+    accept::{Accepted, Form, MEDIA_TYPES},
     columns::Columns,
     json::Json,
+    show::in_language,
+    status::{Details, Status},
     table::{IncludeObject, Table, partial},
 };
-use crate::{answer::Answer, request::Head};
+use crate::{
+    access::{Access, Scope, Verb},
+    answer::Answer,
+    request::Head,
+};
 
 /// Namespaces of a repository.
 #[derive(Debug)]
@@ -33,15 +39,12 @@ impl Namespaces {
 
     /// Shows a namespace: it is there if it can be.
     pub(crate) fn get(&self, name: &str, head: &Head) -> Answer {
-        match is_name(name) {
-            true => self.shown(vec![namespace(name)], false, head),
-            false => refused(
-                StatusCode::NOT_FOUND,
-                "NotFound",
-                &format!("namespaces {name:?} not found"),
-                Some(("namespaces", name)),
-            ),
+        if is_name(name) {
+            return self.shown(vec![namespace(name)], false, head);
         }
+        let details = Details { name: name.into(), kind: "namespaces".into(), ..Details::default() };
+        let missing = Status::new(StatusCode::NOT_FOUND, "NotFound", format!("namespaces {name:?} not found"));
+        Status { details: Some(Box::new(details)), ..missing }.answer()
     }
 
     /// Lists those that have documents, and the default one.
@@ -52,7 +55,7 @@ impl Namespaces {
         };
         for collection in self.repository.kinds().filter(is_namespaced) {
             if let Err(error) = used(&collection, &mut names).await {
-                return refused(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &error.to_string(), None);
+                return Status::internal(error.to_string()).answer();
             }
         }
         self.shown(names.iter().filter(|name| is_name(name)).map(|name| namespace(name)).collect(), true, head)
@@ -60,13 +63,13 @@ impl Namespaces {
 
     fn shown(&self, documents: Vec<Vec<u8>>, is_list: bool, head: &Head) -> Answer {
         let Some(accepted) = Accepted::of_documents(head.header(header::ACCEPT)) else {
-            return Accepted::refused();
+            return Status::not_acceptable(MEDIA_TYPES).answer();
         };
         let json = match accepted.form {
             Form::Table(version) => {
                 let include = match IncludeObject::of(head.query.get("includeObject")) {
                     Ok(include) => include,
-                    Err(message) => return refused(StatusCode::BAD_REQUEST, "BadRequest", &message, None),
+                    Err(message) => return Status::bad_request(message).answer(),
                 };
                 let table = Table { columns: &self.columns, version, include, now: Timestamp::default() };
                 let rows = documents.iter().filter_map(|document| table.row(document).ok());
@@ -79,16 +82,17 @@ impl Namespaces {
             }
             Form::Plain | Form::AggregatedDiscovery => listed(documents, is_list, "NamespaceList", "v1"),
         };
-        match accepted.is_yaml {
-            false => Answer::json(StatusCode::OK, json),
-            true => {
-                let arena = Arena::new();
-                let text = decode(&json, &arena).map(write_yaml).unwrap_or_default();
-                Answer::text(StatusCode::OK, text)
-                    .with(header::CONTENT_TYPE, http::HeaderValue::from_static("application/yaml"))
-            }
-        }
+        in_language(Answer::json(StatusCode::OK, json), accepted.is_yaml)
     }
+}
+
+/// What is asked of roles: a namespace, or all of them.
+pub(crate) fn access(name: Option<&str>) -> Access {
+    let (verb, scope) = match name {
+        Some(name) => (Verb::Get, Scope::Namespace(name.into())),
+        None => (Verb::List, Scope::All),
+    };
+    Access { verb, kind: Some("Namespace".into()), version: Some("v1".into()), scope }
 }
 
 /// Documents as a list, or the only one of them.
@@ -143,24 +147,6 @@ fn namespace(name: &str) -> Vec<u8> {
 pub(crate) fn is_name(name: &str) -> bool {
     let is_inner = |byte: u8| byte == b'-' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
     !name.is_empty() && name.len() <= 63 && name.bytes().all(is_inner) && !name.starts_with('-') && !name.ends_with('-')
-}
-
-fn refused(code: StatusCode, reason: &str, message: &str, about: Option<(&str, &str)>) -> Answer {
-    let arena = Arena::new();
-    let json = Json(&arena);
-    let details = about.map(|(kind, name)| json.object([("name", json.text(name)), ("kind", json.text(kind))]));
-    let number = wheelwright_document::Number::new(arena.text(code.as_str())).map(Value::Number);
-    let status = json.some([
-        ("kind", Some(json.text("Status"))),
-        ("apiVersion", Some(json.text("v1"))),
-        ("metadata", Some(json.object([]))),
-        ("status", Some(json.text("Failure"))),
-        ("message", Some(json.text(message))),
-        ("reason", Some(json.text(reason))),
-        ("details", details),
-        ("code", number),
-    ]);
-    Answer::json(code, encode(status))
 }
 
 #[cfg(test)]
