@@ -68,7 +68,8 @@ impl Bare {
         let is_broken = loader.catalog.findings.len() > findings;
         for definition in &definitions {
             let (declaration, span) = loader.declaration(definition);
-            let kind = loader.kind(declaration, folder, PolicySet::default(), span);
+            let mut kind = loader.kind(declaration, folder, PolicySet::default(), span);
+            kind.kubernetes.push(definition.resource.clone());
             loader.catalog.kinds.push(kind);
         }
         is_broken || !definitions.is_empty() || new.len() < documents.len()

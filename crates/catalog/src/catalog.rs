@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use wheelwright_document::Span;
 use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
 use wheelwright_findings::{Finding, Place, Sources, rules};
-use wheelwright_schema::{Problem, closest_of};
+use wheelwright_schema::{KubernetesResource, Problem, closest_of};
 
 use crate::{Adopt, External, Input, OnDisk, PolicySet, Source, Unreadable, load, table::FileTable};
 
@@ -31,6 +31,9 @@ pub struct Kind {
     pub folder: PathBuf,
     /// The type of the resource in the Azure Resource Manager.
     pub arm: Option<Box<str>>,
+    /// How a Kubernetes API server serves it: by the name of today, and by former names that versions are published under.
+    /// None for kinds that are in OpenAPI documents.
+    pub kubernetes: Vec<KubernetesResource>,
     /// The policies of the catalog and of the kind, those for lenses and the others.
     pub policies: PolicySet,
     /// What programs must know that write its records from now on.

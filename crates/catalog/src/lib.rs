@@ -41,3 +41,4 @@ pub use replace::replace_file;
 pub use source::{OnDisk, Source};
 pub use stored::{Adopt, External, Missing};
 pub use survey::{Survey, Surveyed, SurveyedKind, survey};
+pub use wheelwright_schema::{Column, KubernetesResource, KubernetesVersion, Scale};

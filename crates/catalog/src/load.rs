@@ -132,7 +132,8 @@ impl<'s> Loader<'s> {
                     for definition in &chosen.kinds {
                         let (mut declaration, span) = self.declaration(definition);
                         declaration.versions.splice(0..0, chosen.former_versions(self));
-                        self.add(file, entry, folder, declaration, span);
+                        let served = chosen.former.iter().chain([definition]).map(|definition| definition.resource.clone());
+                        self.add(file, entry, folder, declaration, span).kubernetes = served.collect();
                     }
                 }
                 Schemas::Documents { files, definition } => {
@@ -166,7 +167,14 @@ impl<'s> Loader<'s> {
     }
 
     /// Completes a kind with what its entry says of it.
-    fn add(&mut self, file: &CatalogFile, entry: &KindEntry, folder: &Path, mut declaration: Declaration, span: Span) {
+    fn add(
+        &mut self,
+        file: &CatalogFile,
+        entry: &KindEntry,
+        folder: &Path,
+        mut declaration: Declaration,
+        span: Span,
+    ) -> &mut Kind {
         if let Some(changes) = &entry.changes {
             declaration.steps = self.steps(&normalized(&folder.join(&*changes.item)), changes.span);
         }
@@ -196,7 +204,7 @@ impl<'s> Loader<'s> {
         let stored = kind.adopt.version.iter().chain(kind.external.iter().map(|external| &external.version));
         kind.mentioned.extend(stored.chain(&entry.oldest_writer).cloned());
         verify::verify_entry(&mut self.catalog, &kind, entry);
-        self.catalog.kinds.push(kind);
+        self.catalog.kinds.push_mut(kind)
     }
 
     /// A kind about which nothing is said but by its declaration.
@@ -207,6 +215,7 @@ impl<'s> Loader<'s> {
             declaration,
             folder: folder.to_owned(),
             arm: None,
+            kubernetes: Vec::new(),
             policies,
             oldest_writer: None,
             adopt: Adopt::default(),
