@@ -92,7 +92,7 @@ impl Server {
         let Self { repository, limits } = self;
         let service = Service {
             base: format!("http://{address}").into(),
-            arm: Arm::new(repository.clone()),
+            arm: Arm::new(&repository, &limits),
             kubernetes: Kubernetes::new(repository.clone()),
             repository,
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -223,6 +223,7 @@ impl Service {
         let (head, body) = request.into_parts();
         let dialect = Dialect::of(head.uri.path());
         let is_head = head.method == http::Method::HEAD;
+        let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
         let mut permit = None;
         let is_ending = *self.ending.borrow();
         let (access, answer) = match self.head(head) {
@@ -231,6 +232,11 @@ impl Service {
                 None => self.routed(dialect, head, body, &mut permit).await,
             },
             Err(refusal) => (None, self.refuse(dialect, &refusal)),
+        };
+        let answer = match (ids, access.as_ref().and_then(|access| access.version.as_deref())) {
+            (Some(ids), Some(version)) => arm::served(answer, version).with_all(ids),
+            (Some(ids), None) => answer.with_all(ids),
+            (None, _) => answer,
         };
         let took = began.elapsed();
         self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
