@@ -120,7 +120,7 @@ impl Server {
             tls,
             guard,
             anonymous: Arc::new(Caller::anonymous()),
-            arm: Arm::new(repository.clone()),
+            arm: Arm::new(&repository, &limits),
             kubernetes: Kubernetes::new(repository.clone()),
             repository,
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -312,6 +312,7 @@ impl Service {
         let (head, body) = request.into_parts();
         let dialect = Dialect::of(head.uri.path());
         let is_head = head.method == http::Method::HEAD;
+        let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
         let mut permit = None;
         let is_ending = *self.ending.borrow();
         let is_probe = own::is_probe(head.uri.path());
@@ -321,6 +322,11 @@ impl Service {
                 None => self.routed(dialect, head, body, &mut permit).await,
             },
             Err(refusal) => (None, self.refuse(dialect, &refusal)),
+        };
+        let answer = match (ids, access.as_ref().and_then(|access| access.version.as_deref())) {
+            (Some(ids), Some(version)) => arm::served(answer, version).with_all(ids),
+            (Some(ids), None) => answer.with_all(ids),
+            (None, _) => answer,
         };
         let took = began.elapsed();
         self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
