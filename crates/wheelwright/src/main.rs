@@ -344,6 +344,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         listen: arguments.listen,
         tls,
         access: arguments.access,
+        sources: arguments.source,
         allow_plain: arguments.allow_plain,
         allow_anonymous: arguments.allow_anonymous,
         limits,
