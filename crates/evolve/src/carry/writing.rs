@@ -38,14 +38,15 @@ pub(crate) struct Writing<'a> {
 impl<'a> Writing<'a> {
     /// Takes note of what was there before.
     pub(crate) fn remember(&mut self, body: &Body<'a>) {
-        if let Body::Field { id, value, place } = body
-            && let Some(field) = self.scope.layout.by_id.get(*id)
-        {
-            self.before.values[field.slot] = self.slot_for(field.slot, *value);
-            for above in self.spoken_for(field.slot, place).skip(1) {
-                if self.before.values[above].is_absent() {
-                    self.before.set_object(above);
-                }
+        let (Body::Field { id, place, .. } | Body::Extra { object: Some(id), place, .. }) = body else { return };
+        let Some(slot) = self.scope.layout.by_id.get(*id).map(|field| field.slot) else { return };
+        if let Body::Field { value, .. } = body {
+            self.before.values[slot] = self.slot_for(slot, *value);
+        }
+        let is_object = |slot: &usize| !self.view.says[*slot] && self.scope.layout.object_of[*slot].is_some();
+        for object in self.spoken_for(slot, place).filter(is_object) {
+            if self.before.values[object].is_absent() {
+                self.before.set_object(object);
             }
         }
     }

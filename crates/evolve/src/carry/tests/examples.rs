@@ -240,7 +240,12 @@ fn what_goes_takes_along_the_objects_that_it_spoke_for() {
     ];
     let changes = "{v2: {renamed: {s.a: s.o.a}}, v3: {converted: {s.o: {with: oneItem}}}}";
     Case::run(versions, changes, |case| {
-        edit_at_v3(case, r#","s":{"a":{"b":"x"}}"#, r#","s":{"o":[{"a":{"b":"x"}}],"c":"y"}"#);
-        edit_at_v3(case, r#","s":{"a":{"undeclared":"x"}}"#, r#","s":{"o":[{"a":{}}],"c":"y"}"#);
+        for written in [r#"{"b":"x"}"#, r#"{"undeclared":"x"}"#, r#"{"b":"x","undeclared":"x"}"#] {
+            for edited in [r#"{"a":{"b":"x"}}"#, r#"{"a":{}}"#, r#"{"a":{"b":"y"}}"#, "{}"] {
+                let (written, edited) =
+                    (format!(r#","s":{{"a":{written}}}"#), format!(r#","s":{{"o":[{edited}],"c":"y"}}"#));
+                edit_at_v3(case, &written, &edited);
+            }
+        }
     });
 }
