@@ -15,6 +15,7 @@ mod access;
 mod dress;
 mod error;
 mod external;
+mod fields;
 mod keep;
 mod name;
 mod nulls;
