@@ -20,8 +20,8 @@ use crate::{
     subject::{POLICIES, Policies, example, own, subject},
 };
 
-/// Tries the cells of a kind, of documents that every n-th version has created; under other policies than the usual ones, half as
-/// many, unless all are wanted. Under another null policy only nulls and absence are written: values are none of its business.
+/// Tries the cells of a kind, of documents that every n-th version has created; under other policies than the usual ones, a third
+/// as many, unless all are wanted. Under another null policy only nulls and absence are written: values are none of its business.
 async fn counted(folder: &Path, kind: &str, policies: &[Policies], every: usize) -> Counts {
     let mut counts = Counts::default();
     for policies in policies {
@@ -32,7 +32,7 @@ async fn counted(folder: &Path, kind: &str, policies: &[Policies], every: usize)
         if is_usual {
             counts.append(subject.try_creates().await);
         }
-        let every = if is_usual || is_full() { every } else { every * 2 };
+        let every = if is_usual || is_full() { every } else { every * 3 };
         // The newest first: its documents have something that older versions cannot say.
         let mut creators: Vec<_> = subject.versions().collect();
         creators.reverse();
