@@ -158,7 +158,7 @@ impl ServedKind {
     /// An opened record as a version shows it to clients.
     pub(crate) fn show<'a>(
         &'a self,
-        opened: &Opened<'a>,
+        opened: &'a Opened<'a>,
         version: VersionIndex,
         called: (&Name, &Revision),
         arena: &'a Arena,
