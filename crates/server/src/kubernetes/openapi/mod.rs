@@ -90,9 +90,10 @@ impl OpenApi {
             None => document.answer(head, "no-cache, private"),
             // What has its hash in its address never changes.
             Some(hash) if *hash == document.hash => document.answer(head, "public, immutable"),
-            Some(_) => Answer::empty(StatusCode::MOVED_PERMANENTLY)
-                .with(header::LOCATION, document.address(&path))
-                .with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private")),
+            Some(_) => {
+                let moved = Answer::empty(StatusCode::MOVED_PERMANENTLY);
+                document.tagged(moved, "no-cache, private").with(header::LOCATION, document.address(&path))
+            }
         }
     }
 }
@@ -115,8 +116,12 @@ impl Document {
             Some(known) if known == etag => Answer::empty(StatusCode::NOT_MODIFIED),
             _ => Answer::json(StatusCode::OK, self.json.clone()),
         };
+        self.tagged(answer, cache)
+    }
+
+    fn tagged(&self, answer: Answer, cache: &'static str) -> Answer {
         answer
-            .with(header::ETAG, etag)
+            .with(header::ETAG, format!("\"{}\"", self.hash))
             .with(header::CACHE_CONTROL, HeaderValue::from_static(cache))
             .with(header::VARY, HeaderValue::from_static("Accept"))
     }
