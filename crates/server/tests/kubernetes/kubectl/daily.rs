@@ -151,22 +151,20 @@ impl Case {
     fn day(&self, kubectl: &Kubectl) {
         let Self { resource, printed, .. } = *self;
         self.files(kubectl);
-        // Older ones look into a schema that is there in a language that is not.
-        let unchecked = if kubectl.minor < 28 { "--validate=false" } else { "--validate=true" };
         let word = |outcome: &str| format!("{printed}/demo {outcome}\n");
         let done = |arguments: &[&str]| kubectl.done(arguments);
 
-        assert_eq!(done(&["create", unchecked, "-f", "document.yaml"]), word("created"));
-        let again = kubectl.run(&["create", unchecked, "-f", "document.yaml"]);
+        assert_eq!(done(&["create", "-f", "document.yaml"]), word("created"));
+        let again = kubectl.run(&["create", "-f", "document.yaml"]);
         assert!(again.code == 1 && again.stderr.contains("(AlreadyExists)"), "{again:?}");
         self.read(kubectl);
 
-        assert_eq!(done(&["apply", unchecked, "-f", "document.yaml"]), word("configured"), "not applied before");
-        assert_eq!(done(&["apply", unchecked, "-f", "document.yaml"]), word("unchanged"));
+        assert_eq!(done(&["apply", "-f", "document.yaml"]), word("configured"), "not applied before");
+        assert_eq!(done(&["apply", "-f", "document.yaml"]), word("unchanged"));
         let difference = kubectl.run(&["diff", "-f", "changed.yaml"]);
         assert!(difference.code == 1 && difference.stdout.contains("\n+"), "{difference:?}");
         assert_eq!(kubectl.run(&["diff", "-f", "document.yaml"]).code, 0);
-        assert_eq!(done(&["apply", unchecked, "-f", "changed.yaml"]), word("configured"));
+        assert_eq!(done(&["apply", "-f", "changed.yaml"]), word("configured"));
 
         let watched = kubectl.begin(&["get", resource, "demo", "--watch", "--no-headers"]);
         assert!(watched.line().starts_with("demo "));
@@ -177,7 +175,7 @@ impl Case {
         assert_eq!(done(&["get", resource, "-l", "tier=two", "-o", "name"]), "");
         assert_eq!(done(&["annotate", resource, "demo", "note=one"]), word("annotated"));
 
-        let edited = kubectl.edit(&format!("sed -i '{}'", self.edit.0), &["edit", unchecked, resource, "demo"]);
+        let edited = kubectl.edit(&format!("sed -i '{}'", self.edit.0), &["edit", resource, "demo"]);
         assert_eq!((edited.code, edited.stdout), (0, word("edited")), "{}", edited.stderr);
         self.has(kubectl, self.edit.1);
         assert_eq!(done(&["patch", resource, "demo", "--type=merge", "-p", self.patch.0]), word("patched"));
@@ -187,12 +185,10 @@ impl Case {
         let strategic = kubectl.run(&["patch", resource, "demo", "-p", self.patch.0]);
         assert!(strategic.code == 1 && strategic.stderr.contains("not supported"), "{strategic:?}");
 
-        if kubectl.minor >= 28 {
-            let plural = resource.split('.').next().unwrap();
-            let path = format!("{plural}.{}", self.explained.0);
-            let explained = done(&["explain", &path, "--api-version", self.api_version]);
-            assert!(explained.contains(self.explained.1), "{explained}");
-        }
+        let plural = resource.split('.').next().unwrap();
+        let path = format!("{plural}.{}", self.explained.0);
+        let explained = done(&["explain", &path, "--api-version", self.api_version]);
+        assert!(explained.contains(self.explained.1), "{explained}");
         assert_eq!(done(&["delete", resource, "demo"]), format!("{printed} \"demo\" deleted\n"));
         let gone = kubectl.run(&["get", resource, "demo"]);
         assert!(gone.code == 1 && gone.stderr.contains("(NotFound)"), "{gone:?}");
