@@ -173,7 +173,8 @@ impl Case {
         drop(watched);
         assert!(done(&["get", resource, "-l", "tier=one", "-o", "name"]).contains("/demo"));
         assert_eq!(done(&["get", resource, "-l", "tier=two", "-o", "name"]), "");
-        assert_eq!(done(&["annotate", resource, "demo", "note=one"]), word("annotated"));
+        // Some releases write `annotate`.
+        assert!(done(&["annotate", resource, "demo", "note=one"]).starts_with(word("annotate").trim_end()));
 
         let edited = kubectl.edit(&format!("sed -i '{}'", self.edit.0), &["edit", resource, "demo"]);
         assert_eq!((edited.code, edited.stdout), (0, word("edited")), "{}", edited.stderr);
@@ -183,7 +184,7 @@ impl Case {
         let test = r#"[{"op": "add", "path": "/metadata/labels/tier", "value": "two"}]"#;
         assert_eq!(done(&["patch", resource, "demo", "--type=json", "-p", test]), word("patched"));
         let strategic = kubectl.run(&["patch", resource, "demo", "-p", self.patch.0]);
-        assert!(strategic.code == 1 && strategic.stderr.contains("not supported"), "{strategic:?}");
+        assert!(strategic.code == 1 && strategic.stderr.contains("application/merge-patch+json"), "{strategic:?}");
 
         let plural = resource.split('.').next().unwrap();
         let path = format!("{plural}.{}", self.explained.0);

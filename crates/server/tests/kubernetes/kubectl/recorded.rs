@@ -88,7 +88,7 @@ const NOT_TRIED: [(&str, &str); 12] = [
 ];
 
 /// Commands that print something else, and why.
-const DIFFERENT: [(&str, &str); 10] = [
+const DIFFERENT: [(&str, &str); 9] = [
     ("create-invalid", OWN_WORDS),
     ("apply-invalid", OWN_WORDS),
     ("patch-invalid", OWN_WORDS),
@@ -98,7 +98,6 @@ const DIFFERENT: [(&str, &str); 10] = [
     ("patch-default-strategic", "names the sorts of patches that there are, and server-side apply is left for later"),
     ("explain-recursive", "managed fields are left for later"),
     ("explain-cluster", "managed fields are left for later"),
-    ("explain-openapiv2", "reads version 2 of OpenAPI in protobuf"),
 ];
 const OWN_WORDS: &str = "says in our own words what is wrong with a value";
 
