@@ -8,7 +8,14 @@ use wheelwright_evolve::{
 };
 use wheelwright_store::{BadKey, Key, Prefix};
 
-use crate::{Name, access::Access, computed::Computed, dress::Dress, external::OwnedFields, nulls::NullPolicies};
+use crate::{
+    Name,
+    access::Access,
+    computed::Computed,
+    dress::{Dress, STATE},
+    external::OwnedFields,
+    nulls::NullPolicies,
+};
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.
 #[derive(Debug)]
@@ -43,6 +50,8 @@ pub struct ServedKind {
 pub struct ArmResource {
     /// Its type, such as `Microsoft.Shop/carts/lines`, as the catalog spells it.
     pub resource_type: Box<str>,
+    /// Whether a version of it says how far the service is with what customers asked for.
+    pub has_state: bool,
     /// Its versions that can be served, oldest first.
     pub versions: Vec<ArmVersion>,
 }
@@ -98,7 +107,11 @@ impl ServedKind {
                 deprecation: declared.deprecation(name.as_str()).cloned(),
             };
             let versions = versions.map(|of_history| version(&of_history.name)).collect();
-            ArmResource { resource_type: resource_type.clone(), versions }
+            let has_state = history.versions.iter().any(|version| {
+                let structure = &version.structure;
+                STATE.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
+            });
+            ArmResource { resource_type: resource_type.clone(), has_state, versions }
         });
         Ok(Self {
             computed,
