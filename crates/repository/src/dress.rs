@@ -23,6 +23,8 @@ pub(crate) struct Taken {
     pub(crate) finalizers: Option<Vec<Box<str>>>,
     /// All of them; none if there are none any more.
     pub(crate) tags: Option<Option<Owned>>,
+    /// All that is in the properties of a resource is its state, so that they may be there only to show it.
+    pub(crate) is_only_state: bool,
     /// What cannot be kept so, and why not.
     pub(crate) wrong: Vec<(FieldPath, &'static str)>,
 }
@@ -70,6 +72,8 @@ impl Dress {
                 taken.tags = Some(tags.map(Owned::from));
                 let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS);
                 changed(without(document, is_kept, arena), "properties", arena, |properties| {
+                    let fields = properties.as_object().unwrap_or_default();
+                    taken.is_only_state = matches!(fields, [only] if only.key == "provisioningState");
                     Some(without(properties, |key| key == "provisioningState", arena))
                 })
             }
@@ -144,6 +148,10 @@ impl Dress {
             }
             Self::Arm(resource_type) => {
                 let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE)).map(text);
+                let document = match (document.get("properties"), state) {
+                    (None, Some(_)) => with(document, [("properties", Some(Value::Object(&[])))], arena),
+                    _ => document,
+                };
                 let document = changed(document, "properties", arena, |properties| {
                     Some(with(properties, [("provisioningState", state)], arena))
                 });

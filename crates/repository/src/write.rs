@@ -335,8 +335,8 @@ impl ServedKind {
     ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let shown = before.map(|before| before.shown);
-        let given = match before {
-            Some(_) => Vec::new(),
+        let (given, not_computed) = match before {
+            Some(_) => (Vec::new(), None),
             None => self.given(write, version, document, arena)?,
         };
         let document = self.typed(version, document, arena);
@@ -355,6 +355,8 @@ impl ServedKind {
         let document = match before {
             Some(Before { name, shown, .. }) => {
                 let document = self.dress.unname(document, shown, name, arena);
+                let is_put_in = taken.is_only_state && shown.get("properties").is_none();
+                let document = if is_put_in { with(document, [("properties", None)], arena) } else { document };
                 composed(document, shown, write.part, arena)
             }
             None => document,
@@ -393,6 +395,9 @@ impl ServedKind {
             _ => self.kind.lenses().fill(version, normal, arena),
         };
         self.validate(version, normal, shown, arena)?;
+        if let Some(why) = not_computed {
+            return Err(WriteError::NotComputed(why));
+        }
         let old = before.map(|before| before.stored);
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
@@ -406,12 +411,12 @@ impl ServedKind {
         version: VersionIndex,
         document: Value<'a>,
         arena: &'a Arena,
-    ) -> Result<Vec<Given<'a>>, WriteError> {
+    ) -> Result<(Vec<Given<'a>>, Option<String>), WriteError> {
         if self.computed.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let parent = write.parent.map(|json| decode(json, arena)).transpose().map_err(WriteError::Decode)?;
-        computed(&self.computed, version, document, parent, arena).map_err(WriteError::NotComputed)
+        Ok(computed(&self.computed, version, document, parent, arena))
     }
 
     /// A resource that says of what version and kind it is, whatever its writer says.

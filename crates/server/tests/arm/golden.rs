@@ -92,11 +92,9 @@ impl Recorded {
 fn normalised(text: &str, address: &str) -> String {
     let mut said = String::new();
     for line in text.replace(address, "{server}").lines() {
-        let words =
-            line.split_inclusive(|character: char| !character.is_ascii_alphanumeric() && !"-:.".contains(character));
-        for word in words {
-            let (bare, rest) =
-                word.split_at(word.trim_end_matches(|character: char| !character.is_ascii_alphanumeric()).len());
+        let is_of_word = |character: char| character.is_ascii_alphanumeric() || "-:.".contains(character);
+        for word in line.split_inclusive(|character| !is_of_word(character)) {
+            let bare = word.trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
             let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
             let is_uuid = bare.len() == 36 && bare.matches('-').count() == 4 && is_hex(&bare.replace('-', ""));
             let is_time = bare.len() >= 20 && bare.ends_with('Z') && bare.contains('T') && bare.starts_with("20");
@@ -107,13 +105,11 @@ fn normalised(text: &str, address: &str) -> String {
                 Some((_, resource)) => said.extend(["{unique}-", resource]),
                 None => said.push_str(bare),
             }
-            said.push_str(rest);
+            said.push_str(&word[bare.len()..]);
         }
-        let end = said.trim_end().len();
-        said.truncate(end);
         said.push('\n');
     }
-    // Operations make answers longer or shorter by nothing, but addresses do.
+    // The address may be longer or shorter.
     let is_length = |line: &&str| !line.starts_with("< content-length:");
     said.lines().filter(is_length).flat_map(|line| [line, "\n"]).collect()
 }
