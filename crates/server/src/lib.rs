@@ -14,6 +14,7 @@ mod auth;
 mod caller;
 mod changes;
 mod connections;
+mod hints;
 mod http_source;
 mod kubernetes;
 mod limits;
