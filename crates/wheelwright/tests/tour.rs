@@ -5,12 +5,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+#[path = "shared/example.rs"]
+mod example;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
 };
+
+use example::example;
 
 /// A command, and what it prints.
 struct Step {
@@ -95,7 +100,8 @@ fn run(serve: &str, steps: &[Step], repository: &Path) {
         shell.stdout.take().unwrap().read_to_string(&mut output).unwrap();
         assert!(shell.wait().unwrap().success(), "{command}\n{output}");
         let lines: Vec<&str> = output.lines().collect();
-        let is_printed = lines.len() == printed.len() && lines.iter().zip(printed).all(|(line, pattern)| matches(line, pattern));
+        let is_printed =
+            lines.len() == printed.len() && lines.iter().zip(printed).all(|(line, pattern)| matches(line, pattern));
         assert!(is_printed, "{command}\nprints\n{output}\nand not\n{}", printed.join("\n"));
     }
 }
@@ -112,15 +118,4 @@ fn matches(line: &str, pattern: &str) -> bool {
         }
     }
     rest.ends_with(last)
-}
-
-/// An example, built if nobody did: `cargo test` builds all, and with `--test` none.
-fn example(name: &str) -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    let path = own.parent().unwrap().parent().unwrap().join("examples").join(name);
-    if !path.exists() {
-        let built = Command::new(env!("CARGO")).args(["build", "--package", "wheelwright", "--example", name]).status();
-        assert!(built.unwrap().success());
-    }
-    path
 }
