@@ -114,6 +114,11 @@ impl Repository {
         &self.store
     }
 
+    /// What its clock says.
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp { now: (self.clock)(), uid: uuid::Uuid::new_v4().to_string().into() }
     }
