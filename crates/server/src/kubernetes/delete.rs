@@ -43,7 +43,7 @@ impl Target {
         let list = ListOptions::of(&request.head.query, &self.resource, false)?;
         let mut form = ListForm::of(self, request)?;
         let mut lister = Lister::begin(self, list).await?;
-        let mut json = form.begin();
+        let mut json = form.begin()?;
         loop {
             let portion = lister.portion().await?;
             for document in portion {
@@ -54,7 +54,7 @@ impl Target {
                 }
             }
             if lister.is_done() {
-                form.end(&lister.next_token(), &lister.moment(), &mut json);
+                form.end(&lister.next_token(), &lister.moment(), &mut json)?;
                 return Ok(form.answer(json));
             }
         }

@@ -1,6 +1,6 @@
-//! Answers: objects in the form that a client wants, and what is said beside them.
+//! What is said beside an answer, and in which language it is.
 
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, header};
 use wheelwright_document::{Arena, decode, write_yaml};
 
 use super::{resource::Resource, status::Status};
@@ -53,9 +53,4 @@ pub(super) fn in_language(answer: Answer, is_yaml: bool) -> Answer {
     };
     let body = AnswerBody::Whole(Some(yaml.into()));
     Answer { body, ..answer }.with(header::CONTENT_TYPE, HeaderValue::from_static("application/yaml"))
-}
-
-/// An answer with a document.
-pub(super) fn document(code: StatusCode, json: Vec<u8>) -> Answer {
-    Answer::json(code, json)
 }

@@ -1,0 +1,10 @@
+//! The Kubernetes dialect over HTTP.
+
+mod client;
+mod compare;
+mod differences;
+mod discovery;
+mod exchange;
+mod kubectl;
+mod replay;
+mod support;
