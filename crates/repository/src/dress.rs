@@ -30,6 +30,9 @@ pub(crate) struct Taken {
 /// What customers call the field that the resource manager keeps their tags in.
 pub(crate) const TAGS: &str = "tags";
 
+/// Where customers see how far the service is with what they asked for.
+pub(crate) const STATE: &str = "properties.provisioningState";
+
 /// The fields of a Kubernetes resource's metadata that only the server writes.
 const OF_SERVER: [&str; 7] = [
     "uid",
@@ -65,7 +68,7 @@ impl Dress {
                     taken.wrong.push((Path::Child(&Path::Root, TAGS).to_field_path(), "must be an object of texts"));
                 }
                 taken.tags = Some(tags.map(Owned::from));
-                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | TAGS);
+                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS);
                 changed(without(document, is_kept, arena), "properties", arena, |properties| {
                     Some(without(properties, |key| key == "provisioningState", arena))
                 })
@@ -124,7 +127,7 @@ impl Dress {
     }
 
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
-    /// `declares` tells whether the version has a field at the root.
+    /// `declares` tells whether the version has a field at the root, or [`STATE`].
     pub(crate) fn dress<'a>(
         &'a self,
         document: Value<'a>,
@@ -158,18 +161,24 @@ impl Dress {
                 with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
             }
             Self::Arm(resource_type) => {
-                let state = metadata.provisioning_state.as_deref().map(text);
+                let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE)).map(text);
                 let document = changed(document, "properties", arena, |properties| {
                     Some(with(properties, [("provisioningState", state)], arena))
                 });
+                // The name of a record may be in lower case, and the id is as its owner wrote it.
+                let own_name =
+                    metadata.id.as_deref().and_then(|id| id.rsplit('/').next()).filter(|name| !name.is_empty());
+                let etag = text(&format!("\"{}\"", revision.as_str()));
                 let tags = metadata.tags.as_ref().map(|tags| shared(tags, arena));
                 let system_data = metadata.system_data.as_ref().map(|data| shared(data, arena));
                 let kept = [
                     ("id", metadata.id.as_deref().map(text)),
-                    ("name", Some(text(name.last()))),
+                    ("name", Some(text(own_name.unwrap_or(name.last())))),
                     ("type", Some(text(resource_type))),
                     ("systemData", system_data),
                     (TAGS, tags),
+                    ("etag", Some(etag)),
+                    ("eTag", Some(etag)),
                 ];
                 with(document, kept.into_iter().filter(|(key, _)| declares(key)), arena)
             }

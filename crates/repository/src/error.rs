@@ -51,6 +51,8 @@ pub enum WriteError {
     TooLarge(String),
     /// A policy refuses it.
     Put(PutError),
+    /// What the service fills in could not be computed: which field, and why not.
+    NotComputed(String),
     /// The kind has no version of this name that can be written.
     UnknownVersion(VersionName),
     /// Fields are not as they must be.
@@ -86,6 +88,8 @@ pub enum FieldProblem {
     Invalid(ValidationError),
     /// It cannot be written so, and why not.
     NotWritable(&'static str),
+    /// It is set when the document is created, and never changed.
+    Fixed,
     /// The version does not know it.
     Unknown,
     /// A policy refuses null.
@@ -191,6 +195,7 @@ impl fmt::Display for WriteError {
             Self::Admit(error) => error.fmt(f),
             Self::TooLarge(why) => write!(f, "the document is too large: {why}"),
             Self::Put(error) => error.fmt(f),
+            Self::NotComputed(why) => f.write_str(why),
             Self::UnknownVersion(version) => write!(f, "there is no version {version} to write"),
             Self::Fields(errors) => {
                 let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -217,6 +222,7 @@ impl fmt::Display for FieldError {
             FieldProblem::Invalid(error) => write!(f, "{path}: {}", error.message()),
             FieldProblem::NotWritable(why) => write!(f, "{path}: {why}"),
             FieldProblem::Demanded(_, what) => write!(f, "{path}: {what}"),
+            FieldProblem::Fixed => write!(f, "{path}: can be set only when the document is created"),
             FieldProblem::Unknown => write!(f, "{path}: the version has no such field"),
             FieldProblem::NullRefused => {
                 write!(f, "{path}: null is refused here; leave the field out, or give it a value")

@@ -4,7 +4,7 @@
 use std::{collections::HashSet, error::Error, fmt};
 
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Value, decode, merge_patch};
+use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Path, Value, decode, merge_patch};
 use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages};
 use wheelwright_store::Revision;
@@ -12,6 +12,7 @@ use wheelwright_store::Revision;
 use crate::{
     Metadata, Name, ServedKind,
     absence::absent_in_both,
+    computed::{Given, computed, filled},
     dress::{TAGS, Taken, with},
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
@@ -67,6 +68,10 @@ pub struct Write<'w> {
     pub is_dry_run: bool,
     /// Who has a say in it beside the schema.
     pub judge: Option<&'w dyn Judge>,
+    /// The resource that a new document belongs to, as JSON, for what the service computes of it.
+    pub parent: Option<&'w [u8]>,
+    /// What the service keeps of the document because of this write, if it changes anything.
+    pub keeping: Option<Keeping<'w>>,
 }
 
 /// What a protocol demands of documents beside what their schemas say: of their metadata, mostly.
@@ -88,6 +93,10 @@ pub trait Judge: fmt::Debug + Sync {
         Vec::new()
     }
 }
+
+/// A change of what the service keeps, done together with a write that changes something; it is told when that is.
+#[derive(Clone, Copy)]
+pub struct Keeping<'w>(pub &'w (dyn Fn(&mut Metadata, Timestamp) + Send + Sync));
 
 impl<'w> Write<'w> {
     /// A customer's write of a whole document.
@@ -129,9 +138,28 @@ impl<'w> Write<'w> {
         Self { judge: Some(judge), ..self }
     }
 
+    /// The same, of a document that belongs to a resource: what the service computes of it may be read from that.
+    #[must_use]
+    pub fn below(self, parent: &'w [u8]) -> Self {
+        Self { parent: Some(parent), ..self }
+    }
+
+    /// The same, with a change of what the service keeps, in the same write, and only if that changes something.
+    #[must_use]
+    pub fn keeping(self, change: &'w (dyn Fn(&mut Metadata, Timestamp) + Send + Sync)) -> Self {
+        Self { keeping: Some(Keeping(change)), ..self }
+    }
+
+    /// The same, that is refused if the version does not know a field.
+    #[must_use]
+    pub fn refusing_unknown(self) -> Self {
+        Self { unknown: UnknownFields::Refuse, ..self }
+    }
+
     fn new(version: &'w str, body: Body<'w>) -> Self {
         let (part, writer, unknown) = (Part::Whole, Writer::Customer, UnknownFields::Drop);
-        Self { version, body, part, writer, unknown, is_dry_run: false, judge: None }
+        let (is_dry_run, judge, parent, keeping) = (false, None, None, None);
+        Self { version, body, part, writer, unknown, is_dry_run, judge, parent, keeping }
     }
 }
 
@@ -195,6 +223,9 @@ impl ServedKind {
             ..Metadata::default()
         };
         take(&mut metadata, taken, Part::Whole);
+        if let Some(Keeping(change)) = write.keeping {
+            change(&mut metadata, stamp.now);
+        }
         let envelope = Envelope {
             hub: self.version_name(self.kind.lenses().hub()).clone(),
             oldest_writer: self.oldest_writer.clone(),
@@ -239,6 +270,9 @@ impl ServedKind {
         let is_released = envelope.metadata.deleted_at.is_some() && envelope.metadata.finalizers.is_empty();
         if !is_same {
             self.stamp(&mut envelope, (version, stored, written), stamp);
+            if let Some(Keeping(change)) = write.keeping {
+                change(&mut envelope.metadata, stamp.now);
+            }
         }
         Ok(Sealed { bytes: envelope.seal(written)?, is_same: is_same && !is_released, is_released, notes })
     }
@@ -333,7 +367,7 @@ impl ServedKind {
     /// What is stored once a document was written, without its envelope.
     fn stored<'a>(
         &'a self,
-        write: &Write<'_>,
+        write: &Write<'a>,
         version: VersionIndex,
         document: Value<'a>,
         before: Option<Before<'a>>,
@@ -343,6 +377,10 @@ impl ServedKind {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let wanted = document;
         let shown = before.map(|before| before.shown);
+        let given = match before {
+            Some(_) => Vec::new(),
+            None => self.given(write, version, document, arena)?,
+        };
         let document = self.typed(version, document, arena);
         let (document, mut taken) = self.dress.undress(document, arena);
         // Tags that were adopted as they were may stay so.
@@ -352,8 +390,9 @@ impl ServedKind {
         WriteError::fields(
             taken.wrong.drain(..).map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why))).collect(),
         )?;
+        let mut has_unknown_tags = false;
         if !self.declares(version, TAGS) {
-            taken.tags = None;
+            has_unknown_tags = taken.tags.take().flatten().is_some();
         }
         let document = match before {
             Some(Before { name, shown, .. }) => {
@@ -373,14 +412,15 @@ impl ServedKind {
         let sent = match access {
             Some(access) => {
                 let (document, refused) = access.enforce(document, shown, arena);
-                let refused =
-                    refused.into_iter().map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why)));
-                WriteError::fields(refused.collect())?;
+                WriteError::fields(refused)?;
                 document
             }
             None => document,
         };
-        let (normal, unknown) = self.normal(version, sent, shown, arena)?;
+        let (normal, mut unknown) = self.normal(version, filled(sent, &given, arena), shown, arena)?;
+        if has_unknown_tags {
+            unknown.push(Path::Child(&Path::Root, TAGS).to_field_path());
+        }
         if write.unknown == UnknownFields::Refuse {
             let unknown = unknown.iter().map(|path| FieldError::new(path.clone(), FieldProblem::Unknown));
             WriteError::fields(unknown.collect())?;
@@ -388,6 +428,7 @@ impl ServedKind {
         let normal = self.cleared(normal, cleared, arena)?;
         // What only the service writes gets no defaults of the version either, and null clears none of it.
         let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, arena).0));
+        let normal = filled(normal, &given, arena);
         let normal = self.dress.undress(normal, arena).0;
         // What was put back may have brought objects along in which readers fill something in.
         let normal = match cleared {
@@ -405,6 +446,21 @@ impl ServedKind {
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
         Ok((stored, taken, Notes { unknown, troubles }))
+    }
+
+    /// What the service computes for a new document.
+    fn given<'a>(
+        &'a self,
+        write: &Write<'a>,
+        version: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<Vec<Given<'a>>, WriteError> {
+        if self.computed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parent = write.parent.map(|json| decode(json, arena)).transpose().map_err(WriteError::Decode)?;
+        computed(&self.computed, version, document, parent, arena).map_err(WriteError::NotComputed)
     }
 
     /// A resource that says of what version and kind it is, whatever its writer says.
@@ -520,5 +576,11 @@ fn with_field<'a>(document: Value<'a>, names: &[&'a str], value: Option<Value<'a
             Some(inner) => with(document, [(*name, Some(with_field(inner, below, value, arena)))], arena),
             None => document,
         },
+    }
+}
+
+impl fmt::Debug for Keeping<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keeping(..)")
     }
 }

@@ -56,6 +56,13 @@ impl Answer {
         self
     }
 
+    /// The same, with some headers instead of what they were.
+    #[must_use]
+    pub(crate) fn with_all(mut self, headers: HeaderMap) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
     /// The same, with one more header.
     #[must_use]
     pub(crate) fn and(mut self, name: HeaderName, value: impl TryInto<HeaderValue>) -> Self {

@@ -5,7 +5,9 @@
 mod client;
 mod compare;
 mod differences;
+mod discovery;
 mod exchange;
+mod kubectl;
 mod objects;
 mod replay;
 mod support;
