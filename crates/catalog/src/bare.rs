@@ -11,9 +11,10 @@ use wheelwright_findings::rules;
 use wheelwright_schema::{Dialect, Root};
 
 use crate::{
-    Input, Origin, PolicySet,
+    Input, Operations, Origin, PolicySet,
     documents::with_specification,
-    load::{Loader, is_ordered_by_names},
+    load::{Loader, deprecated_in, is_ordered_by_names},
+    operations,
     resources::resources,
 };
 
@@ -68,7 +69,9 @@ impl Bare {
         let is_broken = loader.catalog.findings.len() > findings;
         for definition in &definitions {
             let (declaration, span) = loader.declaration(definition);
-            let kind = loader.kind(declaration, folder, PolicySet::default(), span);
+            let mut kind = loader.kind(declaration, folder, PolicySet::default(), span);
+            kind.kubernetes.push(definition.resource.clone());
+            kind.deprecated = deprecated_in(definition);
             loader.catalog.kinds.push(kind);
         }
         is_broken || !definitions.is_empty() || new.len() < documents.len()
@@ -92,6 +95,8 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
     let names: Vec<&str> = documents.iter().flat_map(|document| &document.resources).map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().filter(|name| seen.insert(*name)).collect();
     let mut kinds: Vec<(Vec<DeclaredVersion>, Span)> = names.iter().map(|_| (Vec::new(), Span::default())).collect();
+    let mut told: Vec<(Option<Box<str>>, Vec<(VersionName, Operations)>)> =
+        names.iter().map(|_| (None, Vec::new())).collect();
     for document in documents {
         let arena = Arena::for_input(document.input.bytes.len());
         let Some((base, decoded)) = loader.decode(&document.input, &arena) else { continue };
@@ -104,9 +109,13 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
             continue;
         };
         with_specification(loader, base, &document.path, root, &arena, |_, specification, problems| {
-            for (name, (versions, place)) in names.iter().zip(&mut kinds) {
+            for ((name, (versions, place)), told) in names.iter().zip(&mut kinds).zip(&mut told) {
                 let Some(lowered) = specification.lower(name) else { continue };
                 problems.extend(lowered.problems);
+                if let Some((resource_type, operations)) = operations::of_definition(root, document.dialect, name) {
+                    told.0 = Some(resource_type.into());
+                    told.1.push((VersionName::new(version), operations));
+                }
                 if versions.is_empty() {
                     *place = span;
                 }
@@ -115,8 +124,8 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
         });
     }
     // A kind of which no document could be read has been complained about already.
-    for (name, (mut versions, mut span)) in
-        names.into_iter().zip(kinds).filter(|(_, (versions, _))| !versions.is_empty())
+    for ((name, (mut versions, mut span)), (resource_type, operations)) in
+        names.into_iter().zip(kinds).zip(told).filter(|((_, (versions, _)), _)| !versions.is_empty())
     {
         let mut declaration = Declaration::new("", name);
         // The order in which documents are named counts for nothing where their versions are numbers.
@@ -130,7 +139,8 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
             declaration.order = Some(names.filter(|name| seen.insert(name.clone())).collect());
         }
         declaration.versions = versions;
-        let kind = loader.kind(declaration, &documents[0].folder, PolicySet::default(), span);
+        let mut kind = loader.kind(declaration, &documents[0].folder, PolicySet::default(), span);
+        (kind.arm, kind.told) = (resource_type, operations);
         loader.catalog.kinds.push(kind);
     }
 }

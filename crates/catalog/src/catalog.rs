@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use wheelwright_document::Span;
 use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
 use wheelwright_findings::{Finding, Place, Sources, rules};
-use wheelwright_schema::{Problem, closest_of};
+use wheelwright_schema::{KubernetesResource, Problem, closest_of};
 
-use crate::{Adopt, External, Input, OnDisk, PolicySet, Source, Unreadable, load, table::FileTable};
+use crate::{
+    Adopt, ComputedField, Deprecation, External, Input, LongRunning, OnDisk, Operations, PolicySet, Source, Unreadable,
+    load, table::FileTable,
+};
 
 /// The kinds of a catalog, and the files that declare them.
 ///
@@ -29,8 +32,19 @@ pub struct Kind {
     pub declaration: Declaration,
     /// The folder that its lock belongs into.
     pub folder: PathBuf,
-    /// The type of the resource in the Azure Resource Manager.
+    /// The type of the resource in the Azure Resource Manager: as the catalog says, or as the paths of its documents tell.
     pub arm: Option<Box<str>>,
+    /// How a Kubernetes API server serves it: by the name of today, and by former names that versions are published under.
+    /// None for kinds that are in OpenAPI documents.
+    pub kubernetes: Vec<KubernetesResource>,
+    /// What its documents say of the requests about it, by version.
+    pub told: Vec<(VersionName, Operations)>,
+    /// Whether its writes are done some time after they were answered, whatever its documents say.
+    pub long_running: Option<bool>,
+    /// Versions that are to go.
+    pub deprecated: Vec<Deprecation>,
+    /// What the service fills in.
+    pub computed: Vec<ComputedField>,
     /// The policies of the catalog and of the kind, those for lenses and the others.
     pub policies: PolicySet,
     /// What programs must know that write its records from now on.
@@ -136,6 +150,21 @@ impl Catalog {
 }
 
 impl Kind {
+    /// The requests about a resource in one of its versions.
+    pub fn operations(&self, version: &str) -> Operations {
+        let told = self.told.iter().find(|(name, _)| name.as_str() == version).map(|(_, told)| *told);
+        let mut operations = told.unwrap_or_else(|| Operations::usual(self.arm.as_deref().unwrap_or_default()));
+        if let Some(is_long) = self.long_running {
+            operations.long_running = LongRunning::all(is_long);
+        }
+        operations
+    }
+
+    /// What is said of a version that is to go.
+    pub fn deprecation(&self, version: &str) -> Option<&Deprecation> {
+        self.deprecated.iter().find(|deprecation| deprecation.version.item.as_str() == version)
+    }
+
     /// What is said of a version that the kind does not have.
     pub(crate) fn unknown_version(&self, named: &Located<VersionName>) -> Problem {
         let Declaration { kind, versions, .. } = &self.declaration;

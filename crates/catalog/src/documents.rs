@@ -8,9 +8,9 @@ use std::{
 use wheelwright_document::{Arena, Path as Steps, Span, Spanned};
 use wheelwright_evolve::{DeclaredVersion, Located, VersionName, quoted};
 use wheelwright_findings::rules;
-use wheelwright_schema::{Lowered, Problem, Root, Specification, closest_of};
+use wheelwright_schema::{Dialect, Lowered, Problem, Root, Specification, closest_of};
 
-use crate::{Input, Origin, catalog::few, load::Loader};
+use crate::{Input, Operations, Origin, catalog::few, load::Loader, operations};
 
 /// A version that an entry of a catalog has in a file.
 pub(crate) struct Wanted {
@@ -24,8 +24,15 @@ pub(crate) struct Wanted {
     pub(crate) definition: Option<Located<Box<str>>>,
 }
 
+/// A version that was found in a document.
+pub(crate) struct Found {
+    pub(crate) version: DeclaredVersion,
+    /// The type of its resource and the requests about it, if the document tells.
+    pub(crate) told: Option<(String, Operations)>,
+}
+
 /// The versions of every entry, in the order they are wanted.
-pub(crate) fn lower(loader: &mut Loader<'_>, wanted: &[Wanted]) -> HashMap<usize, Vec<DeclaredVersion>> {
+pub(crate) fn lower(loader: &mut Loader<'_>, wanted: &[Wanted]) -> HashMap<usize, Vec<Found>> {
     let mut by_file: BTreeMap<&PathBuf, Vec<usize>> = BTreeMap::new();
     for (position, want) in wanted.iter().enumerate() {
         by_file.entry(&want.path).or_default().push(position);
@@ -38,19 +45,26 @@ pub(crate) fn lower(loader: &mut Loader<'_>, wanted: &[Wanted]) -> HashMap<usize
         lowered.extend(positions.into_iter().zip(found));
     }
     lowered.sort_unstable_by_key(|(position, _)| *position);
-    let mut versions: HashMap<usize, Vec<DeclaredVersion>> = HashMap::new();
+    let mut versions: HashMap<usize, Vec<Found>> = HashMap::new();
     for (position, version) in lowered {
         versions.entry(wanted[position].entry).or_default().extend(version);
     }
     versions
 }
 
-fn lower_file(loader: &mut Loader<'_>, path: &Path, input: &Input, wants: &[&Wanted]) -> Vec<Option<DeclaredVersion>> {
+fn lower_file(loader: &mut Loader<'_>, path: &Path, input: &Input, wants: &[&Wanted]) -> Vec<Option<Found>> {
     let arena = Arena::for_input(input.bytes.len());
     let Some((base, documents)) = loader.decode(input, &arena) else { return Vec::new() };
     let lowered = documents.first().and_then(|document| {
         with_specification(loader, base, path, document, &arena, |loader, specification, problems| {
-            wants.iter().map(|want| lower_one(loader, input, specification, want, problems)).collect()
+            let found = wants.iter().map(|want| {
+                let version = lower_one(loader, input, specification, want, problems)?;
+                let told = Dialect::of(document)
+                    .zip(want.definition.as_ref())
+                    .and_then(|(dialect, definition)| operations::of_definition(document, dialect, &definition.item));
+                Some(Found { version, told })
+            });
+            found.collect()
         })
     });
     if lowered.is_none() {

@@ -8,17 +8,17 @@ use std::{
 };
 
 use wheelwright_document::{Arena, FieldPath, Path as FieldSteps, Span, Spanned};
-use wheelwright_evolve::{Declaration, DeclaredVersion, Steps, VersionName, parse_changes};
+use wheelwright_evolve::{Declaration, DeclaredVersion, Located, Steps, VersionName, parse_changes};
 use wheelwright_findings::{Finding, Rule, rules};
-use wheelwright_schema::{Definition, Problem, Root};
+use wheelwright_schema::{Definition, Named, Problem, Root};
 
 use crate::{
-    Adopt, Catalog, Input, Kind, Origin, PolicySet, Source, Unreadable,
+    Adopt, Catalog, Deprecation, Input, Kind, KubernetesResource, Operations, Origin, PolicySet, Source, Unreadable,
     bare::{self, Bare},
     chosen::{chosen, former_names},
     declared::{self, Declared},
     disk::normalized,
-    documents::{self, Wanted},
+    documents::{self, Found, Wanted},
     parse::{CatalogFile, KindEntry, Schemas, parse_catalog},
     table, verify,
 };
@@ -132,7 +132,11 @@ impl<'s> Loader<'s> {
                     for definition in &chosen.kinds {
                         let (mut declaration, span) = self.declaration(definition);
                         declaration.versions.splice(0..0, chosen.former_versions(self));
-                        self.add(file, entry, folder, declaration, span);
+                        let served =
+                            chosen.former.iter().chain([definition]).map(|definition| definition.resource.clone());
+                        let kubernetes = served.collect();
+                        let told = Told { deprecated: deprecated_in(definition), kubernetes, ..Told::default() };
+                        self.add(file, entry, folder, declaration, told, span);
                     }
                 }
                 Schemas::Documents { files, definition } => {
@@ -148,7 +152,14 @@ impl<'s> Loader<'s> {
                         continue;
                     };
                     let mut declaration = Declaration::new("", name.item.clone());
-                    declaration.versions = found.remove(&position).unwrap_or_default();
+                    let mut told = Told::default();
+                    for Found { version, told: of_version } in found.remove(&position).unwrap_or_default() {
+                        if let Some((resource_type, operations)) = of_version {
+                            told.resource_type = Some(resource_type.into());
+                            told.operations.push((version.name.clone(), operations));
+                        }
+                        declaration.versions.push(version);
+                    }
                     for version in &mut declaration.versions {
                         let document = files.iter().find(|(name, _)| name.item == version.name);
                         let own = document.and_then(|(_, document)| document.definition.as_ref());
@@ -159,14 +170,22 @@ impl<'s> Loader<'s> {
                         declaration.order =
                             Some(declaration.versions.iter().map(|version| version.name.clone()).collect());
                     }
-                    self.add(file, entry, folder, declaration, name.span);
+                    self.add(file, entry, folder, declaration, told, name.span);
                 }
             }
         }
     }
 
     /// Completes a kind with what its entry says of it.
-    fn add(&mut self, file: &CatalogFile, entry: &KindEntry, folder: &Path, mut declaration: Declaration, span: Span) {
+    fn add(
+        &mut self,
+        file: &CatalogFile,
+        entry: &KindEntry,
+        folder: &Path,
+        mut declaration: Declaration,
+        told: Told,
+        span: Span,
+    ) {
         if let Some(changes) = &entry.changes {
             declaration.steps = self.steps(&normalized(&folder.join(&*changes.item)), changes.span);
         }
@@ -185,7 +204,13 @@ impl<'s> Loader<'s> {
             (None, Schemas::Definitions(files)) => files.first().map_or(span, |file| file.span),
             (None, Schemas::Documents { .. }) => span,
         };
-        kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone());
+        kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone()).or(told.resource_type);
+        kind.told = told.operations;
+        kind.kubernetes = told.kubernetes;
+        kind.long_running = entry.long_running;
+        kind.deprecated.clone_from(&entry.deprecated);
+        kind.deprecated.extend(told.deprecated);
+        kind.computed.clone_from(&entry.computed);
         kind.oldest_writer = entry.oldest_writer.as_ref().map(|version| version.item.clone());
         kind.adopt = entry.adopt.clone().unwrap_or_default();
         kind.external.clone_from(&entry.external);
@@ -195,6 +220,7 @@ impl<'s> Loader<'s> {
         kind.mentioned.extend(order.chain(entry.policies.versions()).chain(successors).cloned());
         let stored = kind.adopt.version.iter().chain(kind.external.iter().map(|external| &external.version));
         kind.mentioned.extend(stored.chain(&entry.oldest_writer).cloned());
+        kind.mentioned.extend(entry.deprecated.iter().map(|deprecation| deprecation.version.clone()));
         verify::verify_entry(&mut self.catalog, &kind, entry);
         self.catalog.kinds.push(kind);
     }
@@ -207,6 +233,11 @@ impl<'s> Loader<'s> {
             declaration,
             folder: folder.to_owned(),
             arm: None,
+            kubernetes: Vec::new(),
+            told: Vec::new(),
+            long_running: None,
+            deprecated: Vec::new(),
+            computed: Vec::new(),
             policies,
             oldest_writer: None,
             adopt: Adopt::default(),
@@ -369,6 +400,22 @@ impl<'s> Loader<'s> {
     pub(crate) fn complain(&mut self, rule: &'static Rule, span: Span, message: &str, mend: &str) {
         self.report(vec![Problem::ours(rule, &FieldSteps::Root, span, message).mend(mend)]);
     }
+}
+
+/// What the files of a kind say beside its schemas.
+#[derive(Default)]
+struct Told {
+    resource_type: Option<Box<str>>,
+    operations: Vec<(VersionName, Operations)>,
+    deprecated: Vec<Deprecation>,
+    kubernetes: Vec<KubernetesResource>,
+}
+
+/// The versions that a definition says are to go.
+pub(crate) fn deprecated_in(definition: &Definition) -> Vec<Deprecation> {
+    let deprecated = definition.versions.iter().filter(|version| version.deprecated);
+    let version = |name: &Named| Located { item: VersionName::new(name.text.clone()), span: name.span };
+    deprecated.map(|deprecated| Deprecation { version: version(&deprecated.name), on: None, sunset: None }).collect()
 }
 
 /// Whether the order of versions is known from their names alone.

@@ -7,6 +7,7 @@ use wheelwright_schema::Problem;
 
 use crate::{
     policy::{self, PolicySet},
+    service::{self, ComputedField, Deprecation},
     stored::{self, Adopt, External},
 };
 
@@ -50,6 +51,12 @@ pub struct KindEntry {
     pub adopt: Option<Adopt>,
     /// `external`: systems that own fields.
     pub external: Vec<External>,
+    /// `longRunning`: whether its writes are done some time after they were answered, whatever its documents say.
+    pub long_running: Option<bool>,
+    /// `deprecated`: versions that are to go.
+    pub deprecated: Vec<Deprecation>,
+    /// `computed`: what the service fills in.
+    pub computed: Vec<ComputedField>,
 }
 
 /// Where the schemas of a kind are.
@@ -103,6 +110,9 @@ const KEYS: &[&str] = &[
     "oldestWriter",
     "adopt",
     "external",
+    "longRunning",
+    "deprecated",
+    "computed",
 ];
 
 /// Reads a catalog file. What is wrong is reported and left out; the rest is read all the same.
@@ -153,6 +163,9 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         oldest_writer: None,
         adopt: None,
         external: Vec::new(),
+        long_running: None,
+        deprecated: Vec::new(),
+        computed: Vec::new(),
     };
     for entry in entries {
         let path = &Path::Child(path, entry.key);
@@ -172,6 +185,9 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
             "oldestWriter" => kind.oldest_writer = reader.version(value, path),
             "adopt" => kind.adopt = stored::adopt(reader, value, path),
             "external" => kind.external = stored::external(reader, value, path),
+            "longRunning" => kind.long_running = service::long_running(reader, value, path),
+            "deprecated" => kind.deprecated = service::deprecated(reader, value, path),
+            "computed" => kind.computed = service::computed(reader, value, path),
             _ => reader.unknown_key(entry, path, KEYS),
         }
     }

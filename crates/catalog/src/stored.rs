@@ -215,7 +215,7 @@ pub(crate) fn problems(kind: &Kind) -> Vec<Problem> {
 }
 
 /// Fields of a resource that the repository keeps in the envelope of its record.
-fn is_of_resource_manager(at: &Selector) -> bool {
+pub(crate) fn is_of_resource_manager(at: &Selector) -> bool {
     let names: Vec<&str> = at.steps().iter().filter_map(field_name).collect();
     matches!(names[..], ["id" | "name" | "type" | "systemData" | "tags", ..] | ["properties", "provisioningState", ..])
 }

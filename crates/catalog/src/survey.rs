@@ -12,6 +12,7 @@ use wheelwright_schema::Dialect;
 use crate::{
     Input, Origin, Source, Unreadable,
     declared::{self, Declared},
+    operations::arm_type,
     resources::{definitions, resources, written},
 };
 
@@ -224,16 +225,6 @@ fn version(document: &Spanned<'_>, path: &Path) -> Option<VersionName> {
     told.or_else(|| folder.filter(is_date)).map(VersionName::new)
 }
 
-/// The type of the resource at a path such as `/…/providers/Example.Shop/carts/{name}`: every other step after the provider.
-fn arm_type(path: &str) -> Option<String> {
-    let (_, resource) = path.rsplit_once("/providers/")?;
-    let mut steps = resource.split('/');
-    let provider = steps.next().filter(|provider| provider.contains('.'))?;
-    let types: Vec<&str> = steps.step_by(2).collect();
-    let is_type = |step: &&str| !step.is_empty() && !step.contains('{');
-    (!types.is_empty() && types.iter().all(is_type)).then(|| format!("{provider}/{}", types.join("/")))
-}
-
 /// Oldest first, where the names of versions tell; else as they were found.
 fn sort_by_age(files: &mut [(VersionName, PathBuf)]) {
     let first = files.first().map(|(version, _)| version.clone());
@@ -247,20 +238,4 @@ fn sort_by_age(files: &mut [(VersionName, PathBuf)]) {
 /// The numbers of a version such as `1.10.2`.
 fn numbers(version: &VersionName) -> Option<Vec<u64>> {
     version.as_str().split('.').map(|part| part.parse().ok()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_type_of_a_resource_is_every_other_step_after_its_provider() {
-        let group = "/subscriptions/{id}/resourceGroups/{group}/providers";
-        let told = |path: &str| arm_type(&format!("{group}/{path}"));
-        assert_eq!(told("Example.Shop/carts/{cart}").as_deref(), Some("Example.Shop/carts"));
-        assert_eq!(told("Example.Shop/carts/{cart}/lines/{line}").as_deref(), Some("Example.Shop/carts/lines"));
-        assert_eq!(told("Example.Shop"), None);
-        assert_eq!(told("{provider}/carts/{cart}"), None);
-        assert_eq!(arm_type("/carts/{cart}"), None);
-    }
 }

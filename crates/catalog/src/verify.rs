@@ -7,7 +7,7 @@ use wheelwright_evolve::{KindName, Located, Structure, VersionName, quoted, unkn
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
-use crate::{Catalog, Kind, catalog::few, parse::KindEntry, stored};
+use crate::{Catalog, Kind, catalog::few, parse::KindEntry, service, stored};
 
 /// Kinds and versions are there once each; of those that are there twice, the first is kept.
 pub(crate) fn verify(catalog: &mut Catalog) {
@@ -80,6 +80,7 @@ pub(crate) fn verify_entry(catalog: &mut Catalog, kind: &Kind, entry: &KindEntry
         let fields = entry.policies.null.fields.iter();
         problems.extend(fields.filter_map(|(at, _)| unknown_policy_field(at, structures.iter())));
         problems.extend(stored::problems(kind));
+        problems.extend(service::problems(kind));
         problems.extend(entry.order.iter().flat_map(|order| order_problems(kind, order)));
     }
     problems.extend(successor_problems(&entry.successors));

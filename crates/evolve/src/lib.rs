@@ -78,7 +78,7 @@ pub use change::{
     Conversion, DeclaredUnion, Derived, Direction, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed,
     Respelled, Steps, VersionStep, Writers, parse_changes,
 };
-pub use compute::{Hook, HookCall, HookError, Hooks};
+pub use compute::{FillIn, Hook, HookCall, HookError, Hooks};
 pub use consistency::{Consistency, DefaultedBy, Disagreement};
 pub use convert::ConvertError;
 pub use declaration::{Declaration, DeclaredVersion, Part};

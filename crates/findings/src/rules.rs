@@ -684,6 +684,11 @@ rules! {
         why: "its fields could not be converted",
         mend: "register the hook before the catalog is built, or declare the change without one",
     }
+    COMPUTED_FIELD: "WW194" "computed-field" Error {
+        summary: "the service is said to fill in what is no field that it could fill in",
+        why: "nothing would ever be filled in, and whoever leaves the field out would be refused, or be without it",
+        mend: "name a field of the hub that no list or map is around, and that is not kept beside the document",
+    }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
         why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \

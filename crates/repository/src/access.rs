@@ -1,11 +1,13 @@
 //! Who may write which fields: `readOnly` and `x-ms-mutability`.
 
-use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
+use wheelwright_document::{Arena, Entry, Path, Value};
 use wheelwright_evolve::match_items;
 use wheelwright_schema::{
     Schema,
     model::{Additional, Mutability},
 };
+
+use crate::{FieldError, FieldProblem};
 
 /// The fields of a version that customers may not write, or not always.
 #[derive(Debug, Default)]
@@ -77,7 +79,7 @@ impl Access {
         written: Value<'a>,
         shown: Option<Value<'a>>,
         arena: &'a Arena,
-    ) -> (Value<'a>, Vec<(FieldPath, &'static str)>) {
+    ) -> (Value<'a>, Vec<FieldError>) {
         let mut walk = Enforce { arena, refused: Vec::new(), is_create: shown.is_none() };
         let written = walk.value(self, written, shown, &Path::Root);
         (written, walk.refused)
@@ -86,7 +88,7 @@ impl Access {
 
 struct Enforce<'a> {
     arena: &'a Arena,
-    refused: Vec<(FieldPath, &'static str)>,
+    refused: Vec<FieldError>,
     is_create: bool,
 }
 
@@ -132,11 +134,12 @@ impl<'a> Enforce<'a> {
             match below.rule {
                 Some(Rule::Service) => kept.extend(old),
                 Some(Rule::CreateOnly) if shown.is_some() => match old {
-                    Some(old) if old.value.equivalent(entry.value) => kept.push(old),
-                    _ => self.refused.push((path.to_field_path(), "can be set only when the document is created")),
+                    Some(old) if agrees(entry.value, old.value) => kept.push(old),
+                    _ => self.refused.push(FieldError::new(path.to_field_path(), FieldProblem::Fixed)),
                 },
                 Some(Rule::UpdateOnly) if self.is_create => {
-                    self.refused.push((path.to_field_path(), "cannot be set when the document is created"));
+                    let problem = FieldProblem::NotWritable("cannot be set when the document is created");
+                    self.refused.push(FieldError::new(path.to_field_path(), problem));
                 }
                 _ if entry.value.is_null() => {
                     kept.push(old.and_then(|old| below.fixed(old, self.arena)).unwrap_or(*entry))
@@ -153,5 +156,15 @@ impl<'a> Enforce<'a> {
             }
         }
         Value::Object(self.arena.slice(&kept))
+    }
+}
+
+/// Whether a value says nothing else than what was shown: in objects, what is left out is as it was.
+fn agrees(written: Value<'_>, shown: Value<'_>) -> bool {
+    match (written, shown) {
+        (Value::Object(written), Value::Object(_)) => written
+            .iter()
+            .all(|entry| shown.get(entry.key).map_or(entry.value.is_null(), |shown| agrees(entry.value, shown))),
+        (written, shown) => written.equivalent(shown),
     }
 }

@@ -35,9 +35,10 @@ pub(crate) struct Taken {
 /// What customers call the field that the resource manager keeps their tags in.
 pub(crate) const TAGS: &str = "tags";
 
-/// Where it shows the state of provisioning.
+/// Where customers see how far the service is with what they asked for.
+pub(crate) const STATE: &str = "properties.provisioningState";
 const PROPERTIES: &str = "properties";
-const STATE: &str = "provisioningState";
+const PROVISIONING_STATE: &str = "provisioningState";
 
 /// The fields of a Kubernetes resource's metadata that only the server writes.
 const OF_SERVER: [&str; 7] = [
@@ -75,10 +76,10 @@ impl Dress {
                 }
                 taken.tags = Some(tags.map(Owned::from));
                 let properties = document.get(PROPERTIES).and_then(Value::as_object).unwrap_or_default();
-                taken.has_state_alone = matches!(properties, [only] if only.key == STATE);
-                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | TAGS);
+                taken.has_state_alone = matches!(properties, [only] if only.key == PROVISIONING_STATE);
+                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS);
                 changed(without(document, is_kept, arena), PROPERTIES, arena, |properties| {
-                    Some(without(properties, |key| key == STATE, arena))
+                    Some(without(properties, |key| key == PROVISIONING_STATE, arena))
                 })
             }
         };
@@ -118,7 +119,7 @@ impl Dress {
     }
 
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
-    /// `declares` tells whether the version has a field at the root.
+    /// `declares` tells whether the version has a field at the root, or [`STATE`].
     pub(crate) fn dress<'a>(
         &'a self,
         document: Value<'a>,
@@ -135,13 +136,15 @@ impl Dress {
                     time.map(|time| text(&Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()))
                 };
                 let finalizers: Vec<_> = metadata.finalizers.iter().map(|name| Value::string(name)).collect();
+                let is_deleted = metadata.deleted_at.is_some();
                 let generation = Number::new(arena.text(&metadata.generation.to_string())).map(Value::Number);
                 let kept = [
                     ("uid", metadata.uid.as_deref().map(Value::string)),
-                    ("resourceVersion", Some(text(revision.as_str()))),
+                    ("resourceVersion", Some(text(revision.as_str())).filter(|_| !revision.as_str().is_empty())),
                     ("generation", generation.filter(|_| metadata.generation > 0)),
                     ("creationTimestamp", seconds(&metadata.created_at)),
                     ("deletionTimestamp", seconds(&metadata.deleted_at)),
+                    ("deletionGracePeriodSeconds", Number::new("0").map(Value::Number).filter(|_| is_deleted)),
                     ("finalizers", (!finalizers.is_empty()).then(|| Value::Array(arena.slice(&finalizers)))),
                 ];
                 let own = document.get("metadata").unwrap_or(Value::Object(&[]));
@@ -150,21 +153,27 @@ impl Dress {
                 with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
             }
             Self::Arm(resource_type) => {
-                let state = metadata.provisioning_state.as_deref().map(Value::string);
+                let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE)).map(Value::string);
                 let document = match (document.get(PROPERTIES), state) {
-                    (None, Some(_)) if declares(PROPERTIES) => placed(document, [PROPERTIES, STATE], state, arena),
+                    (None, Some(_)) => placed(document, [PROPERTIES, PROVISIONING_STATE], state, arena),
                     _ => changed(document, PROPERTIES, arena, |properties| {
-                        Some(with(properties, [(STATE, state)], arena))
+                        Some(with(properties, [(PROVISIONING_STATE, state)], arena))
                     }),
                 };
+                // The name of a record may be in lower case, and the id is as its owner wrote it.
+                let own_name =
+                    metadata.id.as_deref().and_then(|id| id.rsplit('/').next()).filter(|name| !name.is_empty());
+                let etag = text(&format!("\"{}\"", revision.as_str()));
                 let tags = metadata.tags.as_ref().map(|tags| tags.share(arena));
                 let system_data = metadata.system_data.as_ref().map(|data| data.share(arena));
                 let kept = [
                     ("id", metadata.id.as_deref().map(Value::string)),
-                    ("name", Some(text(name.last()))),
+                    ("name", Some(own_name.map_or_else(|| text(name.last()), Value::string))),
                     ("type", Some(Value::string(resource_type))),
                     ("systemData", system_data),
                     (TAGS, tags),
+                    ("etag", Some(etag)),
+                    ("eTag", Some(etag)),
                 ];
                 with(document, kept.into_iter().filter(|(key, _)| declares(key)), arena)
             }

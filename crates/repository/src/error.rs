@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use wheelwright_document::{DecodeError, FieldPath, PatchError};
 use wheelwright_evolve::{PutError, VersionName};
-use wheelwright_schema::{AdmitError, ValidationError};
+use wheelwright_schema::{AdmitError, ErrorType, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
 use crate::{Name, OpenError, SourceError, SweepError, open::ViewError};
@@ -58,6 +58,8 @@ pub enum WriteError {
     TooLarge(String),
     /// A policy refuses it.
     Put(PutError),
+    /// What the service fills in could not be computed: which field, and why not.
+    NotComputed(String),
     /// The kind has no version of this name that can be written.
     UnknownVersion(VersionName),
     /// Fields are not as they must be.
@@ -71,6 +73,8 @@ pub enum WriteError {
     },
     /// Another system owns fields of the document, and cannot tell them.
     Source(SourceError),
+    /// Whoever has a say in it beside the schema refuses it.
+    Judged(Box<dyn Error + Send + Sync>),
 }
 
 /// A field that is not as it must be.
@@ -91,16 +95,21 @@ pub enum FieldProblem {
     Invalid(ValidationError),
     /// It cannot be written so, and why not.
     NotWritable(&'static str),
+    /// It is set when the document is created, and never changed.
+    Fixed,
     /// The version does not know it.
     Unknown,
     /// A policy refuses null.
     NullRefused,
     /// It cannot be cleared, since readers would fill it in again.
     WouldRefill,
+    /// A protocol demands something else of it, and what: a sort of error, and words.
+    Demanded(ErrorType, String),
 }
 
 impl FieldError {
-    pub(crate) fn new(path: FieldPath, problem: FieldProblem) -> Self {
+    /// A field with what is wrong with it.
+    pub fn new(path: FieldPath, problem: FieldProblem) -> Self {
         Self { path, problem }
     }
 }
@@ -198,6 +207,7 @@ impl fmt::Display for WriteError {
             Self::Admit(error) => error.fmt(f),
             Self::TooLarge(why) => write!(f, "the document is too large: {why}"),
             Self::Put(error) => error.fmt(f),
+            Self::NotComputed(why) => f.write_str(why),
             Self::UnknownVersion(version) => write!(f, "there is no version {version} to write"),
             Self::Fields(errors) => {
                 let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -205,6 +215,7 @@ impl fmt::Display for WriteError {
             }
             Self::Open(error) => error.fmt(f),
             Self::Source(error) => error.fmt(f),
+            Self::Judged(error) => error.fmt(f),
             Self::TooOld { oldest_writer } => write!(
                 f,
                 "only programs that know version {oldest_writer} may write the record, and this one's catalog does not; \
@@ -222,6 +233,8 @@ impl fmt::Display for FieldError {
         match problem {
             FieldProblem::Invalid(error) => write!(f, "{path}: {}", error.message()),
             FieldProblem::NotWritable(why) => write!(f, "{path}: {why}"),
+            FieldProblem::Demanded(_, what) => write!(f, "{path}: {what}"),
+            FieldProblem::Fixed => write!(f, "{path}: can be set only when the document is created"),
             FieldProblem::Unknown => write!(f, "{path}: the version has no such field"),
             FieldProblem::NullRefused => {
                 write!(f, "{path}: null is refused here; leave the field out, or give it a value")

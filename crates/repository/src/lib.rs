@@ -12,6 +12,7 @@
 
 mod absence;
 mod access;
+mod computed;
 mod dress;
 mod error;
 mod external;
@@ -21,6 +22,7 @@ mod name;
 mod nulls;
 mod open;
 mod record;
+mod remove;
 mod repository;
 mod served;
 mod sweep;
@@ -31,12 +33,13 @@ pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
 pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, SourceError, SourceProblem};
 pub use name::Name;
 pub use open::{Document, OpenError, View};
-pub use record::{EPOCH, Metadata, RecordError};
-pub use repository::{Collection, Listed, Removed, Repository, Written};
-pub use served::ServedKind;
+pub use record::{EPOCH, Metadata, Operation, RecordError};
+pub use remove::{Removal, Removed};
+pub use repository::{Collection, Listed, Repository, Written};
+pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
     Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
-pub use write::{Body, Notes, UnknownFields, Write, Writer};
+pub use write::{Body, Judge, Keeping, Notes, UnknownFields, Write, Writer};

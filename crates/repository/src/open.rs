@@ -168,10 +168,10 @@ impl ServedKind {
         self.dress.dress(shown, &opened.envelope.metadata, called, declares, arena)
     }
 
-    /// Whether a version has a field at the root.
+    /// Whether a version has a field, by the names that lead to it.
     pub(crate) fn declares(&self, version: VersionIndex, field: &str) -> bool {
         let structure = &self.kind.history().version(version).structure;
-        structure.child(structure.root(), field).is_some()
+        field.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
     }
 
     /// What is under a key, as a version shows it with what other systems answered for it.

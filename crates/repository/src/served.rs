@@ -8,7 +8,9 @@ use wheelwright_evolve::{
 };
 use wheelwright_store::{BadKey, Key, Prefix};
 
-use crate::{Name, RepositoryError, access::Access, dress::Dress, external::OwnedFields, nulls::NullPolicies};
+use crate::{
+    Name, RepositoryError, access::Access, computed::Computed, dress::Dress, external::OwnedFields, nulls::NullPolicies,
+};
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.
 #[derive(Debug)]
@@ -27,11 +29,38 @@ pub struct ServedKind {
     pub(crate) external: Vec<OwnedFields>,
     /// The names of these fields, by version, where it has them as they are.
     pub(crate) owned_names: Vec<Vec<Vec<Box<str>>>>,
+    /// How a Kubernetes API server serves it.
+    kubernetes: Vec<catalog::KubernetesResource>,
+    /// What the service fills in.
+    pub(crate) computed: Vec<Computed>,
+    arm: Option<ArmResource>,
     prefix: Prefix,
     /// Of all that is declared.
     declared: Fingerprint,
     /// The lenses for other hubs than the one of today, by version, made when a record needs them.
     other_lenses: Vec<OnceLock<Lenses>>,
+}
+
+/// A kind as a resource of Azure's resource manager.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ArmResource {
+    /// Its type, such as `Microsoft.Shop/carts/lines`, as the catalog spells it.
+    pub resource_type: Box<str>,
+    /// Its versions that can be served, oldest first.
+    pub versions: Vec<ArmVersion>,
+}
+
+/// A version of a resource of Azure's resource manager.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ArmVersion {
+    /// Its name.
+    pub name: VersionName,
+    /// The requests about it.
+    pub operations: catalog::Operations,
+    /// What is said of it if it is to go.
+    pub deprecation: Option<catalog::Deprecation>,
 }
 
 impl ServedKind {
@@ -62,7 +91,22 @@ impl ServedKind {
             let names = external.iter().flat_map(|owned| owned.in_version(version, history));
             names.collect()
         });
+        let hub = kind.lenses().hub();
+        let computed = declared.computed.iter().filter_map(|computed| Computed::of(computed, history, hub)).collect();
+        let arm = declared.arm.as_ref().filter(|_| !kind.is_resource()).map(|resource_type| {
+            let versions =
+                history.versions.iter().filter(|version| declaration.version(version.name.as_str()).is_some());
+            let version = |name: &VersionName| ArmVersion {
+                name: name.clone(),
+                operations: declared.operations(name.as_str()),
+                deprecation: declared.deprecation(name.as_str()).cloned(),
+            };
+            let versions = versions.map(|of_history| version(&of_history.name)).collect();
+            ArmResource { resource_type: resource_type.clone(), versions }
+        });
         Ok(Self {
+            computed,
+            arm,
             zeros: Zeros::new(declaration, kind.history()),
             nulls: NullPolicies::of(&declared.policies.null, kind.history()),
             access: access.collect(),
@@ -72,6 +116,7 @@ impl ServedKind {
             oldest_writer: declared.oldest_writer.clone(),
             owned_names: owned_names.collect(),
             external,
+            kubernetes: declared.kubernetes.clone(),
             prefix,
             declared: fingerprint_of(&kind, declaration),
             other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
@@ -82,6 +127,17 @@ impl ServedKind {
     /// The kind.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// How a Kubernetes API server serves it: a resource for every name that versions are published under, the one of
+    /// today last.
+    pub fn kubernetes(&self) -> &[catalog::KubernetesResource] {
+        &self.kubernetes
+    }
+
+    /// What it is to Azure's resource manager, if it is a resource of that.
+    pub fn arm(&self) -> Option<&ArmResource> {
+        self.arm.as_ref()
     }
 
     /// What the keys of its records begin with.

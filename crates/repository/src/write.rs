@@ -1,10 +1,10 @@
 //! Writing: from what a client sends, and what is stored, to the record that is stored next. Nothing here waits for
 //! anything, so that a write can be tried, and tried again, without a store.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, error::Error, fmt};
 
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Value, decode, merge_patch};
+use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Path, Value, decode, merge_patch};
 use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages};
 use wheelwright_store::Revision;
@@ -12,6 +12,7 @@ use wheelwright_store::Revision;
 use crate::{
     Metadata, Name, ServedKind,
     absence::absent_in_both,
+    computed::{Given, computed, filled},
     dress::{TAGS, Taken},
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
@@ -64,7 +65,39 @@ pub struct Write<'w> {
     pub writer: Writer,
     /// What to do with fields that the version does not know.
     pub unknown: UnknownFields,
+    /// Everything is done but for storing it.
+    pub is_dry_run: bool,
+    /// Who has a say in it beside the schema.
+    pub judge: Option<&'w dyn Judge>,
+    /// The resource that a new document belongs to, as JSON, for what the service computes of it.
+    pub parent: Option<&'w [u8]>,
+    /// What the service keeps of the document because of this write, if it changes anything.
+    pub keeping: Option<Keeping<'w>>,
 }
+
+/// What a protocol demands of documents beside what their schemas say: of their metadata, mostly.
+pub trait Judge: fmt::Debug + Sync {
+    /// Looks at the document that a client wants to be there, as it was sent or patched, and at the one that is there, as
+    /// clients see it.
+    ///
+    /// # Errors
+    /// Why the write is refused, in the words of the protocol.
+    fn object(&self, document: Value<'_>, before: Option<Value<'_>>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let _ = (document, before);
+        Ok(())
+    }
+
+    /// What is wrong with fields, beside what the schema says: of the document as a client wants it, and as the version has
+    /// it in normal form.
+    fn wrong_fields(&self, document: Value<'_>, normal: Value<'_>) -> Vec<FieldError> {
+        let _ = (document, normal);
+        Vec::new()
+    }
+}
+
+/// A change of what the service keeps, done together with a write that changes something; it is told when that is.
+#[derive(Clone, Copy)]
+pub struct Keeping<'w>(pub &'w (dyn Fn(&mut Metadata, Timestamp) + Send + Sync));
 
 impl<'w> Write<'w> {
     /// A customer's write of a whole document.
@@ -94,9 +127,40 @@ impl<'w> Write<'w> {
         Self { part, ..self }
     }
 
+    /// The same, of which nothing is stored.
+    #[must_use]
+    pub fn dry_run(self) -> Self {
+        Self { is_dry_run: true, ..self }
+    }
+
+    /// The same, with somebody who has a say in it.
+    #[must_use]
+    pub fn judged_by(self, judge: &'w dyn Judge) -> Self {
+        Self { judge: Some(judge), ..self }
+    }
+
+    /// The same, of a document that belongs to a resource: what the service computes of it may be read from that.
+    #[must_use]
+    pub fn below(self, parent: &'w [u8]) -> Self {
+        Self { parent: Some(parent), ..self }
+    }
+
+    /// The same, with a change of what the service keeps, in the same write, and only if that changes something.
+    #[must_use]
+    pub fn keeping(self, change: &'w (dyn Fn(&mut Metadata, Timestamp) + Send + Sync)) -> Self {
+        Self { keeping: Some(Keeping(change)), ..self }
+    }
+
+    /// The same, that is refused if the version does not know a field.
+    #[must_use]
+    pub fn refusing_unknown(self) -> Self {
+        Self { unknown: UnknownFields::Refuse, ..self }
+    }
+
     fn new(version: &'w str, body: Body<'w>) -> Self {
         let (part, writer, unknown) = (Part::Whole, Writer::Customer, UnknownFields::Drop);
-        Self { version, body, part, writer, unknown }
+        let (is_dry_run, judge, parent, keeping) = (false, None, None, None);
+        Self { version, body, part, writer, unknown, is_dry_run, judge, parent, keeping }
     }
 }
 
@@ -148,6 +212,7 @@ impl ServedKind {
         let arena = Arena::new();
         let Body::Document(json) = write.body else { return Err(WriteError::NothingToPatch) };
         let document = decode(json, &arena).map_err(WriteError::Decode)?;
+        judge_object(write, document, None)?;
         let (stored, taken, notes) = self.stored(write, version, document, None, &[], &arena)?;
         let stored = self.kept(stored, (None, None), write.writer, &arena);
         let created_with = self.version_name(version).clone();
@@ -159,6 +224,9 @@ impl ServedKind {
             ..Metadata::default()
         };
         take(&mut metadata, taken, Part::Whole);
+        if let Some(Keeping(change)) = write.keeping {
+            change(&mut metadata, stamp.now);
+        }
         let envelope = Envelope {
             hub: self.version_name(self.kind.lenses().hub()).clone(),
             oldest_writer: self.oldest_writer.clone(),
@@ -186,6 +254,9 @@ impl ServedKind {
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let shown = self.kind.get(version, merged, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
+        if write.judge.is_some() {
+            judge_object(write, document, Some(self.show(&opened, version, called, &arena)))?;
+        }
         let before = Before { name: called.0, tags: opened.envelope.metadata.tags.as_ref(), stored: merged, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
         let written = match self.external.is_empty() {
@@ -200,6 +271,9 @@ impl ServedKind {
         let is_released = envelope.metadata.deleted_at.is_some() && envelope.metadata.finalizers.is_empty();
         if !is_same {
             self.stamp(&mut envelope, (version, stored, written), stamp);
+            if let Some(Keeping(change)) = write.keeping {
+                change(&mut envelope.metadata, stamp.now);
+            }
         }
         Ok(Sealed { bytes: envelope.seal(written)?, is_same: is_same && !is_released, is_released, notes })
     }
@@ -293,7 +367,7 @@ impl ServedKind {
     /// What is stored once a document was written, without its envelope.
     fn stored<'a>(
         &'a self,
-        write: &Write<'_>,
+        write: &Write<'a>,
         version: VersionIndex,
         document: Value<'a>,
         before: Option<Before<'a>>,
@@ -301,7 +375,12 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
+        let wanted = document;
         let shown = before.map(|before| before.shown);
+        let given = match before {
+            Some(_) => Vec::new(),
+            None => self.given(write, version, document, arena)?,
+        };
         let document = self.typed(version, document, arena);
         let (document, mut taken) = self.dress.undress(document, arena);
         // Tags that were adopted as they were may stay so.
@@ -311,8 +390,9 @@ impl ServedKind {
         WriteError::fields(
             taken.wrong.drain(..).map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why))).collect(),
         )?;
+        let mut has_unknown_tags = false;
         if !self.declares(version, TAGS) {
-            taken.tags = None;
+            has_unknown_tags = taken.tags.take().flatten().is_some();
         }
         let document = match before {
             Some(Before { name, shown, .. }) => {
@@ -331,14 +411,15 @@ impl ServedKind {
         let sent = match access {
             Some(access) => {
                 let (document, refused) = access.enforce(document, shown, arena);
-                let refused =
-                    refused.into_iter().map(|(path, why)| FieldError::new(path, FieldProblem::NotWritable(why)));
-                WriteError::fields(refused.collect())?;
+                WriteError::fields(refused)?;
                 document
             }
             None => document,
         };
-        let (normal, unknown) = self.normal(version, sent, shown, arena)?;
+        let (normal, mut unknown) = self.normal(version, filled(sent, &given, arena), shown, arena)?;
+        if has_unknown_tags {
+            unknown.push(Path::Child(&Path::Root, TAGS).to_field_path());
+        }
         if write.unknown == UnknownFields::Refuse {
             let unknown = unknown.iter().map(|path| FieldError::new(path.clone(), FieldProblem::Unknown));
             WriteError::fields(unknown.collect())?;
@@ -346,17 +427,39 @@ impl ServedKind {
         let normal = self.cleared(normal, cleared, arena)?;
         // What only the service writes gets no defaults of the version either, and null clears none of it.
         let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, arena).0));
+        let normal = filled(normal, &given, arena);
         let normal = self.dress.undress(normal, arena).0;
         // What was put back may have brought objects along in which readers fill something in.
         let normal = match cleared {
             [] => normal,
             _ => self.kind.lenses().fill(version, normal, arena),
         };
-        self.validate(version, normal, shown, arena)?;
+        let normal = match before {
+            None if write.part == Part::Spec => with(normal, [("status", None)], arena),
+            _ => normal,
+        };
+        let mut wrong = self.validate(version, normal, shown, arena)?;
+        wrong.extend(write.judge.into_iter().flat_map(|judge| judge.wrong_fields(wanted, normal)));
+        WriteError::fields(wrong)?;
         let old = before.map(|before| before.stored);
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
         Ok((stored, taken, Notes { unknown, troubles }))
+    }
+
+    /// What the service computes for a new document.
+    fn given<'a>(
+        &'a self,
+        write: &Write<'a>,
+        version: VersionIndex,
+        document: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<Vec<Given<'a>>, WriteError> {
+        if self.computed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parent = write.parent.map(|json| decode(json, arena)).transpose().map_err(WriteError::Decode)?;
+        computed(&self.computed, version, document, parent, arena).map_err(WriteError::NotComputed)
     }
 
     /// A resource that says of what version and kind it is, whatever its writer says.
@@ -381,7 +484,8 @@ impl ServedKind {
             Some(shown) => lenses.withdraw(version, admitted.value, sent, shown, arena),
             None => admitted.value,
         };
-        Ok((lenses.fill(version, defaulted, arena), admitted.unknown))
+        let unknown = admitted.unknown.into_iter().chain(admitted.unknown_metadata).collect();
+        Ok((lenses.fill(version, defaulted, arena), unknown))
     }
 
     /// A document without the fields that null clears.
@@ -398,15 +502,15 @@ impl ServedKind {
         Ok(cleared.iter().fold(document, |document, field| placed(document, field.names.iter().copied(), None, arena)))
     }
 
-    /// Validates a document at its version; what was wrong before does not count, nor what another system has yet to say.
+    /// What is wrong with a document at its version; what was wrong before does not count, nor what another system has yet to say.
     fn validate<'a>(
         &'a self,
         version: VersionIndex,
         document: Value<'a>,
         shown: Option<Value<'a>>,
         arena: &'a Arena,
-    ) -> Result<(), WriteError> {
-        let Some(program) = self.kind.program(version) else { return Ok(()) };
+    ) -> Result<Vec<FieldError>, WriteError> {
+        let Some(program) = self.kind.program(version) else { return Ok(Vec::new()) };
         let errors = match shown {
             None => program.run(document, arena, Stages::VALIDATE).map_err(WriteError::Admit)?.errors,
             Some(shown) => program.validate_update(document, shown, arena).errors,
@@ -424,9 +528,15 @@ impl ServedKind {
             is_about_absence(error.kind()) && may_miss.contains(error.path())
         };
         let errors = errors.into_iter().filter(|error| !is_forgiven(error));
-        WriteError::fields(
-            errors.map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error))).collect(),
-        )
+        Ok(errors.map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error))).collect())
+    }
+}
+
+/// Asks whoever has a say in it whether a document may be there.
+fn judge_object(write: &Write<'_>, document: Value<'_>, before: Option<Value<'_>>) -> Result<(), WriteError> {
+    match write.judge {
+        Some(judge) => judge.object(document, before).map_err(WriteError::Judged),
+        None => Ok(()),
     }
 }
 
@@ -452,5 +562,11 @@ fn composed<'a>(document: Value<'a>, shown: Value<'a>, part: Part, arena: &'a Ar
     match part {
         Part::Whole => document,
         Part::Spec | Part::Status => Value::Object(arena.slice(&entries)),
+    }
+}
+
+impl fmt::Debug for Keeping<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keeping(..)")
     }
 }

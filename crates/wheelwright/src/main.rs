@@ -12,19 +12,22 @@ use std::{
 };
 
 use arguments::{
-    Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, Migrate, MigrateRun, Place, StoreCommand, Test,
+    Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, LogFormat, LogLevel, Migrate, MigrateRun, Place,
+    Serve, StoreCommand, Test,
 };
 use clap::{CommandFactory, Parser};
+use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas, Unlocked,
     catalog::{Disk, OnDisk, files},
     command::{
         self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
-        LockOptions, MigrateOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
+        LockOptions, MigrateOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
     repository::{Repository, SweepOptions},
     schema::Root,
+    server::{Limits, TlsFiles},
 };
 
 fn main() -> ExitCode {
@@ -170,6 +173,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::diff(&a, &b, &catalog, &options, console)
         }
         Command::Migrate(arguments) => migrate(arguments, console),
+        Command::Serve(arguments) => serve(*arguments, console),
         Command::Retire(arguments::Retire { version, stored }) => {
             let format = result_format(stored.format);
             in_store(&stored.place, Access::Read, console, async |repository, console| {
@@ -204,6 +208,7 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         | Command::Diff(_)
         | Command::Migrate(_)
         | Command::Retire(_)
+        | Command::Serve(_)
         | Command::Store(_)
         | Command::Explain { .. }
         | Command::Completions { .. } => Vec::new(),
@@ -319,7 +324,7 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
         }
     };
     let access = if what == command::Migrate::Run { Access::Write } else { Access::Read };
-    let kinds = match load(&stored.place, access, console)? {
+    let kinds = match load(&stored.place, access.unlocked(), console)? {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(exit),
     };
@@ -337,10 +342,74 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
     })
 }
 
+fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
+    log(arguments.log, arguments.log_format, console.colour_conversation);
+    let tls = arguments.tls_cert.zip(arguments.tls_key).map(|(certificate, key)| TlsFiles {
+        certificate,
+        key,
+        client_authorities: arguments.client_ca,
+    });
+    let mut limits = Limits::default();
+    limits.requests = arguments.max_requests;
+    limits.connections = arguments.max_connections;
+    limits.watches = arguments.max_watches;
+    limits.body_bytes = arguments.max_body;
+    let options = ServeOptions {
+        listen: arguments.listen,
+        tls,
+        access: arguments.access,
+        allow_plain: arguments.allow_plain,
+        allow_anonymous: arguments.allow_anonymous,
+        limits,
+    };
+    let place = Place { store: arguments.store, catalog: arguments.catalog };
+    let unlocked = if arguments.unlocked { Unlocked::Warn } else { Unlocked::Refuse };
+    match load(&place, unlocked, console)? {
+        Ok(kinds) => with_store(kinds, &place, Access::Create, console, async |repository, console| {
+            command::serve(repository, options, asked_to_end(), console).await
+        }),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// Once the terminal or the system asks the program to end.
+async fn asked_to_end() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = interrupted.await;
+}
+
+/// Logs to standard error from now on.
+fn log(level: LogLevel, format: LogFormat, colour: bool) {
+    let level = match level {
+        LogLevel::Error => tracing::Level::ERROR,
+        LogLevel::Warn => tracing::Level::WARN,
+        LogLevel::Info => tracing::Level::INFO,
+        LogLevel::Debug => tracing::Level::DEBUG,
+    };
+    let only_ours = tracing_subscriber::filter::Targets::new().with_target("wheelwright", level);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(colour);
+    let registry = tracing_subscriber::registry().with(only_ours);
+    match format {
+        LogFormat::Text => registry.with(lines).init(),
+        LogFormat::Json => registry.with(lines.json()).init(),
+    }
+}
+
 fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit> {
     match arguments {
         StoreCommand::Put { documents, place, kind, from, name } => {
-            let kinds = match load(&place, Access::Create, console)? {
+            let kinds = match load(&place, Access::Create.unlocked(), console)? {
                 Ok(kinds) => kinds,
                 Err(exit) => return Ok(exit),
             };
@@ -385,6 +454,13 @@ enum Access {
     Create,
 }
 
+impl Access {
+    /// What becomes of it if the catalog is not locked.
+    fn unlocked(self) -> Unlocked {
+        if self == Self::Read { Unlocked::Warn } else { Unlocked::Refuse }
+    }
+}
+
 /// Does something with the kinds of a catalog in a store.
 fn in_store(
     place: &Place,
@@ -392,19 +468,18 @@ fn in_store(
     console: &mut Console<'_>,
     act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
-    match load(place, access, console)? {
+    match load(place, access.unlocked(), console)? {
         Ok(kinds) => with_store(kinds, place, access, console, act),
         Err(exit) => Ok(exit),
     }
 }
 
-/// The kinds of a catalog, which are locked if something is to be written; or how the command ends.
-fn load(place: &Place, access: Access, console: &mut Console<'_>) -> io::Result<Result<Kinds, Exit>> {
+/// The kinds of a catalog; or how the command ends.
+fn load(place: &Place, unlocked: Unlocked, console: &mut Console<'_>) -> io::Result<Result<Kinds, Exit>> {
     let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(Err(exit)),
     };
-    let unlocked = if access == Access::Read { Unlocked::Warn } else { Unlocked::Refuse };
     Ok(kinds.check_locked(unlocked, console)?.map(|()| kinds))
 }
 

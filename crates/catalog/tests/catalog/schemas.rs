@@ -58,6 +58,9 @@ const ENTRIES: (&[&str], &[&str]) = (
         "{openapi: {v1: b}, definition: C, arm: A.B/c}",
         "{crd: a, oldestWriter: v1, adopt: {version: v1, prefix: a/b}, external: {s: {version: v1, fields: [a.b]}}}",
         "{crd: a, adopt: null, external: {s: {version: v1, fields: [], missing: [absent, null, '']}}}",
+        "{openapi: {v1: b}, definition: C, longRunning: true, deprecated: {v1: {on: 2026-09-01, sunset: 2027-09-01}}}",
+        "{crd: a, deprecated: {v1: true, v2: {}}, computed: {a.b: parent.a}}",
+        "{crd: a, deprecated: null, computed: null}",
         "{crd: a, policies: {olderWrite: {default: reset, versions: {v1: reject}, fields: {a.b: preserve}}, null: zero}}",
     ],
     &[
@@ -86,6 +89,13 @@ const ENTRIES: (&[&str], &[&str]) = (
         "{crd: a, external: {s: {version: v1, fields: [a.]}}}",
         "{crd: a, external: {s: {version: v1, fields: [a], missing: [0]}}}",
         "{openapi: {v1: {definition: A}}}",
+        "{crd: a, longRunning: maybe}",
+        "{crd: a, deprecated: [v1]}",
+        "{crd: a, deprecated: {v1: false}}",
+        "{crd: a, deprecated: {v1: {on: soon}}}",
+        "{crd: a, deprecated: {v1: {since: 2026-09-01}}}",
+        "{crd: a, computed: {a: 1}}",
+        "{crd: a, computed: [a]}",
     ],
 );
 

@@ -165,7 +165,7 @@ impl Computed {
 }
 
 /// How to write a name that nothing has, if it is meant as a text.
-fn meant_as_text(source: &str) -> Option<String> {
+pub(super) fn meant_as_text(source: &str) -> Option<String> {
     let is_name = parse(source).is_ok_and(|expression| matches!(expression.node, Node::Name(_)));
     is_name.then(|| format!("if it is a text, put quotes within quotes: \"'{source}'\"; else correct the name"))
 }
@@ -325,7 +325,7 @@ fn add(shapes: &mut Shapes, structure: &Structure, index: NodeIndex, read: Optio
 }
 
 /// Whether a value of a type can be one of a field, as far as that is known before there is one.
-fn can_fit(r#type: &Type, structure: &Structure, field: NodeIndex) -> bool {
+pub(super) fn can_fit(r#type: &Type, structure: &Structure, field: NodeIndex) -> bool {
     let shape = structure.node(field).shape;
     let below = |r#type: &Type| structure.element(field).is_none_or(|element| can_fit(r#type, structure, element));
     let is_any = shape == Shape::Scalar(Scalar::Any);
@@ -348,7 +348,7 @@ fn can_fit(r#type: &Type, structure: &Structure, field: NodeIndex) -> bool {
 }
 
 /// A value of an expression as one of a document; `None` for null and for what is optional and absent.
-fn document<'a>(value: Val<'a>, arena: &'a Arena) -> Result<Option<Value<'a>>, Failed> {
+pub(super) fn document<'a>(value: Val<'a>, arena: &'a Arena) -> Result<Option<Value<'a>>, Failed> {
     Ok(Some(match value {
         Val::Null | Val::Optional(None) => return Ok(None),
         Val::Optional(Some(value)) => return document(*value, arena),

@@ -5,6 +5,7 @@
 
 mod decimal;
 mod expression;
+mod fill_in;
 mod fit;
 mod hook;
 mod keyed;
@@ -22,6 +23,7 @@ use wheelwright_document::{Arena, Value};
 use wheelwright_findings::{rules, shortened};
 use wheelwright_schema::Problem;
 
+pub use self::fill_in::FillIn;
 pub use self::hook::{Hook, HookCall, HookError, Hooks};
 use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, lens::same_option, problem::problem_at};
 

@@ -109,7 +109,7 @@ impl OwnedFields {
 }
 
 /// The names of a path that leads through objects only.
-fn names(at: &Selector) -> Option<Vec<Box<str>>> {
+pub(crate) fn names(at: &Selector) -> Option<Vec<Box<str>>> {
     let name = |step: &Step| match step {
         Step::Field(name) => Some(name.clone()),
         Step::Items | Step::Values => None,

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, Number, Owned, Value};
 
+use super::Operation;
+
 /// What a service keeps of a document outside of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -27,6 +29,8 @@ pub struct Metadata {
     pub system_data: Option<Owned>,
     /// How far the service is with what the customer asked for.
     pub provisioning_state: Option<Box<str>>,
+    /// What customers asked the service to do and it takes time over, the newest last.
+    pub operations: Vec<Operation>,
     /// What a newer release keeps here; kept as it is.
     pub(crate) unknown: Vec<(Box<str>, Owned)>,
 }
@@ -44,6 +48,7 @@ const FINALIZERS: &str = "finalizers";
 const TAGS: &str = "tags";
 const SYSTEM_DATA: &str = "systemData";
 const PROVISIONING_STATE: &str = "provisioningState";
+const OPERATIONS: &str = "operations";
 
 impl Metadata {
     /// The metadata as a part of a record.
@@ -51,6 +56,7 @@ impl Metadata {
         let text = |text: &Option<Box<str>>| text.as_ref().map(|text| Value::string(arena.text(text)));
         let time = |time: &Option<Timestamp>| time.map(|time| Value::string(arena.text(&time.to_string())));
         let finalizers = self.finalizers.iter().map(|name| Value::string(name)).collect::<Vec<_>>();
+        let operations: Vec<_> = self.operations.iter().map(|operation| operation.to_value(arena)).collect();
         let fields = [
             (UID, text(&self.uid)),
             (ID, text(&self.id)),
@@ -62,6 +68,7 @@ impl Metadata {
             (TAGS, self.tags.as_ref().map(|tags| tags.share(arena))),
             (SYSTEM_DATA, self.system_data.as_ref().map(|data| data.share(arena))),
             (PROVISIONING_STATE, text(&self.provisioning_state)),
+            (OPERATIONS, (!operations.is_empty()).then(|| Value::Array(arena.slice(&operations)))),
         ];
         let known = fields.into_iter().filter_map(|(key, value)| Some(Entry { key, value: value? }));
         let unknown = self.unknown.iter().map(|(key, value)| Entry { key, value: value.share(arena) });
@@ -94,6 +101,12 @@ impl Metadata {
                 TAGS => metadata.tags = Some(value.into()),
                 SYSTEM_DATA => metadata.system_data = Some(value.into()),
                 PROVISIONING_STATE => metadata.provisioning_state = Some(text()?.into()),
+                OPERATIONS => {
+                    let operations =
+                        value.as_array().unwrap_or_default().iter().map(|value| Operation::from_value(*value));
+                    let operations = operations.collect::<Option<Vec<_>>>().filter(|_| value.as_array().is_some());
+                    metadata.operations = operations.ok_or_else(|| wrong("is no list of operations"))?;
+                }
                 _ => metadata.unknown.push((key.into(), value.into())),
             }
         }

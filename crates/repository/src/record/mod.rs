@@ -4,13 +4,14 @@
 //! service knows of it; the document is under `object`, last, with its bags. `docs/records.md` has the format.
 
 mod metadata;
+mod operation;
 
 use std::{error::Error, fmt};
 
 use wheelwright_document::{Arena, Decode, DecodeError, Entry, Number, Value, encode};
 use wheelwright_evolve::{Origin, OriginError, VersionName};
 
-pub use self::metadata::Metadata;
+pub use self::{metadata::Metadata, operation::Operation};
 use crate::error::WriteError;
 
 /// The format of the records that this release writes. It changes only when older releases would misread what is written.

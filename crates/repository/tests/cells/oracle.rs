@@ -323,7 +323,9 @@ fn is_writable(schema: &Schema, asked: &Json, shown: Option<&Json>, creates: boo
             let was = shown.and_then(|shown| shown.get(key));
             match rule_of(below) {
                 Some(Rule::Service) => true,
-                Some(Rule::CreateOnly) if shown.is_some_and(Json::is_object) => was == Some(value),
+                Some(Rule::CreateOnly) if shown.is_some_and(Json::is_object) => {
+                    was.is_some_and(|was| says_the_same(value, was))
+                }
                 Some(Rule::UpdateOnly) if creates => false,
                 _ => is_writable(below, value, was, creates),
             }
@@ -339,6 +341,17 @@ fn is_writable(schema: &Schema, asked: &Json, shown: Option<&Json>, creates: boo
     }
 }
 
+/// Whether a value says nothing but what was shown; of objects, a part is enough.
+fn says_the_same(asked: &Json, shown: &Json) -> bool {
+    match (asked, shown) {
+        (Json::Object(asked), Json::Object(shown)) => asked.iter().all(|(key, value)| match shown.get(key) {
+            Some(was) => says_the_same(value, was),
+            None => value.is_null(),
+        }),
+        _ => asked == shown,
+    }
+}
+
 /// Puts back what a customer cannot change or remove.
 fn protect(schema: &Schema, asked: &mut Json, shown: Option<&Json>) {
     match asked {
@@ -350,7 +363,7 @@ fn protect(schema: &Schema, asked: &mut Json, shown: Option<&Json>) {
                     (Some(Rule::Service), None) => drop(fields.remove(name)),
                     (Some(Rule::Service), Some(was)) => drop(fields.insert(name.to_owned(), was.clone())),
                     (Some(Rule::CreateOnly), Some(was)) => {
-                        fields.entry(name).or_insert_with(|| was.clone());
+                        fields.insert(name.to_owned(), was.clone());
                     }
                     _ => match fields.get_mut(name) {
                         Some(value) if !value.is_null() => protect(&property.schema, value, was),

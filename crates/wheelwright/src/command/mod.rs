@@ -15,6 +15,7 @@ mod migrate;
 mod prune;
 mod retire;
 mod schema_eval;
+mod serve;
 mod store;
 mod stored;
 mod test;
@@ -35,6 +36,7 @@ pub use migrate::{Migrate, MigrateOptions, migrate, migrate_interrupted};
 pub use prune::prune;
 pub use retire::retire;
 pub use schema_eval::schema_eval;
+pub use serve::{ServeOptions, serve};
 pub use store::{
     StoreOptions, ToStore, documents_to_store, store_delete, store_get, store_get_raw, store_list, store_put,
 };

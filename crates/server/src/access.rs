@@ -1,0 +1,75 @@
+//! What a request wants to do to what: asked of roles, counted by metrics, written into logs.
+
+use std::fmt;
+
+/// What a request does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    /// Finds out what there is: no documents.
+    Discover,
+}
+
+/// What a request wants to do to what.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Access {
+    pub(crate) verb: Verb,
+    /// The kind, with its group, as in `Order.shop.example.com`, or its type as in `Microsoft.Shop/orders`; none if it is about no kind.
+    pub(crate) kind: Option<Box<str>>,
+    /// The version that is spoken.
+    pub(crate) version: Option<Box<str>>,
+    pub(crate) scope: Scope,
+}
+
+/// Where the documents are that a request is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Scope {
+    /// All of them, or what has no scope.
+    All,
+    /// Those of a namespace.
+    Namespace(Box<str>),
+    /// Those of a subscription, and of one of its groups if it is said which. In lower case: nobody cares for case there.
+    Subscription(Box<str>, Option<Box<str>>),
+}
+
+impl Access {
+    /// Somebody looks around.
+    pub(crate) fn discover() -> Self {
+        Self { verb: Verb::Discover, kind: None, version: None, scope: Scope::All }
+    }
+}
+
+impl Verb {
+    /// The verb in roles, metrics and logs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::Discover => "discover",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("everywhere"),
+            Self::Namespace(name) => write!(f, "in namespace {name}"),
+            Self::Subscription(subscription, None) => write!(f, "in subscription {subscription}"),
+            Self::Subscription(subscription, Some(group)) => {
+                write!(f, "in resource group {group} of subscription {subscription}")
+            }
+        }
+    }
+}

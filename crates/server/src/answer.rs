@@ -1,0 +1,107 @@
+//! What a dialect answers.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::sync::mpsc;
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: AnswerBody,
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(crate) enum AnswerBody {
+    /// All of it.
+    Whole(Option<Bytes>),
+    /// It comes piece by piece, as fast as the client takes it: the channel should be short.
+    Pieces(mpsc::Receiver<Bytes>),
+}
+
+impl Answer {
+    /// An answer without a body.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None) }
+    }
+
+    /// An answer in JSON.
+    pub(crate) fn json(status: StatusCode, json: impl Into<Bytes>) -> Self {
+        let body = AnswerBody::Whole(Some(json.into()));
+        Self { body, ..Self::empty(status) }.with(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+    }
+
+    /// An answer in plain text.
+    pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Self {
+        let body = AnswerBody::Whole(Some(text.into().into()));
+        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+        Self { body, ..Self::empty(status) }.with(header::CONTENT_TYPE, plain)
+    }
+
+    /// The same, with a header instead of what it was. What cannot be a header is left out.
+    #[must_use]
+    pub(crate) fn with(mut self, name: HeaderName, value: impl TryInto<HeaderValue>) -> Self {
+        if let Ok(value) = value.try_into() {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+
+    /// The same, with some headers instead of what they were.
+    #[must_use]
+    pub(crate) fn with_all(mut self, headers: HeaderMap) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
+    /// The same, with one more header.
+    #[must_use]
+    pub(crate) fn and(mut self, name: HeaderName, value: impl TryInto<HeaderValue>) -> Self {
+        if let Ok(value) = value.try_into() {
+            self.headers.append(name, value);
+        }
+        self
+    }
+
+    pub(crate) fn into_response(self) -> http::Response<AnswerBody> {
+        let mut response = http::Response::new(self.body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Pieces(pieces) => pieces.poll_recv(context).map(|piece| piece.map(|bytes| Ok(Frame::data(bytes)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::Pieces(_) => SizeHint::default(),
+        }
+    }
+}

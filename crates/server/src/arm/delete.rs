@@ -1,0 +1,135 @@
+//! Removing resources, with all that belongs to them.
+
+use http::StatusCode;
+use wheelwright_repository::{ArmVersion, Document, Metadata, Name, Removed, RepositoryError, View};
+use wheelwright_store::PageRequest;
+
+use super::{
+    error::ArmError,
+    kinds::{Kind, Kinds},
+    operation::{self, DELETING, Does, OperationId},
+    poll,
+    preconditions::Preconditions,
+    target::Resource,
+    write::{check_again, is_deleting, is_too_late},
+};
+use crate::{answer::Answer, request::Head};
+
+/// How often a removal is tried while others write the same resource.
+const TRIES: usize = 20;
+
+/// Removes a resource. What belongs to it goes with it: the resource is marked first, so that nothing new can belong to it;
+/// then what does is removed, and the resource itself last. Whoever is cut short in between does the rest when it is asked
+/// for again.
+pub(crate) async fn delete(
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    head: &Head,
+    kinds: &Kinds,
+) -> Result<Answer, ArmError> {
+    let name = resource.place.name()?;
+    let collection = &resource.kind.collection;
+    let preconditions = Preconditions::of(head);
+    for _ in 0..TRIES {
+        let there = collection.get(&name, View::Hub).await?;
+        preconditions.check(there.as_ref().map(|document| &document.revision))?;
+        let Some(document) = there else { return Ok(Answer::empty(StatusCode::NO_CONTENT)) };
+        let is_long = version.operations.long_running.delete;
+        let removed = match is_long {
+            true => mark(resource.kind, &document).await,
+            false => remove(resource.kind, document, kinds).await.map(|gone| Marked { operation: None, gone }),
+        };
+        match removed {
+            Err(error) if is_too_late(&error) => check_again(&preconditions)?,
+            Err(error) => return Err(error.into()),
+            Ok(Marked { operation: Some((operation, location)), .. }) => {
+                mark_below(resource.kind, &name, kinds).await?;
+                let answer = Answer::empty(StatusCode::ACCEPTED);
+                return Ok(poll::announced(answer, &operation, resource.kind, location.as_deref(), version, head));
+            }
+            Ok(Marked { gone: true, .. }) => return Ok(Answer::empty(StatusCode::OK)),
+            // Somebody has yet to agree.
+            Ok(_) => return Ok(Answer::empty(StatusCode::ACCEPTED)),
+        }
+    }
+    Err(ArmError::conflict("others write the resource all the time; try again"))
+}
+
+struct Marked {
+    /// With the location of the resource.
+    operation: Option<(OperationId, Option<String>)>,
+    gone: bool,
+}
+
+/// Marks a resource as one that is to go, for a back end to remove it.
+async fn mark(kind: &Kind, document: &Document) -> Result<Marked, RepositoryError> {
+    let location = poll::location_of(&document.json);
+    let own_type = kind.resource_type();
+    if is_deleting(&document.metadata)
+        && let Some(last) = document.metadata.operations.last()
+    {
+        let operation = OperationId::known(&last.id, Does::Delete, own_type, document.name.clone());
+        return Ok(Marked { operation: Some((operation, location)), gone: false });
+    }
+    let operation = OperationId::new(Does::Delete, own_type, document.name.clone());
+    let now = kind.collection.repository().now();
+    let change = |metadata: &mut _, _: &mut _| operation::begin(metadata, &operation, DELETING, now);
+    kind.collection.update_metadata(&document.name, &document.revision, change).await?;
+    Ok(Marked { operation: Some((operation, location)), gone: false })
+}
+
+/// Marks what belongs to a resource that is to go.
+async fn mark_below(kind: &Kind, name: &Name, kinds: &Kinds) -> Result<(), RepositoryError> {
+    for below in kinds.below(kind) {
+        for document in all_below(below, name).await? {
+            if !is_deleting(&document.metadata) {
+                pass_over_late(mark(below, &document).await)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes a resource and all that belongs to it; whether it is gone.
+async fn remove(kind: &Kind, document: Document, kinds: &Kinds) -> Result<bool, RepositoryError> {
+    let below = kinds.below(kind);
+    let mut revision = document.revision.clone();
+    if !below.is_empty() {
+        if !is_deleting(&document.metadata) {
+            let change = |metadata: &mut Metadata, _: &mut _| {
+                metadata.provisioning_state = Some(DELETING.into());
+            };
+            revision = kind.collection.update_metadata(&document.name, &revision, change).await?.revision;
+        }
+        for kind in below {
+            for document in all_below(kind, &document.name).await? {
+                pass_over_late(kind.collection.delete(&document.name, &document.revision).await)?;
+            }
+        }
+    }
+    Ok(kind.collection.delete(&document.name, &revision).await? == Removed::Gone)
+}
+
+/// The resources of a kind that belong to one of a name.
+async fn all_below(kind: &Kind, name: &Name) -> Result<Vec<Document>, RepositoryError> {
+    let mut all = Vec::new();
+    let mut after = None;
+    loop {
+        let page = kind.collection.list(Some(name), PageRequest { limit: Some(500), after }, View::Hub).await?;
+        for item in page.items {
+            all.push(item?);
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok(all),
+        }
+    }
+}
+
+/// Somebody else who was faster has removed or changed it; a change is found when the removal is asked for again.
+fn pass_over_late<T>(done: Result<T, RepositoryError>) -> Result<(), RepositoryError> {
+    match done {
+        Err(error) if is_too_late(&error) => Ok(()),
+        done => done.map(drop),
+    }
+}

@@ -1,0 +1,191 @@
+//! Errors as Azure's resource manager tells them: a code, a message, and what it is about.
+
+use std::time::Duration;
+
+use http::{HeaderValue, StatusCode, header};
+use wheelwright_document::{Arena, Entry, Value, encode};
+use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
+use wheelwright_store::ErrorKind;
+
+use crate::{answer::Answer, refusal::Refusal};
+
+/// Why a request is not done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ArmError {
+    pub(crate) status: StatusCode,
+    code: &'static str,
+    message: String,
+    target: Option<String>,
+    details: Vec<Detail>,
+    retry_after: Option<Duration>,
+    allow: Option<&'static str>,
+}
+
+/// One of several things that are wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Detail {
+    code: &'static str,
+    message: String,
+    target: String,
+}
+
+impl ArmError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { status, code, message, target: None, details: Vec::new(), retry_after: None, allow: None }
+    }
+
+    pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    pub(crate) fn not_found(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, message)
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "Conflict", message)
+    }
+
+    pub(crate) fn precondition(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PRECONDITION_FAILED, "PreconditionFailed", message)
+    }
+
+    pub(crate) fn method(method: &http::Method, allow: &'static str) -> Self {
+        let message = format!("{method} is not understood here; {allow} are");
+        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message) }
+    }
+
+    /// The same, about a part of the request.
+    pub(crate) fn about(self, target: impl Into<String>) -> Self {
+        Self { target: Some(target.into()), ..self }
+    }
+
+    pub(crate) fn of_refusal(refusal: &Refusal) -> Self {
+        let code = match refusal {
+            Refusal::Path(_) => "InvalidRequestUri",
+            Refusal::TooLarge(_) => "RequestEntityTooLarge",
+            Refusal::TooSlow(_) => "RequestTimeout",
+            Refusal::CutShort => "InvalidRequestContent",
+            Refusal::Unknown(_) => "AuthenticationFailed",
+            Refusal::Forbidden(_) => "AuthorizationFailed",
+            Refusal::TooMany(_) => "TooManyRequests",
+            Refusal::Ending => "ServiceUnavailable",
+            Refusal::OutOfTime => "GatewayTimeout",
+            Refusal::Internal(_) => "InternalServerError",
+        };
+        Self::new(refusal.status(), code, refusal.message())
+    }
+
+    /// What goes into an `error` of a body.
+    pub(crate) fn value<'a>(&'a self, arena: &'a Arena) -> Value<'a> {
+        let details: Vec<Value<'a>> = self.details.iter().map(|detail| detail.value(arena)).collect();
+        let mut entries = vec![text("code", self.code), text("message", &self.message)];
+        entries.extend(self.target.as_deref().map(|target| text("target", target)));
+        if !details.is_empty() {
+            entries.push(Entry { key: "details", value: Value::Array(arena.slice(&details)) });
+        }
+        Value::Object(arena.slice(&entries))
+    }
+
+    pub(crate) fn into_answer(self) -> Answer {
+        let arena = Arena::new();
+        let body = encode(Value::Object(&[Entry { key: "error", value: self.value(&arena) }]));
+        let mut answer = Answer::json(self.status, body);
+        if let Some(after) = self.retry_after {
+            answer = answer.with(header::RETRY_AFTER, after.as_secs().max(1));
+        }
+        if let Some(allow) = self.allow {
+            answer = answer.with(header::ALLOW, HeaderValue::from_static(allow));
+        }
+        answer
+    }
+
+    fn of_fields(errors: &[FieldError]) -> Self {
+        let is_fixed = |error: &FieldError| matches!(error.problem, FieldProblem::Fixed);
+        let (status, code, message) = match errors.iter().all(is_fixed) {
+            true => (StatusCode::CONFLICT, "PropertyChangeNotAllowed", "the request changes what is set only once"),
+            false => (StatusCode::BAD_REQUEST, "InvalidRequestContent", "the content of the request is not valid"),
+        };
+        let details: Vec<Detail> = errors.iter().map(Detail::of).collect();
+        let target = match &details[..] {
+            [only] => Some(only.target.clone()),
+            _ => None,
+        };
+        let paths: Vec<&str> = details.iter().take(10).map(|detail| detail.target.as_str()).collect();
+        let message = format!("{message}: see the details about {}", paths.join(", "));
+        Self { target, details, ..Self::new(status, code, message) }
+    }
+
+    fn of_write(error: WriteError) -> Self {
+        let content = |message: String| Self::bad_request("InvalidRequestContent", message);
+        match error {
+            WriteError::Fields(errors) => Self::of_fields(&errors),
+            WriteError::Decode(error) => content(format!("the body cannot be read: {error}")),
+            WriteError::TooLarge(_) => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
+            }
+            WriteError::Put(_) => Self::new(StatusCode::CONFLICT, "PropertyChangeNotAllowed", error.to_string()),
+            WriteError::NotComputed(_) | WriteError::TooOld { .. } => Self::internal(error.to_string()),
+            error => content(error.to_string()),
+        }
+    }
+
+    fn internal(message: String) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", message)
+    }
+
+    fn unavailable(message: String, after: Duration) -> Self {
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message);
+        Self { retry_after: Some(after), ..error }
+    }
+}
+
+impl Detail {
+    fn of(error: &FieldError) -> Self {
+        let code = match error.problem {
+            FieldProblem::Unknown => "UnknownProperty",
+            FieldProblem::Fixed => "PropertyChangeNotAllowed",
+            FieldProblem::NullRefused | FieldProblem::WouldRefill => "NullNotAllowed",
+            _ => "InvalidProperty",
+        };
+        Self { code, message: error.to_string(), target: error.path.to_string() }
+    }
+
+    fn value<'a>(&'a self, arena: &'a Arena) -> Value<'a> {
+        let entries = [text("code", self.code), text("message", &self.message), text("target", &self.target)];
+        Value::Object(arena.slice(&entries))
+    }
+}
+
+impl From<RepositoryError> for ArmError {
+    fn from(error: RepositoryError) -> Self {
+        match error {
+            RepositoryError::Write(error) => Self::of_write(error),
+            RepositoryError::Name(bad) => Self::bad_request("InvalidResourceName", bad.to_string()),
+            RepositoryError::Store(error) => match error.kind() {
+                ErrorKind::Unavailable | ErrorKind::Unknown => {
+                    Self::unavailable(error.to_string(), Duration::from_secs(1))
+                }
+                ErrorKind::Throttled(after) => Self::unavailable(error.to_string(), *after),
+                ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_) => {
+                    Self::conflict("somebody else changed the resource at the same time; read it and try again")
+                }
+                ErrorKind::BadToken | ErrorKind::TooOld => Self::bad_request(
+                    "InvalidSkipToken",
+                    "the $skiptoken is none of this list, or too old; begin with the first page",
+                ),
+                ErrorKind::TooLarge => {
+                    Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
+                }
+                _ => Self::internal(error.to_string()),
+            },
+            RepositoryError::Source(error) => Self::unavailable(error.to_string(), Duration::from_secs(5)),
+            error => Self::internal(error.to_string()),
+        }
+    }
+}
+
+fn text<'a>(key: &'a str, text: &'a str) -> Entry<'a> {
+    Entry { key, value: Value::string(text) }
+}

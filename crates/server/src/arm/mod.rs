@@ -1,0 +1,197 @@
+//! The dialect of Azure's resource manager: resources at paths that say of which subscription, group and type they are, in
+//! the version that the query names.
+//!
+//! A path leads to a [`Target`](target::Target); [`read`] and [`write`] do what is asked of it, [`operation`] remembers what
+//! takes time, and [`error`] tells what went wrong. What a document means is the repository's to say.
+
+mod delete;
+mod error;
+mod headers;
+mod kinds;
+mod operation;
+mod poll;
+mod preconditions;
+mod read;
+mod system_data;
+mod target;
+mod write;
+
+use std::sync::Arc;
+
+use http::Method;
+use wheelwright_repository::{ArmVersion, Repository};
+
+pub(crate) use self::headers::{ids, served};
+use self::{
+    error::ArmError,
+    kinds::{Kind, Kinds},
+    target::Target,
+};
+use crate::{
+    Limits,
+    access::{Access, Scope, Verb},
+    answer::Answer,
+    refusal::Refusal,
+    request::{Head, Request},
+};
+
+/// The kinds of a repository, as resources of Azure's resource manager.
+#[derive(Debug)]
+pub(crate) struct Arm {
+    kinds: Arc<Kinds>,
+    /// The most resources of a page of a list.
+    page: usize,
+}
+
+/// What a request is about.
+#[derive(Debug)]
+pub(crate) struct Route {
+    access: Access,
+}
+
+impl Arm {
+    pub(crate) fn new(repository: &Repository, limits: &Limits) -> Self {
+        Self { kinds: Arc::new(Kinds::of(repository)), page: limits.page }
+    }
+
+    /// What a request is about; else, the answer.
+    pub(crate) fn route(&self, head: &Head) -> Result<Route, Answer> {
+        self.routed(head).map_err(ArmError::into_answer)
+    }
+
+    /// Answers a request that was routed, and that its sender may make.
+    pub(crate) async fn answer(&self, _: Route, request: Request) -> Answer {
+        let target = match Target::of(&request.head.path, &self.kinds) {
+            Ok(target) => target,
+            Err(error) => return error.into_answer(),
+        };
+        let kind = target.kind();
+        let version = match version(kind, &request.head) {
+            Ok(version) => version,
+            Err(error) => return error.into_answer(),
+        };
+        let answered = self.answered(&target, version, &request).await;
+        headers::announced(answered.unwrap_or_else(ArmError::into_answer), version, &kind.versions())
+    }
+
+    /// The answer to a request that is not done.
+    pub(crate) fn refuse(&self, refusal: &Refusal) -> Answer {
+        ArmError::of_refusal(refusal).into_answer()
+    }
+
+    fn routed(&self, head: &Head) -> Result<Route, ArmError> {
+        let target = Target::of(&head.path, &self.kinds)?;
+        let kind = target.kind();
+        let version = version(kind, head)?;
+        let verb = target.verb(&head.method, version)?;
+        let access = Access {
+            verb,
+            kind: Some(kind.resource_type().into()),
+            version: Some(version.name.as_str().into()),
+            scope: target.scope(),
+        };
+        Ok(Route { access })
+    }
+
+    async fn answered(&self, target: &Target<'_>, version: &ArmVersion, request: &Request) -> Result<Answer, ArmError> {
+        let head = &request.head;
+        match target {
+            Target::Resource(resource) => match head.method {
+                Method::PUT => write::put(resource, version, request, &self.kinds).await,
+                Method::PATCH => write::patch(resource, version, request).await,
+                Method::DELETE => delete::delete(resource, version, head, &self.kinds).await,
+                _ => read::get(resource, version, head).await,
+            },
+            Target::InSubscription(kind, subscription) => {
+                let scope = read::ListScope::Subscription(subscription);
+                read::list(kind, scope, version, head, self.page, &self.kinds).await
+            }
+            Target::InCollection(kind, place) => {
+                let scope = read::ListScope::Collection(place);
+                read::list(kind, scope, version, head, self.page, &self.kinds).await
+            }
+            Target::Operation(kind, id, polled) => poll::poll(kind, id, *polled, version, head).await,
+        }
+    }
+}
+
+impl Route {
+    /// What is wanted.
+    pub(crate) fn access(&self) -> &Access {
+        &self.access
+    }
+}
+
+impl Target<'_> {
+    fn kind(&self) -> &Kind {
+        match self {
+            Self::Resource(resource) => resource.kind,
+            Self::InSubscription(kind, _) | Self::InCollection(kind, _) | Self::Operation(kind, ..) => kind,
+        }
+    }
+
+    fn verb(&self, method: &Method, version: &ArmVersion) -> Result<Verb, ArmError> {
+        let is_read = [Method::GET, Method::HEAD].contains(method);
+        let listed = version.operations.listed;
+        let not_listed = |by: &str| {
+            let message = format!("resources of type {} are not listed by {by}", self.kind().resource_type());
+            Err(ArmError::not_found("InvalidResourceType", message))
+        };
+        match self {
+            Self::InSubscription(..) if !listed.subscription => not_listed("subscription"),
+            Self::InCollection(..) if !listed.collection => not_listed("group or parent"),
+            Self::InSubscription(..) | Self::InCollection(..) if is_read => Ok(Verb::List),
+            Self::Operation(..) if is_read => Ok(Verb::Get),
+            Self::Resource(_) if is_read => Ok(Verb::Get),
+            Self::Resource(_) => match *method {
+                Method::PUT => Ok(Verb::Update),
+                Method::PATCH => Ok(Verb::Patch),
+                Method::DELETE => Ok(Verb::Delete),
+                _ => Err(ArmError::method(method, "GET, HEAD, PUT, PATCH, DELETE")),
+            },
+            _ => Err(ArmError::method(method, "GET, HEAD")),
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        let (subscription, group) = match self {
+            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => {
+                (&*place.subscription, Some(&*place.group))
+            }
+            Self::InSubscription(_, subscription) => (&**subscription, None),
+            Self::Operation(_, id, _) => {
+                let mut segments = id.name.as_str().split('/');
+                (segments.next().unwrap_or_default(), segments.next())
+            }
+        };
+        Scope::Subscription(subscription.to_lowercase().into(), group.map(|group| group.to_lowercase().into()))
+    }
+}
+
+/// The version that a request speaks.
+fn version<'k>(kind: &'k Kind, head: &Head) -> Result<&'k ArmVersion, ArmError> {
+    const PARAMETER: &str = "api-version";
+    let supported = kind.versions();
+    let of_type = kind.resource_type();
+    let Some(asked) = head.query.get_in_any_case(PARAMETER).filter(|asked| !asked.is_empty()) else {
+        let message = format!("the query has no api-version; for {of_type} these are supported: {supported}");
+        return Err(ArmError::bad_request("MissingApiVersionParameter", message).about(PARAMETER));
+    };
+    kind.version(asked).ok_or_else(|| {
+        let shown: String = asked.chars().take(100).collect();
+        let message = format!("'{shown}' is no api-version of {of_type}; these are supported: {supported}");
+        let code = match is_dated(asked) {
+            true => "UnsupportedApiVersionValue",
+            false => "InvalidApiVersionParameter",
+        };
+        ArmError::bad_request(code, message).about(PARAMETER)
+    })
+}
+
+/// Whether a text is a date, with or without a word after it.
+fn is_dated(text: &str) -> bool {
+    let is_date = |date: &str| date.parse::<jiff::civil::Date>().is_ok();
+    let is_word =
+        |word: &str| word.strip_prefix('-').is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    text.get(..10).is_some_and(is_date) && (text.len() == 10 || is_word(&text[10..]))
+}

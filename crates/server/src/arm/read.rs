@@ -1,0 +1,136 @@
+//! Reading resources, and lists of them.
+
+use std::fmt::Write as _;
+
+use http::{StatusCode, header};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use wheelwright_document::{Value, encode};
+use wheelwright_repository::{ArmVersion, Document, Name, View};
+use wheelwright_store::{Continuation, PageRequest};
+
+use super::{
+    error::ArmError,
+    kinds::{Kind, Kinds},
+    preconditions::{Preconditions, etag},
+    target::{Place, Resource},
+};
+use crate::{answer::Answer, request::Head};
+
+/// What a list is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ListScope<'p> {
+    Subscription(&'p str),
+    Collection(&'p Place),
+}
+
+/// What stands for itself in a query.
+const QUERY: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'>').add(b'=');
+
+/// Answers with a resource.
+pub(crate) async fn get(resource: &Resource<'_>, version: &ArmVersion, head: &Head) -> Result<Answer, ArmError> {
+    let name = resource.place.name()?;
+    let document = resource.kind.collection.get(&name, View::Version(version.name.as_str())).await?;
+    let document = document.ok_or_else(|| missing(resource))?;
+    let preconditions = Preconditions::of(head);
+    if preconditions.is_known(&document.revision) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(header::ETAG, etag(&document.revision)));
+    }
+    Ok(shown(StatusCode::OK, document))
+}
+
+/// An answer with a resource in it.
+pub(crate) fn shown(status: StatusCode, document: Document) -> Answer {
+    let tag = etag(&document.revision);
+    Answer::json(status, document.json).with(header::ETAG, tag)
+}
+
+/// That a resource is not there.
+pub(crate) fn missing(resource: &Resource<'_>) -> ArmError {
+    let message = format!("the resource {} is not there", resource.id());
+    ArmError::not_found("ResourceNotFound", message)
+}
+
+/// Answers with a page of resources.
+pub(crate) async fn list(
+    kind: &Kind,
+    scope: ListScope<'_>,
+    version: &ArmVersion,
+    head: &Head,
+    most: usize,
+    kinds: &Kinds,
+) -> Result<Answer, ArmError> {
+    let top = head.query.get_in_any_case("$top").map(|text| {
+        let count = text.parse().ok().filter(|count| *count > 0);
+        count.ok_or_else(|| ArmError::bad_request("InvalidQueryParameter", "$top is a number from 1 on").about("$top"))
+    });
+    let top: Option<usize> = top.transpose()?;
+    let name = match scope {
+        ListScope::Subscription(subscription) => Name::new(&subscription.to_lowercase())
+            .map_err(|bad| ArmError::bad_request("InvalidSubscriptionId", bad.to_string()))?,
+        ListScope::Collection(place) => {
+            check_parent(kind, place, kinds).await?;
+            place.name()?
+        }
+    };
+    let after = head.query.get_in_any_case("$skiptoken").map(Continuation::new);
+    let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
+    let listed = kind.collection.list(Some(&name), request, View::Version(version.name.as_str())).await?;
+    let next = listed.next.map(|next| link(head, version, next.as_str(), top));
+    let (documents, unreadable): (Vec<_>, Vec<_>) = listed.items.into_iter().partition(Result::is_ok);
+    let documents: Vec<Document> = documents.into_iter().filter_map(Result::ok).collect();
+    let mut answer = Answer::json(StatusCode::OK, page(&documents, next.as_deref()));
+    // Nobody should lose sight of all others for one that cannot be read, nor of that.
+    if let Some(Err(error)) = unreadable.first() {
+        let text = format!("299 - \"{} resources cannot be read: {error}\"", unreadable.len());
+        let text: String = text.chars().filter(|character| character.is_ascii_graphic() || *character == ' ').collect();
+        answer = answer.with(header::WARNING, text);
+    }
+    Ok(answer)
+}
+
+/// Refuses to list what belongs to a resource that is not there.
+async fn check_parent(kind: &Kind, place: &Place, kinds: &Kinds) -> Result<(), ArmError> {
+    let Some(parent) = kinds.parent_of(kind).filter(|_| !place.names.is_empty()) else { return Ok(()) };
+    match parent.collection.get(&place.name()?, View::Hub).await? {
+        Some(_) => Ok(()),
+        None => Err(no_parent(&Resource { kind: parent, place: place.clone() })),
+    }
+}
+
+/// That the resource is not there which another one belongs to.
+pub(crate) fn no_parent(parent: &Resource<'_>) -> ArmError {
+    let message = format!("the resource {} is not there, to which this would belong", parent.id());
+    ArmError::not_found("ParentResourceNotFound", message)
+}
+
+/// The body of a page. Documents are JSON already.
+fn page(documents: &[Document], next: Option<&str>) -> Vec<u8> {
+    let length = documents.iter().map(|document| document.json.len() + 1).sum::<usize>();
+    let mut body = Vec::with_capacity(length + 256);
+    body.extend_from_slice(b"{\"value\":[");
+    for (position, document) in documents.iter().enumerate() {
+        if position > 0 {
+            body.push(b',');
+        }
+        body.extend_from_slice(&document.json);
+    }
+    body.push(b']');
+    if let Some(next) = next {
+        body.extend_from_slice(b",\"nextLink\":");
+        body.extend_from_slice(&encode(Value::string(next)));
+    }
+    body.push(b'}');
+    body
+}
+
+/// Where a list goes on: in the same version, with pages of the same size.
+fn link(head: &Head, version: &ArmVersion, token: &str, top: Option<usize>) -> String {
+    let (base, path) = (&head.base, &head.raw_path);
+    let token = utf8_percent_encode(token, QUERY);
+    let mut link = format!("{base}{path}?api-version={}&$skiptoken={token}", version.name);
+    if let Some(top) = top {
+        let _ = write!(link, "&$top={top}");
+    }
+    link
+}

@@ -1,0 +1,236 @@
+//! Writing resources: whole, or patched.
+
+use http::StatusCode;
+use jiff::Timestamp;
+use wheelwright_repository::{ArmVersion, Document, Metadata, Name, RepositoryError, View, Write, Written};
+use wheelwright_store::ErrorKind;
+
+use super::{
+    error::ArmError,
+    kinds::Kinds,
+    operation::{self, ACCEPTED, DELETING, Does, OperationId, SUCCEEDED},
+    poll,
+    preconditions::Preconditions,
+    read::{missing, no_parent, shown},
+    system_data::Author,
+    target::Resource,
+};
+use crate::{
+    answer::Answer,
+    request::{Head, Request},
+};
+
+/// How often a write is tried while others write the same resource.
+const TRIES: usize = 20;
+
+/// Creates a resource, or puts another one in its place.
+pub(crate) async fn put(
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    request: &Request,
+    kinds: &Kinds,
+) -> Result<Answer, ArmError> {
+    check_type(&request.head, &["application/json"])?;
+    let (name, author) = (resource.place.name()?, Author::of(&request.head)?);
+    let preconditions = Preconditions::of(&request.head);
+    let view = View::Version(version.name.as_str());
+    for _ in 0..TRIES {
+        let there = resource.kind.collection.get(&name, view).await?;
+        preconditions.check(there.as_ref().map(|document| &document.revision))?;
+        let done = match &there {
+            None => create(resource, &name, version, request, kinds, &author).await,
+            Some(document) => {
+                let write = Write::document(version.name.as_str(), &request.body);
+                update(resource, document, write, version.operations.long_running.put, &author).await
+            }
+        };
+        match done {
+            Err(error) if is_too_late(&error) => check_again(&preconditions)?,
+            Err(error) => return Err(error.into()),
+            Ok(Done::Refused(error)) => return Err(error),
+            Ok(Done::Written(written, operation)) => {
+                let status = if there.is_none() { StatusCode::CREATED } else { StatusCode::OK };
+                let answer = answer(status, written, operation.as_ref(), resource, version, &request.head);
+                return Ok(answer);
+            }
+        }
+    }
+    Err(ArmError::conflict("others write the resource all the time; try again"))
+}
+
+/// Changes a part of a resource.
+pub(crate) async fn patch(
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    request: &Request,
+) -> Result<Answer, ArmError> {
+    check_type(&request.head, &["application/merge-patch+json", "application/json"])?;
+    let (name, author) = (resource.place.name()?, Author::of(&request.head)?);
+    let preconditions = Preconditions::of(&request.head);
+    let view = View::Version(version.name.as_str());
+    for _ in 0..TRIES {
+        let there = resource.kind.collection.get(&name, view).await?;
+        let Some(document) = there else { return Err(missing(resource)) };
+        preconditions.check(Some(&document.revision))?;
+        let write = Write::merge_patch(version.name.as_str(), &request.body);
+        match update(resource, &document, write, version.operations.long_running.patch, &author).await {
+            Err(error) if is_too_late(&error) => check_again(&preconditions)?,
+            Err(error) => return Err(error.into()),
+            Ok(Done::Refused(error)) => return Err(error),
+            Ok(Done::Written(written, operation)) => {
+                let status = if operation.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
+                return Ok(answer(status, written, operation.as_ref(), resource, version, &request.head));
+            }
+        }
+    }
+    Err(ArmError::conflict("others write the resource all the time; try again"))
+}
+
+/// What became of a write.
+enum Done {
+    Written(Box<Written>, Option<OperationId>),
+    Refused(ArmError),
+}
+
+async fn create(
+    resource: &Resource<'_>,
+    name: &Name,
+    version: &ArmVersion,
+    request: &Request,
+    kinds: &Kinds,
+    author: &Author,
+) -> Result<Done, RepositoryError> {
+    let parent = match parent(resource, version, kinds).await? {
+        Ok(parent) => parent,
+        Err(error) => return Ok(Done::Refused(error)),
+    };
+    let is_long = version.operations.long_running.put;
+    let operation = is_long.then(|| OperationId::new(Does::Write, resource.kind.resource_type(), name.clone()));
+    let id = match parent.as_ref().and_then(|parent| parent.metadata.id.as_deref()) {
+        // The customer's spelling of the parent is that of the parent.
+        Some(parent) => {
+            let own_type = resource.kind.types().last().unwrap_or_default();
+            format!("{parent}/{own_type}/{}", resource.place.names.last().map_or("", |name| name))
+        }
+        None => resource.id(),
+    };
+    let keep = |metadata: &mut Metadata, now: Timestamp| {
+        metadata.id = Some(id.as_str().into());
+        author.sign(metadata, now);
+        match &operation {
+            Some(operation) => operation::begin(metadata, operation, ACCEPTED, now),
+            None => metadata.provisioning_state = Some(SUCCEEDED.into()),
+        }
+    };
+    let write = Write::document(version.name.as_str(), &request.body).refusing_unknown().keeping(&keep);
+    let write = match &parent {
+        Some(parent) => write.below(&parent.json),
+        None => write,
+    };
+    let written = resource.kind.collection.create(name, write).await?;
+    // Whoever removes the parent marks it first and then looks for what belongs to it: either they find this, or we see that.
+    if let Err(error) = self::parent(resource, version, kinds).await? {
+        let removed = resource.kind.collection.delete(name, &written.document.revision).await;
+        if let Err(error) = removed {
+            tracing::warn!(%error, %name, "a resource without its parent could not be removed again");
+        }
+        return Ok(Done::Refused(error));
+    }
+    Ok(Done::Written(Box::new(written), operation))
+}
+
+/// The resource that a new one belongs to; none if it belongs to none. Or why nothing can belong to it.
+async fn parent(
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    kinds: &Kinds,
+) -> Result<Result<Option<Document>, ArmError>, RepositoryError> {
+    let Some((kind, place)) = kinds.parent_of(resource.kind).zip(resource.place.parent()) else { return Ok(Ok(None)) };
+    let name = match place.name() {
+        Ok(name) => name,
+        Err(error) => return Ok(Err(error)),
+    };
+    let view = kind.version(version.name.as_str()).map_or(View::Hub, |version| View::Version(version.name.as_str()));
+    let parent = kind.collection.get(&name, view).await?;
+    let resource = Resource { kind, place };
+    Ok(match parent {
+        None => Err(no_parent(&resource)),
+        Some(parent) if is_deleting(&parent.metadata) => {
+            Err(ArmError::conflict(format!("the resource {} is being deleted", resource.id())))
+        }
+        parent => Ok(parent),
+    })
+}
+
+async fn update(
+    resource: &Resource<'_>,
+    document: &Document,
+    write: Write<'_>,
+    is_long: bool,
+    author: &Author,
+) -> Result<Done, RepositoryError> {
+    if is_deleting(&document.metadata) {
+        let message = format!("the resource {} is being deleted", resource.id());
+        return Ok(Done::Refused(ArmError::conflict(message)));
+    }
+    let operation =
+        is_long.then(|| OperationId::new(Does::Write, resource.kind.resource_type(), document.name.clone()));
+    let before = document.metadata.generation;
+    let keep = |metadata: &mut Metadata, now: Timestamp| {
+        author.sign(metadata, now);
+        // Tags are the customer's own: the service has nothing to do about them.
+        let is_spec_changed = metadata.generation != before;
+        match &operation {
+            Some(operation) if is_spec_changed => operation::begin(metadata, operation, ACCEPTED, now),
+            _ => {}
+        }
+    };
+    let write = write.refusing_unknown().keeping(&keep);
+    let written = resource.kind.collection.update(&document.name, &document.revision, write).await?;
+    let began = operation.filter(|operation| operation::state_of(&written.document.metadata, operation).is_some());
+    Ok(Done::Written(Box::new(written), began))
+}
+
+pub(crate) fn is_deleting(metadata: &Metadata) -> bool {
+    metadata.deleted_at.is_some() || metadata.provisioning_state.as_deref() == Some(DELETING)
+}
+
+/// Whether somebody else wrote the resource first.
+pub(crate) fn is_too_late(error: &RepositoryError) -> bool {
+    matches!(error.store(), Some(ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_)))
+}
+
+/// Lets a write be tried again, unless only one state of the resource would do, and that is gone.
+pub(crate) fn check_again(preconditions: &Preconditions) -> Result<(), ArmError> {
+    match preconditions.are_there() {
+        true => Err(ArmError::precondition("somebody else changed the resource at the same time; read it again")),
+        false => Ok(()),
+    }
+}
+
+fn answer(
+    status: StatusCode,
+    written: Box<Written>,
+    operation: Option<&OperationId>,
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    head: &Head,
+) -> Answer {
+    let location = poll::location_of(&written.document.json);
+    let answer = shown(status, written.document);
+    match operation {
+        Some(operation) => poll::announced(answer, operation, resource.kind, location.as_deref(), version, head),
+        None => answer,
+    }
+}
+
+fn check_type(head: &Head, wanted: &[&str]) -> Result<(), ArmError> {
+    match head.content_type() {
+        Some(sent) if !wanted.contains(&&*sent) => {
+            let message = format!("the body is of type {sent}; {} is understood", wanted.join(" or "));
+            let error = ArmError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message);
+            Err(error.about("Content-Type"))
+        }
+        _ => Ok(()),
+    }
+}

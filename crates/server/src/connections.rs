@@ -1,0 +1,195 @@
+//! The connections that there are, so that idle ones make room for others.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::Notify, time::Instant};
+
+use crate::Limits;
+
+/// All connections of a server.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    /// The idle ones, by when they have been so for too long. Who comes first there goes first if there is no room.
+    idle: Mutex<BTreeMap<(Instant, usize), Arc<Notify>>>,
+    count: AtomicUsize,
+    next: AtomicUsize,
+    most: usize,
+    head_time: Duration,
+    idle_time: Duration,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    all: Arc<Connections>,
+    number: usize,
+    state: Mutex<State>,
+    leave: Arc<Notify>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// How many requests it has open.
+    busy: usize,
+    /// Where it is among the idle ones.
+    idle_until: Option<Instant>,
+}
+
+/// A request that a connection is busy with.
+#[derive(Debug)]
+pub(crate) struct Busy(Arc<Connection>);
+
+impl Connections {
+    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+        Arc::new(Self {
+            idle: Mutex::default(),
+            count: AtomicUsize::new(0),
+            next: AtomicUsize::new(0),
+            most: limits.connections,
+            head_time: limits.head_time,
+            idle_time: limits.idle_time,
+        })
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// A new connection, for which an idle one may have to leave; none if all are busy.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Arc<Connection>> {
+        if self.count() >= self.most && !self.dismiss_one() {
+            return None;
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let state = Mutex::new(State { busy: 0, idle_until: None });
+        let connection = Arc::new(Connection { all: self.clone(), number, state, leave: Arc::default() });
+        // Whoever says nothing at all has less time than whoever has said something.
+        connection.become_idle(&mut locked(&connection.state), self.head_time);
+        Some(connection)
+    }
+
+    /// Asks the idle connection whose time is up first to leave.
+    pub(crate) fn dismiss_one(&self) -> bool {
+        locked(&self.idle).pop_first().map(|(_, leave)| leave.notify_one()).is_some()
+    }
+
+    /// Asks those to leave that have been idle for too long, again and again.
+    pub(crate) async fn dismiss_idle(&self) {
+        loop {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let now = Instant::now();
+            let mut idle = locked(&self.idle);
+            while let Some(first) = idle.first_entry().filter(|first| first.key().0 <= now) {
+                first.remove().notify_one();
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Once it is asked to leave.
+    pub(crate) async fn dismissed(&self) {
+        self.leave.notified().await;
+    }
+
+    /// It is busy until what this gives is dropped.
+    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
+        let mut state = locked(&self.state);
+        state.busy += 1;
+        if let Some(until) = state.idle_until.take() {
+            locked(&self.all.idle).remove(&(until, self.number));
+        }
+        Busy(self.clone())
+    }
+
+    fn become_idle(&self, state: &mut State, time: Duration) {
+        let until = Instant::now() + time;
+        state.idle_until = Some(until);
+        locked(&self.all.idle).insert((until, self.number), self.leave.clone());
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut state = locked(&self.0.state);
+        state.busy -= 1;
+        if state.busy == 0 {
+            self.0.become_idle(&mut state, self.0.all.idle_time);
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.all.count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(until) = locked(&self.state).idle_until {
+            locked(&self.all.idle).remove(&(until, self.number));
+        }
+    }
+}
+
+/// What is under a lock is whole at all times, also if somebody panicked with it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connections(most: usize) -> Arc<Connections> {
+        Connections::new(&Limits { connections: most, ..Limits::default() })
+    }
+
+    async fn is_dismissed(connection: &Connection) -> bool {
+        tokio::time::timeout(Duration::from_millis(1), connection.dismissed()).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_makes_room_and_a_busy_one_does_not() {
+        let all = connections(2);
+        let (one, two) = (all.enter().unwrap(), all.enter().unwrap());
+        let (busy_one, busy_two) = (one.busy(), two.busy());
+        assert!(all.enter().is_none(), "all are busy");
+        drop(busy_two);
+        let three = all.enter().unwrap();
+        assert!(is_dismissed(&two).await);
+        assert!(!is_dismissed(&one).await && !is_dismissed(&three).await);
+        drop((busy_one, one, two, three));
+        assert_eq!((all.count(), locked(&all.idle).len()), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_never_said_anything_goes_before_who_did() {
+        let all = connections(2);
+        let (used, fresh) = (all.enter().unwrap(), all.enter().unwrap());
+        drop(used.busy());
+        let _new = all.enter().unwrap();
+        assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_idle_for_too_long_has_to_leave() {
+        let all = connections(9);
+        let (used, fresh) = (all.enter().unwrap(), all.enter().unwrap());
+        drop(used.busy());
+        let sweeper = tokio::spawn({
+            let all = all.clone();
+            async move { all.dismiss_idle().await }
+        });
+        tokio::time::sleep(Duration::from_secs(12)).await;
+        assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        assert!(is_dismissed(&used).await);
+        sweeper.abort();
+    }
+}

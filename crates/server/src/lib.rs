@@ -1,0 +1,32 @@
+//! Every version of every kind of a repository, over HTTP.
+//!
+//! Two dialects speak of the same documents: that of Azure's resource manager, by the paths that begin with
+//! `/subscriptions`, and that of a Kubernetes API server, by `/apis`. Whatever they write or read, the repository decides
+//! what it means.
+//!
+//! A request is routed first ([`access`]), so that nobody reaches a document without having been asked who they are and
+//! counted; then its body is read, and the dialect answers.
+
+mod access;
+mod answer;
+mod arm;
+mod auth;
+mod caller;
+mod changes;
+mod connections;
+mod kubernetes;
+mod limits;
+mod metrics;
+mod own;
+mod path;
+mod query;
+mod refusal;
+mod request;
+mod server;
+mod stall;
+mod tls;
+
+pub use auth::AccessError;
+pub use limits::Limits;
+pub use server::{BindError, Server, Serving};
+pub use tls::{TlsError, TlsFiles};

@@ -1,0 +1,52 @@
+//! How much a server does at once, and for whom.
+
+use std::time::Duration;
+
+/// How much a server does at once. What is beyond is refused with a clear answer, and the rest is served on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most connections. Whoever comes then takes the place of the one that was idle longest.
+    pub connections: usize,
+    /// The most requests that are being answered; whoever comes then is told to try again. Watches do not count.
+    pub requests: usize,
+    /// The most watches.
+    pub watches: usize,
+    /// The longest body of a request, in bytes.
+    pub body_bytes: usize,
+    /// The longest head of a request, in bytes.
+    pub head_bytes: usize,
+    /// How long the head of a request may take to come.
+    pub head_time: Duration,
+    /// How long the body of a request may take to come.
+    pub body_time: Duration,
+    /// How long a request may take to be answered; watches and long lists may take longer.
+    pub request_time: Duration,
+    /// How long a client may take none of what it asked for before it is given up.
+    pub stall_time: Duration,
+    /// How long a connection may be idle.
+    pub idle_time: Duration,
+    /// The most documents of a page of a list.
+    pub page: usize,
+    /// How long requests may go on once the server is asked to end.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 16_384,
+            requests: 512,
+            watches: 4_096,
+            body_bytes: 3 << 20,
+            head_bytes: 64 << 10,
+            head_time: Duration::from_secs(10),
+            body_time: Duration::from_secs(30),
+            request_time: Duration::from_secs(60),
+            stall_time: Duration::from_secs(30),
+            idle_time: Duration::from_secs(180),
+            page: 500,
+            grace: Duration::from_secs(20),
+        }
+    }
+}

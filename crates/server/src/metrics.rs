@@ -1,0 +1,120 @@
+//! What a server tells of itself: who asks for what, in which version, and how long it takes.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+use crate::access::Access;
+
+/// The metrics of a server.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<DurationLabels, Histogram, fn() -> Histogram>,
+    refused: Family<RefusedLabels, Counter>,
+    pub(crate) in_flight: Gauge,
+    pub(crate) watches: Gauge,
+    pub(crate) connections: Gauge,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct RequestLabels {
+    dialect: &'static str,
+    kind: String,
+    version: String,
+    verb: &'static str,
+    code: u16,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct DurationLabels {
+    dialect: &'static str,
+    verb: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct RefusedLabels {
+    reason: &'static str,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let buckets = || Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]);
+        let metrics = Self {
+            registry: Registry::with_prefix("wheelwright"),
+            requests: Family::default(),
+            durations: Family::new_with_constructor(buckets as fn() -> Histogram),
+            refused: Family::default(),
+            in_flight: Gauge::default(),
+            watches: Gauge::default(),
+            connections: Gauge::default(),
+        };
+        let Self { mut registry, requests, durations, refused, in_flight, watches, connections } = metrics;
+        registry.register("requests", "Requests that were answered, by kind, version and verb", requests.clone());
+        registry.register("request_seconds", "How long requests took, watches aside", durations.clone());
+        registry.register("refused", "Connections and requests that were refused unread", refused.clone());
+        registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
+        registry.register("watches", "Watches that are open", watches.clone());
+        registry.register("connections", "Connections that are open", connections.clone());
+        Self { registry, requests, durations, refused, in_flight, watches, connections }
+    }
+
+    /// Counts a request that was answered. Only what is served is named, so that nobody can make up names.
+    pub(crate) fn count(&self, dialect: &'static str, access: Option<&Access>, code: StatusCode, took: Duration) {
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let verb = access.map_or("none", |access| access.verb.name());
+        let labels = RequestLabels {
+            dialect,
+            kind: text(access.and_then(|access| access.kind.as_deref())),
+            version: text(access.and_then(|access| access.version.as_deref())),
+            verb,
+            code: code.as_u16(),
+        };
+        self.requests.get_or_create(&labels).inc();
+        if verb != "watch" {
+            self.durations.get_or_create(&DurationLabels { dialect, verb }).observe(took.as_secs_f64());
+        }
+    }
+
+    /// Counts what was refused, and why.
+    pub(crate) fn count_refused(&self, reason: &'static str) {
+        self.refused.get_or_create(&RefusedLabels { reason }).inc();
+    }
+
+    /// All of it, in the format that Prometheus reads.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing into a text does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Scope, Verb};
+
+    #[test]
+    fn one_sees_who_still_uses_a_version() {
+        let metrics = Metrics::new();
+        let access = Access {
+            verb: Verb::Get,
+            kind: Some("Order.shop.example.com".into()),
+            version: Some("v1".into()),
+            scope: Scope::All,
+        };
+        metrics.count("kubernetes", Some(&access), StatusCode::OK, Duration::from_millis(2));
+        metrics.count("kubernetes", Some(&access), StatusCode::OK, Duration::from_millis(2));
+        let line = r#"wheelwright_requests_total{dialect="kubernetes",kind="Order.shop.example.com",version="v1",verb="get",code="200"} 2"#;
+        let text = metrics.text();
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains(r#"wheelwright_request_seconds_count{dialect="kubernetes",verb="get"} 2"#), "{text}");
+    }
+}

@@ -1,0 +1,93 @@
+//! Paths of requests, taken apart. What could mean one thing to us and another to somebody before us is refused.
+
+use percent_encoding::percent_decode_str;
+
+/// The segments of a path, decoded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Segments(Vec<Box<str>>);
+
+/// What is wrong with a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BadPath {
+    /// A segment is `.` or `..`, encoded or not.
+    Dots,
+    /// A segment has a slash or backslash in it, encoded.
+    Slash,
+    /// A segment is empty.
+    Empty,
+    /// A segment has a control character in it, or is no UTF-8.
+    Unreadable,
+}
+
+impl Segments {
+    /// The segments of a path that begins with `/`; one more slash at the end is nothing.
+    pub(crate) fn of(path: &str) -> Result<Self, BadPath> {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        path.split('/').map(decoded).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The segments as texts.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        self.0.iter().map(|segment| &**segment).collect()
+    }
+}
+
+fn decoded(segment: &str) -> Result<Box<str>, BadPath> {
+    let text = percent_decode_str(segment).decode_utf8().map_err(|_| BadPath::Unreadable)?;
+    match &*text {
+        "" => Err(BadPath::Empty),
+        "." | ".." => Err(BadPath::Dots),
+        text if text.contains(['/', '\\']) => Err(BadPath::Slash),
+        text if text.contains(char::is_control) => Err(BadPath::Unreadable),
+        text => Ok(text.into()),
+    }
+}
+
+impl BadPath {
+    /// What to tell whoever sent it.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::Dots => "the path has a segment that is '.' or '..'",
+            Self::Slash => "a segment of the path has a slash or a backslash in it",
+            Self::Empty => "the path has an empty segment",
+            Self::Unreadable => "a segment of the path has a control character in it or is not UTF-8",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segments(path: &str) -> Result<Vec<String>, BadPath> {
+        Segments::of(path).map(|segments| segments.texts().into_iter().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn segments_are_decoded_once() {
+        assert_eq!(segments("/").unwrap(), Vec::<String>::new());
+        assert_eq!(segments("/a/b%20c/").unwrap(), ["a", "b c"]);
+        assert_eq!(segments("/a%252Fb").unwrap(), ["a%2Fb"], "what is decoded is not decoded again");
+    }
+
+    #[test]
+    fn what_could_mean_something_else_to_somebody_is_refused() {
+        for (path, problem) in [
+            ("/a/../b", BadPath::Dots),
+            ("/a/%2e%2E/b", BadPath::Dots),
+            ("/a/.", BadPath::Dots),
+            ("/a%2fb", BadPath::Slash),
+            ("/a%5Cb", BadPath::Slash),
+            ("/a//b", BadPath::Empty),
+            ("/a%00", BadPath::Unreadable),
+            ("/a%0ab", BadPath::Unreadable),
+            ("/%ff", BadPath::Unreadable),
+        ] {
+            assert_eq!(segments(path), Err(problem), "{path}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What is refused before a dialect has a say in it; each dialect spells it in its own way.
+
+use std::{borrow::Cow, time::Duration};
+
+use http::StatusCode;
+
+use crate::path::BadPath;
+
+/// A request that is not done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// Its path is none.
+    Path(BadPath),
+    /// Its body is longer than so many bytes.
+    TooLarge(usize),
+    /// Its body took longer than this to come.
+    TooSlow(Duration),
+    /// Its body was not sent to the end.
+    CutShort,
+    /// Who sent it did not say who they are, or it was not true: why not.
+    Unknown(Cow<'static, str>),
+    /// Who sent it may not do it: who may not do what.
+    Forbidden(String),
+    /// Too much is being done; later it may do.
+    TooMany(Duration),
+    /// The server is about to end.
+    Ending,
+    /// The request took too long.
+    OutOfTime,
+    /// Something went wrong that should not: what, in words that may be told.
+    Internal(String),
+}
+
+impl Refusal {
+    /// The status of HTTP.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::Path(_) | Self::CutShort => StatusCode::BAD_REQUEST,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
+            Self::Unknown(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Ending => StatusCode::SERVICE_UNAVAILABLE,
+            Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What to tell whoever sent it.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Path(bad) => bad.message().to_owned(),
+            Self::TooLarge(most) => format!("the body is longer than {most} bytes"),
+            Self::TooSlow(most) => format!("the body did not come within {} seconds", most.as_secs()),
+            Self::CutShort => "the body was not sent to its end".to_owned(),
+            Self::Unknown(why) => why.clone().into_owned(),
+            Self::Forbidden(why) | Self::Internal(why) => why.clone(),
+            Self::TooMany(after) => {
+                format!("the server is doing as much as it can; try again in {} seconds", after.as_secs().max(1))
+            }
+            Self::Ending => "the server is about to end; try again".to_owned(),
+            Self::OutOfTime => "the request took too long; nobody knows whether it was done, so read first".to_owned(),
+        }
+    }
+
+    /// When to try again.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::TooMany(after) => Some(*after),
+            Self::Ending => Some(Duration::from_secs(1)),
+            _ => None,
+        }
+    }
+}

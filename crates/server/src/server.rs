@@ -1,0 +1,551 @@
+//! The server: it accepts connections, and leads every request through the same steps to its dialect and back.
+
+use std::{
+    convert::Infallible,
+    error::Error,
+    fmt, io,
+    net::SocketAddr,
+    path::Path,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderValue, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::{
+    body::{Body, Frame, Incoming, SizeHint},
+    service::service_fn,
+};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto,
+};
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
+use wheelwright_repository::Repository;
+
+use crate::{
+    AccessError, Limits, TlsError, TlsFiles,
+    access::{Access, Verb},
+    answer::{Answer, AnswerBody},
+    arm::{self, Arm},
+    auth::Guard,
+    caller::Caller,
+    connections::{Busy, Connection, Connections},
+    kubernetes::{self, Kubernetes},
+    metrics::Metrics,
+    own,
+    path::Segments,
+    query::Query,
+    refusal::Refusal,
+    request::{Head, Request},
+    stall::Stalling,
+    tls::{Tls, common_name},
+};
+
+/// A server that is yet to be bound to an address.
+#[derive(Debug)]
+pub struct Server {
+    repository: Repository,
+    limits: Limits,
+    tls: Option<Tls>,
+    guard: Option<Guard>,
+}
+
+/// A server that is bound to an address.
+#[derive(Debug)]
+pub struct Serving {
+    listener: TcpListener,
+    address: SocketAddr,
+    service: Arc<Service>,
+}
+
+/// An address that cannot be had.
+#[derive(Debug)]
+pub struct BindError {
+    address: SocketAddr,
+    error: io::Error,
+}
+
+impl Server {
+    /// A server of the kinds of a repository.
+    pub fn new(repository: Repository) -> Self {
+        Self { repository, limits: Limits::default(), tls: None, guard: None }
+    }
+
+    /// The same, with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same, with TLS.
+    ///
+    /// # Errors
+    /// The files cannot be read, or do not belong together.
+    pub fn with_tls(self, files: TlsFiles) -> Result<Self, TlsError> {
+        Ok(Self { tls: Some(Tls::read(files)?), ..self })
+    }
+
+    /// The same, asking everybody who they are: the file says who there is, and what they may do.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not as it must be.
+    pub fn with_access(self, file: &Path) -> Result<Self, AccessError> {
+        Ok(Self { guard: Some(Guard::read(file)?), ..self })
+    }
+
+    /// Binds the server to an address.
+    ///
+    /// # Errors
+    /// Somebody else has the address, or it is not ours to have.
+    pub async fn bind(self, address: SocketAddr) -> Result<Serving, BindError> {
+        let failed = |error| BindError { address, error };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let Self { repository, limits, tls, guard } = self;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let service = Service {
+            address: address.to_string().into(),
+            scheme,
+            tls,
+            guard,
+            anonymous: Arc::new(Caller::anonymous()),
+            arm: Arm::new(&repository, &limits),
+            kubernetes: Kubernetes::new(repository.clone()),
+            repository,
+            requests: Arc::new(Semaphore::new(limits.requests)),
+            watches: Arc::new(Semaphore::new(limits.watches)),
+            connections: Connections::new(&limits),
+            metrics: Metrics::new(),
+            ending: watch::Sender::new(false),
+            limits,
+        };
+        Ok(Serving { listener, address, service: Arc::new(service) })
+    }
+}
+
+impl Serving {
+    /// The address, with the port that was free.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How clients reach the server: `http://127.0.0.1:8080`.
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.service.scheme, self.address)
+    }
+
+    /// What there is to try, a line each.
+    pub fn hints(&self) -> Vec<String> {
+        let url = self.url();
+        let kinds = self.service.repository.kinds().map(|collection| {
+            let kind = collection.kind().kind();
+            let versions: Vec<&str> = kind.history().versions.iter().map(|version| version.name.as_str()).collect();
+            format!("  {} in {}", kind.name(), versions.join(", "))
+        });
+        [format!("serving at {url}:")].into_iter().chain(kinds).collect()
+    }
+
+    /// Serves until a future is done; then requests that are open are answered, for as long as the limits let them.
+    pub async fn run(self, until: impl Future<Output = ()>) {
+        let Self { listener, service, .. } = self;
+        let mut open = JoinSet::new();
+        let mut until = pin!(until);
+        let mut watching = pin!(service.watch_over());
+        loop {
+            let accepted = tokio::select! {
+                () = &mut until => break,
+                () = &mut watching => break,
+                Some(_) = open.join_next() => continue,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => match service.connections.enter() {
+                    Some(connection) => {
+                        // Answers are written as a whole; waiting for more helps nobody.
+                        let _ = stream.set_nodelay(true);
+                        open.spawn(service.clone().secure(stream, connection));
+                    }
+                    None => service.metrics.count_refused("connections"),
+                },
+                // Out of file descriptors, mostly: an idle connection gives one back.
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    service.connections.dismiss_one();
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            }
+        }
+        drop(listener);
+        service.ending.send_replace(true);
+        let done = async { while open.join_next().await.is_some() {} };
+        if tokio::time::timeout(service.limits.grace, done).await.is_err() {
+            tracing::warn!(open = open.len(), "some requests were not done in time");
+        }
+    }
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Service {
+    repository: Repository,
+    arm: Arm,
+    kubernetes: Kubernetes,
+    limits: Limits,
+    address: Box<str>,
+    scheme: &'static str,
+    tls: Option<Tls>,
+    guard: Option<Guard>,
+    anonymous: Arc<Caller>,
+    requests: Arc<Semaphore>,
+    watches: Arc<Semaphore>,
+    connections: Arc<Connections>,
+    metrics: Metrics,
+    ending: watch::Sender<bool>,
+}
+
+/// Whose words a request is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Dialect {
+    Arm,
+    Kubernetes,
+}
+
+/// What a request is about, in its dialect.
+enum Route {
+    Arm(arm::Route),
+    Kubernetes(kubernetes::Route),
+}
+
+impl Service {
+    /// Does what is to be done now and then, for ever.
+    async fn watch_over(&self) {
+        const EVERY: Duration = Duration::from_secs(1);
+        tokio::join!(
+            self.connections.dismiss_idle(),
+            async {
+                if let Some(tls) = &self.tls {
+                    tls.keep_up(EVERY).await;
+                }
+            },
+            async {
+                if let Some(guard) = &self.guard {
+                    guard.keep_up(EVERY).await;
+                }
+            },
+        );
+    }
+
+    /// Serves one connection, with TLS if that is wanted.
+    async fn secure(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
+        let Some(tls) = &self.tls else { return self.serve(stream, connection, None).await };
+        let accepted = TlsAcceptor::from(tls.config()).accept(stream);
+        match tokio::time::timeout(self.limits.head_time, accepted).await {
+            Ok(Ok(stream)) => {
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
+                self.serve(stream, connection, certificate).await;
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection could not be secured");
+                self.metrics.count_refused("tls");
+            }
+            Err(_) => self.metrics.count_refused("tls"),
+        }
+    }
+
+    /// Serves one connection of somebody who has shown a certificate, or not.
+    async fn serve<S>(self: Arc<Self>, stream: S, connection: Arc<Connection>, certificate: Option<Box<str>>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        self.metrics.connections.inc();
+        let _open = Decrease(self.metrics.connections.clone());
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.head_time)
+            .max_buf_size(self.limits.head_bytes.max(8 << 10))
+            .half_close(false);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(256)
+            .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
+            .keep_alive_interval(Duration::from_secs(30));
+        let respond = service_fn(|request: http::Request<Incoming>| {
+            let (service, busy, certificate) = (self.clone(), connection.busy(), certificate.clone());
+            async move { Ok::<_, Infallible>(service.respond(request, certificate.as_deref(), busy).await) }
+        });
+        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time));
+        let mut serving = pin!(builder.serve_connection(stream, respond));
+        let mut ending = self.ending.subscribe();
+        tokio::select! {
+            _ = serving.as_mut() => return,
+            () = connection.dismissed() => {}
+            _ = ending.wait_for(|is_ending| *is_ending) => {}
+        }
+        serving.as_mut().graceful_shutdown();
+        // Ends at once if it is idle, and with its last answer if it is not.
+        let _ = tokio::time::timeout(self.limits.grace, serving).await;
+    }
+
+    /// Answers a request, and counts it.
+    async fn respond(
+        self: Arc<Self>,
+        request: http::Request<Incoming>,
+        certificate: Option<&str>,
+        busy: Busy,
+    ) -> http::Response<Held> {
+        let began = Instant::now();
+        let (head, body) = request.into_parts();
+        let dialect = Dialect::of(head.uri.path());
+        let is_head = head.method == http::Method::HEAD;
+        let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
+        let mut permit = None;
+        let is_ending = *self.ending.borrow();
+        let is_probe = own::is_probe(head.uri.path());
+        let (access, answer) = match self.head(head, certificate, is_probe) {
+            Ok(head) => match own::answer(&head, &self.repository, &self.metrics, is_ending).await {
+                Some(answer) => (None, answer),
+                None => self.routed(dialect, head, body, &mut permit).await,
+            },
+            Err(refusal) => (None, self.refuse(dialect, &refusal)),
+        };
+        let answer = match (ids, access.as_ref().and_then(|access| access.version.as_deref())) {
+            (Some(ids), Some(version)) => arm::served(answer, version).with_all(ids),
+            (Some(ids), None) => answer.with_all(ids),
+            (None, _) => answer,
+        };
+        let took = began.elapsed();
+        self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
+        tracing::debug!(
+            target: "wheelwright::request",
+            dialect = dialect.name(),
+            verb = access.as_ref().map_or("none", |access| access.verb.name()),
+            kind = access.as_ref().and_then(|access| access.kind.as_deref()),
+            version = access.as_ref().and_then(|access| access.version.as_deref()),
+            status = answer.status.as_u16(),
+            microseconds = took.as_micros() as u64,
+        );
+        let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
+        let ending =
+            is_watch.then(|| Box::pin(ended(self.ending.subscribe())) as Pin<Box<dyn Future<Output = ()> + Send>>);
+        let response = answer.into_response();
+        response.map(|body| Held {
+            body: if is_head { AnswerBody::Whole(None) } else { body },
+            ending,
+            _permit: permit,
+            _busy: busy,
+        })
+    }
+
+    fn head(&self, head: http::request::Parts, certificate: Option<&str>, is_probe: bool) -> Result<Head, Refusal> {
+        let caller = match &self.guard {
+            Some(guard) if !is_probe => guard.caller(&head.headers, certificate)?,
+            _ => self.anonymous.clone(),
+        };
+        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
+        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let host = host.or(head.uri.authority().map(http::uri::Authority::as_str));
+        let base = format!("{}://{}", self.scheme, host.unwrap_or(&self.address)).into();
+        Ok(Head {
+            raw_path: head.uri.path().into(),
+            path,
+            query: Query::of(head.uri.query()),
+            method: head.method,
+            headers: head.headers,
+            base,
+            caller,
+        })
+    }
+
+    /// Leads a request to its dialect, if its sender may make it and there is room.
+    async fn routed(
+        &self,
+        dialect: Dialect,
+        head: Head,
+        body: Incoming,
+        permit: &mut Option<Permit>,
+    ) -> (Option<Access>, Answer) {
+        let route = match dialect {
+            Dialect::Arm => self.arm.route(&head).map(Route::Arm),
+            Dialect::Kubernetes => self.kubernetes.route(&head).map(Route::Kubernetes),
+        };
+        let route = match route {
+            Ok(route) => route,
+            Err(answer) => return (None, answer),
+        };
+        let access = route.access().clone();
+        let answered = async {
+            head.caller.check(&access)?;
+            let (room, gauge) = match access.verb {
+                Verb::Watch => (&self.watches, &self.metrics.watches),
+                _ => (&self.requests, &self.metrics.in_flight),
+            };
+            let Ok(place) = room.clone().try_acquire_owned() else {
+                self.metrics.count_refused("requests");
+                return Err(Refusal::TooMany(Duration::from_secs(1)));
+            };
+            gauge.inc();
+            *permit = Some(Permit { _place: place, _gauge: Decrease(gauge.clone()) });
+            let body = self.body(body).await?;
+            let request = Request { head, body };
+            let answer = async {
+                match route {
+                    Route::Arm(route) => self.arm.answer(route, request).await,
+                    Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
+                }
+            };
+            tokio::time::timeout(self.limits.request_time, answer).await.map_err(|_| Refusal::OutOfTime)
+        };
+        let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
+        (Some(access), answer)
+    }
+
+    /// The body of a request, if it is not too long and does not take too long.
+    async fn body(&self, body: Incoming) -> Result<Bytes, Refusal> {
+        if body.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        let most = self.limits.body_bytes;
+        if body.size_hint().lower() > most as u64 {
+            return Err(Refusal::TooLarge(most));
+        }
+        let read = tokio::time::timeout(self.limits.body_time, Limited::new(body, most).collect());
+        match read.await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::TooLarge(most)),
+            Ok(Err(_)) => Err(Refusal::CutShort),
+            Err(_) => Err(Refusal::TooSlow(self.limits.body_time)),
+        }
+    }
+
+    fn refuse(&self, dialect: Dialect, refusal: &Refusal) -> Answer {
+        let answer = match dialect {
+            Dialect::Arm => self.arm.refuse(refusal),
+            Dialect::Kubernetes => self.kubernetes.refuse(refusal),
+        };
+        let answer = match refusal {
+            // What is left of the body is not read.
+            Refusal::TooLarge(_) | Refusal::TooSlow(_) | Refusal::CutShort => {
+                answer.with(header::CONNECTION, HeaderValue::from_static("close"))
+            }
+            _ => answer,
+        };
+        let answer = match refusal {
+            Refusal::Unknown(_) => answer.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            _ => answer,
+        };
+        match refusal.retry_after() {
+            Some(after) => answer.with(header::RETRY_AFTER, after.as_secs().max(1)),
+            None => answer,
+        }
+    }
+}
+
+impl Dialect {
+    fn of(path: &str) -> Self {
+        let first = path.split('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+        match ["subscriptions", "providers"].iter().any(|own| first.eq_ignore_ascii_case(own)) {
+            true => Self::Arm,
+            false => Self::Kubernetes,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Arm => "arm",
+            Self::Kubernetes => "kubernetes",
+        }
+    }
+}
+
+impl Route {
+    fn access(&self) -> &Access {
+        match self {
+            Self::Arm(route) => route.access(),
+            Self::Kubernetes(route) => route.access(),
+        }
+    }
+}
+
+async fn ended(mut ending: watch::Receiver<bool>) {
+    // There is nobody to end it any more if this fails.
+    let _ = ending.wait_for(|is_ending| *is_ending).await;
+}
+
+/// A place among the requests that are being answered.
+#[derive(Debug)]
+struct Permit {
+    _place: OwnedSemaphorePermit,
+    _gauge: Decrease,
+}
+
+/// Takes one off a gauge when it is dropped.
+#[derive(Debug)]
+struct Decrease(Gauge);
+
+impl Drop for Decrease {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// A body with what its request holds until it is sent.
+struct Held {
+    body: AnswerBody,
+    /// For watches: they end with the server.
+    ending: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    _permit: Option<Permit>,
+    _busy: Busy,
+}
+
+impl Body for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            return Poll::Ready(frame);
+        }
+        match self.ending.as_mut().map(|ending| ending.as_mut().poll(context)) {
+            Some(Poll::Ready(())) => Poll::Ready(None),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot listen at {}: {}", self.address, self.error)
+    }
+}
+
+impl Error for BindError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}
