@@ -36,9 +36,9 @@ pub(crate) struct Taken {
 pub(crate) const TAGS: &str = "tags";
 
 /// Where customers see how far the service is with what they asked for.
-pub(crate) const STATE: &str = "properties.provisioningState";
+pub(crate) const STATE_PATH: &str = "properties.provisioningState";
 const PROPERTIES: &str = "properties";
-const PROVISIONING_STATE: &str = "provisioningState";
+const STATE: &str = "provisioningState";
 
 /// The fields of a Kubernetes resource's metadata that only the server writes.
 const OF_SERVER: [&str; 7] = [
@@ -76,10 +76,10 @@ impl Dress {
                 }
                 taken.tags = Some(tags.map(Owned::from));
                 let properties = document.get(PROPERTIES).and_then(Value::as_object).unwrap_or_default();
-                taken.has_state_alone = matches!(properties, [only] if only.key == PROVISIONING_STATE);
+                taken.has_state_alone = matches!(properties, [only] if only.key == STATE);
                 let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS);
                 changed(without(document, is_kept, arena), PROPERTIES, arena, |properties| {
-                    Some(without(properties, |key| key == PROVISIONING_STATE, arena))
+                    Some(without(properties, |key| key == STATE, arena))
                 })
             }
         };
@@ -153,11 +153,11 @@ impl Dress {
                 with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
             }
             Self::Arm(resource_type) => {
-                let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE)).map(Value::string);
+                let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE_PATH)).map(Value::string);
                 let document = match (document.get(PROPERTIES), state) {
-                    (None, Some(_)) => placed(document, [PROPERTIES, PROVISIONING_STATE], state, arena),
+                    (None, Some(_)) => placed(document, [PROPERTIES, STATE], state, arena),
                     _ => changed(document, PROPERTIES, arena, |properties| {
-                        Some(with(properties, [(PROVISIONING_STATE, state)], arena))
+                        Some(with(properties, [(STATE, state)], arena))
                     }),
                 };
                 // The name of a record may be in lower case, and the id is as its owner wrote it.

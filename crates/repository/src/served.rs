@@ -9,7 +9,12 @@ use wheelwright_evolve::{
 use wheelwright_store::{BadKey, Key, Prefix};
 
 use crate::{
-    Name, RepositoryError, access::Access, computed::Computed, dress::Dress, external::OwnedFields, nulls::NullPolicies,
+    Name, RepositoryError,
+    access::Access,
+    computed::Computed,
+    dress::{Dress, STATE_PATH},
+    external::OwnedFields,
+    nulls::NullPolicies,
 };
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.
@@ -47,6 +52,8 @@ pub struct ServedKind {
 pub struct ArmResource {
     /// Its type, such as `Microsoft.Shop/carts/lines`, as the catalog spells it.
     pub resource_type: Box<str>,
+    /// Whether a version of it says how far the service is with what customers asked for.
+    pub has_state: bool,
     /// Its versions that can be served, oldest first.
     pub versions: Vec<ArmVersion>,
 }
@@ -102,7 +109,11 @@ impl ServedKind {
                 deprecation: declared.deprecation(name.as_str()).cloned(),
             };
             let versions = versions.map(|of_history| version(&of_history.name)).collect();
-            ArmResource { resource_type: resource_type.clone(), versions }
+            let has_state = history.versions.iter().any(|version| {
+                let structure = &version.structure;
+                STATE_PATH.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
+            });
+            ArmResource { resource_type: resource_type.clone(), has_state, versions }
         });
         Ok(Self {
             computed,

@@ -377,8 +377,8 @@ impl ServedKind {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let wanted = document;
         let shown = before.map(|before| before.shown);
-        let given = match before {
-            Some(_) => Vec::new(),
+        let (given, not_computed) = match before {
+            Some(_) => (Vec::new(), None),
             None => self.given(write, version, document, arena)?,
         };
         let document = self.typed(version, document, arena);
@@ -441,6 +441,9 @@ impl ServedKind {
         let mut wrong = self.validate(version, normal, shown, arena)?;
         wrong.extend(write.judge.into_iter().flat_map(|judge| judge.wrong_fields(wanted, normal)));
         WriteError::fields(wrong)?;
+        if let Some(why) = not_computed {
+            return Err(WriteError::NotComputed(why));
+        }
         let old = before.map(|before| before.stored);
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
@@ -454,12 +457,12 @@ impl ServedKind {
         version: VersionIndex,
         document: Value<'a>,
         arena: &'a Arena,
-    ) -> Result<Vec<Given<'a>>, WriteError> {
+    ) -> Result<(Vec<Given<'a>>, Option<String>), WriteError> {
         if self.computed.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let parent = write.parent.map(|json| decode(json, arena)).transpose().map_err(WriteError::Decode)?;
-        computed(&self.computed, version, document, parent, arena).map_err(WriteError::NotComputed)
+        Ok(computed(&self.computed, version, document, parent, arena))
     }
 
     /// A resource that says of what version and kind it is, whatever its writer says.

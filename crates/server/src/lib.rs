@@ -14,6 +14,8 @@ mod auth;
 mod caller;
 mod changes;
 mod connections;
+mod hints;
+mod http_source;
 mod kubernetes;
 mod limits;
 mod metrics;
@@ -27,6 +29,7 @@ mod stall;
 mod tls;
 
 pub use auth::AccessError;
+pub use http_source::HttpSource;
 pub use limits::Limits;
 pub use server::{BindError, Server, Serving};
 pub use tls::{TlsError, TlsFiles};

@@ -324,7 +324,7 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
         }
     };
     let access = if what == command::Migrate::Run { Access::Write } else { Access::Read };
-    let kinds = match load(&stored.place, access.unlocked(), console)? {
+    let kinds = match load(&stored.place, access, console)? {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(exit),
     };
@@ -358,18 +358,15 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         listen: arguments.listen,
         tls,
         access: arguments.access,
+        sources: arguments.source,
         allow_plain: arguments.allow_plain,
         allow_anonymous: arguments.allow_anonymous,
         limits,
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };
-    let unlocked = if arguments.unlocked { Unlocked::Warn } else { Unlocked::Refuse };
-    match load(&place, unlocked, console)? {
-        Ok(kinds) => with_store(kinds, &place, Access::Create, console, async |repository, console| {
-            command::serve(repository, options, asked_to_end(), console).await
-        }),
-        Err(exit) => Ok(exit),
-    }
+    in_store(&place, Access::Serve, console, async |repository, console| {
+        command::serve(repository, options, asked_to_end(), console).await
+    })
 }
 
 /// Once the terminal or the system asks the program to end.
@@ -409,7 +406,7 @@ fn log(level: LogLevel, format: LogFormat, colour: bool) {
 fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit> {
     match arguments {
         StoreCommand::Put { documents, place, kind, from, name } => {
-            let kinds = match load(&place, Access::Create.unlocked(), console)? {
+            let kinds = match load(&place, Access::Create, console)? {
                 Ok(kinds) => kinds,
                 Err(exit) => return Ok(exit),
             };
@@ -452,13 +449,8 @@ enum Access {
     Write,
     /// It is written, and made if it is not there.
     Create,
-}
-
-impl Access {
-    /// What becomes of it if the catalog is not locked.
-    fn unlocked(self) -> Unlocked {
-        if self == Self::Read { Unlocked::Warn } else { Unlocked::Refuse }
-    }
+    /// The same, also with what is not locked: whoever tries something out need not lock it first.
+    Serve,
 }
 
 /// Does something with the kinds of a catalog in a store.
@@ -468,17 +460,21 @@ fn in_store(
     console: &mut Console<'_>,
     act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
-    match load(place, access.unlocked(), console)? {
+    match load(place, access, console)? {
         Ok(kinds) => with_store(kinds, place, access, console, act),
         Err(exit) => Ok(exit),
     }
 }
 
-/// The kinds of a catalog; or how the command ends.
-fn load(place: &Place, unlocked: Unlocked, console: &mut Console<'_>) -> io::Result<Result<Kinds, Exit>> {
+/// The kinds of a catalog, which are locked if something is to be written; or how the command ends.
+fn load(place: &Place, access: Access, console: &mut Console<'_>) -> io::Result<Result<Kinds, Exit>> {
     let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(Err(exit)),
+    };
+    let unlocked = match access {
+        Access::Read | Access::Serve => Unlocked::Warn,
+        Access::Write | Access::Create => Unlocked::Refuse,
     };
     Ok(kinds.check_locked(unlocked, console)?.map(|()| kinds))
 }
@@ -501,7 +497,7 @@ fn with_store(
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let opened = match access {
-            Access::Create => wheelwright::store::open(&place.store).await,
+            Access::Create | Access::Serve => wheelwright::store::open(&place.store).await,
             Access::Read | Access::Write => wheelwright::store::open_existing(&place.store).await,
         };
         match opened {

@@ -13,10 +13,6 @@ pub(crate) struct Serve {
     /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE. A file that is not there is made.
     #[arg(long, value_name = "ADDRESS", default_value = "sqlite:wheelwright.db")]
     pub(crate) store: String,
-    /// Serve although the catalog declares something that is not locked, and could mean something else once it is: to try
-    /// things out, not for documents that are to stay.
-    #[arg(long)]
-    pub(crate) unlocked: bool,
     /// Where to listen; port 0 is one that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
@@ -33,6 +29,10 @@ pub(crate) struct Serve {
     /// everything.
     #[arg(long, value_name = "FILE")]
     pub(crate) access: Option<PathBuf>,
+    /// A system that owns fields of documents, by the name that the catalog gives it; it is asked for them with GET
+    /// URL/KIND/NAME. May be repeated.
+    #[arg(long, value_name = "NAME=URL")]
+    pub(crate) source: Vec<String>,
     /// Listen where others can reach the server although nothing is encrypted.
     #[arg(long)]
     pub(crate) allow_plain: bool,

@@ -99,14 +99,13 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
     };
-    let value = document.to_value(&Arena::new());
     let revision = match kind.is_resource() {
         true => metadata(document, "resourceVersion"),
         false => text("etag").or_else(|| text("eTag")).filter(|_| kinds.is_arm(kind)),
     };
     let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
-    Ok(ToStore { kind: full_name, version, name, revision, json: encode(value) })
+    Ok(ToStore { kind: full_name, version, name, revision, json: encode(document.to_value(&Arena::new())) })
 }
 
 fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Option<&'d str> {
