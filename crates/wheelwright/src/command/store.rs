@@ -2,8 +2,8 @@
 
 use std::{collections::HashSet, io};
 
-use wheelwright_document::{Arena, Spanned, Value, decode, encode};
-use wheelwright_evolve::{Kind, VersionIndex};
+use wheelwright_document::{Arena, Spanned, decode, encode};
+use wheelwright_evolve::Kind;
 use wheelwright_repository::{
     Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
 };
@@ -99,15 +99,22 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
     };
-    let arena = Arena::new();
-    let (value, revision) = conditional(document.to_value(&arena), kind, version, &arena);
+    let revision = match kind.is_resource() {
+        true => metadata(document, "resourceVersion"),
+        false => text("etag").or_else(|| text("eTag")).filter(|_| kinds.is_arm(kind)),
+    };
+    let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
-    Ok(ToStore { kind: full_name, version, name, revision, json: encode(value) })
+    Ok(ToStore { kind: full_name, version, name, revision, json: encode(document.to_value(&Arena::new())) })
+}
+
+fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Option<&'d str> {
+    document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str())
 }
 
 /// What a resource is called by its metadata.
 fn own_name(document: &Spanned<'_>, kind: &Kind) -> Result<Option<String>, String> {
-    let metadata = |key: &str| document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str());
+    let metadata = |key: &str| metadata(document, key);
     for (key, text) in ["name", "namespace"].map(|key| (key, metadata(key).unwrap_or_default())) {
         if text.contains('/') && kind.is_resource() {
             return Err(format!(
@@ -118,31 +125,6 @@ fn own_name(document: &Spanned<'_>, kind: &Kind) -> Result<Option<String>, Strin
     let name = metadata("name").filter(|_| kind.is_resource());
     Ok(name
         .map(|name| metadata("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))))
-}
-
-/// What a document is to be stored in the place of: the `resourceVersion` of a resource; of anything else the `etag` at the
-/// root, which is no part of the document, unless its version has such a field.
-fn conditional<'a>(
-    document: Value<'a>,
-    kind: &Kind,
-    version: VersionIndex,
-    arena: &'a Arena,
-) -> (Value<'a>, Option<Revision>) {
-    const ETAG: &str = "etag";
-    let revision = |text: &str| Some(text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
-    if kind.is_resource() {
-        let own = document.get("metadata").and_then(|metadata| metadata.get("resourceVersion")?.as_str());
-        return (document, own.and_then(revision));
-    }
-    let structure = &kind.history().version(version).structure;
-    let own = document.get(ETAG).and_then(Value::as_str);
-    match (document, own.filter(|_| structure.child(structure.root(), ETAG).is_none())) {
-        (Value::Object(entries), Some(own)) => {
-            let others: Vec<_> = entries.iter().filter(|entry| entry.key != ETAG).copied().collect();
-            (Value::Object(arena.slice(&others)), revision(own))
-        }
-        _ => (document, None),
-    }
 }
 
 /// Stores documents, in the place of what is there or of the revision that they name, and writes their names. Those that are
@@ -286,8 +268,8 @@ pub async fn store_get(
             }
             text.push(b'\n');
             console.data.write_all(&text)?;
-            // Resources show it themselves.
-            if !collection.kind().kind().is_resource() {
+            // Not every version shows it, and whoever writes the document back needs it.
+            if collection.kind().arm().is_some() {
                 console.say(format_args!("etag: {}", document.revision))?;
             }
             Ok(Exit::Clean)
