@@ -70,6 +70,7 @@ impl Bare {
         for definition in &definitions {
             let (declaration, span) = loader.declaration(definition);
             let mut kind = loader.kind(declaration, folder, PolicySet::default(), span);
+            kind.kubernetes.push(definition.resource.clone());
             kind.deprecated = deprecated_in(definition);
             loader.catalog.kinds.push(kind);
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use wheelwright_document::Span;
 use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
 use wheelwright_findings::{Finding, Place, Sources, rules};
-use wheelwright_schema::{Problem, closest_of};
+use wheelwright_schema::{KubernetesResource, Problem, closest_of};
 
 use crate::{
     Adopt, ComputedField, Deprecation, External, Input, LongRunning, OnDisk, Operations, PolicySet, Source, Unreadable,
@@ -34,6 +34,9 @@ pub struct Kind {
     pub folder: PathBuf,
     /// The type of the resource in the Azure Resource Manager: as the catalog says, or as the paths of its documents tell.
     pub arm: Option<Box<str>>,
+    /// How a Kubernetes API server serves it: by the name of today, and by former names that versions are published under.
+    /// None for kinds that are in OpenAPI documents.
+    pub kubernetes: Vec<KubernetesResource>,
     /// What its documents say of the requests about it, by version.
     pub told: Vec<(VersionName, Operations)>,
     /// Whether its writes are done some time after they were answered, whatever its documents say.

@@ -45,3 +45,4 @@ pub use service::{ComputedField, Deprecation};
 pub use source::{OnDisk, Source};
 pub use stored::{Adopt, External, Missing};
 pub use survey::{Survey, Surveyed, SurveyedKind, survey};
+pub use wheelwright_schema::{Column, KubernetesResource, KubernetesVersion, Scale};

@@ -13,7 +13,7 @@ use wheelwright_findings::{Finding, Rule, rules};
 use wheelwright_schema::{Definition, Named, Problem, Root};
 
 use crate::{
-    Adopt, Catalog, Deprecation, Input, Kind, Operations, Origin, PolicySet, Source, Unreadable,
+    Adopt, Catalog, Deprecation, Input, Kind, KubernetesResource, Operations, Origin, PolicySet, Source, Unreadable,
     bare::{self, Bare},
     chosen::{chosen, former_names},
     declared::{self, Declared},
@@ -132,7 +132,10 @@ impl<'s> Loader<'s> {
                     for definition in &chosen.kinds {
                         let (mut declaration, span) = self.declaration(definition);
                         declaration.versions.splice(0..0, chosen.former_versions(self));
-                        let told = Told { deprecated: deprecated_in(definition), ..Told::default() };
+                        let served =
+                            chosen.former.iter().chain([definition]).map(|definition| definition.resource.clone());
+                        let kubernetes = served.collect();
+                        let told = Told { deprecated: deprecated_in(definition), kubernetes, ..Told::default() };
                         self.add(file, entry, folder, declaration, told, span);
                     }
                 }
@@ -203,6 +206,7 @@ impl<'s> Loader<'s> {
         };
         kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone()).or(told.resource_type);
         kind.told = told.operations;
+        kind.kubernetes = told.kubernetes;
         kind.long_running = entry.long_running;
         kind.deprecated.clone_from(&entry.deprecated);
         kind.deprecated.extend(told.deprecated);
@@ -229,6 +233,7 @@ impl<'s> Loader<'s> {
             declaration,
             folder: folder.to_owned(),
             arm: None,
+            kubernetes: Vec::new(),
             told: Vec::new(),
             long_running: None,
             deprecated: Vec::new(),
@@ -403,6 +408,7 @@ struct Told {
     resource_type: Option<Box<str>>,
     operations: Vec<(VersionName, Operations)>,
     deprecated: Vec<Deprecation>,
+    kubernetes: Vec<KubernetesResource>,
 }
 
 /// The versions that a definition says are to go.

@@ -1,6 +1,6 @@
 //! Values that own what they hold, for schemas and programs that outlive every document.
 
-use crate::{Arena, Entry, Number, Text, Value, encode::is_plain};
+use crate::{Arena, Entry, Number, Spanned, SpannedNode, Text, Value, encode::is_plain};
 
 /// A value of its own. [`Owned::share`] makes a [`Value`] of it, which copies no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +61,18 @@ impl From<Value<'_>> for Owned {
             Value::Array(items) => Self::Array(items.iter().map(|item| Self::from(*item)).collect()),
             Value::Object(entries) => {
                 Self::Object(entries.iter().map(|entry| (entry.key.into(), Self::from(entry.value))).collect())
+            }
+        }
+    }
+}
+
+impl From<&Spanned<'_>> for Owned {
+    fn from(value: &Spanned<'_>) -> Self {
+        match value.node {
+            SpannedNode::Scalar(value) => Self::from(value),
+            SpannedNode::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
+            SpannedNode::Object(entries) => {
+                Self::Object(entries.iter().map(|entry| (entry.key.into(), Self::from(&entry.value))).collect())
             }
         }
     }

@@ -132,13 +132,15 @@ impl Dress {
                     time.map(|time| text(&Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()))
                 };
                 let finalizers: Vec<_> = metadata.finalizers.iter().map(|name| text(name)).collect();
+                let is_deleted = metadata.deleted_at.is_some();
                 let generation = Number::new(arena.text(&metadata.generation.to_string())).map(Value::Number);
                 let kept = [
                     ("uid", metadata.uid.as_deref().map(text)),
-                    ("resourceVersion", Some(text(revision.as_str()))),
+                    ("resourceVersion", Some(text(revision.as_str())).filter(|_| !revision.as_str().is_empty())),
                     ("generation", generation.filter(|_| metadata.generation > 0)),
                     ("creationTimestamp", seconds(&metadata.created_at)),
                     ("deletionTimestamp", seconds(&metadata.deleted_at)),
+                    ("deletionGracePeriodSeconds", Number::new("0").map(Value::Number).filter(|_| is_deleted)),
                     ("finalizers", (!finalizers.is_empty()).then(|| Value::Array(arena.slice(&finalizers)))),
                 ];
                 let own = document.get("metadata").unwrap_or(Value::Object(&[]));

@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use wheelwright_document::{DecodeError, FieldPath, PatchError};
 use wheelwright_evolve::{PutError, VersionName};
-use wheelwright_schema::{AdmitError, ValidationError};
+use wheelwright_schema::{AdmitError, ErrorType, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
 use crate::{Name, OpenError, SourceError, SweepError, open::ViewError};
@@ -66,6 +66,8 @@ pub enum WriteError {
     },
     /// Another system owns fields of the document, and cannot tell them.
     Source(SourceError),
+    /// Whoever has a say in it beside the schema refuses it.
+    Judged(Box<dyn Error + Send + Sync>),
 }
 
 /// A field that is not as it must be.
@@ -94,10 +96,13 @@ pub enum FieldProblem {
     NullRefused,
     /// It cannot be cleared, since readers would fill it in again.
     WouldRefill,
+    /// A protocol demands something else of it, and what: a sort of error, and words.
+    Demanded(ErrorType, String),
 }
 
 impl FieldError {
-    pub(crate) fn new(path: FieldPath, problem: FieldProblem) -> Self {
+    /// A field with what is wrong with it.
+    pub fn new(path: FieldPath, problem: FieldProblem) -> Self {
         Self { path, problem }
     }
 }
@@ -198,6 +203,7 @@ impl fmt::Display for WriteError {
             }
             Self::Open(error) => error.fmt(f),
             Self::Source(error) => error.fmt(f),
+            Self::Judged(error) => error.fmt(f),
             Self::TooOld { oldest_writer } => write!(
                 f,
                 "only programs that know version {oldest_writer} may write the record, and this one's catalog does not; \
@@ -215,6 +221,7 @@ impl fmt::Display for FieldError {
         match problem {
             FieldProblem::Invalid(error) => write!(f, "{path}: {}", error.message()),
             FieldProblem::NotWritable(why) => write!(f, "{path}: {why}"),
+            FieldProblem::Demanded(_, what) => write!(f, "{path}: {what}"),
             FieldProblem::Fixed => write!(f, "{path}: can be set only when the document is created"),
             FieldProblem::Unknown => write!(f, "{path}: the version has no such field"),
             FieldProblem::NullRefused => {

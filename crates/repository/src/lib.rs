@@ -21,6 +21,7 @@ mod name;
 mod nulls;
 mod open;
 mod record;
+mod remove;
 mod repository;
 mod served;
 mod sweep;
@@ -32,11 +33,12 @@ pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, Sourc
 pub use name::Name;
 pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Metadata, Operation, RecordError};
-pub use repository::{Collection, Listed, Removed, Repository, Written};
+pub use remove::{Removal, Removed};
+pub use repository::{Collection, Listed, Repository, Written};
 pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
     Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
-pub use write::{Body, Keeping, Notes, UnknownFields, Write, Writer};
+pub use write::{Body, Judge, Keeping, Notes, UnknownFields, Write, Writer};

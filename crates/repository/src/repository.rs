@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::SystemTime};
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::{Origin, VersionName};
-use wheelwright_store::{Cursor, Key, Page, PageRequest, Prefix, Revision, Store, Stored};
+use wheelwright_store::{Continuation, Cursor, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored};
 
 use crate::{
     Body, Document, ExternalSource, Name, Notes, RepositoryError, ServedKind, SourceCounts, SourceError, View, Write,
@@ -51,18 +51,9 @@ pub struct Listed {
     /// The documents; those that cannot be opened, with the reason.
     pub items: Vec<Result<Document, RepositoryError>>,
     /// Where the list goes on; none at its end.
-    pub next: Option<wheelwright_store::Continuation>,
+    pub next: Option<Continuation>,
     /// The moment that the list shows, to watch from.
     pub cursor: Cursor,
-}
-
-/// What became of a document that was to be removed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Removed {
-    /// It is gone.
-    Gone,
-    /// Somebody has to agree first: it is marked, with this revision.
-    Marked(Revision),
 }
 
 impl fmt::Debug for Repository {
@@ -191,7 +182,12 @@ impl Collection {
         let answers = self.answers(name).await?;
         let sealed = self.kind.create(&write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
-        let revision = self.store().create(&key, sealed.bytes.clone()).await?;
+        let revision = match write.is_dry_run {
+            true if self.store().get(&key).await?.is_some() => return Err(StoreError::exists(&key).into()),
+            // It has none yet.
+            true => Revision::new(""),
+            false => self.store().create(&key, sealed.bytes.clone()).await?,
+        };
         self.written(name, sealed, revision, &write, &answers)
     }
 
@@ -220,7 +216,7 @@ impl Collection {
         let mut tries = 100;
         loop {
             let stored = self.store().get(&key).await?;
-            let stored = stored.ok_or_else(|| wheelwright_store::StoreError::missing(&key))?;
+            let stored = stored.ok_or_else(|| StoreError::missing(&key))?;
             match self.updated(name, &key, stored, write).await {
                 Err(RepositoryError::Store(error))
                     if tries > 0 && matches!(error.kind(), wheelwright_store::ErrorKind::Conflict(_)) =>
@@ -252,23 +248,38 @@ impl Collection {
         self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub, &answers)
     }
 
-    /// Removes a document with a revision. One with finalizers is marked, and is gone once they are.
+    /// Where a list goes on after a name, or begins without one: at an earlier moment, or now without one. None if the
+    /// store cannot tell.
     ///
     /// # Errors
-    /// As for [`update`](Self::update).
-    pub async fn delete(&self, name: &Name, expected: &Revision) -> Result<Removed, RepositoryError> {
-        let key = self.kind.key(name)?;
-        let stored = self.expected(&key, expected).await?;
-        let stamp = self.repository.stamp();
-        let mark = |metadata: &mut Metadata, _: &mut Origin| {
-            metadata.deleted_at.get_or_insert(stamp.now);
-        };
-        let sealed = self.kind.rekept(&stored.value, mark, &stamp).map_err(RepositoryError::write(name))?;
-        if sealed.is_released {
-            self.store().delete(&key, expected).await?;
-            return Ok(Removed::Gone);
+    /// The store fails, or the name is none.
+    pub async fn position(
+        &self,
+        scope: Option<&Name>,
+        moment: Option<&Cursor>,
+        after: Option<&Name>,
+    ) -> Result<Option<Continuation>, RepositoryError> {
+        let after = after.map(|name| self.kind.key(name)).transpose()?;
+        match (moment, &after) {
+            (Some(moment), after) => Ok(self.store().list_at(moment, &self.prefix(scope)?, after.as_ref()).await?),
+            (None, Some(after)) => Ok(self.store().list_after(after).await?),
+            (None, None) => Ok(None),
         }
-        Ok(Removed::Marked(self.store_sealed(&key, expected, &sealed).await?))
+    }
+
+    /// A document as it was right before a revision of it; none if there was none.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get); with [`TooOld`](wheelwright_store::ErrorKind::TooOld) if the store has forgotten it.
+    pub async fn before(
+        &self,
+        name: &Name,
+        revision: &Revision,
+        view: View<'_>,
+    ) -> Result<Option<Document>, RepositoryError> {
+        self.check_view(view)?;
+        let Some(stored) = self.store().before(&self.kind.key(name)?, revision).await? else { return Ok(None) };
+        self.shown(name, stored, view, &Answers::new()).map(Some)
     }
 
     /// What happens to the documents whose names begin with some segments, from a cursor on.
@@ -352,11 +363,11 @@ impl Collection {
     }
 
     /// What is under a key, if it has a revision.
-    async fn expected(&self, key: &Key, expected: &Revision) -> Result<Stored, RepositoryError> {
+    pub(crate) async fn expected(&self, key: &Key, expected: &Revision) -> Result<Stored, RepositoryError> {
         match self.store().get(key).await? {
-            None => Err(wheelwright_store::StoreError::missing(key).into()),
+            None => Err(StoreError::missing(key).into()),
             Some(stored) if stored.revision == *expected => Ok(stored),
-            Some(stored) => Err(wheelwright_store::StoreError::conflict(key, expected, stored.revision).into()),
+            Some(stored) => Err(StoreError::conflict(key, expected, stored.revision).into()),
         }
     }
 
@@ -377,12 +388,20 @@ impl Collection {
             let document = self.shown(name, stored, View::Version(write.version), &answers)?;
             return Ok(Written { document, notes, is_changed: false });
         }
-        let revision = self.store_sealed(key, &stored.revision, &sealed).await?;
+        let revision = match write.is_dry_run {
+            true => stored.revision,
+            false => self.store_sealed(key, &stored.revision, &sealed).await?,
+        };
         self.written(name, sealed, revision, &write, &answers)
     }
 
     /// Stores a record in the place of another, or removes it if it is to go.
-    async fn store_sealed(&self, key: &Key, expected: &Revision, sealed: &Sealed) -> Result<Revision, RepositoryError> {
+    pub(crate) async fn store_sealed(
+        &self,
+        key: &Key,
+        expected: &Revision,
+        sealed: &Sealed,
+    ) -> Result<Revision, RepositoryError> {
         if sealed.is_same {
             return Ok(expected.clone());
         }

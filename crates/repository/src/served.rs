@@ -34,6 +34,8 @@ pub struct ServedKind {
     pub(crate) external: Vec<OwnedFields>,
     /// The names of these fields, by version, where it has them as they are.
     pub(crate) owned_names: Vec<Vec<Vec<Box<str>>>>,
+    /// How a Kubernetes API server serves it.
+    kubernetes: Vec<catalog::KubernetesResource>,
     /// What the service fills in.
     pub(crate) computed: Vec<Computed>,
     arm: Option<ArmResource>,
@@ -125,6 +127,7 @@ impl ServedKind {
             oldest_writer: declared.oldest_writer.clone(),
             owned_names: owned_names.collect(),
             external,
+            kubernetes: declared.kubernetes.clone(),
             prefix,
             declared: fingerprint_of(&kind, declaration),
             other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
@@ -135,6 +138,12 @@ impl ServedKind {
     /// The kind.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// How a Kubernetes API server serves it: a resource for every name that versions are published under, the one of
+    /// today last.
+    pub fn kubernetes(&self) -> &[catalog::KubernetesResource] {
+        &self.kubernetes
     }
 
     /// What it is to Azure's resource manager, if it is a resource of that.

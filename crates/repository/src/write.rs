@@ -1,7 +1,7 @@
 //! Writing: from what a client sends, and what is stored, to the record that is stored next. Nothing here waits for
 //! anything, so that a write can be tried, and tried again, without a store.
 
-use std::{collections::HashSet, fmt};
+use std::{collections::HashSet, error::Error, fmt};
 
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Path, Value, decode, merge_patch};
@@ -64,10 +64,34 @@ pub struct Write<'w> {
     pub writer: Writer,
     /// What to do with fields that the version does not know.
     pub unknown: UnknownFields,
+    /// Everything is done but for storing it.
+    pub is_dry_run: bool,
+    /// Who has a say in it beside the schema.
+    pub judge: Option<&'w dyn Judge>,
     /// The resource that a new document belongs to, as JSON, for what the service computes of it.
     pub parent: Option<&'w [u8]>,
     /// What the service keeps of the document because of this write, if it changes anything.
     pub keeping: Option<Keeping<'w>>,
+}
+
+/// What a protocol demands of documents beside what their schemas say: of their metadata, mostly.
+pub trait Judge: fmt::Debug + Sync {
+    /// Looks at the document that a client wants to be there, as it was sent or patched, and at the one that is there, as
+    /// clients see it.
+    ///
+    /// # Errors
+    /// Why the write is refused, in the words of the protocol.
+    fn object(&self, document: Value<'_>, before: Option<Value<'_>>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let _ = (document, before);
+        Ok(())
+    }
+
+    /// What is wrong with fields, beside what the schema says: of the document as a client wants it, and as the version has
+    /// it in normal form.
+    fn wrong_fields(&self, document: Value<'_>, normal: Value<'_>) -> Vec<FieldError> {
+        let _ = (document, normal);
+        Vec::new()
+    }
 }
 
 /// A change of what the service keeps, done together with a write that changes something; it is told when that is.
@@ -102,6 +126,18 @@ impl<'w> Write<'w> {
         Self { part, ..self }
     }
 
+    /// The same, of which nothing is stored.
+    #[must_use]
+    pub fn dry_run(self) -> Self {
+        Self { is_dry_run: true, ..self }
+    }
+
+    /// The same, with somebody who has a say in it.
+    #[must_use]
+    pub fn judged_by(self, judge: &'w dyn Judge) -> Self {
+        Self { judge: Some(judge), ..self }
+    }
+
     /// The same, of a document that belongs to a resource: what the service computes of it may be read from that.
     #[must_use]
     pub fn below(self, parent: &'w [u8]) -> Self {
@@ -122,7 +158,8 @@ impl<'w> Write<'w> {
 
     fn new(version: &'w str, body: Body<'w>) -> Self {
         let (part, writer, unknown) = (Part::Whole, Writer::Customer, UnknownFields::Drop);
-        Self { version, body, part, writer, unknown, parent: None, keeping: None }
+        let (is_dry_run, judge, parent, keeping) = (false, None, None, None);
+        Self { version, body, part, writer, unknown, is_dry_run, judge, parent, keeping }
     }
 }
 
@@ -174,6 +211,7 @@ impl ServedKind {
         let arena = Arena::new();
         let Body::Document(json) = write.body else { return Err(WriteError::NothingToPatch) };
         let document = decode(json, &arena).map_err(WriteError::Decode)?;
+        judge_object(write, document, None)?;
         let (stored, taken, notes) = self.stored(write, version, document, None, &[], &arena)?;
         let stored = self.kept(stored, (None, None), write.writer, &arena);
         let created_with = self.version_name(version).clone();
@@ -215,6 +253,9 @@ impl ServedKind {
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let shown = self.kind.get(version, merged, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
+        if write.judge.is_some() {
+            judge_object(write, document, Some(self.show(&opened, version, called, &arena)))?;
+        }
         let before = Before { name: called.0, tags: opened.envelope.metadata.tags.as_ref(), stored: merged, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
         let written = match self.external.is_empty() {
@@ -334,6 +375,7 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
+        let wanted = document;
         let shown = before.map(|before| before.shown);
         let (given, not_computed) = match before {
             Some(_) => (Vec::new(), None),
@@ -394,7 +436,13 @@ impl ServedKind {
             [] => normal,
             _ => self.kind.lenses().fill(version, normal, arena),
         };
-        self.validate(version, normal, shown, arena)?;
+        let normal = match before {
+            None if write.part == Part::Spec => with(normal, [("status", None)], arena),
+            _ => normal,
+        };
+        let mut wrong = self.validate(version, normal, shown, arena)?;
+        wrong.extend(write.judge.into_iter().flat_map(|judge| judge.wrong_fields(wanted, normal)));
+        WriteError::fields(wrong)?;
         if let Some(why) = not_computed {
             return Err(WriteError::NotComputed(why));
         }
@@ -441,7 +489,8 @@ impl ServedKind {
             Some(shown) => lenses.withdraw(version, admitted.value, sent, shown, arena),
             None => admitted.value,
         };
-        Ok((lenses.fill(version, defaulted, arena), admitted.unknown))
+        let unknown = admitted.unknown.into_iter().chain(admitted.unknown_metadata).collect();
+        Ok((lenses.fill(version, defaulted, arena), unknown))
     }
 
     /// A document without the fields that null clears.
@@ -458,15 +507,15 @@ impl ServedKind {
         Ok(cleared.iter().fold(document, |document, field| with_field(document, &field.names, None, arena)))
     }
 
-    /// Validates a document at its version; what was wrong before does not count, nor what another system has yet to say.
+    /// What is wrong with a document at its version; what was wrong before does not count, nor what another system has yet to say.
     fn validate<'a>(
         &'a self,
         version: VersionIndex,
         document: Value<'a>,
         shown: Option<Value<'a>>,
         arena: &'a Arena,
-    ) -> Result<(), WriteError> {
-        let Some(program) = self.kind.program(version) else { return Ok(()) };
+    ) -> Result<Vec<FieldError>, WriteError> {
+        let Some(program) = self.kind.program(version) else { return Ok(Vec::new()) };
         let errors = match shown {
             None => program.run(document, arena, Stages::VALIDATE).map_err(WriteError::Admit)?.errors,
             Some(shown) => program.validate_update(document, shown, arena).errors,
@@ -484,9 +533,15 @@ impl ServedKind {
             is_about_absence(error.kind()) && may_miss.contains(error.path())
         };
         let errors = errors.into_iter().filter(|error| !is_forgiven(error));
-        WriteError::fields(
-            errors.map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error))).collect(),
-        )
+        Ok(errors.map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error))).collect())
+    }
+}
+
+/// Asks whoever has a say in it whether a document may be there.
+fn judge_object(write: &Write<'_>, document: Value<'_>, before: Option<Value<'_>>) -> Result<(), WriteError> {
+    match write.judge {
+        Some(judge) => judge.object(document, before).map_err(WriteError::Judged),
+        None => Ok(()),
     }
 }
 

@@ -38,8 +38,8 @@ pub use admit::{AdmitError, AdmitErrorKind, Admitted, Stages};
 pub use compile::Root;
 pub use error::{ErrorType, ValidationError};
 pub use lower::{
-    Definition, DefinitionVersion, Dialect, Lowered, Named, NoTree, Refused, Specification, Tree, closest_of,
-    is_convertible, is_definition, lower_definition, lower_schema,
+    Column, Definition, DefinitionVersion, Dialect, KubernetesResource, KubernetesVersion, Lowered, Named, NoTree,
+    Refused, Scale, Specification, Tree, closest_of, is_convertible, is_definition, lower_definition, lower_schema,
 };
 pub use model::Schema;
 pub use problem::Problem;

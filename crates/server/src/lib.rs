@@ -10,8 +10,11 @@
 mod access;
 mod answer;
 mod arm;
+mod auth;
 mod caller;
+mod changes;
 mod connections;
+mod http_source;
 mod kubernetes;
 mod limits;
 mod metrics;
@@ -22,6 +25,10 @@ mod refusal;
 mod request;
 mod server;
 mod stall;
+mod tls;
 
+pub use auth::AccessError;
+pub use http_source::HttpSource;
 pub use limits::Limits;
 pub use server::{BindError, Server, Serving};
+pub use tls::{TlsError, TlsFiles};

@@ -32,6 +32,11 @@ pub(crate) async fn answer(head: &Head, repository: &Repository, metrics: &Metri
     Some(answer)
 }
 
+/// Whether a path is for those who look after the server, whoever they are.
+pub(crate) fn is_probe(path: &str) -> bool {
+    matches!(path, "/livez" | "/healthz" | "/readyz")
+}
+
 enum Endpoint {
     Live,
     Ready,

@@ -83,7 +83,6 @@ mod tests {
             ("/a%2fb", BadPath::Slash),
             ("/a%5Cb", BadPath::Slash),
             ("/a//b", BadPath::Empty),
-            ("//", BadPath::Empty),
             ("/a%00", BadPath::Unreadable),
             ("/a%0ab", BadPath::Unreadable),
             ("/%ff", BadPath::Unreadable),

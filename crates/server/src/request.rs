@@ -1,5 +1,7 @@
 //! A request as dialects see it.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method, header};
 
@@ -16,7 +18,7 @@ pub(crate) struct Head {
     pub(crate) headers: HeaderMap,
     /// How this server is reached, to make links of: `http://127.0.0.1:8080`.
     pub(crate) base: Box<str>,
-    pub(crate) caller: Caller,
+    pub(crate) caller: Arc<Caller>,
 }
 
 /// A request.

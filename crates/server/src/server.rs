@@ -1,9 +1,11 @@
 //! The server: it accepts connections, and leads every request through the same steps to its dialect and back.
 
 use std::{
+    convert::Infallible,
     error::Error,
     fmt, io,
     net::SocketAddr,
+    path::Path,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
@@ -24,17 +26,19 @@ use hyper_util::{
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
 };
+use tokio_rustls::TlsAcceptor;
 use wheelwright_repository::Repository;
 
 use crate::{
-    Limits,
+    AccessError, Limits, TlsError, TlsFiles,
     access::{Access, Verb},
     answer::{Answer, AnswerBody},
     arm::{self, Arm},
+    auth::Guard,
     caller::Caller,
     connections::{Busy, Connection, Connections},
     kubernetes::{self, Kubernetes},
@@ -45,6 +49,7 @@ use crate::{
     refusal::Refusal,
     request::{Head, Request},
     stall::Stalling,
+    tls::{Tls, common_name},
 };
 
 /// A server that is yet to be bound to an address.
@@ -52,6 +57,8 @@ use crate::{
 pub struct Server {
     repository: Repository,
     limits: Limits,
+    tls: Option<Tls>,
+    guard: Option<Guard>,
 }
 
 /// A server that is bound to an address.
@@ -72,13 +79,29 @@ pub struct BindError {
 impl Server {
     /// A server of the kinds of a repository.
     pub fn new(repository: Repository) -> Self {
-        Self { repository, limits: Limits::default() }
+        Self { repository, limits: Limits::default(), tls: None, guard: None }
     }
 
     /// The same, with other limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same, with TLS.
+    ///
+    /// # Errors
+    /// The files cannot be read, or do not belong together.
+    pub fn with_tls(self, files: TlsFiles) -> Result<Self, TlsError> {
+        Ok(Self { tls: Some(Tls::read(files)?), ..self })
+    }
+
+    /// The same, asking everybody who they are: the file says who there is, and what they may do.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not as it must be.
+    pub fn with_access(self, file: &Path) -> Result<Self, AccessError> {
+        Ok(Self { guard: Some(Guard::read(file)?), ..self })
     }
 
     /// Binds the server to an address.
@@ -89,9 +112,14 @@ impl Server {
         let failed = |error| BindError { address, error };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let Self { repository, limits } = self;
+        let Self { repository, limits, tls, guard } = self;
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let service = Service {
-            base: format!("http://{address}").into(),
+            address: address.to_string().into(),
+            scheme,
+            tls,
+            guard,
+            anonymous: Arc::new(Caller::anonymous()),
             arm: Arm::new(&repository, &limits),
             kubernetes: Kubernetes::new(repository.clone()),
             repository,
@@ -112,16 +140,32 @@ impl Serving {
         self.address
     }
 
+    /// How clients reach the server: `http://127.0.0.1:8080`.
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.service.scheme, self.address)
+    }
+
+    /// What there is to try, a line each.
+    pub fn hints(&self) -> Vec<String> {
+        let url = self.url();
+        let kinds = self.service.repository.kinds().map(|collection| {
+            let kind = collection.kind().kind();
+            let versions: Vec<&str> = kind.history().versions.iter().map(|version| version.name.as_str()).collect();
+            format!("  {} in {}", kind.name(), versions.join(", "))
+        });
+        [format!("serving at {url}:")].into_iter().chain(kinds).collect()
+    }
+
     /// Serves until a future is done; then requests that are open are answered, for as long as the limits let them.
     pub async fn run(self, until: impl Future<Output = ()>) {
         let Self { listener, service, .. } = self;
         let mut open = JoinSet::new();
         let mut until = pin!(until);
-        let mut dismissing = pin!(service.connections.dismiss_idle());
+        let mut watching = pin!(service.watch_over());
         loop {
             let accepted = tokio::select! {
                 () = &mut until => break,
-                () = &mut dismissing => break,
+                () = &mut watching => break,
                 Some(_) = open.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
@@ -130,7 +174,7 @@ impl Serving {
                     Some(connection) => {
                         // Answers are written as a whole; waiting for more helps nobody.
                         let _ = stream.set_nodelay(true);
-                        open.spawn(service.clone().serve(stream, connection));
+                        open.spawn(service.clone().secure(stream, connection));
                     }
                     None => service.metrics.count_refused("connections"),
                 },
@@ -158,7 +202,11 @@ struct Service {
     arm: Arm,
     kubernetes: Kubernetes,
     limits: Limits,
-    base: Box<str>,
+    address: Box<str>,
+    scheme: &'static str,
+    tls: Option<Tls>,
+    guard: Option<Guard>,
+    anonymous: Arc<Caller>,
     requests: Arc<Semaphore>,
     watches: Arc<Semaphore>,
     connections: Arc<Connections>,
@@ -180,8 +228,44 @@ enum Route {
 }
 
 impl Service {
-    /// Serves one connection.
-    async fn serve<S>(self: Arc<Self>, stream: S, connection: Arc<Connection>)
+    /// Does what is to be done now and then, for ever.
+    async fn watch_over(&self) {
+        const EVERY: Duration = Duration::from_secs(1);
+        tokio::join!(
+            self.connections.dismiss_idle(),
+            async {
+                if let Some(tls) = &self.tls {
+                    tls.keep_up(EVERY).await;
+                }
+            },
+            async {
+                if let Some(guard) = &self.guard {
+                    guard.keep_up(EVERY).await;
+                }
+            },
+        );
+    }
+
+    /// Serves one connection, with TLS if that is wanted.
+    async fn secure(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
+        let Some(tls) = &self.tls else { return self.serve(stream, connection, None).await };
+        let accepted = TlsAcceptor::from(tls.config()).accept(stream);
+        match tokio::time::timeout(self.limits.head_time, accepted).await {
+            Ok(Ok(stream)) => {
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
+                self.serve(stream, connection, certificate).await;
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection could not be secured");
+                self.metrics.count_refused("tls");
+            }
+            Err(_) => self.metrics.count_refused("tls"),
+        }
+    }
+
+    /// Serves one connection of somebody who has shown a certificate, or not.
+    async fn serve<S>(self: Arc<Self>, stream: S, connection: Arc<Connection>, certificate: Option<Box<str>>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -201,8 +285,8 @@ impl Service {
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
         let respond = service_fn(|request: http::Request<Incoming>| {
-            let (service, busy) = (self.clone(), connection.busy());
-            async move { Ok::<_, std::convert::Infallible>(service.respond(request, busy).await) }
+            let (service, busy, certificate) = (self.clone(), connection.busy(), certificate.clone());
+            async move { Ok::<_, Infallible>(service.respond(request, certificate.as_deref(), busy).await) }
         });
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time));
         let mut serving = pin!(builder.serve_connection(stream, respond));
@@ -218,7 +302,12 @@ impl Service {
     }
 
     /// Answers a request, and counts it.
-    async fn respond(self: Arc<Self>, request: http::Request<Incoming>, busy: Busy) -> http::Response<Held> {
+    async fn respond(
+        self: Arc<Self>,
+        request: http::Request<Incoming>,
+        certificate: Option<&str>,
+        busy: Busy,
+    ) -> http::Response<Held> {
         let began = Instant::now();
         let (head, body) = request.into_parts();
         let dialect = Dialect::of(head.uri.path());
@@ -226,7 +315,8 @@ impl Service {
         let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
         let mut permit = None;
         let is_ending = *self.ending.borrow();
-        let (access, answer) = match self.head(head) {
+        let is_probe = own::is_probe(head.uri.path());
+        let (access, answer) = match self.head(head, certificate, is_probe) {
             Ok(head) => match own::answer(&head, &self.repository, &self.metrics, is_ending).await {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &mut permit).await,
@@ -261,11 +351,15 @@ impl Service {
         })
     }
 
-    fn head(&self, head: http::request::Parts) -> Result<Head, Refusal> {
+    fn head(&self, head: http::request::Parts, certificate: Option<&str>, is_probe: bool) -> Result<Head, Refusal> {
+        let caller = match &self.guard {
+            Some(guard) if !is_probe => guard.caller(&head.headers, certificate)?,
+            _ => self.anonymous.clone(),
+        };
         let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
         let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let host = host.or(head.uri.authority().map(http::uri::Authority::as_str));
-        let base = host.map_or_else(|| self.base.clone(), |host| format!("http://{host}").into());
+        let base = format!("{}://{}", self.scheme, host.unwrap_or(&self.address)).into();
         Ok(Head {
             raw_path: head.uri.path().into(),
             path,
@@ -273,7 +367,7 @@ impl Service {
             method: head.method,
             headers: head.headers,
             base,
-            caller: Caller::anonymous(),
+            caller,
         })
     }
 
@@ -295,6 +389,7 @@ impl Service {
         };
         let access = route.access().clone();
         let answered = async {
+            head.caller.check(&access)?;
             let (room, gauge) = match access.verb {
                 Verb::Watch => (&self.watches, &self.metrics.watches),
                 _ => (&self.requests, &self.metrics.in_flight),
@@ -347,6 +442,10 @@ impl Service {
             Refusal::TooLarge(_) | Refusal::TooSlow(_) | Refusal::CutShort => {
                 answer.with(header::CONNECTION, HeaderValue::from_static("close"))
             }
+            _ => answer,
+        };
+        let answer = match refusal {
+            Refusal::Unknown(_) => answer.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             _ => answer,
         };
         match refusal.retry_after() {
@@ -415,7 +514,7 @@ struct Held {
 
 impl Body for Held {
     type Data = Bytes;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,

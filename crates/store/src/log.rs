@@ -108,6 +108,20 @@ pub(crate) fn continuation_at(moment: &Cursor, after: &Key) -> Continuation {
     Continuation::new(format!("{moment}/{after}"))
 }
 
+/// Where a list of an earlier moment goes on after a key, or begins.
+pub(crate) fn continuation_of(moment: &Cursor, prefix: &Prefix, after: Option<&Key>) -> Continuation {
+    Continuation::new(format!("{moment}/{}", after.map_or(prefix.as_str(), Key::as_str)))
+}
+
+/// The number of a revision, to look for what was before it.
+pub(crate) fn revision_number(revision: &Revision, compacted: u64) -> Result<u64, StoreError> {
+    match number(revision.as_str()) {
+        Some(number) if number <= compacted => Err(too_old(number, compacted)),
+        Some(number) => Ok(number),
+        None => Err(StoreError::new(ErrorKind::BadToken, "a revision that this store never gave")),
+    }
+}
+
 /// The moment that a list shows, and the key that it goes on after.
 pub(crate) fn continuation_parts<'c>(
     continuation: &'c Continuation,

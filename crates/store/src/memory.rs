@@ -132,6 +132,23 @@ impl Store for Memory {
         Box::pin(async move { Ok(Some(log::continuation_at(&self.now().await?, key))) })
     }
 
+    fn list_at<'a>(
+        &'a self,
+        moment: &'a Cursor,
+        prefix: &'a Prefix,
+        after: Option<&'a Key>,
+    ) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move { Ok(Some(log::continuation_of(moment, prefix, after))) })
+    }
+
+    fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
+        Box::pin(async move {
+            let log = self.log();
+            let number = log::revision_number(revision, log.compacted)?;
+            Ok(log.keys.get(key).and_then(|rows| log.stored(rows, number - 1)))
+        })
+    }
+
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
         Box::pin(async move { self.write(key, Write::Create(value)) })
     }

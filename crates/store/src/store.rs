@@ -31,6 +31,30 @@ pub trait Store: fmt::Debug + Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
+    /// Where a list of an earlier moment goes on after a key, or begins without one. None if the store can list only what is
+    /// there now.
+    ///
+    /// The list fails as any other does if the moment is forgotten, or has not come yet.
+    fn list_at<'a>(
+        &'a self,
+        moment: &'a Cursor,
+        prefix: &'a Prefix,
+        after: Option<&'a Key>,
+    ) -> Answer<'a, Option<Continuation>> {
+        let _ = (moment, prefix, after);
+        Box::pin(async { Ok(None) })
+    }
+
+    /// The value that a key had right before a revision of it; none if it had none.
+    ///
+    /// Fails with [`TooOld`](crate::ErrorKind::TooOld) if that is forgotten, as it always is in stores that do not keep
+    /// what was.
+    fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
+        let _ = (key, revision);
+        let message = "this store does not keep what was there before";
+        Box::pin(async move { Err(StoreError::new(crate::ErrorKind::TooOld, message)) })
+    }
+
     /// Stores the first value of a key.
     ///
     /// Fails with [`Exists`](crate::ErrorKind::Exists) if the key has one.

@@ -1,5 +1,6 @@
 //! What can be written on the command line. The comments here are what `--help` shows.
 
+mod serve;
 mod store;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use wheelwright::findings::Date;
 
+pub(crate) use self::serve::{LogFormat, LogLevel, Serve};
 pub(crate) use self::store::{Migrate, MigrateRun, Place, Retire, StoreCommand};
 
 const EXIT_CODES: &str = "\
@@ -164,6 +166,16 @@ Examples:
   wheelwright retire v1 --store sqlite:orders.db
   wheelwright retire v1 --kind Order --store sqlite:orders.db --format json | jq .stored")]
     Retire(Retire),
+    /// Serve every version of every kind over HTTP, for kubectl and for clients of Azure's resource manager.
+    ///
+    /// A line of JSON on standard output tells where, once it serves. Loopback alone is listened to unless there are TLS and
+    /// an access file.
+    #[command(after_help = "\
+Examples:
+  wheelwright serve --catalog examples/node-pools
+  wheelwright serve --catalog crds --store sqlite:orders.db --listen 127.0.0.1:8080
+  kubectl --server http://127.0.0.1:8080 get orders")]
+    Serve(Box<Serve>),
     /// Put documents into a store, and see what is in it.
     #[command(subcommand)]
     Store(StoreCommand),

@@ -23,6 +23,7 @@ pub use wheelwright_evolve as evolve;
 pub use wheelwright_findings as findings;
 pub use wheelwright_repository as repository;
 pub use wheelwright_schema as schema;
+pub use wheelwright_server as server;
 pub use wheelwright_store as store;
 
 pub mod command;

@@ -12,19 +12,22 @@ use std::{
 };
 
 use arguments::{
-    Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, Migrate, MigrateRun, Place, StoreCommand, Test,
+    Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, LogFormat, LogLevel, Migrate, MigrateRun, Place,
+    Serve, StoreCommand, Test,
 };
 use clap::{CommandFactory, Parser};
+use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, OnDisk, files},
     command::{
         self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
-        LockOptions, MigrateOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
+        LockOptions, MigrateOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
     repository::{Repository, SweepOptions},
     schema::Root,
+    server::{Limits, TlsFiles},
 };
 
 fn main() -> ExitCode {
@@ -169,6 +172,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             command::diff(&a, &b, &catalog, &options, console)
         }
         Command::Migrate(arguments) => migrate(arguments, console),
+        Command::Serve(arguments) => serve(*arguments, console),
         Command::Retire(arguments::Retire { version, stored }) => {
             let format = result_format(stored.format);
             in_store(&stored.place, Missing::Refuse, console, async |repository, console| {
@@ -203,6 +207,7 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         | Command::Diff(_)
         | Command::Migrate(_)
         | Command::Retire(_)
+        | Command::Serve(_)
         | Command::Store(_)
         | Command::Explain { .. }
         | Command::Completions { .. } => Vec::new(),
@@ -321,6 +326,67 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
     in_store(&stored.place, Missing::Refuse, console, async |repository, console| {
         command::migrate(what, &repository, &options, console).await
     })
+}
+
+fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
+    log(arguments.log, arguments.log_format, console.colour_conversation);
+    let tls = arguments.tls_cert.zip(arguments.tls_key).map(|(certificate, key)| TlsFiles {
+        certificate,
+        key,
+        client_authorities: arguments.client_ca,
+    });
+    let mut limits = Limits::default();
+    limits.requests = arguments.max_requests;
+    limits.connections = arguments.max_connections;
+    limits.watches = arguments.max_watches;
+    limits.body_bytes = arguments.max_body;
+    let options = ServeOptions {
+        listen: arguments.listen,
+        tls,
+        access: arguments.access,
+        sources: arguments.source,
+        allow_plain: arguments.allow_plain,
+        allow_anonymous: arguments.allow_anonymous,
+        limits,
+    };
+    let place = Place { store: arguments.store, catalog: arguments.catalog };
+    in_store(&place, Missing::Create, console, async |repository, console| {
+        command::serve(repository, options, asked_to_end(), console).await
+    })
+}
+
+/// Once the terminal or the system asks the program to end.
+async fn asked_to_end() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = interrupted.await;
+}
+
+/// Logs to standard error from now on.
+fn log(level: LogLevel, format: LogFormat, colour: bool) {
+    let level = match level {
+        LogLevel::Error => tracing::Level::ERROR,
+        LogLevel::Warn => tracing::Level::WARN,
+        LogLevel::Info => tracing::Level::INFO,
+        LogLevel::Debug => tracing::Level::DEBUG,
+    };
+    let only_ours = tracing_subscriber::filter::Targets::new().with_target("wheelwright", level);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(colour);
+    let registry = tracing_subscriber::registry().with(only_ours);
+    match format {
+        LogFormat::Text => registry.with(lines).init(),
+        LogFormat::Json => registry.with(lines.json()).init(),
+    }
 }
 
 fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit> {

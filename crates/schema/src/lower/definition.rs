@@ -3,7 +3,7 @@
 use wheelwright_document::{Path, Span, Spanned};
 use wheelwright_findings::rules;
 
-use super::Lowered;
+use super::{KubernetesResource, Lowered};
 use crate::{ErrorType, Problem, Schema, problem::Problems};
 
 /// A kind with its versions, as a CustomResourceDefinition declares it.
@@ -26,6 +26,8 @@ pub struct Definition {
     pub versions: Vec<DefinitionVersion>,
     /// Where `spec.versions` was written.
     pub versions_span: Span,
+    /// How it is served.
+    pub resource: KubernetesResource,
 }
 
 /// A text and where it was written; empty if it is absent.
@@ -119,6 +121,7 @@ pub fn lower_definition(document: &Spanned<'_>) -> Result<Lowered<Definition>, B
             .map(|(index, item)| version(item, &Path::Index(&versions_path, index), &mut problems))
             .collect(),
         versions_span: versions.map_or(document.span, |versions| versions.span),
+        resource: KubernetesResource::read(document),
     };
     Ok(Lowered { item: definition, problems: problems.into_list() })
 }

@@ -3,6 +3,7 @@
 mod definition;
 mod keyword;
 mod openapi;
+mod resource;
 
 use wheelwright_document::{Arena, Owned, Path, Span, Spanned};
 use wheelwright_findings::rules;
@@ -10,6 +11,7 @@ use wheelwright_findings::rules;
 pub use definition::{Definition, DefinitionVersion, Named, is_definition, lower_definition};
 use keyword::Reader;
 pub use openapi::{Dialect, NoTree, Refused, Specification, Tree};
+pub use resource::{Column, KubernetesResource, KubernetesVersion, Scale};
 
 use crate::{
     ErrorType, Problem, Schema,

@@ -1,8 +1,44 @@
 //! The dialect of a Kubernetes API server.
 
-use http::StatusCode;
+mod accept;
+mod body;
+mod columns;
+mod delete;
+mod discovery;
+mod field_path;
+mod json;
+mod json_path;
+mod judge;
+mod list;
+mod namespaces;
+mod openapi;
+mod options;
+mod refused;
+mod resource;
+mod route;
+mod scale;
+mod selector;
+mod show;
+mod status;
+mod table;
+mod token;
+mod watch;
+mod write;
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Method, StatusCode, header};
 use wheelwright_repository::Repository;
 
+use self::{
+    accept::Form,
+    discovery::Discovery,
+    list::partial,
+    namespaces::Namespaces,
+    resource::Resources,
+    route::{Action, Subresource, Target},
+    status::Status,
+};
 use crate::{
     access::Access,
     answer::Answer,
@@ -13,34 +49,138 @@ use crate::{
 /// The kinds of a repository, as custom resources of a Kubernetes API server.
 #[derive(Debug)]
 pub(crate) struct Kubernetes {
-    #[expect(dead_code, reason = "the dialect is being built")]
-    repository: Repository,
+    resources: Arc<Resources>,
+    discovery: Discovery,
+    namespaces: Namespaces,
 }
 
 /// What a request is about.
 #[derive(Debug)]
 pub(crate) struct Route {
     access: Access,
+    subject: Subject,
+}
+
+/// What a request is about.
+#[derive(Debug)]
+enum Subject {
+    /// Which kinds there are.
+    Kinds,
+    /// A namespace, or all of them.
+    Namespaces(Option<Box<str>>),
+    /// Objects.
+    Objects(Target),
 }
 
 impl Kubernetes {
     pub(crate) fn new(repository: Repository) -> Self {
-        Self { repository }
+        let resources = Arc::new(Resources::of(&repository));
+        Self { discovery: Discovery::of(&resources), namespaces: Namespaces::new(repository), resources }
     }
 
     /// What a request is about; else, the answer.
-    pub(crate) fn route(&self, _: &Head) -> Result<Route, Answer> {
-        Err(Answer::text(StatusCode::NOT_FOUND, "404 page not found\n"))
+    pub(crate) fn route(&self, head: &Head) -> Result<Route, Answer> {
+        if self.discovery.is_about(head) {
+            return Ok(Route { access: Access::discover(), subject: Subject::Kinds });
+        }
+        match &head.path.texts()[..] {
+            ["apis", group, version, below @ ..] if !below.is_empty() => {
+                let target = Target::of(&self.resources, (group, version), below, head).map_err(uncached)?;
+                Ok(Route { access: target.access(), subject: Subject::Objects(target) })
+            }
+            ["api", "v1", "namespaces", name @ ..] if name.len() < 2 && is_read(head) => {
+                let name: Option<Box<str>> = name.first().map(|name| Box::from(*name));
+                Ok(Route { access: namespaces::access(name.as_deref()), subject: Subject::Namespaces(name) })
+            }
+            _ => Err(uncached(Answer::text(StatusCode::NOT_FOUND, "404 page not found\n"))),
+        }
     }
 
     /// Answers a request that was routed, and that its sender may make.
-    pub(crate) async fn answer(&self, _: Route, _: Request) -> Answer {
-        Answer::text(StatusCode::NOT_FOUND, "404 page not found\n")
+    pub(crate) async fn answer(&self, route: Route, request: Request) -> Answer {
+        uncached(match route.subject {
+            Subject::Kinds => self.discovery.answer(&request.head),
+            Subject::Namespaces(Some(name)) => self.namespaces.get(&name, &request.head),
+            Subject::Namespaces(None) => self.namespaces.list(&request.head).await,
+            Subject::Objects(target) => {
+                let (answer, warnings) = match target.answer(&request).await {
+                    Ok(answered) => answered,
+                    Err(status) => (status.answer(), Vec::new()),
+                };
+                let warnings = show::deprecation(&target.resource).into_iter().chain(warnings);
+                show::in_language(show::warned(answer, warnings), target.accepted.is_yaml)
+            }
+        })
     }
 
     /// The answer to a request that is not done.
     pub(crate) fn refuse(&self, refusal: &Refusal) -> Answer {
-        Answer::text(refusal.status(), refusal.message())
+        let reason = match refusal {
+            Refusal::Path(_) | Refusal::CutShort => "BadRequest",
+            Refusal::TooLarge(_) => "RequestEntityTooLarge",
+            Refusal::TooSlow(_) | Refusal::OutOfTime => "Timeout",
+            Refusal::Unknown(_) => "Unauthorized",
+            Refusal::Forbidden(_) => "Forbidden",
+            Refusal::TooMany(_) => "TooManyRequests",
+            Refusal::Ending => "ServiceUnavailable",
+            Refusal::Internal(_) => "InternalError",
+        };
+        let message = match refusal {
+            Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),
+            refusal => refusal.message(),
+        };
+        uncached(Status::new(refusal.status(), reason, message).answer())
+    }
+}
+
+impl Target {
+    /// The answer, and what is said beside it.
+    async fn answer(&self, request: &Request) -> Result<(Answer, Vec<String>), Status> {
+        let plain = |answer| (answer, Vec::new());
+        let is_scale = self.subresource == Some(Subresource::Scale);
+        let outcome = match self.action {
+            Action::List => return self.list(request).await.map(plain),
+            Action::Watch => return self.watch(request).await.map(plain),
+            Action::Delete => return self.delete(request).await.map(plain),
+            Action::DeleteAll => return self.delete_all(request).await.map(plain),
+            Action::Get if is_scale => {
+                return Ok(plain(Answer::json(StatusCode::OK, self.scale().await?)));
+            }
+            Action::Update | Action::Patch if is_scale => {
+                let (scale, warnings) = self.rescale(request, self.action == Action::Patch).await?;
+                return Ok((Answer::json(StatusCode::OK, scale), warnings));
+            }
+            Action::Get => return self.get(request).await.map(plain),
+            Action::Create => self.create(request).await?,
+            Action::Update => self.update(request).await?,
+            Action::Patch => self.patch(request).await?,
+        };
+        Ok((self.shown(outcome.code, outcome.document.json, request)?, outcome.warnings))
+    }
+
+    /// An object.
+    async fn get(&self, request: &Request) -> Result<Answer, Status> {
+        if let Some(version) = request.head.query.get("resourceVersion").filter(|version| !version.is_empty()) {
+            let wanted = options::resource_version(version)?;
+            let now = self.resource.collection.repository().store().now().await;
+            let now = now.map_err(|error| refused::About::new(&self.resource, self.name()).status(error.into()))?;
+            if now.as_str().parse().is_ok_and(|now: u64| now < wanted) {
+                return Err(Status::too_large_version(version, now.as_str()));
+            }
+        }
+        self.shown(StatusCode::OK, self.found().await?.json, request)
+    }
+
+    /// An answer with an object, in the form that is wanted.
+    fn shown(&self, code: StatusCode, json: Vec<u8>, _: &Request) -> Result<Answer, Status> {
+        match self.accepted.form {
+            Form::Plain | Form::Table(_) | Form::AggregatedDiscovery => Ok(show::document(code, json)),
+            Form::Partial(version) => Ok(show::document(code, partial(&json, version)?)),
+            Form::PartialList(_) => {
+                let message = "an object is wanted as a list of metadata; ask for PartialObjectMetadata";
+                Err(Status::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message))
+            }
+        }
     }
 }
 
@@ -48,5 +188,17 @@ impl Route {
     /// What is wanted.
     pub(crate) fn access(&self) -> &Access {
         &self.access
+    }
+}
+
+fn is_read(head: &Head) -> bool {
+    matches!(head.method, Method::GET | Method::HEAD)
+}
+
+/// The same, unless it says otherwise, not to be kept by anybody on the way.
+fn uncached(answer: Answer) -> Answer {
+    match answer.headers.contains_key(header::CACHE_CONTROL) {
+        true => answer,
+        false => answer.with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private")),
     }
 }

@@ -174,6 +174,19 @@ impl Store for Postgres {
         Box::pin(async move { Ok(Some(log::continuation_at(&self.now().await?, key))) })
     }
 
+    fn list_at<'a>(
+        &'a self,
+        moment: &'a Cursor,
+        prefix: &'a Prefix,
+        after: Option<&'a Key>,
+    ) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move { Ok(Some(log::continuation_of(moment, prefix, after))) })
+    }
+
+    fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
+        Box::pin(read::before(&self.0.shared, key, revision))
+    }
+
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
         Box::pin(self.write(key, Write::Create(value)))
     }

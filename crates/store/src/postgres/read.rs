@@ -8,7 +8,7 @@ use super::{
     rows::{self, LogRow},
 };
 use crate::{
-    Continuation, Key, Page, PageRequest, Prefix, StoreError, Stored,
+    Continuation, Key, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, PAGE_LIMIT},
 };
 
@@ -21,6 +21,21 @@ const MOST_ROWS: i64 = 8192;
 pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
     let key = key.as_str().as_bytes();
     let rows = shared.readers.query(&shared.statements.get, &[(&key, Type::BYTEA)]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let value: Option<Vec<u8>> = rows::column(row, 1)?;
+    let revision = log::revision(rows::revision(row, 0)?);
+    Ok(value.map(|value| Stored { revision, value }))
+}
+
+/// What a key had right before a revision.
+pub(super) async fn before(shared: &Shared, key: &Key, revision: &Revision) -> Result<Option<Stored>, StoreError> {
+    let until = log::revision_number(revision, 0)? as i64;
+    let key = key.as_str().as_bytes();
+    let parameters: &Parameters<'_> = &[(&key, Type::BYTEA), (&until, Type::INT8)];
+    let rows = shared.readers.query(&shared.statements.before, parameters).await?;
+    // Asked later, so that whatever was forgotten meanwhile is known.
+    let head = rows::head(&shared.readers.query(&shared.statements.head, &[]).await?)?;
+    log::revision_number(revision, head.compacted)?;
     let Some(row) = rows.first() else { return Ok(None) };
     let value: Option<Vec<u8>> = rows::column(row, 1)?;
     let revision = log::revision(rows::revision(row, 0)?);

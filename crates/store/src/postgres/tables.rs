@@ -28,6 +28,8 @@ const SETUP_ATTEMPTS: usize = 20;
 pub(super) struct Statements {
     /// The newest row of a key (1).
     pub(super) get: String,
+    /// The newest row of a key (1) before a revision (2).
+    pub(super) before: String,
     /// The head, and rows of keys after one (1) and before one (2), up to a moment (3): by key, newest first.
     ///
     /// No more than so many (4) rows are looked at, however long the history of a key is: whoever asks goes on after the
@@ -76,6 +78,10 @@ impl Statements {
             get: format!(
                 "SELECT revision, CASE WHEN action <> 2 THEN value END FROM {log} \
                  WHERE key = $1 ORDER BY revision DESC LIMIT 1"
+            ),
+            before: format!(
+                "SELECT revision, CASE WHEN action <> 2 THEN value END FROM {log} \
+                 WHERE key = $1 AND revision < $2 ORDER BY revision DESC LIMIT 1"
             ),
             list: format!(
                 "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \

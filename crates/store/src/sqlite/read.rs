@@ -7,7 +7,7 @@ use rusqlite::{
 
 use super::failure::Problem;
 use crate::{
-    ErrorKind, Event, Key, Page, PageRequest, Prefix, StoreError, Stored,
+    ErrorKind, Event, Key, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, Newest, PAGE_LIMIT},
 };
 
@@ -47,6 +47,21 @@ pub(super) fn head(connection: &Connection) -> Result<Head, Problem> {
 pub(super) fn get(connection: &Connection, key: &Key) -> Result<Option<Stored>, Problem> {
     let mut statement = connection.prepare_cached(GET)?;
     let mut rows = statement.query([key.as_str()])?;
+    match rows.next()? {
+        Some(row) if action(row, 1)? != Action::Deleted => {
+            Ok(Some(Stored { revision: log::revision(number(row, 0)?), value: row.get(2)? }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What a key had right before a revision.
+pub(super) fn before(connection: &Connection, key: &Key, revision: &Revision) -> Result<Option<Stored>, Problem> {
+    let transaction = connection.unchecked_transaction()?;
+    let until = log::revision_number(revision, head(&transaction)?.compacted)?;
+    let sql = "SELECT revision, action, value FROM log WHERE key = ?1 AND revision < ?2 ORDER BY revision DESC LIMIT 1";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(params![key.as_str(), until as i64])?;
     match rows.next()? {
         Some(row) if action(row, 1)? != Action::Deleted => {
             Ok(Some(Stored { revision: log::revision(number(row, 0)?), value: row.get(2)? }))

@@ -1,0 +1,64 @@
+//! Bodies of requests: JSON or YAML in, JSON for the repository out, and what is there twice.
+
+use std::borrow::Cow;
+
+use wheelwright_document::{Arena, Decode, DuplicateKeys, Value, YamlErrorKind, decode_yaml, encode};
+
+use super::status::Status;
+use crate::request::Request;
+
+/// What of bodies is read here.
+const MEDIA_TYPES: &str = "application/json, application/yaml";
+
+/// A body as JSON in which no key is there twice.
+#[derive(Debug)]
+pub(super) struct Body<'b> {
+    pub(super) json: Cow<'b, [u8]>,
+    /// What is to be said of keys that were there twice.
+    pub(super) duplicates: Vec<String>,
+}
+
+/// Whether a body is in YAML; or that it is in neither YAML nor JSON.
+pub(super) fn is_yaml(request: &Request) -> Result<bool, Status> {
+    match request.head.content_type().as_deref() {
+        None | Some("" | "application/json") => Ok(false),
+        Some("application/yaml") => Ok(true),
+        Some(_) => Err(Status::unsupported_media_type(MEDIA_TYPES)),
+    }
+}
+
+impl<'b> Body<'b> {
+    /// Reads a body; else, what is wrong with it.
+    pub(super) fn read(bytes: &'b [u8], is_yaml: bool) -> Result<Self, String> {
+        let arena = Arena::for_input(bytes.len());
+        let limits = Decode { duplicate_keys: DuplicateKeys::KeepLast, ..Decode::default() };
+        if is_yaml {
+            return Self::read_yaml(bytes, &arena, &limits);
+        }
+        let decoded = limits.decode(bytes, &arena).map_err(|error| error.to_string())?;
+        let duplicates: Vec<String> =
+            decoded.duplicates.iter().map(|path| format!("duplicate field {:?}", path.as_str())).collect();
+        let json = match duplicates.is_empty() {
+            true => Cow::Borrowed(bytes),
+            false => Cow::Owned(encode(decoded.value)),
+        };
+        Ok(Self { json, duplicates })
+    }
+
+    fn read_yaml(bytes: &[u8], arena: &Arena, limits: &Decode) -> Result<Self, String> {
+        let strict = Decode { duplicate_keys: DuplicateKeys::Refuse, ..*limits };
+        let (documents, duplicates) = match decode_yaml(bytes, arena, &strict) {
+            Ok(documents) => (documents, Vec::new()),
+            Err(error) => match error.kind() {
+                YamlErrorKind::DuplicateKey { key, .. } => {
+                    let duplicate = format!("line {}: key {key:?} already set in map", error.span().line);
+                    (decode_yaml(bytes, arena, limits).map_err(|error| error.to_string())?, vec![duplicate])
+                }
+                _ => return Err(error.to_string()),
+            },
+        };
+        // Kubernetes reads the first document and passes over the others.
+        let document = documents.first().map_or(Value::Null, |document| document.to_value(arena));
+        Ok(Self { json: Cow::Owned(encode(document)), duplicates })
+    }
+}

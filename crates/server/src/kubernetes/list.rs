@@ -1,0 +1,314 @@
+//! Lists of objects, as long as they are: what is sent is forgotten, so that memory stays flat.
+
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use tokio::sync::mpsc;
+use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
+use wheelwright_repository::{Document, Name, RepositoryError};
+use wheelwright_store::{Continuation, Cursor, ErrorKind, PageRequest};
+
+use super::{
+    accept::{Form, MetaVersion},
+    options::{ListOptions, Moment},
+    refused::About,
+    route::Target,
+    status::{Status, object},
+    token::Token,
+};
+use crate::{
+    answer::{Answer, AnswerBody},
+    request::Request,
+};
+
+/// How many pages of a list may wait for a client that reads slowly.
+const PAGES_AHEAD: usize = 1;
+
+impl Target {
+    /// Lists objects.
+    pub(super) async fn list(&self, request: &Request) -> Result<Answer, Status> {
+        let options = ListOptions::of(&request.head.query, &self.resource, false)?;
+        let mut form = ListForm::of(self, request)?;
+        let mut lister = Lister::begin(self, options).await?;
+        let mut bytes = form.begin();
+        form.items(&lister.portion().await?, &mut bytes)?;
+        if lister.is_done() {
+            form.end(&lister.next_token(), &lister.moment(), &mut bytes);
+            return Ok(form.answer(bytes));
+        }
+        let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
+        let answer = Answer { body: AnswerBody::Pieces(pieces), ..form.answer(Vec::new()) };
+        tokio::spawn(async move {
+            // Whoever does not want the rest is gone, and so is this.
+            while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !lister.is_done() {
+                let portion = lister.portion().await.and_then(|portion| form.items(&portion, &mut bytes));
+                if let Err(status) = portion {
+                    // It has begun as a success. Without its end nobody can take it for one.
+                    tracing::error!(error = %status, "a list was broken off");
+                    return;
+                }
+                if lister.is_done() {
+                    form.end(&lister.next_token(), &lister.moment(), &mut bytes);
+                    let _ = sender.send(Bytes::from(std::mem::take(&mut bytes))).await;
+                }
+            }
+        });
+        Ok(answer)
+    }
+
+    /// Where the objects are; none for everywhere.
+    pub(super) fn scope(&self) -> Result<Option<Name>, Status> {
+        let scope = self.namespace.as_deref().map(Name::new).transpose();
+        scope.map_err(|error| Status::bad_request(format!("the namespace can be none: {error}")))
+    }
+}
+
+/// Walks through the objects of a list.
+#[derive(Debug)]
+pub(super) struct Lister {
+    target: Target,
+    options: ListOptions,
+    scope: Option<Name>,
+    after: Option<Continuation>,
+    moment: Option<Cursor>,
+    /// How many objects are still wanted.
+    left: Option<usize>,
+    /// The last object that was given, if there are more.
+    last: Option<Name>,
+    is_done: bool,
+}
+
+impl Lister {
+    pub(super) async fn begin(target: &Target, options: ListOptions) -> Result<Self, Status> {
+        let collection = &target.resource.collection;
+        let scope = target.scope()?;
+        let about = About::new(&target.resource, "");
+        let failed = |error: RepositoryError| about.status(error);
+        let wanted = match (&options.token, &options.moment) {
+            (Some(Token { moment, .. }), _) => *moment,
+            (None, Moment::NotBefore(moment) | Moment::Exactly(moment)) => Some(*moment),
+            (None, Moment::Now | Moment::Any) => None,
+        };
+        if let Some(wanted) = wanted {
+            let now = collection.repository().store().now().await.map_err(|error| failed(error.into()))?;
+            if now.as_str().parse().is_ok_and(|now: u64| now < wanted) {
+                return Err(Status::too_large_version(&wanted.to_string(), now.as_str()));
+            }
+        }
+        let after = match (&options.token, &options.moment) {
+            (Some(token), _) => {
+                let full = match &scope {
+                    Some(scope) => format!("{scope}/{}", token.after),
+                    None => token.after.clone(),
+                };
+                let name = Name::new(&full).map_err(|_| Status::bad_request("invalid continue token: begin anew"))?;
+                let moment = token.moment.map(|moment| Cursor::new(moment.to_string()));
+                collection.position(scope.as_ref(), moment.as_ref(), Some(&name)).await.map_err(failed)?
+            }
+            (None, Moment::Exactly(moment)) => {
+                let moment = Cursor::new(moment.to_string());
+                collection.position(scope.as_ref(), Some(&moment), None).await.map_err(failed)?
+            }
+            (None, _) => None,
+        };
+        let is_somewhere = options.token.is_some() || matches!(options.moment, Moment::Exactly(_));
+        if is_somewhere && after.is_none() {
+            return Err(Status::expired("this store can list only what is there now; begin the list anew"));
+        }
+        let left = options.limit;
+        Ok(Self { target: target.clone(), options, scope, after, moment: None, left, last: None, is_done: false })
+    }
+
+    /// The next objects, as many as are at hand.
+    pub(super) async fn portion(&mut self) -> Result<Vec<Document>, Status> {
+        // Only what has to be looked at is worth more than what is wanted.
+        let limit = self.left.filter(|_| self.options.selector.is_empty());
+        let page = PageRequest { limit, after: self.after.take() };
+        let resource = self.target.resource.clone();
+        let listed = resource.collection.list(self.scope.as_ref(), page, self.target.view()).await;
+        let listed = listed.map_err(|error| self.failed(error))?;
+        self.moment.get_or_insert(listed.cursor);
+        let mut found = Vec::with_capacity(listed.items.len());
+        let mut items = listed.items.into_iter();
+        while self.left != Some(0)
+            && let Some(item) = items.next()
+        {
+            // What cannot be shown must not be missing from a list as if it were not there.
+            let document = item.map_err(|error| Status::internal(error.to_string()))?;
+            if self.is_selected(&document)? {
+                self.left = self.left.map(|left| left - 1);
+                found.push(document);
+            }
+        }
+        if self.left == Some(0) {
+            let has_more = items.next().is_some() || listed.next.is_some();
+            self.last = found.last().map(|document| document.name.clone()).filter(|_| has_more);
+            self.is_done = true;
+        }
+        self.after = listed.next;
+        self.is_done |= self.after.is_none();
+        Ok(found)
+    }
+
+    fn is_selected(&self, document: &Document) -> Result<bool, Status> {
+        if self.options.selector.is_empty() {
+            return Ok(true);
+        }
+        let arena = Arena::for_input(document.json.len());
+        let value = decode(&document.json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+        Ok(self.options.selector.matches(value))
+    }
+
+    fn failed(&self, error: RepositoryError) -> Status {
+        match (error.store(), &self.options.token) {
+            (Some(ErrorKind::TooOld), Some(token)) => {
+                let message = "the provided continue parameter is too old to display a consistent list result: begin a \
+                               new list without it, or go on with the token of this answer; then what was written \
+                               since the list began may show in it, or not";
+                let next = Token { moment: None, after: token.after.clone() };
+                Status { next: Some(next.text()), ..Status::expired(message) }
+            }
+            (Some(ErrorKind::TooOld), None) => Status::expired("The resourceVersion for the provided list is too old."),
+            _ => About::new(&self.target.resource, "").status(error),
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// The moment that the list shows.
+    pub(super) fn moment(&self) -> String {
+        self.moment.as_ref().map(|moment| moment.as_str().to_owned()).unwrap_or_default()
+    }
+
+    /// Where the list goes on; empty at its end.
+    pub(super) fn next_token(&self) -> String {
+        let Some(last) = &self.last else { return String::new() };
+        let below = match &self.scope {
+            Some(scope) => last.as_str().strip_prefix(scope.as_str()).and_then(|rest| rest.strip_prefix('/')),
+            None => Some(last.as_str()),
+        };
+        let after = below.unwrap_or(last.as_str()).to_owned();
+        Token { moment: self.moment().parse().ok(), after }.text()
+    }
+}
+
+/// What a list is written as.
+#[derive(Debug)]
+pub(super) struct ListForm {
+    shape: Shape,
+    is_yaml: bool,
+    is_empty: bool,
+}
+
+#[derive(Debug)]
+enum Shape {
+    /// Objects, of an apiVersion and a kind of lists.
+    Objects(String, String),
+    /// Their metadata alone.
+    Metadata(MetaVersion),
+}
+
+impl ListForm {
+    pub(super) fn of(target: &Target, _: &Request) -> Result<Self, Status> {
+        let resource = &target.resource;
+        let objects = || Shape::Objects(resource.api_version(), resource.definition().list_kind.to_string());
+        let shape = match target.accepted.form {
+            Form::PartialList(version) => Shape::Metadata(version),
+            Form::Partial(_) => {
+                let message = "a list is wanted as the metadata of one object; ask for PartialObjectMetadataList";
+                return Err(Status::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message));
+            }
+            Form::Table(_) | Form::Plain | Form::AggregatedDiscovery => objects(),
+        };
+        Ok(Self { shape, is_yaml: target.accepted.is_yaml, is_empty: true })
+    }
+
+    /// What comes before the items.
+    pub(super) fn begin(&self) -> Vec<u8> {
+        let (api_version, kind) = match &self.shape {
+            Shape::Objects(api_version, kind) => (api_version.as_str(), kind.as_str()),
+            Shape::Metadata(version) => (version.api_version(), "PartialObjectMetadataList"),
+        };
+        match self.is_yaml {
+            true => format!("apiVersion: {api_version}\nkind: {kind}\nitems:").into_bytes(),
+            false => {
+                let [api_version, kind] = [api_version, kind].map(|text| json_text(text));
+                format!(r#"{{"apiVersion":{api_version},"kind":{kind},"items":["#).into_bytes()
+            }
+        }
+    }
+
+    fn items(&mut self, documents: &[Document], out: &mut Vec<u8>) -> Result<(), Status> {
+        documents.iter().try_for_each(|document| self.item(&document.json, out))
+    }
+
+    /// An item.
+    pub(super) fn item(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Status> {
+        let made;
+        let json = match &self.shape {
+            Shape::Objects(..) => json,
+            Shape::Metadata(version) => {
+                made = partial(json, *version)?;
+                &made
+            }
+        };
+        let is_first = std::mem::replace(&mut self.is_empty, false);
+        match self.is_yaml {
+            true => {
+                let arena = Arena::for_input(json.len());
+                let value = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+                out.extend_from_slice(if is_first { b"\n" } else { b"" });
+                out.extend_from_slice(write_yaml(Value::Array(&[value])).as_bytes());
+            }
+            false => {
+                out.extend_from_slice(if is_first { b"" } else { b"," });
+                out.extend_from_slice(json);
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes after the items.
+    pub(super) fn end(&self, next: &str, moment: &str, out: &mut Vec<u8>) {
+        let arena = Arena::new();
+        let next = Some(Value::string(next)).filter(|_| !next.is_empty() || matches!(self.shape, Shape::Objects(..)));
+        let metadata = object([("continue", next), ("resourceVersion", Some(Value::string(moment)))], &arena);
+        let metadata = object([("metadata", Some(metadata))], &arena);
+        match self.is_yaml {
+            true => {
+                out.extend_from_slice(if self.is_empty { b" []\n" } else { b"" });
+                out.extend_from_slice(write_yaml(metadata).as_bytes());
+            }
+            false => {
+                out.extend_from_slice(b"],");
+                out.extend_from_slice(&encode(metadata)[1..]);
+            }
+        }
+    }
+
+    /// An answer with a whole list.
+    pub(super) fn answer(&self, bytes: Vec<u8>) -> Answer {
+        let answer = Answer::json(StatusCode::OK, bytes);
+        match self.is_yaml {
+            true => answer.with(header::CONTENT_TYPE, HeaderValue::from_static("application/yaml")),
+            false => answer,
+        }
+    }
+}
+
+/// The metadata of an object alone.
+pub(super) fn partial(json: &[u8], version: MetaVersion) -> Result<Vec<u8>, Status> {
+    let arena = Arena::for_input(json.len());
+    let document = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+    let fields = [
+        ("kind", Some(Value::string("PartialObjectMetadata"))),
+        ("apiVersion", Some(Value::string(version.api_version()))),
+        ("metadata", document.get("metadata")),
+    ];
+    Ok(encode(object(fields, &arena)))
+}
+
+fn json_text(text: &str) -> String {
+    String::from_utf8(encode(Value::string(text))).unwrap_or_default()
+}

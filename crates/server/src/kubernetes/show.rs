@@ -1,0 +1,61 @@
+//! Answers: objects in the form that a client wants, and what is said beside them.
+
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use wheelwright_document::{Arena, decode, write_yaml};
+
+use super::{resource::Resource, status::Status};
+use crate::answer::{Answer, AnswerBody};
+
+/// The most bytes of warnings; what is beyond is left out.
+const MOST_WARNING_BYTES: usize = 4096;
+
+/// What is said of a version that should not be used any more.
+pub(super) fn deprecation(resource: &Resource) -> Option<String> {
+    let version = resource.version();
+    let usual = || format!("{} {} is deprecated", resource.api_version(), resource.definition().kind);
+    version.is_deprecated.then(|| version.deprecation_warning.as_deref().map_or_else(usual, str::to_owned))
+}
+
+/// An answer with warnings, each in a header of its own.
+pub(super) fn warned(mut answer: Answer, warnings: impl Iterator<Item = String>) -> Answer {
+    let mut room = MOST_WARNING_BYTES;
+    for warning in warnings {
+        let quoted =
+            warning.chars().filter(|character| !character.is_control()).fold(String::new(), |mut text, character| {
+                if matches!(character, '"' | '\\') {
+                    text.push('\\');
+                }
+                text.push(character);
+                text
+            });
+        let value = format!("299 - \"{quoted}\"");
+        if value.len() > room {
+            break;
+        }
+        room -= value.len();
+        if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+            answer = answer.and(HeaderName::from_static("warning"), value);
+        }
+    }
+    answer
+}
+
+/// An answer in YAML instead of JSON.
+pub(super) fn in_language(answer: Answer, is_yaml: bool) -> Answer {
+    let AnswerBody::Whole(Some(json)) = &answer.body else { return answer };
+    if !is_yaml || answer.headers.get(header::CONTENT_TYPE).is_none_or(|sort| sort != "application/json") {
+        return answer;
+    }
+    let arena = Arena::for_input(json.len());
+    let yaml = match decode(json, &arena) {
+        Ok(value) => write_yaml(value),
+        Err(error) => return Status::internal(format!("the answer cannot be written: {error}")).answer(),
+    };
+    let body = AnswerBody::Whole(Some(yaml.into()));
+    Answer { body, ..answer }.with(header::CONTENT_TYPE, HeaderValue::from_static("application/yaml"))
+}
+
+/// An answer with a document.
+pub(super) fn document(code: StatusCode, json: Vec<u8>) -> Answer {
+    Answer::json(code, json)
+}

@@ -1,0 +1,238 @@
+//! What a Kubernetes API server says when something is not done: a `Status`.
+
+use std::{error::Error, fmt};
+
+use http::{HeaderValue, StatusCode, header};
+use wheelwright_document::{Arena, Entry, Number, Value, encode};
+
+use super::resource::Resource;
+use crate::answer::Answer;
+
+/// An answer in words, mostly about what was not done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Status {
+    pub(crate) code: StatusCode,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+    pub(crate) details: Option<Box<Details>>,
+    /// Where a list may go on that has become too old.
+    pub(crate) next: Option<String>,
+}
+
+/// What a status is about.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Details {
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) kind: String,
+    pub(crate) uid: String,
+    pub(crate) causes: Vec<Cause>,
+    pub(crate) retry_after: Option<u32>,
+}
+
+/// One of the reasons for a status.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Cause {
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+    pub(crate) field: String,
+}
+
+impl Status {
+    /// A failure without details.
+    pub(crate) fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), details: None, next: None }
+    }
+
+    /// The request makes no sense.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    /// Something went wrong that should not.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// There is no such object.
+    pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", qualified(resource));
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(resource, name)
+    }
+
+    /// There is such an object already.
+    pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} \"{name}\" already exists", qualified(resource));
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).about(resource, name)
+    }
+
+    /// Somebody else was first: why it is not done.
+    pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", qualified(resource));
+        Self::new(StatusCode::CONFLICT, "Conflict", message).about(resource, name)
+    }
+
+    /// Somebody else has written the object.
+    pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(resource, name, why)
+    }
+
+    /// An object that is not as it must be.
+    pub(crate) fn invalid(kind: &str, group: &str, name: &str, causes: Vec<Cause>) -> Self {
+        let texts: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let all = match &texts[..] {
+            [one] => one.clone(),
+            texts => format!("[{}]", texts.join(", ")),
+        };
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{kind}{dot}{group} \"{name}\" is invalid: {all}");
+        let details =
+            Details { name: name.into(), group: group.into(), kind: kind.into(), causes, ..Details::default() };
+        let status = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+        Self { details: Some(Box::new(details)), ..status }
+    }
+
+    /// Options of a request that are not as they must be.
+    pub(crate) fn invalid_options(kind: &str, causes: Vec<Cause>) -> Self {
+        Self::invalid(kind, "meta.k8s.io", "", causes)
+    }
+
+    /// A patch that leads to nothing that could be read: why not.
+    pub(crate) fn invalid_patch(why: String) -> Self {
+        Self::invalid("", "", "", vec![Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {why}"))])
+    }
+
+    /// What a resource cannot do.
+    pub(crate) fn not_supported(resource: &Resource, action: &str) -> Self {
+        let message = format!("{action} is not supported on resources of kind \"{}\"", qualified(resource));
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message).about(resource, "")
+    }
+
+    /// A body of a sort that is not read here.
+    pub(crate) fn unsupported_media_type(supported: &str) -> Self {
+        let message =
+            format!("the body of the request was in an unknown format - accepted media types include: {supported}");
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    }
+
+    /// An answer is wanted in a form that is not written here.
+    pub(crate) fn not_acceptable(written: &str) -> Self {
+        let message = format!("only the following media types are accepted: {written}");
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
+    /// A moment that has not come yet.
+    pub(crate) fn too_large_version(wanted: &str, now: &str) -> Self {
+        let message = format!("Timeout: Too large resource version: {wanted}, current: {now}");
+        let cause = Cause::new("ResourceVersionTooLarge", "", "Too large resource version".into());
+        let details = Details { causes: vec![cause], retry_after: Some(1), ..Details::default() };
+        let status = Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
+        Self { details: Some(Box::new(details)), ..status }
+    }
+
+    /// The moment is forgotten.
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "Expired", message)
+    }
+
+    /// The same, about an object of a resource.
+    pub(crate) fn about(self, resource: &Resource, name: &str) -> Self {
+        let definition = resource.definition();
+        let (group, kind) = ((&*definition.group).into(), (&*definition.plural).into());
+        let details = Details { name: name.into(), group, kind, ..Details::default() };
+        Self { details: Some(Box::new(details)), ..self }
+    }
+
+    /// The same, to be tried again after some seconds.
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
+        self.details.get_or_insert_default().retry_after = Some(seconds);
+        self
+    }
+
+    /// The status as JSON.
+    pub(crate) fn json(&self) -> Vec<u8> {
+        let outcome = if self.code.is_success() { "Success" } else { "Failure" };
+        status_json(self, outcome)
+    }
+
+    pub(crate) fn answer(&self) -> Answer {
+        let answer = Answer::json(self.code, self.json());
+        match self.details.as_ref().and_then(|details| details.retry_after) {
+            Some(seconds) => answer.with(header::RETRY_AFTER, HeaderValue::from(seconds)),
+            None => answer,
+        }
+    }
+}
+
+impl Cause {
+    pub(crate) fn new(reason: &'static str, field: &str, message: String) -> Self {
+        Self { reason, message, field: field.into() }
+    }
+}
+
+/// How objects of a resource are called in messages: `widgets.shop.example.com`.
+pub(crate) fn qualified(resource: &Resource) -> String {
+    let definition = resource.definition();
+    format!("{}.{}", definition.plural, definition.group)
+}
+
+/// An object of the fields that there are.
+pub(crate) fn object<'a>(
+    fields: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>,
+    arena: &'a Arena,
+) -> Value<'a> {
+    let entries = fields.into_iter().filter_map(|(key, value)| Some(Entry { key, value: value? }));
+    Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
+}
+
+/// A whole number.
+pub(crate) fn number(number: impl ToString, arena: &Arena) -> Value<'_> {
+    Number::new(arena.text(&number.to_string())).map_or(Value::Null, Value::Number)
+}
+
+fn status_json(status: &Status, outcome: &str) -> Vec<u8> {
+    let arena = Arena::new();
+    let filled = |text| Some(Value::string(text)).filter(|_| !str::is_empty(text));
+    let next = status.next.as_deref().map(|next| ("continue", filled(next)));
+    let details = status.details.as_deref().map(|details| {
+        let causes = details.causes.iter().map(|cause| {
+            let fields = [
+                ("reason", filled(cause.reason)),
+                ("message", filled(&cause.message)),
+                ("field", filled(&cause.field)),
+            ];
+            object(fields, &arena)
+        });
+        let causes =
+            Some(Value::Array(arena.slice(&causes.collect::<Vec<_>>()))).filter(|_| !details.causes.is_empty());
+        let fields = [
+            ("name", filled(&details.name)),
+            ("group", filled(&details.group)),
+            ("kind", filled(&details.kind)),
+            ("uid", filled(&details.uid)),
+            ("causes", causes),
+            ("retryAfterSeconds", details.retry_after.map(|seconds| number(seconds, &arena))),
+        ];
+        object(fields, &arena)
+    });
+    let fields = [
+        ("kind", Some(Value::string("Status"))),
+        ("apiVersion", Some(Value::string("v1"))),
+        ("metadata", Some(object(next, &arena))),
+        ("status", Some(Value::string(outcome))),
+        ("message", filled(&status.message)),
+        ("reason", filled(status.reason)),
+        ("details", details),
+        ("code", Some(number(status.code.as_u16(), &arena)).filter(|_| !status.code.is_success())),
+    ];
+    encode(object(fields, &arena))
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Status {}

@@ -1,0 +1,305 @@
+//! Watches: what is there, then what happens to it, until the time is up or nobody listens any more.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use tokio::{
+    sync::mpsc::{self, Sender},
+    time::{Instant, MissedTickBehavior, interval_at, sleep_until},
+};
+use wheelwright_document::{Arena, Entry, Value, decode, encode};
+use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, RepositoryError};
+use wheelwright_store::{Cursor, ErrorKind, Revision};
+
+use super::{
+    accept::{Form, MetaVersion},
+    list::{Lister, partial},
+    options::{ListOptions, Moment},
+    refused::About,
+    route::Target,
+    status::{Status, object},
+};
+use crate::{
+    answer::{Answer, AnswerBody},
+    request::Request,
+};
+
+/// How long a watch lasts if nobody says.
+const USUAL_TIME: Duration = Duration::from_secs(45 * 60);
+/// How often a watch says where it is although nothing happens.
+const BOOKMARK_TIME: Duration = Duration::from_secs(60);
+/// How many events may wait for a client that reads slowly.
+const EVENTS_AHEAD: usize = 16;
+/// Says that all that was there has been told.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+impl Target {
+    /// Watches objects.
+    pub(super) async fn watch(&self, request: &Request) -> Result<Answer, Status> {
+        let options = ListOptions::of(&request.head.query, &self.resource, true)?;
+        let form = EventForm::of(self, request)?;
+        let collection = &self.resource.collection;
+        let now = collection.repository().store().now().await;
+        let about = About::new(&self.resource, "");
+        let now = now.map_err(|error| about.status(error.into()))?;
+        let wanted = match options.moment {
+            Moment::NotBefore(moment) | Moment::Exactly(moment) => Some(moment),
+            Moment::Now | Moment::Any => None,
+        };
+        let is_ahead = wanted.is_some_and(|wanted| now.as_str().parse().is_ok_and(|now: u64| now < wanted));
+        let has_initial = options.initial_events.unwrap_or(wanted.is_none());
+        if is_ahead && has_initial {
+            let wanted = wanted.unwrap_or_default().to_string();
+            return Ok(ended(&Status::too_large_version(&wanted, now.as_str())));
+        }
+        let begin = match (has_initial, wanted) {
+            (true, _) => {
+                let list = ListOptions { moment: Moment::Now, limit: None, token: None, ..options.clone() };
+                Begin::List(Box::new(Lister::begin(self, list).await?))
+            }
+            (false, Some(wanted)) if !is_ahead => {
+                let from = Cursor::new(wanted.to_string());
+                match collection.watch(self.scope()?.as_ref(), &from).await {
+                    Err(error) if matches!(error.store(), Some(ErrorKind::TooOld)) => {
+                        let message = format!("too old resource version: {wanted} ({now})");
+                        return Ok(ended(&Status::expired(message)));
+                    }
+                    watch => Begin::Watch(watch.map_err(|error| about.status(error))?),
+                }
+            }
+            (false, _) => {
+                let watch = collection.watch(self.scope()?.as_ref(), &now).await;
+                Begin::Watch(watch.map_err(|error| about.status(error))?)
+            }
+        };
+        let (sender, pieces) = mpsc::channel(EVENTS_AHEAD);
+        let seconds = options.seconds.map_or(USUAL_TIME, Duration::from_secs);
+        // What happens up to a moment that is yet to come is not told.
+        let silent_until = wanted.filter(|_| is_ahead);
+        let watching = Watching { target: self.clone(), options, form, sender, silent_until };
+        tokio::spawn(watching.run(begin, Instant::now() + seconds));
+        Ok(Answer { body: AnswerBody::Pieces(pieces), ..Answer::json(StatusCode::OK, Vec::new()) })
+    }
+}
+
+/// A watch that ends as soon as it has begun.
+fn ended(status: &Status) -> Answer {
+    Answer::json(StatusCode::OK, line("ERROR", &status.json()))
+}
+
+/// How a watch begins.
+enum Begin {
+    /// With all that is there.
+    List(Box<Lister>),
+    /// With what happens.
+    Watch(DocumentWatch),
+}
+
+struct Watching {
+    target: Target,
+    options: ListOptions,
+    form: EventForm,
+    sender: Sender<Bytes>,
+    silent_until: Option<u64>,
+}
+
+/// Why a watch ends.
+enum End {
+    /// Nobody listens any more.
+    Left,
+    /// Something is wrong, and this is said.
+    Failed(Status),
+}
+
+impl From<Status> for End {
+    fn from(status: Status) -> Self {
+        Self::Failed(status)
+    }
+}
+
+impl Watching {
+    async fn run(mut self, begin: Begin, until: Instant) {
+        let left = self.sender.clone();
+        let ended = tokio::select! {
+            ended = self.tell(begin) => ended,
+            () = sleep_until(until) => return,
+            () = left.closed() => return,
+        };
+        if let Err(End::Failed(status)) = ended {
+            tracing::debug!(error = %status, "a watch was broken off");
+            let _ = self.sender.send(line("ERROR", &status.json()).into()).await;
+        }
+    }
+
+    async fn tell(&mut self, begin: Begin) -> Result<(), End> {
+        let watch = match begin {
+            Begin::Watch(watch) => watch,
+            Begin::List(lister) => {
+                let from = self.tell_initial(*lister).await?;
+                let watch = self.target.resource.collection.watch(self.target.scope()?.as_ref(), &from).await;
+                watch.map_err(|error| self.failed(error))?
+            }
+        };
+        self.tell_changes(watch).await
+    }
+
+    /// Tells all that is there, and says at which moment.
+    async fn tell_initial(&mut self, mut lister: Lister) -> Result<Cursor, End> {
+        while !lister.is_done() {
+            for document in lister.portion().await? {
+                self.send("ADDED", &document.json).await?;
+            }
+        }
+        let from = Cursor::new(lister.moment());
+        if self.options.has_bookmarks {
+            self.bookmark(from.as_str(), true).await?;
+        }
+        Ok(from)
+    }
+
+    async fn tell_changes(&mut self, mut watch: DocumentWatch) -> Result<(), End> {
+        let mut bookmarks = interval_at(Instant::now() + BOOKMARK_TIME, BOOKMARK_TIME);
+        bookmarks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let target = self.target.clone();
+        loop {
+            let event = tokio::select! {
+                event = watch.next(target.view()) => event.map_err(|error| self.failed(error))?,
+                _ = bookmarks.tick(), if self.options.has_bookmarks => {
+                    self.bookmark(watch.cursor().as_str(), false).await?;
+                    continue;
+                }
+            };
+            self.tell_change(event).await?;
+        }
+    }
+
+    async fn tell_change(&mut self, event: DocumentEvent) -> Result<(), End> {
+        let document = event.document.map_err(|error| Status::internal(error.to_string()))?;
+        if let Some(until) = self.silent_until
+            && document.revision.as_str().parse().is_ok_and(|revision: u64| revision <= until)
+        {
+            return Ok(());
+        }
+        let kind = match event.change {
+            DocumentChange::Created => "ADDED",
+            DocumentChange::Changed => "MODIFIED",
+            DocumentChange::Deleted => "DELETED",
+        };
+        if self.options.selector.is_empty() {
+            return self.send(kind, &document.json).await;
+        }
+        let is_selected = self.is_selected(&document.json)?;
+        if event.change != DocumentChange::Changed || self.options.selector.is_about_names() {
+            return if is_selected { self.send(kind, &document.json).await } else { Ok(()) };
+        }
+        let collection = self.target.resource.collection.clone();
+        let before = match collection.before(&document.name, &document.revision, self.target.view()).await {
+            Ok(before) => before,
+            // Nobody knows what it was: whoever is told too much can pass over it, whoever is told too little cannot know.
+            Err(error) if matches!(error.store(), Some(ErrorKind::TooOld)) => {
+                return self.send(if is_selected { "MODIFIED" } else { "DELETED" }, &document.json).await;
+            }
+            Err(error) => return Err(self.failed(error)),
+        };
+        let Some(before) = before else {
+            return if is_selected { self.send("ADDED", &document.json).await } else { Ok(()) };
+        };
+        match (self.is_selected(&before.json)?, is_selected) {
+            (true, true) => self.send("MODIFIED", &document.json).await,
+            (false, true) => self.send("ADDED", &document.json).await,
+            // It is gone for whoever watches, as it was when they last saw it.
+            (true, false) => {
+                let last = at_revision(&before.json, &document.revision)?;
+                self.send("DELETED", &last).await
+            }
+            (false, false) => Ok(()),
+        }
+    }
+
+    fn is_selected(&self, json: &[u8]) -> Result<bool, Status> {
+        let arena = Arena::for_input(json.len());
+        let value = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+        Ok(self.options.selector.matches(value))
+    }
+
+    async fn send(&mut self, kind: &str, json: &[u8]) -> Result<(), End> {
+        let event = self.form.event(kind, json)?;
+        self.sender.send(event.into()).await.map_err(|_| End::Left)
+    }
+
+    /// Says where the watch is, so that another one can go on from there.
+    async fn bookmark(&mut self, moment: &str, is_initial_end: bool) -> Result<(), End> {
+        let (resource, arena) = (self.target.resource.clone(), Arena::new());
+        let annotations = is_initial_end.then(|| object([(INITIAL_EVENTS_END, Some(Value::string("true")))], &arena));
+        let metadata = object([("annotations", annotations), ("resourceVersion", Some(Value::string(moment)))], &arena);
+        let fields = [
+            ("apiVersion", Some(Value::string(arena.text(&resource.api_version())))),
+            ("kind", Some(Value::string(&resource.definition().kind))),
+            ("metadata", Some(metadata)),
+        ];
+        let json = encode(object(fields, &arena));
+        self.send("BOOKMARK", &json).await
+    }
+
+    fn failed(&self, error: RepositoryError) -> End {
+        let about = About::new(&self.target.resource, "");
+        let status = match error.store() {
+            Some(ErrorKind::TooOld) => Status::expired(format!("too old resource version: {error}")),
+            _ => about.status(error),
+        };
+        End::Failed(status)
+    }
+}
+
+/// What events are written as.
+#[derive(Debug)]
+enum EventForm {
+    Objects,
+    Metadata(MetaVersion),
+}
+
+impl EventForm {
+    fn of(target: &Target, _: &Request) -> Result<Self, Status> {
+        match target.accepted.form {
+            Form::Partial(version) => Ok(Self::Metadata(version)),
+            Form::PartialList(_) => {
+                let message = "a watch tells of one object at a time; ask for PartialObjectMetadata";
+                Err(Status::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message))
+            }
+            Form::Table(_) | Form::Plain | Form::AggregatedDiscovery => Ok(Self::Objects),
+        }
+    }
+
+    fn event(&mut self, kind: &str, json: &[u8]) -> Result<Vec<u8>, Status> {
+        match self {
+            Self::Objects => Ok(line(kind, json)),
+            Self::Metadata(version) => Ok(line(kind, &partial(json, *version)?)),
+        }
+    }
+}
+
+/// An event on a line of its own.
+fn line(kind: &str, json: &[u8]) -> Vec<u8> {
+    let mut line = format!(r#"{{"type":"{kind}","object":"#).into_bytes();
+    line.extend_from_slice(json);
+    line.extend_from_slice(b"}\n");
+    line
+}
+
+/// An object as it was, with the version of what made it leave.
+fn at_revision(json: &[u8], revision: &Revision) -> Result<Vec<u8>, Status> {
+    let arena = Arena::for_input(json.len());
+    let document = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+    let metadata = document.get("metadata").and_then(Value::as_object).unwrap_or_default();
+    let metadata = metadata.iter().map(|entry| match entry.key {
+        "resourceVersion" => Entry { value: Value::string(revision.as_str()), ..*entry },
+        _ => *entry,
+    });
+    let metadata = Value::Object(arena.slice_from(metadata.collect::<Vec<_>>()));
+    let entries = document.as_object().unwrap_or_default().iter().map(|entry| match entry.key {
+        "metadata" => Entry { value: metadata, ..*entry },
+        _ => *entry,
+    });
+    Ok(encode(Value::Object(arena.slice_from(entries.collect::<Vec<_>>()))))
+}

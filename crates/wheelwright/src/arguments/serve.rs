@@ -1,0 +1,74 @@
+//! What `serve` is given.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, ValueEnum};
+
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE. A file that is not there is made.
+    #[arg(long, value_name = "ADDRESS", default_value = "sqlite:wheelwright.db")]
+    pub(crate) store: String,
+    /// Where to listen; port 0 is one that is free.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+    /// The certificate of the server in PEM; it is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// The authorities of clients' certificates in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) client_ca: Option<PathBuf>,
+    /// The file that says who there is and what they may do; it is read again when it changes. Without it, everybody may do
+    /// everything.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) access: Option<PathBuf>,
+    /// A system that owns fields of documents, by the name that the catalog gives it; it is asked for them with GET
+    /// URL/KIND/NAME. May be repeated.
+    #[arg(long, value_name = "NAME=URL")]
+    pub(crate) source: Vec<String>,
+    /// Listen where others can reach the server although nothing is encrypted.
+    #[arg(long)]
+    pub(crate) allow_plain: bool,
+    /// Listen where others can reach the server although nobody is asked who they are.
+    #[arg(long)]
+    pub(crate) allow_anonymous: bool,
+    /// The most requests that are answered at once.
+    #[arg(long, value_name = "NUMBER", default_value = "512")]
+    pub(crate) max_requests: usize,
+    /// The most connections.
+    #[arg(long, value_name = "NUMBER", default_value = "16384")]
+    pub(crate) max_connections: usize,
+    /// The most watches.
+    #[arg(long, value_name = "NUMBER", default_value = "4096")]
+    pub(crate) max_watches: usize,
+    /// The longest body of a request, in bytes.
+    #[arg(long, value_name = "BYTES", default_value = "3145728")]
+    pub(crate) max_body: usize,
+    /// What is logged to standard error: `debug` has every request.
+    #[arg(long, value_enum, default_value = "info")]
+    pub(crate) log: LogLevel,
+    /// How it is logged.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}

@@ -1,0 +1,103 @@
+//! `serve`: every version of every kind over HTTP.
+
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
+
+use wheelwright_document::{Entry, Value, encode};
+use wheelwright_repository::{ExternalSource, Repository};
+use wheelwright_server::{HttpSource, Limits, Server, TlsFiles};
+
+use crate::{Console, Exit};
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The address.
+    pub listen: SocketAddr,
+    /// The files for TLS.
+    pub tls: Option<TlsFiles>,
+    /// The file that says who may do what.
+    pub access: Option<PathBuf>,
+    /// Systems that own fields, as `NAME=URL`.
+    pub sources: Vec<String>,
+    /// Serve others than this machine without TLS, although everybody on the way can read and change what is said.
+    pub allow_plain: bool,
+    /// Serve others than this machine without asking who they are.
+    pub allow_anonymous: bool,
+    /// How much is done at once.
+    pub limits: Limits,
+}
+
+/// Serves the kinds of a repository until a future is done. Once it does, a line of JSON tells where.
+///
+/// # Errors
+/// The console cannot be written to.
+pub async fn serve(
+    repository: Repository,
+    options: ServeOptions,
+    until: impl Future<Output = ()>,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let ServeOptions { listen, tls, access, sources, allow_plain, allow_anonymous, limits } = options;
+    if !listen.ip().is_loopback() {
+        let missing = [
+            (tls.is_none() && !allow_plain, "--tls-cert and --tls-key", "--allow-plain"),
+            (access.is_none() && !allow_anonymous, "--access", "--allow-anonymous"),
+        ];
+        let mut is_refused = false;
+        for (_, wanted, allowance) in missing.into_iter().filter(|(is_missing, ..)| *is_missing) {
+            is_refused = true;
+            console.complain(format_args!(
+                "others than this machine can reach {listen}: give {wanted}, or {allowance} if it is meant so"
+            ))?;
+        }
+        if is_refused {
+            return Ok(Exit::Usage);
+        }
+    }
+    let repository = match with_sources(repository, &sources) {
+        Ok(repository) => repository,
+        Err(problem) => return refuse(problem, console),
+    };
+    let mut server = Server::new(repository).with_limits(limits);
+    if let Some(files) = tls {
+        server = match server.with_tls(files) {
+            Ok(server) => server,
+            Err(error) => return refuse(error, console),
+        };
+    }
+    if let Some(file) = access {
+        server = match server.with_access(&file) {
+            Ok(server) => server,
+            Err(error) => return refuse(error, console),
+        };
+    }
+    let serving = match server.bind(listen).await {
+        Ok(serving) => serving,
+        Err(error) => return refuse(error, console),
+    };
+    let url = serving.url();
+    let mut line = encode(Value::Object(&[Entry { key: "listening", value: Value::string(&url) }]));
+    line.push(b'\n');
+    console.data.write_all(&line)?;
+    console.data.flush()?;
+    for hint in serving.hints() {
+        console.say(hint)?;
+    }
+    serving.run(until).await;
+    Ok(Exit::Clean)
+}
+
+/// A repository that asks other systems for the fields that they own.
+fn with_sources(repository: Repository, sources: &[String]) -> Result<Repository, String> {
+    let mut named: Vec<(&str, Arc<dyn ExternalSource>)> = Vec::new();
+    for source in sources {
+        let (name, url) = source.split_once('=').ok_or_else(|| format!("--source {source}: expected NAME=URL"))?;
+        named.push((name, Arc::new(HttpSource::new(url)?)));
+    }
+    repository.with_sources(named).map_err(|error| format!("{error}; --source NAME=URL says where a system is"))
+}
+
+fn refuse(error: impl std::fmt::Display, console: &mut Console<'_>) -> io::Result<Exit> {
+    console.complain(error)?;
+    Ok(Exit::Usage)
+}
