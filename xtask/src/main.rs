@@ -18,6 +18,8 @@ The repository's own tasks.
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
+  cargo xtask load                 reads, writes and lists over HTTP beside what a bare handler does; fails if the
+                                   shares that README.md promises are missed
 
 The tests of the PostgreSQL store need PostgreSQL's programs, and install them on Debian where they are missing.
 The tests use the conformance cases in the folder that WHEELWRIGHT_SHARED names, or in ../shared, where there is one.
@@ -47,6 +49,8 @@ fn main() -> ExitCode {
             "--package",
             "wheelwright",
         ]),
+        ["load"] => cargo(["build", "--release", "--package", "wheelwright", "--package", "wheelwright-load"])
+            .and_then(|()| cargo(["run", "--release", "--quiet", "--package", "wheelwright-load"])),
         [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())
