@@ -16,6 +16,8 @@ mod changes;
 mod connections;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod hints;
+mod http_source;
 mod kubernetes;
 mod limits;
 mod metrics;
@@ -29,6 +31,7 @@ mod stall;
 mod tls;
 
 pub use auth::AccessError;
+pub use http_source::HttpSource;
 pub use limits::Limits;
 pub use server::{BindError, Server, Serving};
 pub use tls::{TlsError, TlsFiles};

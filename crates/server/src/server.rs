@@ -41,6 +41,7 @@ use crate::{
     auth::Guard,
     caller::Caller,
     connections::{Busy, Connection, Connections},
+    hints::hints,
     kubernetes::{self, Kubernetes},
     metrics::Metrics,
     own,
@@ -150,13 +151,7 @@ impl Serving {
 
     /// What there is to try, a line each.
     pub fn hints(&self) -> Vec<String> {
-        let url = self.url();
-        let kinds = self.service.repository.kinds().map(|collection| {
-            let kind = collection.kind().kind();
-            let versions: Vec<&str> = kind.history().versions.iter().map(|version| version.name.as_str()).collect();
-            format!("  {} in {}", kind.name(), versions.join(", "))
-        });
-        [format!("serving at {url}:")].into_iter().chain(kinds).collect()
+        hints(&self.service.repository, &self.url())
     }
 
     /// Serves until a future is done; then requests that are open are answered, for as long as the limits let them.

@@ -29,6 +29,10 @@ pub(crate) struct Serve {
     /// everything.
     #[arg(long, value_name = "FILE")]
     pub(crate) access: Option<PathBuf>,
+    /// A system that owns fields of documents, by the name that the catalog gives it; it is asked for them with GET
+    /// URL/KIND/NAME. May be repeated.
+    #[arg(long, value_name = "NAME=URL")]
+    pub(crate) source: Vec<String>,
     /// Listen where others can reach the server although nothing is encrypted.
     #[arg(long)]
     pub(crate) allow_plain: bool,

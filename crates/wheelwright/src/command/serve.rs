@@ -1,10 +1,10 @@
 //! `serve`: every version of every kind over HTTP.
 
-use std::{io, net::SocketAddr, path::PathBuf};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use wheelwright_document::{Entry, Value, encode};
-use wheelwright_repository::Repository;
-use wheelwright_server::{Limits, Server, TlsFiles};
+use wheelwright_repository::{ExternalSource, Repository};
+use wheelwright_server::{HttpSource, Limits, Server, TlsFiles};
 
 use crate::{Console, Exit};
 
@@ -17,6 +17,8 @@ pub struct ServeOptions {
     pub tls: Option<TlsFiles>,
     /// The file that says who may do what.
     pub access: Option<PathBuf>,
+    /// Systems that own fields, as `NAME=URL`.
+    pub sources: Vec<String>,
     /// Serve others than this machine without TLS, although everybody on the way can read and change what is said.
     pub allow_plain: bool,
     /// Serve others than this machine without asking who they are.
@@ -35,7 +37,7 @@ pub async fn serve(
     until: impl Future<Output = ()>,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let ServeOptions { listen, tls, access, allow_plain, allow_anonymous, limits } = options;
+    let ServeOptions { listen, tls, access, sources, allow_plain, allow_anonymous, limits } = options;
     if !listen.ip().is_loopback() {
         let missing = [
             (tls.is_none() && !allow_plain, "--tls-cert and --tls-key", "--allow-plain"),
@@ -52,6 +54,10 @@ pub async fn serve(
             return Ok(Exit::Usage);
         }
     }
+    let repository = match with_sources(repository, &sources) {
+        Ok(repository) => repository,
+        Err(problem) => return refuse(problem, console),
+    };
     let mut server = Server::new(repository).with_limits(limits);
     if let Some(files) = tls {
         server = match server.with_tls(files) {
@@ -79,6 +85,16 @@ pub async fn serve(
     }
     serving.run(until).await;
     Ok(Exit::Clean)
+}
+
+/// A repository that asks other systems for the fields that they own.
+fn with_sources(repository: Repository, sources: &[String]) -> Result<Repository, String> {
+    let mut named: Vec<(&str, Arc<dyn ExternalSource>)> = Vec::new();
+    for source in sources {
+        let (name, url) = source.split_once('=').ok_or_else(|| format!("--source {source}: expected NAME=URL"))?;
+        named.push((name, Arc::new(HttpSource::new(url)?)));
+    }
+    repository.with_sources(named).map_err(|error| format!("{error}; --source NAME=URL says where a system is"))
 }
 
 fn refuse(error: impl std::fmt::Display, console: &mut Console<'_>) -> io::Result<Exit> {
