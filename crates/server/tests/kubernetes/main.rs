@@ -6,5 +6,6 @@ mod differences;
 mod discovery;
 mod exchange;
 mod kubectl;
+mod namespaces;
 mod replay;
 mod support;
