@@ -9,8 +9,8 @@ use crate::{Metadata, Name};
 /// How documents show what the service knows of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Dress {
-    /// In `metadata`, as Kubernetes does; and whether documents are in namespaces.
-    Kubernetes { is_namespaced: bool },
+    /// In `metadata`, as Kubernetes does.
+    Kubernetes,
     /// At the root and in `properties.provisioningState`, as Azure's resource manager does; with the type of the resource.
     Arm(Box<str>),
     /// Not at all.
@@ -33,9 +33,6 @@ pub(crate) const TAGS: &str = "tags";
 /// Where customers see how far the service is with what they asked for.
 pub(crate) const STATE: &str = "properties.provisioningState";
 
-const NAME: &str = "name";
-const NAMESPACE: &str = "namespace";
-
 /// The fields of a Kubernetes resource's metadata that only the server writes.
 const OF_SERVER: [&str; 7] = [
     "uid",
@@ -53,7 +50,7 @@ impl Dress {
         let mut taken = Taken::default();
         let document = match self {
             Self::Plain => document,
-            Self::Kubernetes { .. } => changed(document, "metadata", arena, |metadata| {
+            Self::Kubernetes => changed(document, "metadata", arena, |metadata| {
                 let finalizers = metadata.get("finalizers").filter(|finalizers| !finalizers.is_null());
                 let items = finalizers.and_then(Value::as_array).unwrap_or_default();
                 let names: Vec<Box<str>> = items.iter().filter_map(|name| name.as_str().map(Box::from)).collect();
@@ -92,8 +89,8 @@ impl Dress {
         }
     }
 
-    /// A document that is written in the place of another, without the name and the namespace that only
-    /// [`dress`](Self::dress) has put into it: so reading and writing back stores nothing new.
+    /// A document that is written in the place of another, without the name that only [`dress`](Self::dress) has put into it:
+    /// so reading and writing back stores nothing new.
     pub(crate) fn unname<'a>(
         &self,
         document: Value<'a>,
@@ -101,41 +98,32 @@ impl Dress {
         name: &Name,
         arena: &'a Arena,
     ) -> Value<'a> {
-        let Self::Kubernetes { .. } = self else { return document };
-        let of = |document: Value<'a>, key: &str| document.get("metadata").and_then(|metadata| metadata.get(key));
-        let is_put_in = |key: &str| {
-            let own = of(document, key).and_then(Value::as_str);
-            own.is_some() && own == self.name_part(name, key) && of(before, key).is_none()
-        };
-        let put_in: Vec<&str> = [NAME, NAMESPACE].into_iter().filter(|key| is_put_in(key)).collect();
-        if put_in.is_empty() {
+        let of_name = |document: Value<'a>| document.get("metadata").and_then(|metadata| metadata.get("name"));
+        let is_put_in = of_name(document).and_then(Value::as_str) == Some(name.last()) && of_name(before).is_none();
+        if *self != Self::Kubernetes || !is_put_in {
             return document;
         }
         changed(document, "metadata", arena, |metadata| {
-            let metadata = without(metadata, |key| put_in.contains(&key), arena);
+            let metadata = without(metadata, |key| key == "name", arena);
             let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && before.get("metadata").is_none();
             (!is_put_in).then_some(metadata)
         })
     }
 
-    /// What the metadata of a document says of its name.
-    fn name_part<'n>(&self, name: &'n Name, key: &str) -> Option<&'n str> {
-        match (self, key) {
-            (_, NAME) => Some(name.last()),
-            (Self::Kubernetes { is_namespaced: true }, _) => Some(name.as_str().rsplit_once('/')?.0),
-            _ => None,
-        }
-    }
-
-    /// A document whose metadata says the same as that before it, in the order that it had: clients write it in theirs, and
-    /// an order is no change.
+    /// A document with its fields, and those of its metadata if it says the same, in the order that they had: clients write
+    /// them in theirs, and an order is no change.
     pub(crate) fn reordered<'a>(&self, document: Value<'a>, before: Value<'a>, arena: &'a Arena) -> Value<'a> {
-        match (self, document.get("metadata"), before.get("metadata")) {
-            (Self::Kubernetes { .. }, Some(new), Some(old)) if new.equivalent(old) => {
-                with(document, [("metadata", Some(old))], arena)
-            }
-            _ => document,
+        let (Self::Kubernetes, Value::Object(new), Value::Object(old)) = (self, document, before) else {
+            return document;
+        };
+        let place = |entry: &Entry<'a>| old.iter().position(|field| field.key == entry.key).unwrap_or(old.len());
+        let mut entries = new.to_vec();
+        entries.sort_by_key(place);
+        for entry in entries.iter_mut().filter(|entry| entry.key == "metadata") {
+            let old = before.get("metadata").filter(|old| old.equivalent(entry.value));
+            entry.value = old.unwrap_or(entry.value);
         }
+        Value::Object(arena.slice(&entries))
     }
 
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
@@ -151,7 +139,7 @@ impl Dress {
         let text = |text: &str| Value::string(arena.text(text));
         match self {
             Self::Plain => document,
-            Self::Kubernetes { .. } => {
+            Self::Kubernetes => {
                 let seconds = |time: &Option<Timestamp>| {
                     time.map(|time| text(&Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()))
                 };
@@ -169,9 +157,8 @@ impl Dress {
                 ];
                 let own = document.get("metadata").unwrap_or(Value::Object(&[]));
                 let own = without(own, |key| OF_SERVER.contains(&key) || key == "finalizers", arena);
-                let named = [NAME, NAMESPACE].into_iter().filter(|key| own.get(key).is_none());
-                let named = named.map(|key| (key, self.name_part(name, key).map(text)));
-                with(document, [("metadata", Some(with(own, named.chain(kept), arena)))], arena)
+                let own_name = own.get("name").is_none().then(|| ("name", Some(text(name.last()))));
+                with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
             }
             Self::Arm(resource_type) => {
                 let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE)).map(text);

@@ -224,7 +224,7 @@ impl crate::dress::Dress {
         let mut metadata = Metadata::default();
         match self {
             Self::Plain => {}
-            Self::Kubernetes { .. } => {
+            Self::Kubernetes => {
                 let own = |key: &str| document.get("metadata").and_then(|metadata| metadata.get(key));
                 // Go writes a time that is not there as null.
                 let time = |key: &str| match own(key).filter(|time| !time.is_null()) {

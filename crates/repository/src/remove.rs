@@ -73,7 +73,7 @@ impl Collection {
             if metadata.deleted_at.is_none() {
                 metadata.deleted_at = Some(stamp.now);
                 // Kubernetes counts the wish to be gone as a part of what is wanted.
-                if let Dress::Kubernetes { .. } = self.kind.dress {
+                if self.kind.dress == Dress::Kubernetes {
                     metadata.generation = metadata.generation.saturating_add(1);
                 }
             }

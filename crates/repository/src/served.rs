@@ -69,9 +69,7 @@ impl ServedKind {
     pub fn new(kind: Kind, declared: &catalog::Kind) -> Result<Self, BadKey> {
         let declaration = &declared.declaration;
         let dress = match (kind.is_resource(), &declared.arm) {
-            (true, _) => Dress::Kubernetes {
-                is_namespaced: declared.kubernetes.last().is_some_and(|resource| resource.is_namespaced),
-            },
+            (true, _) => Dress::Kubernetes,
             (false, Some(resource_type)) => Dress::Arm(resource_type.clone()),
             (false, None) => Dress::Plain,
         };
@@ -182,7 +180,7 @@ impl ServedKind {
     pub(crate) fn outside_spec(&self) -> OutsideSpec {
         match self.dress {
             Dress::Arm(_) => OutsideSpec::Arm,
-            Dress::Kubernetes { .. } | Dress::Plain => OutsideSpec::Kubernetes,
+            Dress::Kubernetes | Dress::Plain => OutsideSpec::Kubernetes,
         }
     }
 }

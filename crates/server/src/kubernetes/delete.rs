@@ -11,6 +11,7 @@ use super::{
     options::{DeleteOptions, ListOptions, Propagation},
     refused::About,
     route::Target,
+    show::placed,
     status::{Details, Status},
 };
 use crate::{answer::Answer, request::Request};
@@ -33,7 +34,7 @@ impl Target {
         let (removed, document) = self.removed(found, &options).await?;
         Ok(match removed {
             Removed::Gone => Answer::json(StatusCode::OK, self.gone(&document).json()),
-            Removed::Marked(_) => self.shown(StatusCode::OK, document.json, request)?,
+            Removed::Marked(_) => self.shown(StatusCode::OK, placed(document).json, request)?,
         })
     }
 

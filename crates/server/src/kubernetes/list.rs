@@ -16,6 +16,7 @@ use super::{
     resource::Resource,
     route::Target,
     shape::{Count, Shape},
+    show::placed,
     status::Status,
     token::Token,
 };
@@ -137,7 +138,7 @@ impl Lister {
             && let Some(item) = items.next()
         {
             // What cannot be shown must not be missing from a list as if it were not there.
-            let document = item.map_err(|error| Status::internal(error.to_string()))?;
+            let document = placed(item.map_err(|error| Status::internal(error.to_string()))?);
             if self.is_selected(&document)? {
                 self.left = self.left.map(|left| left - 1);
                 found.push(document);

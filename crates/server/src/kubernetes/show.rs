@@ -1,7 +1,8 @@
 //! What is said beside an answer, and in which language it is.
 
 use http::{HeaderName, HeaderValue, header};
-use wheelwright_document::{Arena, decode, write_yaml};
+use wheelwright_document::{Arena, Entry, Value, decode, encode, write_yaml};
+use wheelwright_repository::Document;
 
 use super::{resource::Resource, status::Status};
 use crate::answer::{Answer, AnswerBody};
@@ -38,6 +39,41 @@ pub(super) fn warned(mut answer: Answer, warnings: impl Iterator<Item = String>)
         }
     }
     answer
+}
+
+/// A document that says in which namespace it is, also if whoever stored it did not write that.
+pub(super) fn placed(mut document: Document) -> Document {
+    let Some((namespace, _)) = document.name.as_str().rsplit_once('/') else { return document };
+    let said = format!(r#""namespace":"{namespace}""#);
+    if contains(&document.json, said.as_bytes()) {
+        return document;
+    }
+    let arena = Arena::for_input(document.json.len());
+    let Ok(Value::Object(entries)) = decode(&document.json, &arena) else { return document };
+    let namespace = arena.text(namespace);
+    let entries = entries.iter().map(|entry| match entry.value {
+        Value::Object(metadata) if entry.key == "metadata" => {
+            let others = metadata.iter().filter(|field| field.key != "namespace").copied();
+            let namespace = Entry { key: "namespace", value: Value::string(namespace) };
+            Entry { value: Value::Object(arena.slice(&others.chain([namespace]).collect::<Vec<_>>())), ..*entry }
+        }
+        _ => *entry,
+    });
+    let json = encode(Value::Object(arena.slice(&entries.collect::<Vec<_>>())));
+    document.json = json;
+    document
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    let first = |bytes: &[u8]| bytes.iter().position(|byte| *byte == wanted[0]);
+    let mut rest = bytes;
+    while let Some(at) = first(rest) {
+        if rest[at..].starts_with(wanted) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
 }
 
 /// An answer in YAML instead of JSON.

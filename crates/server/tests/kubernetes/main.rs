@@ -1,5 +1,7 @@
 //! The Kubernetes dialect over HTTP.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
 mod client;
 mod compare;
 mod differences;
@@ -7,5 +9,6 @@ mod discovery;
 mod exchange;
 mod kubectl;
 mod namespaces;
+mod objects;
 mod replay;
 mod support;

@@ -18,6 +18,7 @@ use wheelwright_store::{Memory, Store};
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) store: Memory,
+    pub(crate) repository: Repository,
     _end: oneshot::Sender<()>,
 }
 
@@ -26,13 +27,13 @@ impl Running {
     pub(crate) async fn of(folder: &Path) -> Self {
         let store = Memory::new();
         let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(folder));
-        let serving = Server::new(repository).bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+        let serving = Server::new(repository.clone()).bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let address = serving.address();
         let (end, ended) = oneshot::channel();
         tokio::spawn(serving.run(async move {
             let _ = ended.await;
         }));
-        Self { address, store, _end: end }
+        Self { address, store, repository, _end: end }
     }
 }
 
