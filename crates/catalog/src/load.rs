@@ -408,9 +408,9 @@ impl<'s> Loader<'s> {
 
 /// What the files of a kind say beside its schemas.
 #[derive(Default)]
-struct Told {
-    resource_type: Option<Box<str>>,
-    operations: Vec<(VersionName, Operations)>,
+pub(crate) struct Told {
+    pub(crate) resource_type: Option<Box<str>>,
+    pub(crate) operations: Vec<(VersionName, Operations)>,
     deprecated: Vec<Deprecation>,
     kubernetes: Vec<KubernetesResource>,
 }

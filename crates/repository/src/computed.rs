@@ -4,7 +4,10 @@ use wheelwright_catalog::ComputedField;
 use wheelwright_document::{Arena, Value};
 use wheelwright_evolve::{FillIn, History, VersionIndex};
 
-use crate::external::{field_path, leads_through_objects, names, placed, value_at};
+use crate::{
+    external::{field_path, leads_through_objects, names, value_at},
+    fields::placed,
+};
 
 /// A field that the service computes.
 #[derive(Debug)]
@@ -27,22 +30,24 @@ impl Computed {
     }
 }
 
-/// What is computed for a new document of a version, where it has nothing of its own; else, for which field and why not.
+/// What is computed for a new document of a version, where it has nothing of its own; and of a field that cannot be computed,
+/// which and why not. A document that is no valid one may be the reason.
 pub(crate) fn computed<'a>(
     fields: &'a [Computed],
     version: VersionIndex,
     sent: Value<'a>,
     parent: Option<Value<'a>>,
     arena: &'a Arena,
-) -> Result<Vec<Given<'a>>, String> {
-    let mut given = Vec::new();
+) -> (Vec<Given<'a>>, Option<String>) {
+    let (mut given, mut failure) = (Vec::new(), None);
     for Computed { names, value } in fields {
         let Some(names) = &names[version.position()] else { continue };
-        let value = value.evaluate(sent, parent, arena);
-        let value = value.map_err(|why| format!("{} cannot be computed: {why}", field_path(names)))?;
-        given.extend(value.map(|value| (&**names, value)));
+        match value.evaluate(sent, parent, arena) {
+            Ok(value) => given.extend(value.map(|value| (&**names, value))),
+            Err(why) => failure = failure.or_else(|| Some(format!("{} cannot be computed: {why}", field_path(names)))),
+        }
     }
-    Ok(given)
+    (given, failure)
 }
 
 /// A document with what was computed for it, where it has nothing of its own.
@@ -50,7 +55,7 @@ pub(crate) fn filled<'a>(document: Value<'a>, given: &[Given<'a>], arena: &'a Ar
     given.iter().fold(document, |document, (names, value)| {
         let has_none = value_at(document, names).is_none_or(Value::is_null);
         match has_none && leads_through_objects(document, names) {
-            true => placed(document, names, Some(*value), arena),
+            true => placed(document, names.iter(), Some(*value), arena),
             false => document,
         }
     })

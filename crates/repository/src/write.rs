@@ -13,9 +13,10 @@ use crate::{
     Metadata, Name, ServedKind,
     absence::absent_in_both,
     computed::{Given, computed, filled},
-    dress::{TAGS, Taken, with},
+    dress::{TAGS, Taken},
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
+    fields::{placed, with},
     nulls::Cleared,
     open::Opened,
     record::Envelope,
@@ -333,7 +334,7 @@ impl ServedKind {
         &'a self,
         write: &Write<'a>,
         version: VersionIndex,
-        opened: &Opened<'a>,
+        opened: &'a Opened<'a>,
         called: (&Name, &Revision),
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<Cleared<'a>>), WriteError> {
@@ -356,9 +357,8 @@ impl ServedKind {
                 let refused = followed.refused.into_iter().map(|path| FieldError::new(path, FieldProblem::NullRefused));
                 WriteError::fields(refused.collect())?;
                 let merged = merge_patch(shown(), followed.patch, arena);
-                let empty =
-                    |document, names: &Vec<&'a str>| with_field(document, names, Some(Value::Object(&[])), arena);
-                let merged = followed.emptied.iter().fold(merged, empty);
+                let empty = |document, names| placed(document, names, Some(Value::Object(&[])), arena);
+                let merged = followed.emptied.into_iter().fold(merged, empty);
                 Ok((self.dress.retagged(merged, sent, arena), followed.cleared))
             }
         }
@@ -377,8 +377,8 @@ impl ServedKind {
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let wanted = document;
         let shown = before.map(|before| before.shown);
-        let given = match before {
-            Some(_) => Vec::new(),
+        let (given, not_computed) = match before {
+            Some(_) => (Vec::new(), None),
             None => self.given(write, version, document, arena)?,
         };
         let document = self.typed(version, document, arena);
@@ -396,7 +396,7 @@ impl ServedKind {
         }
         let document = match before {
             Some(Before { name, shown, .. }) => {
-                let document = self.dress.unname(document, shown, name, arena);
+                let document = self.dress.stripped(document, &taken, shown, name, arena);
                 let document = self.dress.reordered(document, shown, arena);
                 composed(document, shown, write.part, arena)
             }
@@ -442,6 +442,9 @@ impl ServedKind {
         let mut wrong = self.validate(version, normal, shown, arena)?;
         wrong.extend(write.judge.into_iter().flat_map(|judge| judge.wrong_fields(wanted, normal)));
         WriteError::fields(wrong)?;
+        if let Some(why) = not_computed {
+            return Err(WriteError::NotComputed(why));
+        }
         let old = before.map(|before| before.stored);
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
@@ -455,12 +458,12 @@ impl ServedKind {
         version: VersionIndex,
         document: Value<'a>,
         arena: &'a Arena,
-    ) -> Result<Vec<Given<'a>>, WriteError> {
+    ) -> Result<(Vec<Given<'a>>, Option<String>), WriteError> {
         if self.computed.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let parent = write.parent.map(|json| decode(json, arena)).transpose().map_err(WriteError::Decode)?;
-        computed(&self.computed, version, document, parent, arena).map_err(WriteError::NotComputed)
+        Ok(computed(&self.computed, version, document, parent, arena))
     }
 
     /// A resource that says of what version and kind it is, whatever its writer says.
@@ -500,7 +503,7 @@ impl ServedKind {
         let refilled = cleared.iter().filter(|field| history.field(field.field).frozen.is_some());
         let refilled = refilled.map(|field| FieldError::new(field.path.clone(), FieldProblem::WouldRefill));
         WriteError::fields(refilled.collect())?;
-        Ok(cleared.iter().fold(document, |document, field| with_field(document, &field.names, None, arena)))
+        Ok(cleared.iter().fold(document, |document, field| placed(document, field.names.iter().copied(), None, arena)))
     }
 
     /// What is wrong with a document at its version; what was wrong before does not count, nor what another system has yet to say.
@@ -563,19 +566,6 @@ fn composed<'a>(document: Value<'a>, shown: Value<'a>, part: Part, arena: &'a Ar
     match part {
         Part::Whole => document,
         Part::Spec | Part::Status => Value::Object(arena.slice(&entries)),
-    }
-}
-
-/// A document with another value of a field, named from the root on, or without it; as it is if the field's object is not
-/// there.
-fn with_field<'a>(document: Value<'a>, names: &[&'a str], value: Option<Value<'a>>, arena: &'a Arena) -> Value<'a> {
-    match names {
-        [] => document,
-        [name] => with(document, [(*name, value)], arena),
-        [name, below @ ..] => match document.get(name) {
-            Some(inner) => with(document, [(*name, Some(with_field(inner, below, value, arena)))], arena),
-            None => document,
-        },
     }
 }
 

@@ -57,11 +57,11 @@ fn check_lists_what_cannot_be_right_without_values_that_nobody_wrote_and_nothing
 }
 
 #[test]
-fn the_changes_of_three_kinds_take_thirteen_lines() {
+fn the_changes_of_three_kinds_take_eighteen_lines() {
     let changes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aro-hcp/changes");
     let files = fs::read_dir(changes).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
     let lines: usize = files.map(|text| text.lines().filter(|line| !line.trim_start().starts_with('#')).count()).sum();
-    assert_eq!(lines, 13, "README.md says how many");
+    assert_eq!(lines, 18, "README.md says how many");
 }
 
 #[test]

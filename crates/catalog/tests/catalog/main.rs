@@ -10,4 +10,5 @@ mod lock;
 mod names;
 mod real;
 mod schemas;
+mod service;
 mod support;

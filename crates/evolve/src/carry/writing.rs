@@ -38,10 +38,16 @@ pub(crate) struct Writing<'a> {
 impl<'a> Writing<'a> {
     /// Takes note of what was there before.
     pub(crate) fn remember(&mut self, body: &Body<'a>) {
-        if let Body::Field { id, value, .. } = body
-            && let Some(field) = self.scope.layout.by_id.get(*id)
-        {
-            self.before.values[field.slot] = self.slot_for(field.slot, *value);
+        let (Body::Field { id, place, .. } | Body::Extra { object: Some(id), place, .. }) = body else { return };
+        let Some(slot) = self.scope.layout.by_id.get(*id).map(|field| field.slot) else { return };
+        if let Body::Field { value, .. } = body {
+            self.before.values[slot] = self.slot_for(slot, *value);
+        }
+        let is_object = |slot: &usize| !self.view.says[*slot] && self.scope.layout.object_of[*slot].is_some();
+        for object in self.spoken_for(slot, place).filter(is_object) {
+            if self.before.values[object].is_absent() {
+                self.before.set_object(object);
+            }
         }
     }
 
@@ -52,12 +58,7 @@ impl<'a> Writing<'a> {
             Body::Field { id, value, place } => match by_id.get(*id) {
                 Some(field) => {
                     let fate = self.set(field.slot, *value, place);
-                    // What a client took away is not computed again of what it left.
-                    let is_computed = !self.scope.computed.is_empty();
-                    if is_computed && fate.is_some() && matches!(self.slots.values[field.slot], Slot::Absent) {
-                        self.slots.gone.push(field.slot);
-                    }
-                    fate
+                    self.let_go(field.slot, place, fate)
                 }
                 None => Some(CarryFate::UnknownField),
             },
@@ -68,7 +69,10 @@ impl<'a> Writing<'a> {
                 }
                 match object.map(|object| by_id.get(object)) {
                     Some(None) => Some(CarryFate::UnknownField),
-                    Some(Some(field)) => self.add_extra(Some(field.slot), *sort, Entry { key, value: *value }, place),
+                    Some(Some(field)) => {
+                        let fate = self.add_extra(Some(field.slot), *sort, Entry { key, value: *value }, place);
+                        self.let_go(field.slot, place, fate)
+                    }
                     None => self.add_extra(None, *sort, Entry { key, value: *value }, place),
                 }
             }
@@ -243,14 +247,31 @@ impl<'a> Writing<'a> {
         (field.nullable || !is_null) && !self.places.path(self.scope, slot).any(is_other)
     }
 
-    /// Says that the objects are there which the version cannot say and a field is in.
+    /// Says that the objects are there which an entry speaks for.
     fn set_hidden_above(&mut self, slot: usize, place: &Place<'a>) {
-        let above = self.places.upwards(slot).skip(1).take_while(|above| !self.view.says[*above]);
-        for above in above.filter(|_| !place.alone) {
+        for above in self.spoken_for(slot, place).skip(1) {
             if self.slots.values[above].is_absent() {
                 self.slots.set_object(above);
             }
         }
+    }
+
+    /// What a client took away is not computed again of what it left, nor are the objects that its entry spoke for.
+    fn let_go(&mut self, slot: usize, place: &Place<'a>, fate: Option<CarryFate>) -> Option<CarryFate> {
+        if fate.is_some() && !self.scope.computed.is_empty() {
+            let is_absent = |slot: &usize| matches!(self.slots.values[*slot], Slot::Absent);
+            let gone: Vec<usize> = self.spoken_for(slot, place).filter(is_absent).collect();
+            self.slots.gone.extend(gone);
+        }
+        fate
+    }
+
+    /// A field that is carried, and the objects above it of which its entry tells what becomes of them: those that the
+    /// version cannot say.
+    fn spoken_for(&self, slot: usize, place: &Place<'a>) -> impl Iterator<Item = usize> + use<'a> {
+        let (places, view, alone) = (self.places, self.view, place.alone);
+        let above = places.upwards(slot).skip(1).take_while(|above| !view.says[*above]);
+        std::iter::once(slot).chain(above.filter(move |_| !alone))
     }
 
     /// Takes back that an object is there which nobody wrote, if it is shown all the same.

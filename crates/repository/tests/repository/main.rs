@@ -16,6 +16,7 @@ mod reads_and_writes;
 mod records;
 mod rollout;
 mod rules;
+mod service;
 mod support;
 mod sweep;
 mod watching;

@@ -18,6 +18,9 @@ use crate::{answer::Answer, request::Head};
 /// How often a removal is tried while others write the same resource.
 const TRIES: usize = 20;
 
+/// How many resources are removed at a time that belong to another.
+const PAGE: usize = 100;
+
 /// Removes a resource. What belongs to it goes with it: the resource is marked first, so that nothing new can belong to it;
 /// then what does is removed, and the resource itself last. Whoever is cut short in between does the rest when it is asked
 /// for again.
@@ -81,8 +84,9 @@ async fn mark(kind: &Kind, document: &Document) -> Result<Marked, RepositoryErro
 /// Marks what belongs to a resource that is to go.
 async fn mark_below(kind: &Kind, name: &Name, kinds: &Kinds) -> Result<(), RepositoryError> {
     for below in kinds.below(kind) {
-        for document in all_below(below, name).await? {
-            if !is_deleting(&document.metadata) {
+        let mut pages = Pages::of(below, name);
+        while let Some(documents) = pages.next().await? {
+            for document in documents {
                 pass_over_late(mark(below, &document).await)?;
             }
         }
@@ -94,35 +98,39 @@ async fn mark_below(kind: &Kind, name: &Name, kinds: &Kinds) -> Result<(), Repos
 async fn remove(kind: &Kind, document: Document, kinds: &Kinds) -> Result<bool, RepositoryError> {
     let below = kinds.below(kind);
     let mut revision = document.revision.clone();
-    if !below.is_empty() {
-        if !is_deleting(&document.metadata) {
-            let change = |metadata: &mut Metadata, _: &mut _| {
-                metadata.provisioning_state = Some(DELETING.into());
-            };
-            revision = kind.collection.update_metadata(&document.name, &revision, change).await?.revision;
-        }
-        for kind in below {
-            for document in all_below(kind, &document.name).await? {
-                pass_over_late(kind.collection.delete(&document.name, &document.revision).await)?;
+    if !below.is_empty() && !is_deleting(&document.metadata) {
+        let change = |metadata: &mut Metadata, _: &mut _| metadata.provisioning_state = Some(DELETING.into());
+        revision = kind.collection.update_metadata(&document.name, &revision, change).await?.revision;
+    }
+    for below in below {
+        let mut pages = Pages::of(below, &document.name);
+        while let Some(documents) = pages.next().await? {
+            for document in documents {
+                pass_over_late(below.collection.delete(&document.name, &document.revision).await)?;
             }
         }
     }
     Ok(kind.collection.delete(&document.name, &revision).await? == Removed::Gone)
 }
 
-/// The resources of a kind that belong to one of a name.
-async fn all_below(kind: &Kind, name: &Name) -> Result<Vec<Document>, RepositoryError> {
-    let mut all = Vec::new();
-    let mut after = None;
-    loop {
-        let page = kind.collection.list(Some(name), PageRequest { limit: Some(500), after }, View::Hub).await?;
-        for item in page.items {
-            all.push(item?);
-        }
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(all),
-        }
+/// The resources of a kind that belong to one of a name, page by page.
+struct Pages<'p> {
+    kind: &'p Kind,
+    name: &'p Name,
+    /// None once all were given.
+    next: Option<PageRequest>,
+}
+
+impl<'p> Pages<'p> {
+    fn of(kind: &'p Kind, name: &'p Name) -> Self {
+        Self { kind, name, next: Some(PageRequest::first(PAGE)) }
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<Document>>, RepositoryError> {
+        let Some(request) = self.next.take() else { return Ok(None) };
+        let page = self.kind.collection.list(Some(self.name), request, View::Hub).await?;
+        self.next = page.next.map(|next| PageRequest { limit: Some(PAGE), after: Some(next) });
+        page.items.into_iter().collect::<Result<_, _>>().map(Some)
     }
 }
 

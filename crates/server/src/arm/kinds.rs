@@ -64,6 +64,11 @@ impl Kind {
         self.resource_type().split('/').skip(1)
     }
 
+    /// Whether customers see how far the service is.
+    pub(crate) fn has_state(&self) -> bool {
+        self.resource.has_state
+    }
+
     /// The version of a name, in any case.
     pub(crate) fn version(&self, name: &str) -> Option<&ArmVersion> {
         self.resource.versions.iter().find(|version| version.name.as_str().eq_ignore_ascii_case(name))

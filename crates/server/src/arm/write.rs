@@ -119,7 +119,8 @@ async fn create(
         author.sign(metadata, now);
         match &operation {
             Some(operation) => operation::begin(metadata, operation, ACCEPTED, now),
-            None => metadata.provisioning_state = Some(SUCCEEDED.into()),
+            None if resource.kind.has_state() => metadata.provisioning_state = Some(SUCCEEDED.into()),
+            None => {}
         }
     };
     let write = Write::document(version.name.as_str(), &request.body).refusing_unknown().keeping(&keep);

@@ -123,8 +123,6 @@ impl Kubernetes {
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",
             Refusal::TooMany(_) => "TooManyRequests",
-            Refusal::Ending => "ServiceUnavailable",
-            Refusal::Internal(_) => "InternalError",
         };
         let message = match refusal {
             Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),

@@ -1,0 +1,9 @@
+//! The dialect of Azure's resource manager, over HTTP.
+
+mod catalogs;
+mod client;
+mod golden;
+mod laws;
+mod lists;
+mod operations;
+mod scenarios;
