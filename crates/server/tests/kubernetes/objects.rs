@@ -178,6 +178,16 @@ async fn a_name_that_cannot_be_one_is_refused_with_all_else_that_is_wrong() {
 }
 
 #[tokio::test]
+async fn nothing_is_created_in_a_namespace_that_can_be_none() {
+    let server = server().await;
+    for namespace in ["UPPER", "a.b", "-"] {
+        let path = format!("/apis/lab.example.com/v1/namespaces/{namespace}/things");
+        let answered = server.send("POST", &path, Some(thing("one"))).await;
+        assert_eq!((answered.status, &body(&answered)["details"]["kind"]), (404, &json!("namespaces")), "{namespace}");
+    }
+}
+
+#[tokio::test]
 async fn names_are_made_up_and_never_the_same() {
     let server = server().await;
     let mut made = std::collections::HashSet::new();
