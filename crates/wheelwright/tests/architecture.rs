@@ -42,8 +42,19 @@ fn io_in(text: &str) -> BTreeSet<&str> {
 /// Each crate with those above it in the code map, which are all that it may depend on.
 #[test]
 fn dependencies_point_up_the_code_map() {
-    let order =
-        ["document", "findings", "text", "expr", "schema", "evolve", "catalog", "store", "repository", "server", "wheelwright"];
+    let order = [
+        "document",
+        "findings",
+        "text",
+        "expr",
+        "schema",
+        "evolve",
+        "catalog",
+        "store",
+        "repository",
+        "server",
+        "wheelwright",
+    ];
     for (position, name) in order.iter().enumerate() {
         let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("[dev-dependencies]").next().unwrap();

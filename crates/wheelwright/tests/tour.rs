@@ -95,7 +95,8 @@ fn run(serve: &str, steps: &[Step], repository: &Path) {
         shell.stdout.take().unwrap().read_to_string(&mut output).unwrap();
         assert!(shell.wait().unwrap().success(), "{command}\n{output}");
         let lines: Vec<&str> = output.lines().collect();
-        let is_printed = lines.len() == printed.len() && lines.iter().zip(printed).all(|(line, pattern)| matches(line, pattern));
+        let is_printed =
+            lines.len() == printed.len() && lines.iter().zip(printed).all(|(line, pattern)| matches(line, pattern));
         assert!(is_printed, "{command}\nprints\n{output}\nand not\n{}", printed.join("\n"));
     }
 }
