@@ -18,6 +18,8 @@ The repository's own tasks.
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
+  cargo xtask load                 reads, writes and lists over HTTP beside what a bare handler does; fails if the
+                                   shares that README.md promises are missed
 
 The tests of the PostgreSQL store need PostgreSQL's programs, and those of the server need kubectl; on Debian both are
 installed where they are missing.
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
             "--package",
             "wheelwright",
         ]),
+        ["load"] => cargo(["build", "--release", "--package", "wheelwright", "--package", "wheelwright-load"])
+            .and_then(|()| cargo(["run", "--release", "--quiet", "--package", "wheelwright-load"])),
         [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())

@@ -19,6 +19,7 @@ use crate::{
     declared::{self, Declared},
     disk::normalized,
     documents::{self, Found, Wanted},
+    overlay::overlay,
     parse::{CatalogFile, KindEntry, Schemas, parse_catalog},
     table, verify,
 };
@@ -210,6 +211,9 @@ impl<'s> Loader<'s> {
         kind.long_running = entry.long_running;
         kind.deprecated.clone_from(&entry.deprecated);
         kind.deprecated.extend(told.deprecated);
+        for resource in &mut kind.kubernetes {
+            overlay(resource, &kind.declaration.steps, &kind.deprecated);
+        }
         kind.computed.clone_from(&entry.computed);
         kind.oldest_writer = entry.oldest_writer.as_ref().map(|version| version.item.clone());
         kind.adopt = entry.adopt.clone().unwrap_or_default();
@@ -404,9 +408,9 @@ impl<'s> Loader<'s> {
 
 /// What the files of a kind say beside its schemas.
 #[derive(Default)]
-struct Told {
-    resource_type: Option<Box<str>>,
-    operations: Vec<(VersionName, Operations)>,
+pub(crate) struct Told {
+    pub(crate) resource_type: Option<Box<str>>,
+    pub(crate) operations: Vec<(VersionName, Operations)>,
     deprecated: Vec<Deprecation>,
     kubernetes: Vec<KubernetesResource>,
 }

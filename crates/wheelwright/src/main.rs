@@ -1,6 +1,7 @@
 //! The `wheelwright` command: arguments to functions of the library, and nothing else.
 
 mod arguments;
+mod descriptors;
 
 use std::{
     env,
@@ -354,6 +355,10 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     limits.connections = arguments.max_connections;
     limits.watches = arguments.max_watches;
     limits.body_bytes = arguments.max_body;
+    if let Some(most) = descriptors::raise() {
+        // Some are for the store and for files that are read again.
+        limits.connections = limits.connections.min(most.saturating_sub(256).max(16));
+    }
     let options = ServeOptions {
         listen: arguments.listen,
         tls,
@@ -494,7 +499,7 @@ fn with_store(
             return Ok(Exit::Usage);
         }
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let opened = match access {
             Access::Create | Access::Serve => wheelwright::store::open(&place.store).await,

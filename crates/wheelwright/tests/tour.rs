@@ -5,12 +5,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+#[path = "shared/example.rs"]
+mod example;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
 };
+
+use example::example;
 
 /// A command, and what it prints.
 struct Step {
@@ -113,15 +118,4 @@ fn matches(line: &str, pattern: &str) -> bool {
         }
     }
     rest.ends_with(last)
-}
-
-/// An example, built if nobody did: `cargo test` builds all, and with `--test` none.
-fn example(name: &str) -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    let path = own.parent().unwrap().parent().unwrap().join("examples").join(name);
-    if !path.exists() {
-        let built = Command::new(env!("CARGO")).args(["build", "--package", "wheelwright", "--example", name]).status();
-        assert!(built.unwrap().success());
-    }
-    path
 }

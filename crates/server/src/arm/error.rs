@@ -70,9 +70,7 @@ impl ArmError {
             Refusal::Unknown(_) => "AuthenticationFailed",
             Refusal::Forbidden(_) => "AuthorizationFailed",
             Refusal::TooMany(_) => "TooManyRequests",
-            Refusal::Ending => "ServiceUnavailable",
             Refusal::OutOfTime => "GatewayTimeout",
-            Refusal::Internal(_) => "InternalServerError",
         };
         Self::new(refusal.status(), code, refusal.message())
     }
