@@ -154,10 +154,7 @@ impl<'s> Loader<'s> {
                     let mut declaration = Declaration::new("", name.item.clone());
                     let mut told = Told::default();
                     for Found { version, told: of_version } in found.remove(&position).unwrap_or_default() {
-                        if let Some((resource_type, operations)) = of_version {
-                            told.resource_type = Some(resource_type.into());
-                            told.operations.push((version.name.clone(), operations));
-                        }
+                        told.take(&version.name, of_version);
                         declaration.versions.push(version);
                     }
                     for version in &mut declaration.versions {
@@ -404,11 +401,21 @@ impl<'s> Loader<'s> {
 
 /// What the files of a kind say beside its schemas.
 #[derive(Default)]
-struct Told {
-    resource_type: Option<Box<str>>,
-    operations: Vec<(VersionName, Operations)>,
+pub(crate) struct Told {
+    pub(crate) resource_type: Option<Box<str>>,
+    pub(crate) operations: Vec<(VersionName, Operations)>,
     deprecated: Vec<Deprecation>,
     kubernetes: Vec<KubernetesResource>,
+}
+
+impl Told {
+    /// Takes what the document of a version tells of the requests about it.
+    pub(crate) fn take(&mut self, version: &VersionName, told: Option<(String, Operations)>) {
+        if let Some((resource_type, operations)) = told {
+            self.resource_type = Some(resource_type.into());
+            self.operations.push((version.clone(), operations));
+        }
+    }
 }
 
 /// The versions that a definition says are to go.
