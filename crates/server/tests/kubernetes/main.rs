@@ -9,6 +9,7 @@ mod differences;
 mod discovery;
 mod exchange;
 mod kubectl;
+mod laws;
 mod namespaces;
 mod objects;
 mod replay;
