@@ -50,15 +50,30 @@ fn what_is_published_is_true() {
             let url = format!("http://{address}/openapi/v3/apis/{group}/{version}");
             let document = folder.path().join(format!("{version}.json"));
             assert!(Command::new("curl").args(["-sf", "-o"]).arg(&document).arg(url).status().unwrap().success());
-            assert!(fs::metadata(&document).unwrap().len() > 1000);
+            without_watches(&document);
             let mut run = Command::new(&schemathesis);
             run.arg("run").arg(&document).args(["--url", &format!("http://{address}"), "--no-color"]);
-            run.args(["--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "60", "--workers", "1"]);
-            run.args(["--request-timeout", "10", "--suppress-health-check", "all"]);
-            // Watches go on until somebody leaves, and what a cluster scope allows is no matter of a schema.
+            run.args(["--phases", "coverage,fuzzing,stateful", "--max-examples", "60", "--workers", "1"]);
+            run.args(["--request-timeout", "20", "--suppress-health-check", "all"]);
+            // Kubernetes is not strict: what it does not know it drops, and what it may refuse its documents do not say.
             run.args(["--exclude-checks", "unsupported_method,positive_data_acceptance,negative_data_rejection"]);
             let output = run.current_dir(folder.path()).output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         }
     }
+}
+
+/// Watches go on until somebody leaves, which nobody here does.
+fn without_watches(document: &Path) {
+    let mut published: serde_json::Value = serde_json::from_slice(&fs::read(document).unwrap()).unwrap();
+    let paths = published["paths"].as_object_mut().unwrap();
+    let lists = paths.values_mut().filter_map(|path| path["get"]["parameters"].as_array_mut());
+    let mut left_out = 0;
+    for parameters in lists {
+        let all = parameters.len();
+        parameters.retain(|parameter| parameter["name"] != "watch");
+        left_out += all - parameters.len();
+    }
+    assert!(left_out > 0, "lists can be watched");
+    fs::write(document, published.to_string()).unwrap();
 }
