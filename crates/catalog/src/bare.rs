@@ -111,14 +111,12 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
             for ((name, (versions, place)), told) in names.iter().zip(&mut kinds).zip(&mut told) {
                 let Some(lowered) = specification.lower(name) else { continue };
                 problems.extend(lowered.problems);
-                if let Some((resource_type, operations)) = operations::of_definition(root, document.dialect, name) {
-                    told.resource_type = Some(resource_type.into());
-                    told.operations.push((VersionName::new(version), operations));
-                }
+                let version = VersionName::new(version);
+                told.take(&version, operations::of_definition(root, document.dialect, name));
                 if versions.is_empty() {
                     *place = span;
                 }
-                versions.push(DeclaredVersion::new(VersionName::new(version), lowered.item, Root::Definition, span));
+                versions.push(DeclaredVersion::new(version, lowered.item, Root::Definition, span));
             }
         });
     }

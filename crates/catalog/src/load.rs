@@ -155,10 +155,7 @@ impl<'s> Loader<'s> {
                     let mut declaration = Declaration::new("", name.item.clone());
                     let mut told = Told::default();
                     for Found { version, told: of_version } in found.remove(&position).unwrap_or_default() {
-                        if let Some((resource_type, operations)) = of_version {
-                            told.resource_type = Some(resource_type.into());
-                            told.operations.push((version.name.clone(), operations));
-                        }
+                        told.take(&version.name, of_version);
                         declaration.versions.push(version);
                     }
                     for version in &mut declaration.versions {
@@ -413,6 +410,16 @@ pub(crate) struct Told {
     pub(crate) operations: Vec<(VersionName, Operations)>,
     deprecated: Vec<Deprecation>,
     kubernetes: Vec<KubernetesResource>,
+}
+
+impl Told {
+    /// Takes what the document of a version tells of the requests about it.
+    pub(crate) fn take(&mut self, version: &VersionName, told: Option<(String, Operations)>) {
+        if let Some((resource_type, operations)) = told {
+            self.resource_type = Some(resource_type.into());
+            self.operations.push((version.clone(), operations));
+        }
+    }
 }
 
 /// The versions that a definition says are to go.
