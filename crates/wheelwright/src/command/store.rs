@@ -3,7 +3,6 @@
 use std::{collections::HashSet, io};
 
 use wheelwright_document::{Arena, Spanned, decode, encode};
-use wheelwright_evolve::Kind;
 use wheelwright_repository::{
     Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
 };
