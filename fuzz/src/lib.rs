@@ -17,6 +17,7 @@ mod openapi;
 mod patch;
 mod record;
 mod schema;
+mod serve;
 mod text;
 mod update;
 mod yaml;
@@ -36,6 +37,7 @@ pub use openapi::openapi;
 pub use patch::patch;
 pub use record::record;
 pub use schema::schema;
+pub use serve::{access, serve};
 pub use text::text;
 pub use update::update;
 pub use yaml::yaml;
@@ -50,7 +52,8 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 17] = [
+        let targets: [(&str, fn(&[u8])); 19] = [
+            ("access", access),
             ("admit", admit),
             ("carry", carry),
             ("cel", cel),
@@ -65,6 +68,7 @@ mod tests {
             ("patch", patch),
             ("record", record),
             ("schema", schema),
+            ("serve", serve),
             ("text", text),
             ("update", update),
             ("yaml", yaml),

@@ -18,8 +18,11 @@ The repository's own tasks.
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
+  cargo xtask load                 reads, writes and lists over HTTP beside what a bare handler does; fails if the
+                                   shares that README.md promises are missed
 
-The tests of the PostgreSQL store need PostgreSQL's programs, and install them on Debian where they are missing.
+The tests of the PostgreSQL store need PostgreSQL's programs, and those of the server need kubectl; on Debian both are
+installed where they are missing.
 The tests use the conformance cases in the folder that WHEELWRIGHT_SHARED names, or in ../shared, where there is one.
 ";
 
@@ -47,6 +50,8 @@ fn main() -> ExitCode {
             "--package",
             "wheelwright",
         ]),
+        ["load"] => cargo(["build", "--release", "--package", "wheelwright", "--package", "wheelwright-load"])
+            .and_then(|()| cargo(["run", "--release", "--quiet", "--package", "wheelwright-load"])),
         [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())
@@ -68,6 +73,7 @@ fn test() -> Result<(), String> {
     ensure_component("rustfmt")?;
     ensure_component("clippy")?;
     ensure_postgres()?;
+    ensure_kubectl()?;
     cargo(["fmt", "--all", "--check"])?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     // Tests switch on features that the command does not have.
@@ -143,17 +149,36 @@ fn has_postgres() -> bool {
     folders.any(|folder| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file()))
 }
 
-/// Debian's package would make a server and start it, unless its common part is told not to before.
-fn install_postgres() -> Result<(), String> {
-    let install = |package: &str| {
+/// The tests of the server run commands of kubectl against it.
+fn ensure_kubectl() -> Result<(), String> {
+    let named = env::var_os("WHEELWRIGHT_KUBECTL").map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut programs = named.into_iter().chain(env::split_paths(&path).map(|folder| folder.join("kubectl")));
+    if programs.any(|program| program.is_file()) {
+        return Ok(());
+    }
+    install("kubernetes-client").map_err(|error| {
+        let mend = "apt-get install kubernetes-client, or name the program in WHEELWRIGHT_KUBECTL";
+        format!("kubectl is needed for the tests of the server: {mend}\n{error}")
+    })
+}
+
+/// Installs a package of Debian, also on a machine that has no list of them yet.
+fn install(package: &str) -> Result<(), String> {
+    let install = || {
         let mut command = Command::new("apt-get");
         run(command.args(["install", "--yes", package]).env("DEBIAN_FRONTEND", "noninteractive"))
     };
-    let settings = "/etc/postgresql-common/createcluster.conf";
-    install("postgresql-common").or_else(|_| {
+    install().or_else(|_| {
         run(Command::new("apt-get").arg("update"))?;
-        install("postgresql-common")
-    })?;
+        install()
+    })
+}
+
+/// Debian's package would make a server and start it, unless its common part is told not to before.
+fn install_postgres() -> Result<(), String> {
+    let settings = "/etc/postgresql-common/createcluster.conf";
+    install("postgresql-common")?;
     let text = std::fs::read_to_string(settings).unwrap_or_default();
     std::fs::write(settings, format!("{text}\ncreate_main_cluster = false\n"))
         .map_err(|error| format!("{settings}: {error}"))?;

@@ -19,6 +19,7 @@ use crate::{
     declared::{self, Declared},
     disk::normalized,
     documents::{self, Found, Wanted},
+    overlay::overlay,
     parse::{CatalogFile, KindEntry, Schemas, parse_catalog},
     table, verify,
 };
@@ -207,6 +208,9 @@ impl<'s> Loader<'s> {
         kind.long_running = entry.long_running;
         kind.deprecated.clone_from(&entry.deprecated);
         kind.deprecated.extend(told.deprecated);
+        for resource in &mut kind.kubernetes {
+            overlay(resource, &kind.declaration.steps, &kind.deprecated);
+        }
         kind.computed.clone_from(&entry.computed);
         kind.oldest_writer = entry.oldest_writer.as_ref().map(|version| version.item.clone());
         kind.adopt = entry.adopt.clone().unwrap_or_default();

@@ -4,7 +4,10 @@ use wheelwright_catalog::ComputedField;
 use wheelwright_document::{Arena, Value};
 use wheelwright_evolve::{FillIn, History, VersionIndex};
 
-use crate::external::{field_path, leads_through_objects, names, placed, value_at};
+use crate::{
+    external::{field_path, leads_through_objects, names, value_at},
+    fields::placed,
+};
 
 /// A field that the service computes.
 #[derive(Debug)]
@@ -52,7 +55,7 @@ pub(crate) fn filled<'a>(document: Value<'a>, given: &[Given<'a>], arena: &'a Ar
     given.iter().fold(document, |document, (names, value)| {
         let has_none = value_at(document, names).is_none_or(Value::is_null);
         match has_none && leads_through_objects(document, names) {
-            true => placed(document, names, Some(*value), arena),
+            true => placed(document, names.iter(), Some(*value), arena),
             false => document,
         }
     })

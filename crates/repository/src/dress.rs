@@ -4,7 +4,10 @@ use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, FieldPath, Number, Owned, Path, Value};
 use wheelwright_store::Revision;
 
-use crate::{Metadata, Name};
+use crate::{
+    Metadata, Name,
+    fields::{placed, with},
+};
 
 /// How documents show what the service knows of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,8 +26,8 @@ pub(crate) struct Taken {
     pub(crate) finalizers: Option<Vec<Box<str>>>,
     /// All of them; none if there are none any more.
     pub(crate) tags: Option<Option<Owned>>,
-    /// All that is in the properties of a resource is its state, so that they may be there only to show it.
-    pub(crate) is_only_state: bool,
+    /// Nothing but the state of its provisioning was in the properties.
+    has_state_alone: bool,
     /// What cannot be kept so, and why not.
     pub(crate) wrong: Vec<(FieldPath, &'static str)>,
 }
@@ -33,7 +36,9 @@ pub(crate) struct Taken {
 pub(crate) const TAGS: &str = "tags";
 
 /// Where customers see how far the service is with what they asked for.
-pub(crate) const STATE: &str = "properties.provisioningState";
+pub(crate) const STATE_PATH: &str = "properties.provisioningState";
+const PROPERTIES: &str = "properties";
+const STATE: &str = "provisioningState";
 
 /// The fields of a Kubernetes resource's metadata that only the server writes.
 const OF_SERVER: [&str; 7] = [
@@ -70,11 +75,11 @@ impl Dress {
                     taken.wrong.push((Path::Child(&Path::Root, TAGS).to_field_path(), "must be an object of texts"));
                 }
                 taken.tags = Some(tags.map(Owned::from));
+                let properties = document.get(PROPERTIES).and_then(Value::as_object).unwrap_or_default();
+                taken.has_state_alone = matches!(properties, [only] if only.key == STATE);
                 let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS);
-                changed(without(document, is_kept, arena), "properties", arena, |properties| {
-                    let fields = properties.as_object().unwrap_or_default();
-                    taken.is_only_state = matches!(fields, [only] if only.key == "provisioningState");
-                    Some(without(properties, |key| key == "provisioningState", arena))
+                changed(without(document, is_kept, arena), PROPERTIES, arena, |properties| {
+                    Some(without(properties, |key| key == STATE, arena))
                 })
             }
         };
@@ -93,25 +98,40 @@ impl Dress {
         }
     }
 
-    /// A document that is written in the place of another, without the name that only [`dress`](Self::dress) has put into it:
-    /// so reading and writing back stores nothing new.
-    pub(crate) fn unname<'a>(
+    /// A document that is written in the place of another, without what only [`dress`](Self::dress) has put into it: so
+    /// reading and writing back stores nothing new.
+    pub(crate) fn stripped<'a>(
         &self,
         document: Value<'a>,
+        taken: &Taken,
         before: Value<'a>,
         name: &Name,
         arena: &'a Arena,
     ) -> Value<'a> {
-        let of_name = |document: Value<'a>| document.get("metadata").and_then(|metadata| metadata.get("name"));
-        let is_put_in = of_name(document).and_then(Value::as_str) == Some(name.last()) && of_name(before).is_none();
-        if *self != Self::Kubernetes || !is_put_in {
-            return document;
+        match self {
+            Self::Plain => document,
+            Self::Kubernetes => unnamed(document, before, name, arena),
+            Self::Arm(_) if taken.has_state_alone && before.get(PROPERTIES).is_none() => {
+                without(document, |key| key == PROPERTIES, arena)
+            }
+            Self::Arm(_) => document,
         }
-        changed(document, "metadata", arena, |metadata| {
-            let metadata = without(metadata, |key| key == "name", arena);
-            let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && before.get("metadata").is_none();
-            (!is_put_in).then_some(metadata)
-        })
+    }
+
+    /// A document with its fields, and those of its metadata if it says the same, in the order that they had: clients write
+    /// them in theirs, and an order is no change.
+    pub(crate) fn reordered<'a>(&self, document: Value<'a>, before: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        let (Self::Kubernetes, Value::Object(new), Value::Object(old)) = (self, document, before) else {
+            return document;
+        };
+        let place = |entry: &Entry<'a>| old.iter().position(|field| field.key == entry.key).unwrap_or(old.len());
+        let mut entries = new.to_vec();
+        entries.sort_by_key(place);
+        for entry in entries.iter_mut().filter(|entry| entry.key == "metadata") {
+            let old = before.get("metadata").filter(|old| old.equivalent(entry.value));
+            entry.value = old.unwrap_or(entry.value);
+        }
+        Value::Object(arena.slice(&entries))
     }
 
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
@@ -119,7 +139,7 @@ impl Dress {
     pub(crate) fn dress<'a>(
         &'a self,
         document: Value<'a>,
-        metadata: &Metadata,
+        metadata: &'a Metadata,
         (name, revision): (&Name, &Revision),
         declares: impl Fn(&str) -> bool,
         arena: &'a Arena,
@@ -131,11 +151,11 @@ impl Dress {
                 let seconds = |time: &Option<Timestamp>| {
                     time.map(|time| text(&Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()))
                 };
-                let finalizers: Vec<_> = metadata.finalizers.iter().map(|name| text(name)).collect();
+                let finalizers: Vec<_> = metadata.finalizers.iter().map(|name| Value::string(name)).collect();
                 let is_deleted = metadata.deleted_at.is_some();
                 let generation = Number::new(arena.text(&metadata.generation.to_string())).map(Value::Number);
                 let kept = [
-                    ("uid", metadata.uid.as_deref().map(text)),
+                    ("uid", metadata.uid.as_deref().map(Value::string)),
                     ("resourceVersion", Some(text(revision.as_str())).filter(|_| !revision.as_str().is_empty())),
                     ("generation", generation.filter(|_| metadata.generation > 0)),
                     ("creationTimestamp", seconds(&metadata.created_at)),
@@ -149,24 +169,23 @@ impl Dress {
                 with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
             }
             Self::Arm(resource_type) => {
-                let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE)).map(text);
-                let document = match (document.get("properties"), state) {
-                    (None, Some(_)) => with(document, [("properties", Some(Value::Object(&[])))], arena),
-                    _ => document,
+                let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE_PATH)).map(Value::string);
+                let document = match (document.get(PROPERTIES), state) {
+                    (None, Some(_)) => placed(document, [PROPERTIES, STATE], state, arena),
+                    _ => changed(document, PROPERTIES, arena, |properties| {
+                        Some(with(properties, [(STATE, state)], arena))
+                    }),
                 };
-                let document = changed(document, "properties", arena, |properties| {
-                    Some(with(properties, [("provisioningState", state)], arena))
-                });
                 // The name of a record may be in lower case, and the id is as its owner wrote it.
                 let own_name =
                     metadata.id.as_deref().and_then(|id| id.rsplit('/').next()).filter(|name| !name.is_empty());
                 let etag = text(&format!("\"{}\"", revision.as_str()));
-                let tags = metadata.tags.as_ref().map(|tags| shared(tags, arena));
-                let system_data = metadata.system_data.as_ref().map(|data| shared(data, arena));
+                let tags = metadata.tags.as_ref().map(|tags| tags.share(arena));
+                let system_data = metadata.system_data.as_ref().map(|data| data.share(arena));
                 let kept = [
-                    ("id", metadata.id.as_deref().map(text)),
-                    ("name", Some(text(own_name.unwrap_or(name.last())))),
-                    ("type", Some(text(resource_type))),
+                    ("id", metadata.id.as_deref().map(Value::string)),
+                    ("name", Some(own_name.map_or_else(|| text(name.last()), Value::string))),
+                    ("type", Some(Value::string(resource_type))),
                     ("systemData", system_data),
                     (TAGS, tags),
                     ("etag", Some(etag)),
@@ -178,23 +197,18 @@ impl Dress {
     }
 }
 
-/// A copy, since the metadata does not live as long as the arena.
-fn shared<'a>(owned: &Owned, arena: &'a Arena) -> Value<'a> {
-    match owned {
-        Owned::Null => Value::Null,
-        Owned::Bool(value) => Value::Bool(*value),
-        Owned::Number(text) => Number::new(arena.text(text)).map_or(Value::Null, Value::Number),
-        Owned::String(text) => Value::string(arena.text(text.as_str())),
-        Owned::Array(items) => {
-            let items: Vec<_> = items.iter().map(|item| shared(item, arena)).collect();
-            Value::Array(arena.slice(&items))
-        }
-        Owned::Object(entries) => {
-            let entries =
-                entries.iter().map(|(key, value)| Entry { key: arena.text(key), value: shared(value, arena) });
-            Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
-        }
+/// A document that is written in the place of another, without the name that the other one does not have.
+fn unnamed<'a>(document: Value<'a>, before: Value<'a>, name: &Name, arena: &'a Arena) -> Value<'a> {
+    let of_name = |document: Value<'a>| document.get("metadata").and_then(|metadata| metadata.get("name"));
+    let is_put_in = of_name(document).and_then(Value::as_str) == Some(name.last()) && of_name(before).is_none();
+    if !is_put_in {
+        return document;
     }
+    changed(document, "metadata", arena, |metadata| {
+        let metadata = without(metadata, |key| key == "name", arena);
+        let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && before.get("metadata").is_none();
+        (!is_put_in).then_some(metadata)
+    })
 }
 
 /// An object without some of its fields.
@@ -206,25 +220,6 @@ fn without<'a>(object: Value<'a>, leaves: impl Fn(&str) -> bool, arena: &'a Aren
         }
         other => other,
     }
-}
-
-/// An object with some fields: in their places if they are there, else at the end; or without them, if they are none.
-pub(crate) fn with<'a>(
-    object: Value<'a>,
-    fields: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>,
-    arena: &'a Arena,
-) -> Value<'a> {
-    let Value::Object(entries) = object else { return object };
-    let mut entries = entries.to_vec();
-    for (key, value) in fields {
-        match (entries.iter().position(|entry| entry.key == key), value) {
-            (Some(at), Some(value)) => entries[at].value = value,
-            (Some(at), None) => drop(entries.remove(at)),
-            (None, Some(value)) => entries.push(Entry { key, value }),
-            (None, None) => {}
-        }
-    }
-    Value::Object(arena.slice(&entries))
 }
 
 /// An object of which one field that is an object was changed.

@@ -17,6 +17,13 @@ pub enum RepositoryError {
     Store(StoreError),
     /// The repository has no kind of this name.
     UnknownKind(Box<str>),
+    /// Two kinds have keys that begin alike, so that each would take records of the other for its own.
+    SharedKeys {
+        /// The one.
+        kind: Box<str>,
+        /// The other one.
+        other: Box<str>,
+    },
     /// The kind has no version of this name, or none that can be written.
     UnknownVersion(VersionName),
     /// What is no name of a document.
@@ -164,6 +171,11 @@ impl fmt::Display for RepositoryError {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::UnknownKind(kind) => write!(f, "there is no kind {kind}"),
+            Self::SharedKeys { kind, other } => write!(
+                f,
+                "the keys of {kind} and {other} begin alike, and each would take records of the other for its own; give one of \
+                 them an adopt.prefix of its own"
+            ),
             Self::UnknownVersion(version) => write!(f, "there is no version {version}"),
             Self::Name(error) => error.fmt(f),
             Self::Record(name, error) => write!(f, "{name}: {error}"),

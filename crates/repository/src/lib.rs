@@ -16,6 +16,7 @@ mod computed;
 mod dress;
 mod error;
 mod external;
+mod fields;
 mod keep;
 mod name;
 mod nulls;

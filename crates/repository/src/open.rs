@@ -8,7 +8,7 @@ use wheelwright_store::Revision;
 
 use crate::{
     Divergence, Metadata, Name, RecordError, ServedKind, SourceError,
-    dress::{STATE, TAGS},
+    dress::{STATE_PATH, TAGS},
     external::Answers,
     record::{Envelope, Record},
 };
@@ -158,7 +158,7 @@ impl ServedKind {
     /// An opened record as a version shows it to clients.
     pub(crate) fn show<'a>(
         &'a self,
-        opened: &Opened<'a>,
+        opened: &'a Opened<'a>,
         version: VersionIndex,
         called: (&Name, &Revision),
         arena: &'a Arena,
@@ -166,7 +166,7 @@ impl ServedKind {
         let shown = self.lenses_of(opened).get(version, opened.object, arena);
         // A state that no version speaks of was there before us, and is not hidden.
         let declares = |field: &str| {
-            self.declares(version, field) || field == STATE && !self.arm().is_some_and(|arm| arm.has_state)
+            self.declares(version, field) || field == STATE_PATH && !self.arm().is_some_and(|arm| arm.has_state)
         };
         self.dress.dress(shown, &opened.envelope.metadata, called, declares, arena)
     }

@@ -42,6 +42,8 @@ pub struct Written {
     pub notes: Notes,
     /// Whether something was stored: what changes nothing is not.
     pub is_changed: bool,
+    /// Whether it is gone with this write: it was to be removed, and nobody had to agree any more.
+    pub is_removed: bool,
 }
 
 /// A part of a list.
@@ -63,7 +65,21 @@ impl fmt::Debug for Repository {
 }
 
 impl Repository {
-    /// Kinds in a store.
+    /// Kinds in a store, none of which would take records of another for its own.
+    ///
+    /// # Errors
+    /// Two of them have keys that begin alike.
+    pub fn try_new(
+        store: Arc<dyn Store>,
+        kinds: impl IntoIterator<Item = ServedKind>,
+    ) -> Result<Self, RepositoryError> {
+        let repository = Self::new(store, kinds);
+        ServedKind::check_keys(repository.kinds.iter().map(|kind| &**kind))?;
+        Ok(repository)
+    }
+
+    /// Kinds in a store, of which no two have [keys that begin alike](ServedKind::check_keys): such kinds can be neither
+    /// [had](Self::kind) nor swept.
     pub fn new(store: Arc<dyn Store>, kinds: impl IntoIterator<Item = ServedKind>) -> Self {
         let kinds = kinds.into_iter().map(Arc::new).collect();
         Self { kinds, store, clock: Arc::new(now), sources: Sources::default() }
@@ -97,10 +113,13 @@ impl Repository {
     /// The documents of a kind, by a name that people call it by: with or without its group, also one that it had.
     ///
     /// # Errors
-    /// There is no such kind.
+    /// There is no such kind, or another one has keys that begin alike.
     pub fn kind(&self, name: &str) -> Result<Collection, RepositoryError> {
         let is_meant = |kind: &&Arc<ServedKind>| kind.kind().names().iter().any(|own| own.is_meant_by(name));
         let kind = self.kinds.iter().find(is_meant).ok_or_else(|| RepositoryError::UnknownKind(name.into()))?;
+        for other in self.kinds.iter().filter(|other| !Arc::ptr_eq(other, kind)) {
+            ServedKind::check_keys([&**kind, other])?;
+        }
         Ok(Collection { kind: kind.clone(), repository: self.clone() })
     }
 
@@ -120,7 +139,7 @@ impl Repository {
     }
 
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp { now: (self.clock)(), uid: uuid::Uuid::new_v4().to_string().into() }
+        Stamp { now: self.now(), uid: uuid::Uuid::new_v4().to_string().into() }
     }
 }
 
@@ -149,6 +168,24 @@ impl Collection {
         let Some(stored) = self.store().get(&key).await? else { return Ok(None) };
         let answers = self.answers(name).await?;
         self.shown(name, stored, view, &answers).map(Some)
+    }
+
+    /// The bytes of a record as they are stored, whatever they are; none if there is none. For looking at what cannot be
+    /// opened: everybody else reads documents.
+    ///
+    /// # Errors
+    /// The store fails, or the name is too long.
+    pub async fn get_record(&self, name: &Name) -> Result<Option<Stored>, RepositoryError> {
+        Ok(self.store().get(&self.kind.key(name)?).await?)
+    }
+
+    /// Removes a record with a revision, whatever it is: nobody is asked to agree, and it need not be one that can be opened.
+    ///
+    /// # Errors
+    /// The store fails, as for [`update`](Self::update).
+    pub async fn delete_record(&self, name: &Name, expected: &Revision) -> Result<(), RepositoryError> {
+        self.store().delete(&self.kind.key(name)?, expected).await?;
+        Ok(())
     }
 
     /// The documents whose names begin with some segments, page by page; all of them for none.
@@ -303,7 +340,7 @@ impl Collection {
         let type_meta = kind
             .api_version(index)
             .map(|api_version| [("apiVersion", Some(text(api_version))), ("kind", Some(text(kind.name_in(index))))]);
-        let empty = crate::dress::with(Value::Object(&[]), type_meta.into_iter().flatten(), &arena);
+        let empty = crate::fields::with(Value::Object(&[]), type_meta.into_iter().flatten(), &arena);
         let normal = kind.normal(index, empty, &arena);
         let normal = normal.map_err(|error| RepositoryError::Write(WriteError::Admit(error)))?;
         Ok(encode(self.kind.dress.undress(normal, &arena).0))
@@ -386,7 +423,7 @@ impl Collection {
             let (notes, revision) = (sealed.notes, stored.revision.clone());
             let stored = Stored { revision, ..stored };
             let document = self.shown(name, stored, View::Version(write.version), &answers)?;
-            return Ok(Written { document, notes, is_changed: false });
+            return Ok(Written { document, notes, is_changed: false, is_removed: false });
         }
         let revision = match write.is_dry_run {
             true => stored.revision,
@@ -420,9 +457,9 @@ impl Collection {
         write: &Write<'_>,
         answers: &Answers,
     ) -> Result<Written, RepositoryError> {
-        let stored = Stored { revision, value: sealed.bytes };
-        let document = self.shown(name, stored, View::Version(write.version), answers)?;
-        Ok(Written { document, notes: sealed.notes, is_changed: true })
+        let Sealed { bytes, notes, is_released, .. } = sealed;
+        let document = self.shown(name, Stored { revision, value: bytes }, View::Version(write.version), answers)?;
+        Ok(Written { document, notes, is_changed: true, is_removed: is_released })
     }
 }
 

@@ -9,10 +9,10 @@ use wheelwright_evolve::{
 use wheelwright_store::{BadKey, Key, Prefix};
 
 use crate::{
-    Name,
+    Name, RepositoryError,
     access::Access,
     computed::Computed,
-    dress::{Dress, STATE},
+    dress::{Dress, STATE_PATH},
     external::OwnedFields,
     nulls::NullPolicies,
 };
@@ -89,7 +89,7 @@ impl ServedKind {
         let prefix = match &declared.adopt.prefix {
             Some(prefix) if prefix.item.starts_with('$') => return Err(BadKey::Forbidden('$')),
             Some(prefix) => Prefix::new(&prefix.item)?,
-            None => prefix_of(&kind)?,
+            None => Self::usual_prefix(&kind)?,
         };
         let history = kind.history();
         let external: Vec<OwnedFields> =
@@ -111,7 +111,7 @@ impl ServedKind {
             let versions = versions.map(|of_history| version(&of_history.name)).collect();
             let has_state = history.versions.iter().any(|version| {
                 let structure = &version.structure;
-                STATE.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
+                STATE_PATH.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
             });
             ArmResource { resource_type: resource_type.clone(), has_state, versions }
         });
@@ -156,6 +156,46 @@ impl ServedKind {
         &self.prefix
     }
 
+    /// What the keys of a kind's records begin with where no catalog says otherwise: also of a kind that only a lock
+    /// remembers.
+    ///
+    /// # Errors
+    /// Its name cannot be the beginning of a key.
+    pub fn usual_prefix(kind: &Kind) -> Result<Prefix, BadKey> {
+        // The first name that the kind had: what is stored is not moved because the kind is called something else now. What
+        // begins with `$` is our own.
+        let (group, name) = kind.names().first().map_or(("", ""), |name| (&name.group, &name.kind));
+        if [group, name].into_iter().find(|text| !text.is_empty()).is_some_and(|first| first.starts_with('$')) {
+            return Err(BadKey::Forbidden('$'));
+        }
+        match group {
+            "" => Prefix::new(name),
+            group => Prefix::new(&format!("{group}/{name}")),
+        }
+    }
+
+    /// Makes sure that no kind would take records of another for its own.
+    ///
+    /// # Errors
+    /// Two of them have keys that begin alike.
+    pub fn check_keys<'k>(kinds: impl IntoIterator<Item = &'k Self>) -> Result<(), RepositoryError> {
+        let kinds: Vec<&Self> = kinds.into_iter().collect();
+        let pairs = kinds.iter().enumerate().flat_map(|(at, kind)| kinds[..at].iter().map(move |other| (kind, other)));
+        match pairs.into_iter().find(|(kind, other)| kind.shares_keys_with(other)) {
+            Some((kind, other)) => {
+                let (kind, other) = (kind.kind.name().into(), other.kind.name().into());
+                Err(RepositoryError::SharedKeys { kind, other })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the keys of another kind may be those of this one.
+    pub(crate) fn shares_keys_with(&self, other: &Self) -> bool {
+        let (own, other) = (self.prefix.as_str(), other.prefix.as_str());
+        own.starts_with(other) || other.starts_with(own)
+    }
+
     /// The key of a record.
     ///
     /// # Errors
@@ -195,19 +235,6 @@ impl ServedKind {
             Dress::Arm(_) => OutsideSpec::Arm,
             Dress::Kubernetes | Dress::Plain => OutsideSpec::Kubernetes,
         }
-    }
-}
-
-/// The first name that the kind had: what is stored is not moved because the kind is called something else now. What begins
-/// with `$` is our own.
-fn prefix_of(kind: &Kind) -> Result<Prefix, BadKey> {
-    let (group, name) = kind.names().first().map_or(("", ""), |name| (&name.group, &name.kind));
-    if [group, name].into_iter().find(|text| !text.is_empty()).is_some_and(|first| first.starts_with('$')) {
-        return Err(BadKey::Forbidden('$'));
-    }
-    match group {
-        "" => Prefix::new(name),
-        group => Prefix::new(&format!("{group}/{name}")),
     }
 }
 

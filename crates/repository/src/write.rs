@@ -13,9 +13,10 @@ use crate::{
     Metadata, Name, ServedKind,
     absence::absent_in_both,
     computed::{Given, computed, filled},
-    dress::{TAGS, Taken, with},
+    dress::{TAGS, Taken},
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
+    fields::{placed, with},
     nulls::Cleared,
     open::Opened,
     record::Envelope,
@@ -333,7 +334,7 @@ impl ServedKind {
         &'a self,
         write: &Write<'a>,
         version: VersionIndex,
-        opened: &Opened<'a>,
+        opened: &'a Opened<'a>,
         called: (&Name, &Revision),
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<Cleared<'a>>), WriteError> {
@@ -356,9 +357,8 @@ impl ServedKind {
                 let refused = followed.refused.into_iter().map(|path| FieldError::new(path, FieldProblem::NullRefused));
                 WriteError::fields(refused.collect())?;
                 let merged = merge_patch(shown(), followed.patch, arena);
-                let empty =
-                    |document, names: &Vec<&'a str>| with_field(document, names, Some(Value::Object(&[])), arena);
-                let merged = followed.emptied.iter().fold(merged, empty);
+                let empty = |document, names| placed(document, names, Some(Value::Object(&[])), arena);
+                let merged = followed.emptied.into_iter().fold(merged, empty);
                 Ok((self.dress.retagged(merged, sent, arena), followed.cleared))
             }
         }
@@ -396,9 +396,8 @@ impl ServedKind {
         }
         let document = match before {
             Some(Before { name, shown, .. }) => {
-                let document = self.dress.unname(document, shown, name, arena);
-                let is_put_in = taken.is_only_state && shown.get("properties").is_none();
-                let document = if is_put_in { with(document, [("properties", None)], arena) } else { document };
+                let document = self.dress.stripped(document, &taken, shown, name, arena);
+                let document = self.dress.reordered(document, shown, arena);
                 composed(document, shown, write.part, arena)
             }
             None => document,
@@ -504,7 +503,7 @@ impl ServedKind {
         let refilled = cleared.iter().filter(|field| history.field(field.field).frozen.is_some());
         let refilled = refilled.map(|field| FieldError::new(field.path.clone(), FieldProblem::WouldRefill));
         WriteError::fields(refilled.collect())?;
-        Ok(cleared.iter().fold(document, |document, field| with_field(document, &field.names, None, arena)))
+        Ok(cleared.iter().fold(document, |document, field| placed(document, field.names.iter().copied(), None, arena)))
     }
 
     /// What is wrong with a document at its version; what was wrong before does not count, nor what another system has yet to say.
@@ -567,19 +566,6 @@ fn composed<'a>(document: Value<'a>, shown: Value<'a>, part: Part, arena: &'a Ar
     match part {
         Part::Whole => document,
         Part::Spec | Part::Status => Value::Object(arena.slice(&entries)),
-    }
-}
-
-/// A document with another value of a field, named from the root on, or without it; as it is if the field's object is not
-/// there.
-fn with_field<'a>(document: Value<'a>, names: &[&'a str], value: Option<Value<'a>>, arena: &'a Arena) -> Value<'a> {
-    match names {
-        [] => document,
-        [name] => with(document, [(*name, value)], arena),
-        [name, below @ ..] => match document.get(name) {
-            Some(inner) => with(document, [(*name, Some(with_field(inner, below, value, arena)))], arena),
-            None => document,
-        },
     }
 }
 

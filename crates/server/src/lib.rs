@@ -14,6 +14,9 @@ mod auth;
 mod caller;
 mod changes;
 mod connections;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod hints;
 mod http_source;
 mod kubernetes;
 mod limits;

@@ -17,12 +17,14 @@ pub(crate) enum BadPath {
     Empty,
     /// A segment has a control character in it, or is no UTF-8.
     Unreadable,
+    /// It does not begin with a slash.
+    Relative,
 }
 
 impl Segments {
     /// The segments of a path that begins with `/`; one more slash at the end is nothing.
     pub(crate) fn of(path: &str) -> Result<Self, BadPath> {
-        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = path.strip_prefix('/').ok_or(BadPath::Relative)?;
         let path = path.strip_suffix('/').unwrap_or(path);
         if path.is_empty() {
             return Ok(Self(Vec::new()));
@@ -55,6 +57,7 @@ impl BadPath {
             Self::Slash => "a segment of the path has a slash or a backslash in it",
             Self::Empty => "the path has an empty segment",
             Self::Unreadable => "a segment of the path has a control character in it or is not UTF-8",
+            Self::Relative => "the path does not begin with a slash",
         }
     }
 }
@@ -86,6 +89,8 @@ mod tests {
             ("/a%00", BadPath::Unreadable),
             ("/a%0ab", BadPath::Unreadable),
             ("/%ff", BadPath::Unreadable),
+            ("", BadPath::Relative),
+            ("*", BadPath::Relative),
         ] {
             assert_eq!(segments(path), Err(problem), "{path}");
         }

@@ -41,6 +41,7 @@ use crate::{
     auth::Guard,
     caller::Caller,
     connections::{Busy, Connection, Connections},
+    hints::hints,
     kubernetes::{self, Kubernetes},
     metrics::Metrics,
     own,
@@ -112,9 +113,13 @@ impl Server {
         let failed = |error| BindError { address, error };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        Ok(Serving { listener, address, service: Arc::new(self.service(address)) })
+    }
+
+    pub(crate) fn service(self, address: SocketAddr) -> Service {
         let Self { repository, limits, tls, guard } = self;
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let service = Service {
+        Service {
             address: address.to_string().into(),
             scheme,
             tls,
@@ -129,8 +134,7 @@ impl Server {
             metrics: Metrics::new(),
             ending: watch::Sender::new(false),
             limits,
-        };
-        Ok(Serving { listener, address, service: Arc::new(service) })
+        }
     }
 }
 
@@ -147,13 +151,7 @@ impl Serving {
 
     /// What there is to try, a line each.
     pub fn hints(&self) -> Vec<String> {
-        let url = self.url();
-        let kinds = self.service.repository.kinds().map(|collection| {
-            let kind = collection.kind().kind();
-            let versions: Vec<&str> = kind.history().versions.iter().map(|version| version.name.as_str()).collect();
-            format!("  {} in {}", kind.name(), versions.join(", "))
-        });
-        [format!("serving at {url}:")].into_iter().chain(kinds).collect()
+        hints(&self.service.repository, &self.url())
     }
 
     /// Serves until a future is done; then requests that are open are answered, for as long as the limits let them.
@@ -197,7 +195,7 @@ impl Serving {
 
 /// What all connections share.
 #[derive(Debug)]
-struct Service {
+pub(crate) struct Service {
     repository: Repository,
     arm: Arm,
     kubernetes: Kubernetes,
@@ -209,7 +207,7 @@ struct Service {
     anonymous: Arc<Caller>,
     requests: Arc<Semaphore>,
     watches: Arc<Semaphore>,
-    connections: Arc<Connections>,
+    pub(crate) connections: Arc<Connections>,
     metrics: Metrics,
     ending: watch::Sender<bool>,
 }
@@ -302,9 +300,9 @@ impl Service {
     }
 
     /// Answers a request, and counts it.
-    async fn respond(
+    pub(crate) async fn respond<B: RequestBody>(
         self: Arc<Self>,
-        request: http::Request<Incoming>,
+        request: http::Request<B>,
         certificate: Option<&str>,
         busy: Busy,
     ) -> http::Response<Held> {
@@ -372,11 +370,11 @@ impl Service {
     }
 
     /// Leads a request to its dialect, if its sender may make it and there is room.
-    async fn routed(
+    async fn routed<B: RequestBody>(
         &self,
         dialect: Dialect,
         head: Head,
-        body: Incoming,
+        body: B,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
@@ -415,7 +413,7 @@ impl Service {
     }
 
     /// The body of a request, if it is not too long and does not take too long.
-    async fn body(&self, body: Incoming) -> Result<Bytes, Refusal> {
+    async fn body(&self, body: impl RequestBody) -> Result<Bytes, Refusal> {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
@@ -503,8 +501,13 @@ impl Drop for Decrease {
     }
 }
 
+/// The body of a request, from wherever it comes.
+pub(crate) trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> {}
+
+impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>> RequestBody for B {}
+
 /// A body with what its request holds until it is sent.
-struct Held {
+pub(crate) struct Held {
     body: AnswerBody,
     /// For watches: they end with the server.
     ending: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,

@@ -32,6 +32,8 @@ mod token;
 pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
+#[cfg(feature = "sqlite")]
+pub use open::backup;
 pub use open::{open, open_existing};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresOptions};

@@ -1,5 +1,8 @@
 //! Which driver an address is for.
 
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+
 use crate::{ErrorKind, Store, StoreError};
 
 /// Opens the store at an address, with the driver that its beginning names: `sqlite:PATH` or `postgres://…`. One that is not
@@ -19,27 +22,60 @@ pub async fn open_existing(address: &str) -> Result<Box<dyn Store>, StoreError> 
     open_or_make(address, false).await
 }
 
+/// Copies the store at an address, as it is now, to a new file, while others write to it.
+///
+/// # Errors
+/// [`Setup`](ErrorKind::Setup) if there is no store or the file is there already, and for databases that have tools of their
+/// own for this; otherwise as reads and writes do.
+#[cfg(feature = "sqlite")]
+pub fn backup(address: &str, to: &Path) -> Result<(), StoreError> {
+    if let Some(path) = path_of(address, false)? {
+        return crate::Sqlite::open(path, crate::SqliteOptions::default())?.backup(to);
+    }
+    if is_postgres(address) {
+        let message = "PostgreSQL has a tool of its own for this: pg_dump --schema wheelwright DATABASE";
+        return Err(StoreError::new(ErrorKind::Setup, message));
+    }
+    Err(no_driver(address))
+}
+
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     expect(unused_variables, reason = "without drivers there is nothing to make")
 )]
 async fn open_or_make(address: &str, make: bool) -> Result<Box<dyn Store>, StoreError> {
     #[cfg(feature = "sqlite")]
-    if let Some(path) = address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
-        // SQLite takes an empty file for a new database.
-        if !make && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
-            return Err(StoreError::new(ErrorKind::Setup, format!("there is no store {path}")));
-        }
+    if let Some(path) = path_of(address, make)? {
         let store = crate::Sqlite::open(path, crate::SqliteOptions::default())?;
         return Ok(Box::new(store));
     }
     #[cfg(feature = "postgres")]
-    if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+    if is_postgres(address) {
         let options = crate::PostgresOptions { create: make, ..crate::PostgresOptions::default() };
         let store = crate::Postgres::connect(address, options).await?;
         return Ok(Box::new(store));
     }
+    Err(no_driver(address))
+}
+
+/// The file of a SQLite database, which must be there unless it may be made.
+#[cfg(feature = "sqlite")]
+fn path_of(address: &str, make: bool) -> Result<Option<&str>, StoreError> {
+    let Some(path) = address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) else { return Ok(None) };
+    // SQLite takes an empty file for a new database.
+    if !make && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+        return Err(StoreError::new(ErrorKind::Setup, format!("there is no store {path}")));
+    }
+    Ok(Some(path))
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn is_postgres(address: &str) -> bool {
+    address.starts_with("postgres://") || address.starts_with("postgresql://")
+}
+
+fn no_driver(address: &str) -> StoreError {
     let beginning = address.split_once(':').map_or(address, |(beginning, _)| beginning);
     let message = format!("no store is at {beginning:?}; write sqlite:PATH or postgres://USER@HOST/DATABASE");
-    Err(StoreError::new(ErrorKind::Setup, message))
+    StoreError::new(ErrorKind::Setup, message)
 }

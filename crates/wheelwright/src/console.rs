@@ -16,6 +16,8 @@ pub struct Console<'w> {
     pub colour_conversation: bool,
     /// Whether somebody watches `conversation`, on a terminal where a line can be written over.
     pub is_watched: bool,
+    /// How many characters a line of `conversation` has room for; none where that does not matter.
+    pub width: Option<usize>,
     /// What day it is; without it, no allowance expires.
     pub today: Option<Date>,
 }
@@ -26,7 +28,8 @@ const CLEAR_LINE: &str = "\r\u{1b}[2K";
 impl<'w> Console<'w> {
     /// Two streams without colours, on no day in particular.
     pub fn plain(data: &'w mut dyn io::Write, conversation: &'w mut dyn io::Write) -> Self {
-        Self { data, conversation, colour_data: false, colour_conversation: false, is_watched: false, today: None }
+        let (colour_data, colour_conversation, is_watched) = (false, false, false);
+        Self { data, conversation, colour_data, colour_conversation, is_watched, width: None, today: None }
     }
 
     /// Says a line about what is going on.
@@ -35,9 +38,14 @@ impl<'w> Console<'w> {
         writeln!(self.conversation, "{line}")
     }
 
-    /// Says how far long work is, to somebody who watches, on a line that the next one is written over.
+    /// Says how far long work is, to somebody who watches, on a line that the next one is written over: only as much as fits
+    /// one, since the rest would stay.
     pub(crate) fn progress(&mut self, line: impl fmt::Display) -> io::Result<()> {
-        if self.is_watched { write!(self.conversation, "{CLEAR_LINE}{line}") } else { Ok(()) }
+        if !self.is_watched {
+            return Ok(());
+        }
+        let line: String = line.to_string().chars().take(self.width.unwrap_or(usize::MAX)).collect();
+        write!(self.conversation, "{CLEAR_LINE}{line}")
     }
 
     /// Takes back what was said about progress.

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 /// | 0 | clean: the command did what it was asked and found nothing that must be mended |
 /// | 1 | findings: something in the user's files must be mended |
 /// | 2 | usage or environment: the command could not do what it was asked |
+/// | 130 | interrupted: somebody pressed Ctrl-C while it worked |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Exit {
     /// Nothing that must be mended.
@@ -18,6 +19,8 @@ pub enum Exit {
     Findings = 1,
     /// The command could not do what it was asked: a wrong argument, a file that cannot be read.
     Usage = 2,
+    /// Somebody has interrupted it.
+    Interrupted = 130,
 }
 
 impl Exit {

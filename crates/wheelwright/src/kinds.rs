@@ -6,14 +6,14 @@ use wheelwright_catalog::{Catalog, Source};
 use wheelwright_document::Spanned;
 use wheelwright_evolve::{Declaration, Hooks, Kind, LockedKind, VersionIndex};
 use wheelwright_findings::{Finding, Level, rules};
-use wheelwright_repository::ServedKind;
-use wheelwright_store::BadKey;
+use wheelwright_repository::{RepositoryError, ServedKind};
+use wheelwright_store::Prefix;
 
 use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks},
     report::{plural, say_errors},
-    subject::Subject,
+    subject::{Subject, full_name},
 };
 
 /// Kinds that are ready for use, and without anything wrong in what declares them.
@@ -24,6 +24,16 @@ pub struct Kinds {
     kinds: Vec<(usize, Kind)>,
     /// Those that only a lock remembers.
     remembered: Vec<Kind>,
+    locks: Locks,
+}
+
+/// What becomes of a command while something that its catalog declares is not locked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unlocked {
+    /// It ends: it would write what could mean something else once it is locked.
+    Refuse,
+    /// It warns: it only reads, or whoever started it has said that nothing is locked.
+    Warn,
 }
 
 /// What a document says of itself, and what is said of it.
@@ -114,7 +124,7 @@ impl Kinds {
                 warn_of_schemas(&catalog, console)?;
                 warn_of_hooks(&unregistered, console)?;
                 let remembered = locks.iter().flat_map(|file| remembered(file, &catalog, registered)).collect();
-                Ok(Ok(Self { catalog, kinds, remembered }))
+                Ok(Ok(Self { catalog, kinds, remembered, locks }))
             }
             errors => {
                 console.complain(format_args!("the catalog has {}; mend it first", plural(errors, "error")))?;
@@ -155,15 +165,62 @@ impl Kinds {
     /// The kinds, ready for a repository.
     ///
     /// # Errors
-    /// The name of a kind cannot be the beginning of a key.
-    pub fn into_served(self) -> Result<Vec<ServedKind>, BadKey> {
+    /// The name of a kind cannot be the beginning of a key, or two of them have keys that begin alike.
+    pub fn into_served(self) -> Result<Vec<ServedKind>, RepositoryError> {
         let Self { catalog, kinds, .. } = self;
-        kinds.into_iter().map(|(position, kind)| ServedKind::new(kind, &catalog.kinds()[position])).collect()
+        let served = kinds.into_iter().map(|(position, kind)| ServedKind::new(kind, &catalog.kinds()[position]));
+        let served = served.collect::<Result<Vec<_>, _>>()?;
+        ServedKind::check_keys(&served)?;
+        Ok(served)
+    }
+
+    /// Says what of the catalog is not locked, which may mean something else once it is, and how the command ends then.
+    ///
+    /// # Errors
+    /// The console cannot be written to.
+    pub fn check_locked(&self, unlocked: Unlocked, console: &mut Console<'_>) -> io::Result<Result<(), Exit>> {
+        let lacking = self.kinds.iter().filter_map(|(position, kind)| {
+            let declared = &self.catalog.kinds()[*position];
+            let is_locked =
+                self.locks.of(declared).is_some_and(|lock| lock.has_all_of(&declared.declaration, kind.history()));
+            (!is_locked).then(|| full_name(&declared.declaration))
+        });
+        let mut lacking = lacking.peekable();
+        if lacking.peek().is_none() {
+            return Ok(Ok(()));
+        }
+        let lacking = format!("the lock does not have all of {}", few(lacking));
+        let ended = match unlocked {
+            Unlocked::Refuse => {
+                let why = "what is written now could mean something else once it is locked";
+                console.complain(format_args!("{lacking}: {why}"))?;
+                Err(Exit::Findings)
+            }
+            Unlocked::Warn => {
+                let why = "what is stored could mean something else once it is locked";
+                console.say(format_args!("warning: {lacking}: {why}"))?;
+                Ok(())
+            }
+        };
+        console.say("help: run wheelwright lock, and commit what it adds")?;
+        Ok(ended)
     }
 
     /// The kinds that are not declared any more, and that a lock remembers.
     pub fn remembered(&self) -> &[Kind] {
         &self.remembered
+    }
+
+    /// The same by name, with what the keys of their records begin with.
+    pub fn remembered_prefixes(&self) -> Vec<(String, Prefix)> {
+        let prefix = |kind: &Kind| Some((kind.name().to_owned(), ServedKind::usual_prefix(kind).ok()?));
+        self.remembered.iter().filter_map(prefix).collect()
+    }
+
+    /// Whether a kind is served as Azure's resource manager does.
+    pub(crate) fn is_arm(&self, kind: &Kind) -> bool {
+        let position = self.kinds.iter().find(|(_, own)| std::ptr::eq(own, kind)).map(|(position, _)| *position);
+        position.is_some_and(|position| self.catalog.kinds()[position].arm.is_some())
     }
 
     /// The kinds of a name, which may have its group behind it and be one that they had: `Order`,
@@ -417,6 +474,34 @@ mod tests {
         let (kinds, said) = compile(&locked);
         let (version, hub) = of(&kinds.unwrap()).unwrap();
         assert_eq!((version.position(), hub.as_str()), (0, "v1"), "{said}");
+    }
+
+    #[test]
+    fn what_is_not_locked_is_refused_or_warned_of() {
+        let catalog =
+            Catalog::load_from(&InMemory(vec![("folder/crd.yaml", definition(&["v1"]))]), &["folder"]).unwrap();
+        let declaration = &catalog.kinds()[0].declaration;
+        let lock = Lock::default().grow(declaration, &History::derive(declaration, None).0, None).unwrap().to_string();
+        let locked = |versions: &[&str], lock: &str, unlocked| {
+            let files = vec![("folder/crd.yaml", definition(versions)), ("folder/wheelwright.lock", lock.to_owned())];
+            let (mut data, mut said) = (Vec::new(), Vec::new());
+            let kinds = compile(&InMemory(files)).0.unwrap();
+            let checked = kinds.check_locked(unlocked, &mut Console::plain(&mut data, &mut said)).unwrap();
+            (checked, String::from_utf8(said).unwrap())
+        };
+        for unlocked in [Unlocked::Refuse, Unlocked::Warn] {
+            assert_eq!(locked(&["v1"], &lock, unlocked), (Ok(()), String::new()));
+        }
+        let empty = Lock::default().to_string();
+        for (versions, lock) in [(&["v1"][..], &empty), (&["v1", "v2"], &lock)] {
+            let (checked, said) = locked(versions, lock, Unlocked::Refuse);
+            assert_eq!(checked, Err(Exit::Findings));
+            assert!(said.starts_with("error: the lock does not have all of Cart.a.example.com: "), "{said}");
+            assert!(said.contains("wheelwright lock"), "{said}");
+            let (checked, said) = locked(versions, lock, Unlocked::Warn);
+            assert_eq!(checked, Ok(()));
+            assert!(said.starts_with("warning: the lock does not have all of Cart.a.example.com: "), "{said}");
+        }
     }
 
     #[test]

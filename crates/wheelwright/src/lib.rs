@@ -55,7 +55,7 @@ pub struct RepositoryPage;
 pub use console::Console;
 pub use eval::eval_line;
 pub use exit::Exit;
-pub use kinds::Kinds;
+pub use kinds::{Kinds, Unlocked};
 pub use report::{Format, ResultFormat};
 pub use schemas::{Choice, Schemas};
 pub use wheelwright_catalog::{Form, Input, MAX_BYTES, Origin, Unreadable};

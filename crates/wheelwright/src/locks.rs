@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use wheelwright_catalog::{Catalog, Input, Kind, LOCK_FILE, Source, Unreadable, files, read_lock};
 use wheelwright_document::FieldPath;
-use wheelwright_evolve::{Lock, LockedKind};
+use wheelwright_evolve::{Declaration, History, Lock, LockedKind};
 use wheelwright_findings::Finding;
 use wheelwright_schema::Problem;
 
@@ -76,6 +76,11 @@ impl LockFile {
     /// What to call it.
     pub(crate) fn name(&self) -> String {
         files::display(&self.path())
+    }
+
+    /// Whether nothing of a kind is left to be locked.
+    pub(crate) fn has_all_of(&self, declaration: &Declaration, history: &History) -> bool {
+        self.lock.grow(declaration, history, None).is_ok_and(|grown| grown == self.lock)
     }
 
     /// What is wrong with the file.

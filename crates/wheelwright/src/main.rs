@@ -1,6 +1,7 @@
 //! The `wheelwright` command: arguments to functions of the library, and nothing else.
 
 mod arguments;
+mod descriptors;
 
 use std::{
     env,
@@ -18,7 +19,7 @@ use arguments::{
 use clap::{CommandFactory, Parser};
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
-    Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
+    Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas, Unlocked,
     catalog::{Disk, OnDisk, files},
     command::{
         self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
     let mut console = Console {
         data: &mut data,
         is_watched: stderr.is_terminal(),
+        width: terminal_size::terminal_size_of(&stderr).map(|(width, _)| usize::from(width.0)),
         conversation: &mut stderr,
         colour_data,
         colour_conversation,
@@ -175,7 +177,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
         Command::Serve(arguments) => serve(*arguments, console),
         Command::Retire(arguments::Retire { version, stored }) => {
             let format = result_format(stored.format);
-            in_store(&stored.place, Missing::Refuse, console, async |repository, console| {
+            in_store(&stored.place, Access::Read, console, async |repository, console| {
                 command::retire(&version, stored.kind.as_deref(), &repository, format, console).await
             })
         }
@@ -322,9 +324,22 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
             (if dry_run { command::Migrate::Plan } else { command::Migrate::Run }, stored)
         }
     };
-    let options = MigrateOptions { kind: stored.kind, sweep, format: result_format(stored.format) };
-    in_store(&stored.place, Missing::Refuse, console, async |repository, console| {
-        command::migrate(what, &repository, &options, console).await
+    let access = if what == command::Migrate::Run { Access::Write } else { Access::Read };
+    let kinds = match load(&stored.place, access, console)? {
+        Ok(kinds) => kinds,
+        Err(exit) => return Ok(exit),
+    };
+    let remembered = kinds.remembered_prefixes();
+    let options = MigrateOptions { kind: stored.kind, sweep, format: result_format(stored.format), remembered };
+    with_store(kinds, &stored.place, access, console, async |repository, console| {
+        if what != command::Migrate::Run {
+            return command::migrate(what, &repository, &options, console).await;
+        }
+        tokio::select! {
+            exit = command::migrate(what, &repository, &options, console) => return exit,
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        command::migrate_interrupted(console)
     })
 }
 
@@ -340,6 +355,10 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     limits.connections = arguments.max_connections;
     limits.watches = arguments.max_watches;
     limits.body_bytes = arguments.max_body;
+    if let Some(most) = descriptors::raise() {
+        // Some are for the store and for files that are read again.
+        limits.connections = limits.connections.min(most.saturating_sub(256).max(16));
+    }
     let options = ServeOptions {
         listen: arguments.listen,
         tls,
@@ -350,7 +369,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         limits,
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };
-    in_store(&place, Missing::Create, console, async |repository, console| {
+    in_store(&place, Access::Serve, console, async |repository, console| {
         command::serve(repository, options, asked_to_end(), console).await
     })
 }
@@ -392,60 +411,99 @@ fn log(level: LogLevel, format: LogFormat, colour: bool) {
 fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit> {
     match arguments {
         StoreCommand::Put { documents, place, kind, from, name } => {
-            let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
+            let kinds = match load(&place, Access::Create, console)? {
                 Ok(kinds) => kinds,
                 Err(exit) => return Ok(exit),
             };
             let options = StoreOptions { kind, from, name };
             let documents = command::documents_to_store(files::files(documents, None), &kinds, &options, console)?;
             let Some(documents) = documents else { return Ok(Exit::Usage) };
-            in_store(&place, Missing::Create, console, async |repository, console| {
+            with_store(kinds, &place, Access::Create, console, async |repository, console| {
                 command::store_put(&documents, &repository, console).await
             })
         }
-        StoreCommand::Get { name, place, kind, version } => {
-            in_store(&place, Missing::Refuse, console, async |repository, console| {
-                command::store_get(&name, kind.as_deref(), version.as_deref(), &repository, console).await
+        StoreCommand::Get { name, place, kind, version, raw } => {
+            let (kind, version) = (kind.as_deref(), version.as_deref());
+            in_store(&place, Access::Read, console, async |repository, console| match raw {
+                true => command::store_get_raw(&name, kind, &repository, console).await,
+                false => command::store_get(&name, kind, version, &repository, console).await,
             })
         }
-        StoreCommand::List { place, kind } => {
-            in_store(&place, Missing::Refuse, console, async |repository, console| {
-                command::store_list(kind.as_deref(), &repository, console).await
+        StoreCommand::List { place, kind } => in_store(&place, Access::Read, console, async |repository, console| {
+            command::store_list(kind.as_deref(), &repository, console).await
+        }),
+        StoreCommand::Delete { name, place, kind, force } => {
+            in_store(&place, Access::Write, console, async |repository, console| {
+                command::store_delete(&name, kind.as_deref(), force, &repository, console).await
             })
         }
+        StoreCommand::Backup { file, store } => match wheelwright::store::backup(&store, &file) {
+            Ok(()) => Ok(Exit::Clean),
+            Err(error) => {
+                writeln!(console.conversation, "error: {error}")?;
+                Ok(Exit::Usage)
+            }
+        },
     }
 }
 
-/// What to do if there is no store yet.
+/// What is done with a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
+enum Access {
+    Read,
+    Write,
+    /// It is written, and made if it is not there.
     Create,
-    Refuse,
+    /// The same, also with what is not locked: whoever tries something out need not lock it first.
+    Serve,
 }
 
 /// Does something with the kinds of a catalog in a store.
 fn in_store(
     place: &Place,
-    missing: Missing,
+    access: Access,
     console: &mut Console<'_>,
     act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
+    match load(place, access, console)? {
+        Ok(kinds) => with_store(kinds, place, access, console, act),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// The kinds of a catalog, which are locked if something is to be written; or how the command ends.
+fn load(place: &Place, access: Access, console: &mut Console<'_>) -> io::Result<Result<Kinds, Exit>> {
     let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
         Ok(kinds) => kinds,
-        Err(exit) => return Ok(exit),
+        Err(exit) => return Ok(Err(exit)),
     };
+    let unlocked = match access {
+        Access::Read | Access::Serve => Unlocked::Warn,
+        Access::Write | Access::Create => Unlocked::Refuse,
+    };
+    Ok(kinds.check_locked(unlocked, console)?.map(|()| kinds))
+}
+
+/// Does something with kinds in a store.
+fn with_store(
+    kinds: Kinds,
+    place: &Place,
+    access: Access,
+    console: &mut Console<'_>,
+    act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
+) -> io::Result<Exit> {
     let kinds = match kinds.into_served() {
         Ok(kinds) => kinds,
         Err(error) => {
-            writeln!(console.conversation, "error: the name of a kind cannot be part of a key: {error}")?;
+            writeln!(console.conversation, "error: the kinds of the catalog cannot be stored: {error}")?;
             return Ok(Exit::Usage);
         }
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let opened = match missing {
-            Missing::Create => wheelwright::store::open(&place.store).await,
-            Missing::Refuse => wheelwright::store::open_existing(&place.store).await,
+        let opened = match access {
+            Access::Create | Access::Serve => wheelwright::store::open(&place.store).await,
+            Access::Read | Access::Write => wheelwright::store::open_existing(&place.store).await,
         };
         match opened {
             Ok(store) => act(Repository::new(store.into(), kinds), console).await,

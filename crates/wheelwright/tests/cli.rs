@@ -107,6 +107,73 @@ fn what_cannot_be_converted_is_listed_and_the_rest_is_converted() {
     assert_eq!(run(&["migrate", "verify"]).0, Some(1));
 }
 
+#[test]
+fn what_is_damaged_can_be_looked_at_removed_and_replaced() {
+    use wheelwright::store::{Key, Sqlite, SqliteOptions, Store};
+    let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.db");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Sqlite::open(&path, SqliteOptions::default()).unwrap();
+        let key = Key::new("shop.example.com/Order/books").unwrap();
+        store.create(&key, b"{damaged\xff".to_vec()).await.unwrap();
+    });
+    let run = |what: &[&str]| {
+        let store = format!("sqlite:{}", path.display());
+        let output = wheelwright().current_dir(&orders).args(what).args(["--store", &store]).output().unwrap();
+        (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    for refused in [&["put", "order-v1.yaml"][..], &["get", "books"], &["delete", "books"]] {
+        let (code, data, said) = run(&[&["store"], refused].concat());
+        assert_eq!((code, data), (Some(1), Vec::new()), "{refused:?}");
+        assert!(said.starts_with("error: books: the record is no JSON") && said.contains("--force"), "{said}");
+    }
+    assert_eq!(run(&["store", "get", "--raw", "books"]).1, b"{damaged\xff");
+    assert_eq!(run(&["store", "delete", "--force", "books"]), (Some(0), b"books\n".to_vec(), String::new()));
+    assert_eq!(run(&["store", "put", "order-v1.yaml"]), (Some(0), b"books\n".to_vec(), String::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_says_that_it_can_be_gone_on_with() {
+    use wheelwright::store::{Key, Sqlite, SqliteOptions, Store};
+    let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.db");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Sqlite::open(&path, SqliteOptions::default()).unwrap();
+        for number in 0..100 {
+            let key = Key::new(format!("shop.example.com/Order/{number}")).unwrap();
+            store.create(&key, br#"{"apiVersion":"shop.example.com/v1","kind":"Order"}"#.to_vec()).await.unwrap();
+        }
+    });
+    let command = |what: &[&str]| {
+        let mut command = wheelwright();
+        command.current_dir(&orders).arg("migrate").args(what).arg("--store");
+        command.arg(format!("sqlite:{}", path.display()));
+        command
+    };
+    let run = command(&["run", "--rate", "1"]).spawn().unwrap();
+    let is_running = || {
+        let status = command(&["status"]).output().unwrap().stdout;
+        String::from_utf8(status).unwrap().contains("is not done")
+    };
+    while !is_running() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let interrupted = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert_eq!(said, "interrupted; the next wheelwright migrate run goes on where this one stopped\n");
+    let finished = command(&["run"]).output().unwrap();
+    assert_eq!(finished.status.code(), Some(0));
+    assert!(String::from_utf8(finished.stdout).unwrap().starts_with("Order: run 1 to v3 is done: 100 records\n"));
+}
+
 /// The tour is run above; this is what a newcomer types before it, without the build.
 #[test]
 fn the_first_command_of_the_readme_works() {

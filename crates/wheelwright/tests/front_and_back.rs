@@ -2,16 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+#[path = "shared/example.rs"]
+mod example;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{BufRead, BufReader},
-    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
     time::{Duration, Instant},
 };
 
+use example::example;
 use wheelwright_store::{Key, testing::PostgresServer};
 
 /// A program that ends with its value, and what it prints.
@@ -35,17 +38,6 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// An example, built if nobody did: `cargo test` builds all, and with `--test` none.
-fn example(name: &str) -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    let path = own.parent().unwrap().parent().unwrap().join("examples").join(name);
-    if !path.exists() {
-        let built = Command::new(env!("CARGO")).args(["build", "--package", "wheelwright", "--example", name]).status();
-        assert!(built.unwrap().success());
-    }
-    path
 }
 
 /// What each revision of each record was printed as, and by whom.

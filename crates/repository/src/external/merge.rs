@@ -8,8 +8,9 @@ use crate::{
     Name, ServedKind, Writer,
     external::{
         Answers, OwnedFields, SourceError, SourceProblem,
-        owned::{field_path, leads_through_objects, placed, value_at},
+        owned::{field_path, leads_through_objects, value_at},
     },
+    fields::placed,
     open::Opened,
 };
 

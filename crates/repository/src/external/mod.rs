@@ -11,6 +11,6 @@ pub use self::{
     source::{ExternalSource, SourceAnswer, SourceCounts},
 };
 pub(crate) use self::{
-    owned::{OwnedFields, field_path, leads_through_objects, names, placed, value_at},
+    owned::{OwnedFields, field_path, leads_through_objects, names, value_at},
     source::{Answers, Sources},
 };

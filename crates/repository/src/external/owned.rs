@@ -4,8 +4,6 @@ use wheelwright_catalog::{External, Missing};
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 use wheelwright_evolve::{FieldId, History, NodeIndex, Selector, Shape, Step, Structure, VersionIndex};
 
-use crate::dress::with;
-
 /// The fields of a kind that one system owns.
 #[derive(Debug)]
 pub(crate) struct OwnedFields {
@@ -131,29 +129,6 @@ pub(crate) fn leads_through_objects(document: Value<'_>, names: &[Box<str>]) -> 
         [name, below @ ..] => {
             document.as_object().is_some() && document.get(name).is_none_or(|inner| leads_through_objects(inner, below))
         }
-    }
-}
-
-/// A document with another value of a field, or without it. The objects around a value are made where they are not there.
-pub(crate) fn placed<'a>(
-    document: Value<'a>,
-    names: &'a [Box<str>],
-    value: Option<Value<'a>>,
-    arena: &'a Arena,
-) -> Value<'a> {
-    match names {
-        [] => value.unwrap_or(document),
-        [name] => with(document, [(&**name, value)], arena),
-        [name, below @ ..] => match (document.get(name), value) {
-            (Some(inner @ Value::Object(_)), value) => {
-                with(document, [(&**name, Some(placed(inner, below, value, arena)))], arena)
-            }
-            (_, None) => document,
-            (_, value) => {
-                let inner = placed(Value::Object(&[]), below, value, arena);
-                with(document, [(&**name, Some(inner))], arena)
-            }
-        },
     }
 }
 

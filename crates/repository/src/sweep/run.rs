@@ -130,7 +130,7 @@ impl Collection {
             }
             let total = match total {
                 Some(total) => total,
-                None => *total.insert(self.count().await?),
+                None => *total.insert(self.repository.count_records(self.kind.prefix()).await?),
             };
             let Target { hub, fingerprint } = target.clone();
             let ledger = Ledger::begin(hub, fingerprint, run, total, self.repository.stamp().now);
@@ -142,23 +142,14 @@ impl Collection {
 
     /// A kind whose keys may be those of this one.
     fn shares_keys_with(&self) -> Option<Self> {
-        let own = self.kind.prefix().as_str();
-        self.repository.kinds().find(|other| {
-            let prefix = other.kind.prefix().as_str();
-            !Arc::ptr_eq(&other.kind, &self.kind) && (prefix.starts_with(own) || own.starts_with(prefix))
-        })
+        let others = self.repository.kinds().filter(|other| !Arc::ptr_eq(&other.kind, &self.kind));
+        others.into_iter().find(|other| self.kind.shares_keys_with(&other.kind))
     }
 
     /// Whether a hub comes after the one of today. A version that is not known does: a lock forgets none.
     fn is_newer(&self, hub: &VersionName) -> bool {
         let kind = self.kind.kind();
         kind.version(hub.as_str()).is_none_or(|hub| hub > kind.lenses().hub())
-    }
-
-    async fn count(&self) -> Result<u64, RepositoryError> {
-        let mut total = 0;
-        self.walk(|_, _| total += 1).await?;
-        Ok(total)
     }
 }
 

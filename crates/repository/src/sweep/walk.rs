@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use wheelwright_store::{Continuation, ErrorKind, Key, Page, PageRequest, Prefix, Store, StoreError, Stored};
 
 use super::patience::patiently;
-use crate::{Collection, RepositoryError};
+use crate::{Collection, Repository, RepositoryError};
 
 /// All keys with a prefix. Every page shows the store as it is when it is asked for, so that no moment gets too old and
 /// little changes between reading a record and writing it.
@@ -33,6 +33,21 @@ impl<'s> Walk<'s> {
                 Err(error) if *error.kind() == ErrorKind::TooOld => self.leave_off(None),
                 Ok(page) => return self.beyond(after, page).await,
                 Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Looks at all values.
+    async fn all(&self, mut see: impl FnMut(&Key, &Stored)) -> Result<(), StoreError> {
+        let mut after: Option<Key> = None;
+        loop {
+            let page = self.page(after.as_ref()).await?;
+            for (key, stored) in &page.items {
+                see(key, stored);
+            }
+            match (page.items.into_iter().next_back(), page.next) {
+                (Some((last, _)), Some(_)) => after = Some(last),
+                _ => return Ok(()),
             }
         }
     }
@@ -69,21 +84,22 @@ impl<'s> Walk<'s> {
     }
 }
 
+impl Repository {
+    /// How many records have keys with a prefix, whatever they are.
+    ///
+    /// # Errors
+    /// The store fails and does not recover within half a minute.
+    pub async fn count_records(&self, prefix: &Prefix) -> Result<u64, RepositoryError> {
+        let mut total = 0;
+        Walk::new(&**self.store(), prefix).all(|_, _| total += 1).await?;
+        Ok(total)
+    }
+}
+
 impl Collection {
     /// Looks at every record.
-    pub(super) async fn walk(&self, mut see: impl FnMut(&Key, &Stored)) -> Result<(), RepositoryError> {
-        let walk = Walk::new(self.store(), self.kind.prefix());
-        let mut after: Option<Key> = None;
-        loop {
-            let page = walk.page(after.as_ref()).await?;
-            for (key, stored) in &page.items {
-                see(key, stored);
-            }
-            match (page.items.into_iter().next_back(), page.next) {
-                (Some((last, _)), Some(_)) => after = Some(last),
-                _ => return Ok(()),
-            }
-        }
+    pub(super) async fn walk(&self, see: impl FnMut(&Key, &Stored)) -> Result<(), RepositoryError> {
+        Ok(Walk::new(self.store(), self.kind.prefix()).all(see).await?)
     }
 
     /// What a key is called in messages.

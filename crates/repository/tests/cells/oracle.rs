@@ -31,6 +31,10 @@ pub(crate) enum Input {
     Absent,
 }
 
+pub(crate) const METHODS: [Method; 3] = [Method::Put, Method::Merge, Method::JsonPatch];
+
+pub(crate) const INPUTS: [Input; 4] = [Input::Value, Input::Zero, Input::Null, Input::Absent];
+
 /// Who may write a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rule {
@@ -106,6 +110,9 @@ pub(crate) struct Attempt {
 
 impl Subject {
     /// How a field is written into what a version shows. `dressed` is what clients read, with all that the service keeps.
+    ///
+    /// Null policies are about merge patches, which have no other word for absence. A JSON patch says both: `remove` makes a
+    /// field absent and `add` with null makes it null, as if the whole document were written so, whatever the policy is.
     pub(crate) fn attempt(
         &self,
         field: &Field,

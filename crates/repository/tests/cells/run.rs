@@ -13,12 +13,10 @@ use wheelwright_store::{Revision, Store};
 
 use crate::{
     json::{Segment, at},
-    oracle::{Because, Expected, Field, Input, Method},
+    oracle::{Because, Expected, Field, INPUTS, Input, Method},
     sample::{Author, Extent, Sample},
-    subject::Subject,
+    subject::{Policies, Subject},
 };
-
-pub(crate) const INPUTS: [Input; 4] = [Input::Value, Input::Zero, Input::Null, Input::Absent];
 
 /// How many cells there were, in all and of a sort. A cell is what one version reads after one write.
 #[derive(Default)]
@@ -197,6 +195,7 @@ impl Subject {
         for reader in self.versions() {
             self.agree(cell, reader, &after, &told);
         }
+        self.count_hooked((&base.shown, &after), through, &told, counts);
         if self.policies.older_write == "preserve" {
             self.nothing_changes_when_written_back((name, &revision), &after, &told).await;
         }
@@ -394,13 +393,19 @@ impl Subject {
     }
 
     fn count(&self, cell: &Cell<'_>, outcome: &str, counts: &mut Counts) {
+        let Policies { older_write, null } = self.policies;
         let mut sorts = vec![
             format!("{:?} {:?}", cell.method, cell.input),
             format!("{:?}", cell.field.shape),
-            format!("olderWrite {}: {outcome}", self.policies.older_write),
+            format!("olderWrite {older_write}: {outcome}"),
         ];
-        if cell.method == Method::Merge && cell.input == Input::Null {
-            sorts.push(format!("null {}: {outcome}", self.policies.null));
+        if cell.method == Method::JsonPatch {
+            sorts.push(format!("JsonPatch, olderWrite {older_write}: {outcome}"));
+        }
+        match (cell.method, cell.input) {
+            (Method::Merge, Input::Null) => sorts.push(format!("null {null}: {outcome}")),
+            (Method::JsonPatch, Input::Null) => sorts.push(format!("JsonPatch, null {null}: {outcome}")),
+            _ => {}
         }
         counts.add(self.versions().count(), &sorts);
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    env, fs, io,
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,8 +17,10 @@ use wheelwright_schema::Schema;
 use wheelwright_store::Memory;
 
 use crate::{
+    hooks::hooks,
     json::{Segment, json_of, place_of},
     oracle::Field,
+    shared::copy,
 };
 
 /// The policies of a run, as a catalog spells them.
@@ -80,7 +82,7 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let declared = catalog.kinds().iter().find(|declared| &*declared.declaration.kind == kind).expect("a kind");
     let locked = lock.as_ref().and_then(|lock| lock.locked(&declared.declaration));
     let locked = locked.map(|locked| (locked.history(), locked.hub()));
-    let (compiled, problems) = Kind::compile(&declared.declaration, locked);
+    let (compiled, problems) = Kind::compile_with(&declared.declaration, locked, &hooks());
     assert!(problems.is_empty(), "{problems:?}");
     let compiled = compiled.expect("a kind");
     let schemas = compiled.history().versions.iter();
@@ -265,28 +267,4 @@ pub(crate) fn example(name: &str) -> PathBuf {
 /// The folder of a catalog of the tests.
 pub(crate) fn own(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs").join(name)
-}
-
-/// `examples/aro-hcp` with the real documents beside it, where these are there: in the folder that `WHEELWRIGHT_SHARED`
-/// names, or in `shared` beside the repository.
-pub(crate) fn aro_hcp() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = env::var_os("WHEELWRIGHT_SHARED").map_or_else(beside, PathBuf::from);
-    let api = shared.join("real-apis/aro-hcp/api");
-    if !api.exists() {
-        return None;
-    }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aro-hcp");
-    copy(&example("aro-hcp"), &folder).and_then(|()| copy(&api, &folder.join("api"))).expect("they can be copied");
-    Some(folder)
-}
-
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let to = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() { copy(&path, &to)? } else { fs::write(to, fs::read(&path)?)? }
-    }
-    Ok(())
 }

@@ -89,7 +89,8 @@ async fn a_document_with_finalizers_is_marked_and_goes_with_the_last() {
     let v1 = shown(&orders, View::Version("v1")).await;
     assert!(v1["metadata"]["deletionTimestamp"].is_string());
     let freed = Write::merge_patch("v1", br#"{"metadata":{"finalizers":null}}"#);
-    orders.update(&name("shop/books"), &marked, freed).await.unwrap();
+    let freed = orders.update(&name("shop/books"), &marked, freed).await.unwrap();
+    assert!(freed.is_removed && !created.is_removed);
     assert_eq!(orders.get(&name("shop/books"), View::Hub).await.unwrap(), None);
 }
 

@@ -15,7 +15,7 @@ use wheelwright_repository::{
 };
 use wheelwright_store::{Memory, Store};
 
-use crate::support::{name, served};
+use crate::support::{name, served, served_from};
 
 /// The kind of a catalog of the tests, in an empty store, with a clock that goes on a second with every look at it.
 fn collection(catalog: &str) -> Collection {
@@ -181,6 +181,24 @@ async fn what_the_resource_manager_knows_is_the_services() {
         assert_eq!((&now["name"], &now["systemData"]), (&json!("one"), &json!({})), "{write}");
         assert_eq!(now["properties"]["provisioningState"], "Creating", "{write}");
     }
+}
+
+#[tokio::test]
+async fn the_state_of_provisioning_is_shown_where_there_are_no_properties() {
+    let pool = r#"{"swagger": "2.0", "info": {"title": "", "version": "v1"}, "paths": {}, "definitions": {"Pool": {"type":
+        "object", "properties": {"location": {"type": "string"}, "properties": {"type": "object", "properties": {"count":
+        {"type": "integer", "default": 3}}}}}}}"#;
+    let catalog = "kinds: [{openapi: {v1: pool.json}, definition: Pool, arm: Example/pools}]";
+    let served = served_from(&[("wheelwright.yaml", catalog), ("pool.json", pool)]);
+    let pools = Repository::new(Arc::new(Memory::new()), served).kinds().next().unwrap();
+    create(&pools, "v1", json!({"location": "north"})).await.unwrap();
+    assert_eq!(shown(&pools, "v1").await, json!({"location": "north"}));
+    keep(&pools, |metadata, _| metadata.provisioning_state = Some("Creating".into())).await;
+    let read = shown(&pools, "v1").await;
+    assert_eq!(read, json!({"location": "north", "properties": {"provisioningState": "Creating"}}));
+    assert!(!put(&pools, "v1", read).await.unwrap().is_changed, "writing back what was read changes nothing");
+    let emptied = put(&pools, "v1", json!({"location": "north", "properties": {}})).await.unwrap();
+    assert_eq!(json_of(&emptied)["properties"], json!({"count": 3, "provisioningState": "Creating"}));
 }
 
 #[tokio::test]

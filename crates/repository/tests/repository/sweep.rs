@@ -358,9 +358,13 @@ async fn a_version_is_needed_for_what_only_it_can_do() {
 }
 
 #[tokio::test]
-async fn no_kind_is_swept_whose_keys_may_be_those_of_another() {
-    let kinds = [example_at("orders", "v1"), example_at("orders", "v3")].into_iter().flatten();
-    let repository = Repository::new(Arc::new(Memory::new()), kinds);
+async fn no_kind_is_had_or_swept_whose_keys_may_be_those_of_another() {
+    let kinds = || [example_at("orders", "v1"), example_at("orders", "v3")].into_iter().flatten();
+    let is_shared = |error: &RepositoryError| matches!(error, RepositoryError::SharedKeys { .. });
+    assert!(Repository::try_new(Arc::new(Memory::new()), kinds()).is_err_and(|error| is_shared(&error)));
+    assert!(Repository::try_new(Arc::new(Memory::new()), example_at("orders", "v1")).is_ok());
+    let repository = Repository::new(Arc::new(Memory::new()), kinds());
+    assert!(repository.kind("Order").is_err_and(|error| is_shared(&error)));
     let refused = repository.sweep(&SweepOptions::default(), |_, _| ()).await;
     assert!(
         matches!(&refused, Err(RepositoryError::Sweep(SweepError::SharedKeys(other))) if **other == *"Order"),

@@ -101,7 +101,9 @@ pub(crate) struct Place {
 pub(crate) enum StoreCommand {
     /// Store documents, in the place of what is there.
     ///
-    /// Their names, which are written to standard output, are those in their metadata.
+    /// Their names, which are written to standard output, are those in their metadata. One that has a resourceVersion (or,
+    /// for ARM, an etag) is stored only in the place of that one. Those that are refused are listed, and
+    /// the others are stored; the exit code is 1 then.
     #[command(after_help = "\
 Examples:
   wheelwright store put order.yaml --store sqlite:orders.db
@@ -125,7 +127,8 @@ Examples:
     /// Write a document as a version shows it.
     #[command(after_help = "\
 Examples:
-  wheelwright store get shop/books --as v3 --store sqlite:orders.db")]
+  wheelwright store get shop/books --as v3 --store sqlite:orders.db
+  wheelwright store get shop/books --raw --store sqlite:orders.db | jq .metadata")]
     Get {
         /// What it is called.
         #[arg(value_name = "NAME")]
@@ -138,6 +141,9 @@ Examples:
         /// The version; without it, the one that the document's owner speaks.
         #[arg(long = "as", value_name = "VERSION")]
         version: Option<String>,
+        /// Write the bytes of the record as they are stored, also if they are damaged.
+        #[arg(long, conflicts_with = "version")]
+        raw: bool,
     },
     /// Write the kinds and names of all documents, each with the version that its owner speaks.
     #[command(after_help = "\
@@ -149,5 +155,40 @@ Examples:
         /// Only documents of this kind.
         #[arg(long)]
         kind: Option<String>,
+    },
+    /// Delete a document, and write its name.
+    ///
+    /// One with finalizers is marked, and is deleted once it has none any more.
+    #[command(after_help = "\
+Examples:
+  wheelwright store delete shop/books --store sqlite:orders.db
+  wheelwright store delete shop/books --force --store sqlite:orders.db   # also a damaged one")]
+    Delete {
+        /// What it is called.
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        place: Place,
+        /// Its kind.
+        #[arg(long)]
+        kind: Option<String>,
+        /// Delete whatever is stored under the name, at once: what is damaged, what has finalizers, what only a newer
+        /// program may write.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Copy a store as it is now to a new file, while others write to it.
+    ///
+    /// Of a store in SQLite: PostgreSQL has pg_dump.
+    #[command(after_help = "\
+Examples:
+  wheelwright store backup orders-monday.db --store sqlite:orders.db")]
+    Backup {
+        /// The new file. What is there is not replaced.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The store: sqlite:PATH.
+        #[arg(long, value_name = "ADDRESS")]
+        store: String,
     },
 }

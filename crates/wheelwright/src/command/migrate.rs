@@ -9,6 +9,7 @@ use tokio::{pin, select, sync::watch, time::interval};
 use wheelwright_repository::{
     Collection, Problems, Repository, RepositoryError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
 };
+use wheelwright_store::Prefix;
 
 use super::stored::{Line, chosen, count, records, write_problems};
 use crate::{Console, Exit, ResultFormat};
@@ -22,6 +23,8 @@ pub struct MigrateOptions {
     pub sweep: SweepOptions,
     /// How results are written.
     pub format: ResultFormat,
+    /// Kinds that only a lock remembers, by name, with what the keys of their records begin with.
+    pub remembered: Vec<(String, Prefix)>,
 }
 
 /// What is done with records.
@@ -79,7 +82,47 @@ pub async fn migrate(
             }
         });
     }
+    if matches!(what, Migrate::Plan | Migrate::Status) && options.kind.is_none() {
+        for (name, prefix) in &options.remembered {
+            match left_of(prefix, repository).await {
+                Ok(0) => {}
+                Ok(left) => match options.format {
+                    ResultFormat::Text => {
+                        writeln!(console.data, "{name}: {}, of a kind that only the lock remembers", records(left))?
+                    }
+                    ResultFormat::Json => {
+                        let mut line = Line::of_kind(name);
+                        line.is("remembered", true);
+                        line.number("total", left);
+                        line.write(console.data)?;
+                    }
+                },
+                Err(error) => {
+                    console.complain(format_args!("{name}: {error}"))?;
+                    exit = exit.max(Exit::Usage);
+                }
+            }
+        }
+    }
     Ok(exit)
+}
+
+/// Says that a run was interrupted, and how the command ends.
+///
+/// # Errors
+/// The console cannot be written to.
+pub fn migrate_interrupted(console: &mut Console<'_>) -> io::Result<Exit> {
+    console.say("interrupted; the next wheelwright migrate run goes on where this one stopped")?;
+    Ok(Exit::Interrupted)
+}
+
+/// How many records there are of a kind that nobody declares any more; none that may be those of another one.
+async fn left_of(prefix: &Prefix, repository: &Repository) -> Result<u64, RepositoryError> {
+    let is_shared = |collection: Collection| {
+        let (own, other) = (prefix.as_str(), collection.kind().prefix().as_str());
+        own.starts_with(other) || other.starts_with(own)
+    };
+    if repository.kinds().any(is_shared) { Ok(0) } else { repository.count_records(prefix).await }
 }
 
 const OFTEN: Duration = Duration::from_millis(200);
@@ -108,7 +151,11 @@ async fn run(
             _ = ticks.tick() => {
                 let progress: Option<SweepProgress> = *told.borrow();
                 match progress {
-                    Some(progress) if console.is_watched => console.progress(Bar { name, progress })?,
+                    Some(progress) if console.is_watched => {
+                        let (told, done) = (Told { name, progress }.to_string(), (progress.done, progress.of));
+                        let bar = with_bar(&told, done, console.width);
+                        console.progress(bar)?;
+                    }
                     Some(progress) if began.elapsed() >= NOW_AND_THEN => console.say(Told { name, progress })?,
                     _ => {}
                 }
@@ -137,25 +184,17 @@ impl std::fmt::Display for Told<'_> {
     }
 }
 
-/// The same, with a bar.
-struct Bar<'n> {
-    name: &'n str,
-    progress: SweepProgress,
-}
-
-impl std::fmt::Display for Bar<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const WIDTH: usize = 24;
-        let SweepProgress { done, of, .. } = self.progress;
-        let full = ((done.min(of) as usize) * WIDTH).checked_div(of as usize).unwrap_or(WIDTH);
-        write!(
-            f,
-            "[{}{}] {}",
-            "=".repeat(full),
-            " ".repeat(WIDTH - full),
-            Told { name: self.name, progress: self.progress }
-        )
+/// What is told of how many are done, with a bar before it, as far as a line has room for one.
+fn with_bar(told: &str, (done, of): (u64, u64), width: Option<usize>) -> String {
+    const MOST: usize = 24;
+    const LEAST: usize = 8;
+    let around = told.chars().count() + "[] ".len();
+    let room = width.map_or(MOST, |width| width.saturating_sub(around).min(MOST));
+    if room < LEAST {
+        return told.to_owned();
     }
+    let full = ((done.min(of) as usize) * room).checked_div(of as usize).unwrap_or(room);
+    format!("[{}{}] {told}", "=".repeat(full), " ".repeat(room - full))
 }
 
 /// A time in seconds, as people say it.
@@ -281,6 +320,19 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_fits_its_line() {
+        let told = "Order: 500 of 1,000, 100/s, 5 s left";
+        let bar = |width| with_bar(told, (500, 1000), width);
+        assert_eq!(bar(None), format!("[{}{}] {told}", "=".repeat(12), " ".repeat(12)));
+        assert_eq!(bar(Some(told.len() + 13)), format!("[=====     ] {told}"));
+        assert_eq!(bar(Some(told.len() + 10)), told, "a bar that is too small shows nothing");
+        let (mut data, mut said) = (Vec::new(), Vec::new());
+        let mut console = Console { is_watched: true, width: Some(9), ..Console::plain(&mut data, &mut said) };
+        console.progress(bar(Some(9))).unwrap();
+        assert!(String::from_utf8(said).unwrap().ends_with("Order: 50"));
+    }
 
     #[test]
     fn time_that_is_left_is_said_as_people_say_it() {

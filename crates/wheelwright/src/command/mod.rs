@@ -32,11 +32,13 @@ pub use explain::explain;
 pub use init::{InitOptions, init};
 pub use laws::{LawsOptions, laws};
 pub use lock::{LockOptions, lock};
-pub use migrate::{Migrate, MigrateOptions, migrate};
+pub use migrate::{Migrate, MigrateOptions, migrate, migrate_interrupted};
 pub use prune::prune;
 pub use retire::retire;
 pub use schema_eval::schema_eval;
 pub use serve::{ServeOptions, serve};
-pub use store::{StoreOptions, ToStore, documents_to_store, store_get, store_list, store_put};
+pub use store::{
+    StoreOptions, ToStore, documents_to_store, store_delete, store_get, store_get_raw, store_list, store_put,
+};
 pub use test::{TestOptions, test};
 pub use validate::{ValidateOptions, validate};

@@ -1,13 +1,21 @@
 //! `store`: documents into a store and out of it, as versions show them.
 
-use std::io;
+use std::{collections::HashSet, io};
 
 use wheelwright_document::{Arena, Spanned, decode, encode};
-use wheelwright_repository::{Name, Repository, RepositoryError, View, Write, Written};
-use wheelwright_store::{ErrorKind, PageRequest};
+use wheelwright_evolve::Kind;
+use wheelwright_repository::{
+    Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
+};
+use wheelwright_store::{ErrorKind, PageRequest, Revision, Stored};
 
 use super::stored::chosen;
-use crate::{Console, Exit, Input, Kinds, Unreadable, kinds::Names, pretty::write_pretty};
+use crate::{
+    Console, Exit, Input, Kinds, Unreadable,
+    kinds::{Names, few},
+    pretty::write_pretty,
+    report::plural,
+};
 
 /// A document that is to be stored.
 #[derive(Clone, Debug)]
@@ -15,6 +23,8 @@ pub struct ToStore {
     kind: String,
     version: String,
     name: String,
+    /// What it is to be stored in the place of, if it says so.
+    revision: Option<Revision>,
     json: Vec<u8>,
 }
 
@@ -40,79 +50,196 @@ pub fn documents_to_store(
     options: &StoreOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Option<Vec<ToStore>>> {
-    let mut documents = Vec::new();
+    let (mut documents, mut problems): (Vec<ToStore>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut known = HashSet::new();
     for input in inputs {
-        let read = input.map_err(|unreadable| unreadable.to_string()).and_then(|input| {
-            let arena = Arena::for_input(input.bytes.len());
-            let found = input.documents(&arena).map_err(|finding| format!("{}: {}", input.name, finding.message))?.1;
-            let documents = found.iter().map(|document| to_store(document, kinds, options));
-            documents.collect::<Result<Vec<_>, _>>().map_err(|problem| format!("{}: {problem}", input.name))
-        });
-        match read {
-            Ok(read) => documents.extend(read),
-            Err(problem) => {
-                console.complain(problem)?;
-                return Ok(None);
+        let input = match input {
+            Ok(input) => input,
+            Err(unreadable) => {
+                problems.push(unreadable.to_string());
+                continue;
+            }
+        };
+        let arena = Arena::for_input(input.bytes.len());
+        let found = match input.documents(&arena) {
+            Ok((_, found)) => found,
+            Err(finding) => {
+                problems.push(format!("{}: {}", input.name, finding.message));
+                continue;
+            }
+        };
+        for document in found.iter().map(|document| to_store(document, kinds, options)) {
+            match document {
+                Ok(document) if known.insert((document.kind.clone(), document.name.clone())) => {
+                    documents.push(document)
+                }
+                Ok(ToStore { name, .. }) => {
+                    problems.push(format!(
+                        "{}: there are two documents {name}; store them one after the other",
+                        input.name
+                    ));
+                }
+                Err(problem) => problems.push(format!("{}: {problem}", input.name)),
             }
         }
     }
-    Ok(Some(documents))
+    problems.iter().try_for_each(|problem| console.complain(problem))?;
+    Ok(problems.is_empty().then_some(documents))
 }
 
 fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Result<ToStore, String> {
     let text = |key: &str| document.get(key).and_then(Spanned::as_str);
     let names = Names { chosen_kind: options.kind.as_deref(), from: options.from.as_deref(), ..Names::of(text) };
     let (kind, version) = kinds.of(names)?;
-    let metadata = |key: &str| document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str());
-    let own_name = || {
-        let name = metadata("name").filter(|_| kind.is_resource())?;
-        Some(metadata("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}")))
+    let name = match &options.name {
+        Some(name) => name.clone(),
+        None => own_name(document, kind)?.ok_or("the document has no name in its metadata; give --name")?,
     };
-    let name = options.name.clone().or_else(own_name).ok_or("the document has no name in its metadata; give --name")?;
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
     };
+    let revision = match kind.is_resource() {
+        true => metadata(document, "resourceVersion"),
+        false => text("etag").or_else(|| text("eTag")).filter(|_| kinds.is_arm(kind)),
+    };
+    let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
-    Ok(ToStore { kind: full_name, version, name, json: encode(document.to_value(&Arena::new())) })
+    Ok(ToStore { kind: full_name, version, name, revision, json: encode(document.to_value(&Arena::new())) })
 }
 
-/// Stores documents, in the place of what is there, and writes their names.
+fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Option<&'d str> {
+    document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str())
+}
+
+/// What a resource is called by its metadata.
+fn own_name(document: &Spanned<'_>, kind: &Kind) -> Result<Option<String>, String> {
+    let metadata = |key: &str| metadata(document, key);
+    for (key, text) in ["name", "namespace"].map(|key| (key, metadata(key).unwrap_or_default())) {
+        if text.contains('/') && kind.is_resource() {
+            return Err(format!(
+                "metadata.{key} {text:?} has a / in it: it could be the name of another document, in a namespace"
+            ));
+        }
+    }
+    let name = metadata("name").filter(|_| kind.is_resource());
+    Ok(name
+        .map(|name| metadata("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))))
+}
+
+/// Stores documents, in the place of what is there or of the revision that they name, and writes their names. Those that are
+/// refused are findings, and the others are stored all the same.
 ///
 /// # Errors
 /// The console cannot be written to.
 pub async fn store_put(documents: &[ToStore], repository: &Repository, console: &mut Console<'_>) -> io::Result<Exit> {
-    for document in documents {
+    let mut exit = Exit::Clean;
+    for (position, document) in documents.iter().enumerate() {
         match put(document, repository).await {
-            Ok(Written { document, is_changed, notes, .. }) => {
+            Ok(Written { document, is_changed, is_removed, notes, .. }) => {
                 writeln!(console.data, "{}", document.name)?;
                 for field in &notes.unknown {
                     let (name, version) = (&document.name, &document.version);
                     console.say(format_args!("warning: {name}: {version} does not know {field}: left out"))?;
                 }
-                if !is_changed {
-                    console.say(format_args!("{} is stored so already", document.name))?;
+                match (is_changed, is_removed) {
+                    (_, true) => {
+                        console.say(format_args!("{} is deleted: it has no finalizers any more", document.name))?
+                    }
+                    (false, _) => console.say(format_args!("{} is stored so already", document.name))?,
+                    _ => {}
                 }
             }
             Err(error) => {
-                console.complain(format_args!("{}: {error}", document.name))?;
-                return Ok(if error.store().is_some() { Exit::Usage } else { Exit::Findings });
+                let failed = complain(&document.name, &error, console)?;
+                exit = exit.max(failed);
+                let left = documents.len() - position - 1;
+                if is_of_store(&error) {
+                    if left > 0 {
+                        console.say(format_args!("{} not stored either", plural(left, "more document")))?;
+                    }
+                    break;
+                }
             }
         }
     }
-    Ok(Exit::Clean)
+    Ok(exit)
 }
+
+/// How often somebody is waited for who writes the same document.
+const MOST_CONFLICTS: usize = 100;
 
 async fn put(document: &ToStore, repository: &Repository) -> Result<Written, RepositoryError> {
     let (collection, name) = (repository.kind(&document.kind)?, Name::new(&document.name)?);
     let write = Write::document(&document.version, &document.json);
-    match collection.create(&name, write).await {
-        Err(error) if error.store() == Some(&ErrorKind::Exists) => {}
-        created => return created,
+    if let Some(revision) = &document.revision {
+        return collection.update(&name, revision, write).await;
     }
-    match collection.get(&name, View::Version(&document.version)).await? {
-        Some(there) => collection.update(&name, &there.revision, write).await,
-        None => collection.create(&name, write).await,
+    // Whoever names no revision means what is there, however often that changes: a sweep may be at work.
+    let mut tries = MOST_CONFLICTS;
+    loop {
+        let outcome = match collection.get_record(&name).await? {
+            Some(there) => collection.update(&name, &there.revision, write).await,
+            None => collection.create(&name, write).await,
+        };
+        match outcome {
+            Err(error) if tries > 0 && is_overtaken(&error) => tries -= 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Removes a document, and writes its name; with force, whatever is stored under it, at once.
+///
+/// # Errors
+/// The console cannot be written to.
+pub async fn store_delete(
+    name: &str,
+    kind: Option<&str>,
+    force: bool,
+    repository: &Repository,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let mut tries = MOST_CONFLICTS;
+    let removed = loop {
+        let (collection, own, stored) = match find(name, kind, repository, console).await? {
+            Ok(found) => found,
+            Err(exit) => return Ok(exit),
+        };
+        let outcome = match force {
+            true => collection.delete_record(&own, &stored.revision).await.map(|()| Removed::Gone),
+            false => collection.delete(&own, &stored.revision).await,
+        };
+        match outcome {
+            Err(error) if tries > 0 && is_overtaken(&error) => tries -= 1,
+            outcome => break outcome,
+        }
+    };
+    match removed {
+        Ok(removed) => {
+            writeln!(console.data, "{name}")?;
+            if let Removed::Marked(_) = removed {
+                console.say(format_args!("{name} is marked, and is deleted once it has no finalizers any more"))?;
+            }
+            Ok(Exit::Clean)
+        }
+        Err(error) => complain(name, &error, console),
+    }
+}
+
+/// Writes the bytes of a record as they are stored.
+///
+/// # Errors
+/// The console cannot be written to.
+pub async fn store_get_raw(
+    name: &str,
+    kind: Option<&str>,
+    repository: &Repository,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    match find(name, kind, repository, console).await? {
+        Ok((_, _, stored)) => console.data.write_all(&stored.value).map(|()| Exit::Clean),
+        Err(exit) => Ok(exit),
     }
 }
 
@@ -128,16 +255,11 @@ pub async fn store_get(
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
     let view = version.map_or(View::Origin, View::Version);
-    let found = async {
-        let name = Name::new(name)?;
-        for collection in chosen(repository, kind)? {
-            if let Some(document) = collection.get(&name, view).await? {
-                return Ok::<_, RepositoryError>(Some(document));
-            }
-        }
-        Ok(None)
+    let (collection, own) = match find(name, kind, repository, console).await? {
+        Ok((collection, own, _)) => (collection, own),
+        Err(exit) => return Ok(exit),
     };
-    match found.await {
+    match collection.get(&own, view).await {
         Ok(Some(document)) => {
             let (arena, mut text) = (Arena::new(), Vec::new());
             match decode(&document.json, &arena) {
@@ -146,16 +268,14 @@ pub async fn store_get(
             }
             text.push(b'\n');
             console.data.write_all(&text)?;
+            // Not every version shows it, and whoever writes the document back needs it.
+            if collection.kind().arm().is_some() {
+                console.say(format_args!("etag: {}", document.revision))?;
+            }
             Ok(Exit::Clean)
         }
-        Ok(None) => {
-            console.complain(format_args!("there is no document {name}"))?;
-            Ok(Exit::Findings)
-        }
-        Err(error) => {
-            console.complain(error)?;
-            Ok(Exit::Usage)
-        }
+        Ok(None) => no_document(name, console),
+        Err(error) => complain(name, &error, console),
     }
 }
 
@@ -202,4 +322,68 @@ pub async fn store_list(kind: Option<&str>, repository: &Repository, console: &m
         }
     }
     Ok(exit)
+}
+
+/// The record of a name, of the kind that is meant or else of the only one that has it; or how the command ends.
+async fn find(
+    name: &str,
+    kind: Option<&str>,
+    repository: &Repository,
+    console: &mut Console<'_>,
+) -> io::Result<Result<(Collection, Name, Stored), Exit>> {
+    let found = async {
+        let (own, mut found) = (Name::new(name)?, Vec::new());
+        for collection in chosen(repository, kind)? {
+            let stored = collection.get_record(&own).await?;
+            found.extend(stored.map(|stored| (collection, own.clone(), stored)));
+        }
+        Ok::<_, RepositoryError>(found)
+    };
+    match found.await {
+        Ok(mut found) if found.len() < 2 => match found.pop() {
+            Some(found) => Ok(Ok(found)),
+            None => no_document(name, console).map(Err),
+        },
+        Ok(found) => {
+            let kinds = few(found.iter().map(|(collection, ..)| collection.kind().kind().name().to_owned()));
+            console.complain(format_args!("several kinds have a document {name}; choose with --kind: {kinds}"))?;
+            Ok(Err(Exit::Usage))
+        }
+        Err(error) => complain(name, &error, console).map(Err),
+    }
+}
+
+fn no_document(name: &str, console: &mut Console<'_>) -> io::Result<Exit> {
+    console.complain(format_args!("there is no document {name}"))?;
+    Ok(Exit::Findings)
+}
+
+/// Says what went wrong with a document, and how a command ends with it.
+fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> io::Result<Exit> {
+    match error {
+        // It names the document itself.
+        RepositoryError::Record(..) => console.complain(error)?,
+        error => console.complain(format_args!("{name}: {error}"))?,
+    }
+    if matches!(error, RepositoryError::Record(..) | RepositoryError::Write(WriteError::TooOld { .. })) {
+        console.say(
+            "help: wheelwright store get --raw writes what is stored; wheelwright store delete --force removes it, whatever it \
+             is",
+        )?;
+    }
+    let is_usage = matches!(
+        error,
+        RepositoryError::UnknownKind(_) | RepositoryError::UnknownVersion(_) | RepositoryError::Name(_)
+    );
+    Ok(if is_usage || is_of_store(error) { Exit::Usage } else { Exit::Findings })
+}
+
+/// Whether somebody else was faster.
+fn is_overtaken(error: &RepositoryError) -> bool {
+    matches!(error.store(), Some(ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_)))
+}
+
+/// Whether the store failed, and not what was asked of it.
+fn is_of_store(error: &RepositoryError) -> bool {
+    error.store().is_some_and(|kind| *kind != ErrorKind::TooLarge) && !is_overtaken(error)
 }

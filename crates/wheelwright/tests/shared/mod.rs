@@ -27,7 +27,8 @@ pub(crate) fn aro_hcp(name: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a folder with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let path = entry?.path();

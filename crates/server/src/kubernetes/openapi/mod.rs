@@ -2,6 +2,7 @@
 //! group, version 2 one for everything.
 
 mod operation;
+mod protobuf;
 mod schema;
 
 use std::{
@@ -17,7 +18,10 @@ use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::Fingerprint;
 
 use super::{json::Json, resource::Resources};
-use crate::{answer::Answer, request::Head};
+use crate::{
+    answer::{Answer, AnswerBody},
+    request::Head,
+};
 
 /// The documents, made when somebody asks for the first time: large catalogs have many, and most clients need none.
 #[derive(Debug)]
@@ -25,7 +29,13 @@ pub(crate) struct OpenApi {
     resources: Arc<Resources>,
     began: Timestamp,
     version_3: OnceLock<Version3>,
-    version_2: OnceLock<Document>,
+    version_2: OnceLock<Version2>,
+}
+
+#[derive(Debug)]
+struct Version2 {
+    document: Document,
+    protobuf: Bytes,
 }
 
 #[derive(Debug)]
@@ -59,7 +69,7 @@ impl OpenApi {
     /// Answers a request for a path below `/openapi`.
     pub(crate) fn answer(&self, below: &[&str], head: &Head) -> Answer {
         match below {
-            ["v2"] => self.version_2.get_or_init(|| version_2(&self.resources)).answer(head, "no-cache, private"),
+            ["v2"] => self.version_2.get_or_init(|| version_2(&self.resources)).answer(head),
             ["v3"] => self.index(head),
             ["v3", path @ ..] => self.document(path, head),
             _ => Answer::text(StatusCode::NOT_FOUND, "404 page not found\n"),
@@ -75,7 +85,7 @@ impl OpenApi {
         let is_known = since.is_some_and(|since| since.timestamp().as_second() >= self.began.as_second());
         let answer = match is_known && head.headers.get(header::IF_NONE_MATCH).is_none() {
             true => Answer::empty(StatusCode::NOT_MODIFIED),
-            false => self.version_3().index.answer(head, "no-cache, private"),
+            false => self.version_3().index.answer(head, UNCACHED),
         };
         let printer = rfc2822::DateTimePrinter::new();
         answer.with(header::LAST_MODIFIED, printer.timestamp_to_rfc9110_string(&self.began).unwrap_or_default())
@@ -87,15 +97,44 @@ impl OpenApi {
             return Answer::empty(StatusCode::NOT_FOUND);
         };
         match head.query.get("hash") {
-            None => document.answer(head, "no-cache, private"),
+            None => document.answer(head, UNCACHED),
             // What has its hash in its address never changes.
             Some(hash) if *hash == document.hash => document.answer(head, "public, immutable"),
-            Some(_) => Answer::empty(StatusCode::MOVED_PERMANENTLY)
-                .with(header::LOCATION, document.address(&path))
-                .with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private")),
+            Some(_) => {
+                let moved = Answer::empty(StatusCode::MOVED_PERMANENTLY);
+                document.tagged(moved, UNCACHED).with(header::LOCATION, document.address(&path))
+            }
         }
     }
 }
+
+impl Version2 {
+    fn answer(&self, head: &Head) -> Answer {
+        let accepted = head.header(header::ACCEPT).unwrap_or_default().split(',');
+        let first = accepted.map(media_type).find(|accepted| is_json(accepted) || PROTOBUF.contains(accepted));
+        if first.is_none_or(is_json) {
+            return self.document.answer(head, UNCACHED);
+        }
+        let answer = match self.document.is_known(head) {
+            true => Answer::empty(StatusCode::NOT_MODIFIED),
+            false => {
+                let body = AnswerBody::Whole(Some(self.protobuf.clone()));
+                let protobuf = HeaderValue::from_static(PROTOBUF[0]);
+                Answer { body, ..Answer::empty(StatusCode::OK) }.with(header::CONTENT_TYPE, protobuf)
+            }
+        };
+        self.document.tagged(answer, UNCACHED)
+    }
+}
+
+/// Nobody on the way keeps it.
+const UNCACHED: &str = "no-cache, private";
+
+/// How version 2 is called in protobuf, and how it was called before.
+const PROTOBUF: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
 
 impl Document {
     fn of(value: Value<'_>) -> Self {
@@ -109,14 +148,22 @@ impl Document {
     }
 
     fn answer(&self, head: &Head, cache: &'static str) -> Answer {
-        let etag = format!("\"{}\"", self.hash);
-        let answer = match head.header(header::IF_NONE_MATCH) {
-            _ if !takes_json(head.header(header::ACCEPT)) => Answer::empty(StatusCode::NOT_ACCEPTABLE),
-            Some(known) if known == etag => Answer::empty(StatusCode::NOT_MODIFIED),
-            _ => Answer::json(StatusCode::OK, self.json.clone()),
+        let answer = match takes_json(head.header(header::ACCEPT)) {
+            false => Answer::empty(StatusCode::NOT_ACCEPTABLE),
+            true if self.is_known(head) => Answer::empty(StatusCode::NOT_MODIFIED),
+            true => Answer::json(StatusCode::OK, self.json.clone()),
         };
+        self.tagged(answer, cache)
+    }
+
+    /// Whether a client has it already.
+    fn is_known(&self, head: &Head) -> bool {
+        head.header(header::IF_NONE_MATCH).is_some_and(|known| known.trim_matches('"') == self.hash)
+    }
+
+    fn tagged(&self, answer: Answer, cache: &'static str) -> Answer {
         answer
-            .with(header::ETAG, etag)
+            .with(header::ETAG, format!("\"{}\"", self.hash))
             .with(header::CACHE_CONTROL, HeaderValue::from_static(cache))
             .with(header::VARY, HeaderValue::from_static("Accept"))
     }
@@ -134,10 +181,15 @@ impl Dialect {
 }
 
 fn takes_json(accept: Option<&str>) -> bool {
-    let takes = |clause: &str| {
-        matches!(clause.split(';').next().unwrap_or_default().trim(), "application/json" | "application/*" | "*/*")
-    };
-    accept.is_none_or(|accept| accept.trim().is_empty() || accept.split(',').any(takes))
+    accept.is_none_or(|accept| accept.trim().is_empty() || accept.split(',').any(|clause| is_json(media_type(clause))))
+}
+
+fn media_type(clause: &str) -> &str {
+    clause.split(';').next().unwrap_or_default().trim()
+}
+
+fn is_json(media_type: &str) -> bool {
+    matches!(media_type, "application/json" | "application/*" | "*/*")
 }
 
 fn version_3(resources: &Resources) -> Version3 {
@@ -170,7 +222,7 @@ fn version_3(resources: &Resources) -> Version3 {
     Version3 { index, documents }
 }
 
-fn version_2(resources: &Resources) -> Document {
+fn version_2(resources: &Resources) -> Version2 {
     let arena = Arena::new();
     let json = Json(&arena);
     let (mut schemas, mut paths) = (schema::shared(Dialect::V2, json), Vec::new());
@@ -179,12 +231,13 @@ fn version_2(resources: &Resources) -> Document {
         schemas.extend(described(resource, Dialect::V2, json));
         paths.extend(operation::paths(resource, Dialect::V2, json));
     }
-    Document::of(json.object([
+    let document = json.object([
         ("swagger", json.text("2.0")),
         ("info", info(json)),
         ("paths", json.object(paths)),
         ("definitions", json.object(schemas)),
-    ]))
+    ]);
+    Version2 { document: Document::of(document), protobuf: protobuf::written(document).into() }
 }
 
 /// The schemas of a resource and of its lists.

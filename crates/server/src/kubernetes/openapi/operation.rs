@@ -19,7 +19,7 @@ pub(super) fn paths<'a>(resource: &Resource, dialect: Dialect, json: Json<'a>) -
     let scale = "io.k8s.api.autoscaling.v1.Scale".to_owned();
     let mut described: Vec<(String, Vec<Operation>)> = vec![
         (collection, of_collection(resource, &own)),
-        (named.clone(), [of_document("", &own), vec![deletion(&own)]].concat()),
+        (named.clone(), [of_document("", &own), vec![deletion()]].concat()),
     ];
     if definition.is_namespaced {
         let everywhere = listing(resource, "ForAllNamespaces");
@@ -50,6 +50,7 @@ struct Operation {
     action: &'static str,
     /// Its own name: what is done, then what it is done to.
     verb: &'static str,
+    infix: &'static str,
     suffix: &'static str,
     about: &'static str,
     parameters: Vec<Parameter>,
@@ -122,6 +123,7 @@ fn of_document(suffix: &'static str, schema: &str) -> Vec<Operation> {
         method: "get",
         action: "get",
         verb: "read",
+        infix: "",
         suffix,
         about: "Shows it.",
         parameters: vec![RESOURCE_VERSION],
@@ -151,17 +153,18 @@ fn of_document(suffix: &'static str, schema: &str) -> Vec<Operation> {
     vec![read, replace, patch]
 }
 
-fn deletion(schema: &str) -> Operation {
+fn deletion() -> Operation {
     Operation {
         method: "delete",
         action: "delete",
         verb: "delete",
+        infix: "",
         suffix: "",
         about: "Deletes it, once nobody objects.",
         parameters: OF_DELETION.to_vec(),
         body: Body::Options(meta("DeleteOptions")),
         answers: &[OK, ("202", "Accepted")],
-        answer: schema.to_owned(),
+        answer: String::new(),
     }
 }
 
@@ -171,6 +174,7 @@ fn of_collection(resource: &Resource, schema: &str) -> Vec<Operation> {
         method: "post",
         action: "post",
         verb: "create",
+        infix: "",
         suffix: "",
         about: "Creates one.",
         parameters: OF_WRITES.to_vec(),
@@ -181,7 +185,8 @@ fn of_collection(resource: &Resource, schema: &str) -> Vec<Operation> {
     let delete = Operation {
         method: "delete",
         action: "deletecollection",
-        verb: "deleteCollection",
+        verb: "delete",
+        infix: "Collection",
         about: "Deletes all that are selected.",
         parameters: [&OF_LISTS[..], &OF_DELETION[..]].concat(),
         body: Body::Options(meta("DeleteOptions")),
@@ -195,6 +200,7 @@ fn listing(resource: &Resource, suffix: &'static str) -> Operation {
         method: "get",
         action: "list",
         verb: "list",
+        infix: "",
         suffix,
         about: "Lists or watches them.",
         parameters: OF_LISTS.to_vec(),
@@ -210,7 +216,8 @@ impl Operation {
         let group: String = definition.group.split(['.', '-']).map(capital).collect();
         let is_in_one = definition.is_namespaced && self.suffix != "ForAllNamespaces";
         let scope = if is_in_one { "Namespaced" } else { "" };
-        let id = format!("{}{group}{}{scope}{}{}", self.verb, capital(&version.name), definition.kind, self.suffix);
+        let Self { verb, infix, suffix, .. } = self;
+        let id = format!("{verb}{group}{}{infix}{scope}{}{suffix}", capital(&version.name), definition.kind);
         let tag = format!(
             "{}{}_{}",
             group[..group.len().min(1)].to_lowercase(),
@@ -301,7 +308,11 @@ impl Dialect {
     }
 
     fn answer<'a>(self, about: &'a str, schema: &str, json: Json<'a>) -> Value<'a> {
-        let schema = json.object([self.reference(schema, json)]);
+        // A document that waits for somebody to agree, or that it is gone: no one schema says so.
+        let schema = match schema {
+            "" => json.object([("type", json.text("object"))]),
+            schema => json.object([self.reference(schema, json)]),
+        };
         let described = ("description", json.text(about));
         match self {
             Self::V2 => json.object([described, ("schema", schema)]),

@@ -1,6 +1,6 @@
 //! The schemas of versions as they are published: with what every document has, in the words of either OpenAPI.
 
-use wheelwright_document::{Arena, Entry, Owned, Value, decode};
+use wheelwright_document::{Entry, Value, decode};
 
 use super::Dialect;
 use crate::kubernetes::{json::Json, resource::Resource};
@@ -31,8 +31,7 @@ pub(super) fn name_of(resource: &Resource, kind: &str) -> String {
 pub(super) fn of_resource<'a>(resource: &'a Resource, dialect: Dialect, json: Json<'a>) -> Value<'a> {
     let schema = published(resource.version().schema.share(json.0), dialect, json);
     let own = with_type_meta(schema, "", dialect, json);
-    let kind = json.list([group_version_kind(resource, &resource.definition().kind, json)]);
-    with(own, [("x-kubernetes-group-version-kind", kind)], json)
+    with_kind(own, resource, &resource.definition().kind, json)
 }
 
 /// The schema of lists of a resource.
@@ -54,13 +53,26 @@ pub(super) fn of_list<'a>(resource: &Resource, dialect: Dialect, json: Json<'a>)
             described_reference("What the list shows, and where it goes on.", &meta("ListMeta"), dialect, json),
         ),
     ]);
-    json.object([
+    let list = json.object([
         ("description", json.text(&format!("A list of {}.", definition.plural))),
         ("type", json.text("object")),
         ("required", json.texts(["items"])),
         ("properties", properties),
-        ("x-kubernetes-group-version-kind", json.list([group_version_kind(resource, &definition.list_kind, json)])),
-    ])
+    ]);
+    with_kind(list, resource, &definition.list_kind, json)
+}
+
+/// A schema with the kind that it is of, and the fields that documents can be selected by.
+fn with_kind<'a>(schema: Value<'a>, resource: &Resource, kind: &str, json: Json<'a>) -> Value<'a> {
+    let kinds = json.list([group_version_kind(resource, kind, json)]);
+    let schema = with(schema, [("x-kubernetes-group-version-kind", kinds)], json);
+    let fields = &resource.version().selectable_fields;
+    if fields.is_empty() {
+        return schema;
+    }
+    let field = |path: &str| json.object([("fieldPath", json.text(path.trim_start_matches('.')))]);
+    let fields = json.list(fields.iter().map(|path| field(path)));
+    with(schema, [("x-kubernetes-selectable-fields", fields)], json)
 }
 
 /// Which kind a schema or an operation is about.
@@ -175,7 +187,7 @@ fn with<'a, const N: usize>(object: Value<'a>, fields: [(&'a str, Value<'a>); N]
 
 #[cfg(test)]
 mod tests {
-    use wheelwright_document::encode;
+    use wheelwright_document::{Arena, Owned, encode};
 
     use super::*;
 

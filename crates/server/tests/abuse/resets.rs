@@ -1,0 +1,98 @@
+//! Clients of HTTP/2 that begin requests and take them back at once, or never read.
+
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
+
+use crate::support::{LONG, Running, short};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const HEADERS: u8 = 1;
+const RESET: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const CONTINUATION: u8 = 9;
+const GO_AWAY: u8 = 7;
+
+fn frame(sort: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[sort, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// `GET /` at localhost, as the table that every connection begins with spells it.
+fn get_root() -> Vec<u8> {
+    [&[0x82, 0x86, 0x84, 0x41, 9][..], b"localhost"].concat()
+}
+
+/// Reads frames until one of a sort comes, or the end.
+async fn until(stream: &mut (impl AsyncReadExt + Unpin), sort: u8) -> bool {
+    let reading = async {
+        loop {
+            let mut head = [0; 9];
+            if stream.read_exact(&mut head).await.is_err() {
+                return false;
+            }
+            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+            if stream.read_exact(&mut vec![0; length]).await.is_err() || head[3] == sort {
+                return head[3] == sort;
+            }
+        }
+    };
+    timeout(LONG, reading).await.expect("frames or an end")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_are_taken_back_at_once_end_the_connection() {
+    let running = Running::with_limits(short()).await;
+    let stream = running.connect().await;
+    let (mut reading, mut writing) = stream.into_split();
+    writing.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()).await.unwrap();
+    let sending = tokio::spawn(async move {
+        for number in 0..20_000u32 {
+            let stream = 1 + 2 * number;
+            let taken_back =
+                [frame(HEADERS, 5, stream, &get_root()), frame(RESET, 0, stream, &8u32.to_be_bytes())].concat();
+            if writing.write_all(&taken_back).await.is_err() {
+                break;
+            }
+        }
+    });
+    assert!(until(&mut reading, GO_AWAY).await, "the server says that it is enough");
+    sending.abort();
+    running.assert_serves_on().await;
+    running.until_metric("wheelwright_connections", |open| open <= 1).await;
+    running.until_metric("wheelwright_requests_in_flight", |open| open == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_that_go_on_for_ever_and_answers_that_nobody_reads_end_the_connection() {
+    let running = Running::with_limits(short()).await;
+    let mut endless = running.connect().await;
+    endless
+        .write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &frame(HEADERS, 0, 1, &get_root())].concat())
+        .await
+        .unwrap();
+    let more = frame(CONTINUATION, 0, 1, &[&[0, 1, b'x', 127, 128, 31][..], &[b'y'; 4000]].concat());
+    let mut sent = 0;
+    while sent < 50 << 20 && endless.write_all(&more).await.is_ok() {
+        sent += more.len();
+    }
+    assert!(sent < 50 << 20, "nobody takes fifty megabytes of a head");
+
+    let mut deaf = running.connect().await;
+    deaf.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()).await.unwrap();
+    let pings = frame(PING, 0, 0, &[7; 8]).repeat(1_000);
+    let mut sent = 0;
+    while sent < 100 << 20 {
+        match timeout(Duration::from_secs(5), deaf.write_all(&pings)).await {
+            Ok(Ok(())) => sent += pings.len(),
+            // It is cut off, or nobody listens to it any more.
+            Ok(Err(_)) | Err(_) => break,
+        }
+    }
+    assert!(sent < 100 << 20, "nobody answers for ever into the void");
+    running.assert_serves_on().await;
+}

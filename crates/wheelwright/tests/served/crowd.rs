@@ -1,0 +1,93 @@
+//! Crowds of clients that hold on to their connections and want nothing, or never read what they asked for.
+
+use std::{
+    io::{Write, stderr},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::server::{Server, app, apps};
+
+/// How many files this process may have open.
+fn own_descriptors() -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
+    getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
+}
+
+#[test]
+fn ten_thousand_idle_connections_keep_nobody_from_being_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("idle.db"), &[]);
+    let of_server = server.of_process("limits", "Max open files").unwrap_or(usize::MAX);
+    let count = own_descriptors().min(of_server).saturating_sub(500).min(10_000);
+    if count < 10_000 {
+        writeln!(stderr(), "this machine allows {count} connections instead of 10,000").unwrap();
+    }
+    let before = server.of_process("status", "VmRSS:").unwrap();
+    let mut idle = Vec::new();
+    let mut served = 0;
+    for number in 0..count {
+        idle.push(server.connect().unwrap());
+        if number % 500 == 0 {
+            let began = Instant::now();
+            let mut client = server.connect().unwrap();
+            let (status, body) = client.request("POST", apps(), &app(&format!("a{number}"), "image")).unwrap();
+            assert_eq!(status, 201, "{body}");
+            let (status, _) = client.request("GET", &format!("{}/a{number}", apps()), "").unwrap();
+            assert_eq!(status, 200);
+            assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+            served += 1;
+        }
+    }
+    assert!(served >= count / 500);
+    let grown = server.of_process("status", "VmRSS:").unwrap().saturating_sub(before);
+    assert!(grown / count.max(1) < 40, "{grown} KiB for {count} connections");
+    // Whoever says nothing at all has to leave after some time.
+    drop(idle);
+    let mut client = server.connect().unwrap();
+    assert_eq!(client.request("GET", "/livez", "").unwrap().0, 200);
+}
+
+#[test]
+fn more_connections_than_may_be_open_cost_only_idle_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("crowd.db"), &["--max-connections", "100"]);
+    let mut idle = Vec::new();
+    for number in 0..1_000 {
+        idle.push(server.connect().unwrap());
+        if number % 100 == 99 {
+            let (status, body) = server.connect().unwrap().request("GET", apps(), "").unwrap();
+            assert_eq!(status, 200, "{body}");
+        }
+    }
+}
+
+#[test]
+fn watches_that_nobody_reads_take_no_memory() {
+    const BYTES: usize = 200_000;
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("deaf.db"), &[]);
+    let mut deaf = Vec::new();
+    for _ in 0..20 {
+        let mut client = server.connect().unwrap();
+        client.send(&format!("GET {}?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n", apps())).unwrap();
+        deaf.push(client);
+    }
+    thread::sleep(Duration::from_millis(300));
+    let mut client = server.connect().unwrap();
+    let image = "i".repeat(BYTES);
+    let before = server.of_process("status", "VmHWM:").unwrap();
+    for number in 0..100 {
+        let (status, body) = client.request("POST", apps(), &app(&format!("a{number}"), &image)).unwrap();
+        assert_eq!(status, 201, "{body}");
+    }
+    thread::sleep(Duration::from_millis(500));
+    let grown = server.of_process("status", "VmHWM:").unwrap() - before;
+    // All of it would be four hundred megabytes.
+    assert!(grown < 200 << 10, "{grown} KiB more");
+    let (status, _) = client.request("GET", &format!("{}/a7", apps()), "").unwrap();
+    assert_eq!(status, 200);
+}

@@ -1,0 +1,7 @@
+//! `wheelwright serve` as a process: it is killed while it is written to, and crowds of clients want nothing of it.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+
+mod crowd;
+mod killed;
+mod server;

@@ -1,0 +1,114 @@
+//! A server process, and a client that needs nothing but a socket.
+
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+/// A server that is killed when it is dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+/// A connection that is kept.
+pub(crate) struct Client(BufReader<TcpStream>);
+
+impl Server {
+    /// Serves the web applications of the examples from a SQLite file.
+    pub(crate) fn start(store: &Path, options: &[&str]) -> Self {
+        let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store"])
+            .arg(format!("sqlite:{}", store.display()))
+            .arg("--catalog")
+            .arg(catalog)
+            .args(options)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).and_then(|rest| rest.split('"').next());
+        let address =
+            address.unwrap_or_else(|| panic!("the server does not say where it is: {line:?}")).parse().unwrap();
+        Self { child, address }
+    }
+
+    /// Ends it as nothing else does: at once.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn connect(&self) -> io::Result<Client> {
+        connect(self.address)
+    }
+
+    /// A number in what the system says of the process.
+    pub(crate) fn of_process(&self, file: &str, key: &str) -> Option<usize> {
+        let text = fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn connect(address: SocketAddr) -> io::Result<Client> {
+    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(10))?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    stream.set_nodelay(true)?;
+    Ok(Client(BufReader::new(stream)))
+}
+
+impl Client {
+    /// Makes a request; gives the status and the body, once all of it has come.
+    pub(crate) fn request(&mut self, method: &str, path: &str, body: &str) -> io::Result<(u16, String)> {
+        let sort = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {sort}\r\n");
+        self.send(&format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()))?;
+        let (mut status, mut length) = (None, 0);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let line = line.trim_end().to_ascii_lowercase();
+            match line.split_once(": ") {
+                _ if line.is_empty() => break,
+                Some(("content-length", value)) => length = value.parse().map_err(io::Error::other)?,
+                _ if status.is_none() => status = line.get(9..12).and_then(|code| code.parse().ok()),
+                _ => {}
+            }
+        }
+        let mut bytes = vec![0; length];
+        self.0.read_exact(&mut bytes)?;
+        let status = status.ok_or_else(|| io::Error::other("no status"))?;
+        Ok((status, String::from_utf8(bytes).map_err(io::Error::other)?))
+    }
+
+    pub(crate) fn send(&mut self, text: &str) -> io::Result<()> {
+        self.0.get_mut().write_all(text.as_bytes())
+    }
+}
+
+pub(crate) fn apps() -> &'static str {
+    "/apis/apps.example.com/v1/namespaces/shop/webapps"
+}
+
+pub(crate) fn app(name: &str, note: &str) -> String {
+    format!(
+        r#"{{"apiVersion":"apps.example.com/v1","kind":"WebApp","metadata":{{"name":"{name}"}},"spec":{{"image":"{note}"}}}}"#
+    )
+}
