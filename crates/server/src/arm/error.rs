@@ -33,6 +33,9 @@ struct Detail {
     target: String,
 }
 
+/// So many things that are wrong are told at once.
+const MOST_DETAILS: usize = 100;
+
 impl ArmError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let (message, details) = (message.into(), Vec::new());
@@ -112,9 +115,13 @@ impl ArmError {
             true => (StatusCode::CONFLICT, "PropertyChangeNotAllowed", "the request changes what is set only once"),
             false => (StatusCode::BAD_REQUEST, "InvalidRequestContent", "the content of the request is not valid"),
         };
-        let details: Vec<Detail> = errors.iter().map(Detail::of).collect();
+        let details: Vec<Detail> = errors.iter().take(MOST_DETAILS).map(Detail::of).collect();
         let paths: Vec<&str> = details.iter().take(10).map(|detail| detail.target.as_str()).collect();
-        let message = format!("{message}: see the details about {}", paths.join(", "));
+        let more = match errors.len() - paths.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = format!("{message}: see the details about {}{more}", paths.join(", "));
         let mut error = Self::new(status, code, message);
         if let [only] = &details[..] {
             error = error.about(only.target.clone());

@@ -10,7 +10,8 @@ pub(crate) const ACCEPTED: &str = "Accepted";
 pub(crate) const DELETING: &str = "Deleting";
 /// The state of a resource with which the service is done.
 pub(crate) const SUCCEEDED: &str = "Succeeded";
-const CANCELED: &str = "Canceled";
+/// The state of what was given up.
+pub(crate) const CANCELED: &str = "Canceled";
 const FAILED: &str = "Failed";
 
 /// So many operations of a resource are remembered.

@@ -8,7 +8,7 @@ use wheelwright_repository::{ArmVersion, View};
 use super::{
     error::ArmError,
     kinds::Kind,
-    operation::{Does, OperationId, Polled, RETRY_AFTER, SUCCEEDED, is_over, state_of},
+    operation::{CANCELED, Does, OperationId, Polled, RETRY_AFTER, SUCCEEDED, is_over, state_of},
     read::shown,
 };
 use crate::{answer::Answer, request::Head};
@@ -63,14 +63,13 @@ pub(crate) async fn poll(
         }
     };
     let is_running = !is_over(state);
-    let failed = (is_running || state.eq_ignore_ascii_case(SUCCEEDED)).then_some(()).is_none();
-    let failure = failed.then(|| {
+    let failure = (!is_running && !state.eq_ignore_ascii_case(SUCCEEDED)).then(|| {
+        let code = match state {
+            CANCELED => "OperationCanceled",
+            _ => "OperationFailed",
+        };
         let message = format!("the operation ended as {state}; the resource says more");
-        ArmError::new(
-            StatusCode::CONFLICT,
-            if state == "Canceled" { "OperationCanceled" } else { "OperationFailed" },
-            message,
-        )
+        ArmError::new(StatusCode::CONFLICT, code, message)
     });
     let answer = match polled {
         Polled::Status => {

@@ -82,8 +82,9 @@ pub(crate) async fn list(
     let mut answer = Answer::json(StatusCode::OK, page(&documents, next.as_deref()));
     // Nobody should lose sight of all others for one that cannot be read, nor of that.
     if let Some(Err(error)) = unreadable.first() {
-        let text = format!("299 - \"{} resources cannot be read: {error}\"", unreadable.len());
-        let text: String = text.chars().filter(|character| character.is_ascii_graphic() || *character == ' ').collect();
+        let is_plain = |character: &char| (character.is_ascii_graphic() && *character != '"') || *character == ' ';
+        let why: String = error.to_string().chars().filter(is_plain).take(200).collect();
+        let text = format!("299 - \"{} resources cannot be read: {why}\"", unreadable.len());
         answer = answer.with(header::WARNING, text);
     }
     Ok(answer)

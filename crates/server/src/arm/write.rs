@@ -178,6 +178,8 @@ async fn update(
         is_long.then(|| OperationId::new(Does::Write, resource.kind.resource_type(), document.name.clone()));
     let before = document.metadata.generation;
     let keep = |metadata: &mut Metadata, now: Timestamp| {
+        // What was in the store before us may be without one.
+        metadata.id.get_or_insert_with(|| resource.id().into());
         author.sign(metadata, now);
         // Tags are the customer's own: the service has nothing to do about them.
         let is_spec_changed = metadata.generation != before;
