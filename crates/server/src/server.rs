@@ -383,7 +383,7 @@ impl Service {
         };
         let route = match route {
             Ok(route) => route,
-            Err(answer) => return (None, answer),
+            Err(answer) => return (None, *answer),
         };
         let access = route.access().clone();
         let answered = async {

@@ -55,9 +55,8 @@ impl Arm {
     }
 
     /// What a request is about; else, the answer.
-    #[expect(clippy::result_large_err, reason = "it is made once a request, and sent")]
-    pub(crate) fn route(&self, head: &Head) -> Result<Route, Answer> {
-        self.routed(head).map_err(ArmError::into_answer)
+    pub(crate) fn route(&self, head: &Head) -> Result<Route, Box<Answer>> {
+        self.routed(head).map_err(|error| Box::new(error.into_answer()))
     }
 
     /// Answers a request that was routed, and that its sender may make.

@@ -79,21 +79,21 @@ impl Kubernetes {
     }
 
     /// What a request is about; else, the answer.
-    pub(crate) fn route(&self, head: &Head) -> Result<Route, Answer> {
+    pub(crate) fn route(&self, head: &Head) -> Result<Route, Box<Answer>> {
         if self.discovery.is_about(head) {
             return Ok(Route { access: Access::discover(), subject: Subject::Kinds });
         }
         match &head.path.texts()[..] {
             ["apis", group, version, below @ ..] if !below.is_empty() => {
-                let target =
-                    Target::of(&self.resources, (group, version), below, head).map_err(|answer| uncached(*answer))?;
+                let target = Target::of(&self.resources, (group, version), below, head)
+                    .map_err(|answer| Box::new(uncached(*answer)))?;
                 Ok(Route { access: target.access(), subject: Subject::Objects(target) })
             }
             ["api", "v1", "namespaces", name @ ..] if name.len() < 2 && is_read(head) => {
                 let name: Option<Box<str>> = name.first().map(|name| Box::from(*name));
                 Ok(Route { access: namespaces::access(name.as_deref()), subject: Subject::Namespaces(name) })
             }
-            _ => Err(uncached(Answer::text(StatusCode::NOT_FOUND, "404 page not found\n"))),
+            _ => Err(Box::new(uncached(Answer::text(StatusCode::NOT_FOUND, "404 page not found\n")))),
         }
     }
 

@@ -46,11 +46,14 @@ pub(crate) struct Resource {
     version: usize,
 }
 
+/// The resources of a group by version and plural.
+type ByVersion = BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Resource>>>;
+
 impl Resources {
     /// The resources of all kinds that have any. Versions that are not served are not there.
     pub(crate) fn of(repository: &Repository) -> Self {
         let mut by_path = HashMap::new();
-        let mut sorted: BTreeMap<Box<str>, BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Resource>>>> = BTreeMap::new();
+        let mut sorted: BTreeMap<Box<str>, ByVersion> = BTreeMap::new();
         for resource in repository.kinds().flat_map(served).map(Arc::new) {
             let KubernetesResource { group, plural, .. } = resource.definition();
             let version = &resource.version().name;
