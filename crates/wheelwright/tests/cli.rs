@@ -176,20 +176,6 @@ fn a_run_that_is_interrupted_says_that_it_can_be_gone_on_with() {
 
 /// The tour is run above; this is what a newcomer types before it, without the build.
 #[test]
-fn the_first_command_of_the_readme_works() {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(repository.join("README.md")).unwrap();
-    let line = readme.lines().find(|line| line.starts_with("$ cargo run -- ")).expect("the README says how to start");
-    let commands: Vec<&str> = line.trim_start_matches("$ ").split(" && ").collect();
-    assert_eq!(commands.len(), 2);
-    for command in commands {
-        let arguments = command.strip_prefix("cargo run -- ").unwrap().split(' ');
-        let output = wheelwright().current_dir(&repository).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
-#[test]
 fn nobody_reading_on_is_no_error_and_hides_none() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/bad-crd.yaml");
     let mut child = wheelwright().arg("check").arg(path).spawn().unwrap();

@@ -12,7 +12,7 @@ mod program;
 
 use std::{
     fs,
-    io::Read,
+    io::{BufRead, BufReader, Read},
     path::Path,
     process::{Command, Stdio},
 };
@@ -36,6 +36,29 @@ fn the_tour_of_the_server_works() {
         let (serve, text) = tour.split_once(" -->").unwrap();
         run(serve, &steps(text.split("\n## ").next().unwrap()), &repository);
     }
+}
+
+/// The first command of the README serves, and says what to try.
+#[test]
+fn the_first_command_works() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(repository.join("README.md")).unwrap();
+    let block = page.split("```console ignore\n").nth(1).and_then(|rest| rest.split("\n```").next()).unwrap();
+    let (command, printed) = block.split_once('\n').unwrap();
+    let arguments: Vec<&str> = command.strip_prefix("$ cargo run -- serve ").unwrap().split(' ').collect();
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(repository.join("examples"), folder.path().join("examples")).unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
+    server.arg("serve").args(arguments).args(["--listen", "127.0.0.1:0"]).current_dir(folder.path());
+    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let first = BufReader::new(server.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let hints = BufReader::new(server.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let lines: Vec<String> = [first].into_iter().chain(hints.take(printed.lines().count() - 1)).collect();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let (_, address) = lines[0].trim_end_matches("\"}").rsplit_once('/').unwrap();
+    let expected = printed.replace("127.0.0.1:8080", address);
+    assert_eq!(lines.join("\n"), expected);
 }
 
 /// The commands of a tour, with what they print.

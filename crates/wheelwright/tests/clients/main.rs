@@ -1,6 +1,7 @@
 //! Real clients of others against a real server. `cargo xtask test` sees to them; without it, they are left out.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+#![expect(clippy::print_stdout, reason = "says what was skipped")]
 
 #[path = "../shared/program.rs"]
 mod program;
