@@ -79,6 +79,7 @@ impl Kubernetes {
     }
 
     /// What a request is about; else, the answer.
+    #[expect(clippy::result_large_err, reason = "it is made once a request, and sent")]
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Answer> {
         if self.discovery.is_about(head) {
             return Ok(Route { access: Access::discover(), subject: Subject::Kinds });
