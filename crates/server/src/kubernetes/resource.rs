@@ -2,7 +2,7 @@
 
 use std::{
     cmp::{Ordering, Reverse},
-    collections::{BTreeMap, HashMap, hash_map::Entry},
+    collections::{HashMap, hash_map::Entry},
     sync::Arc,
 };
 
@@ -46,37 +46,40 @@ pub(crate) struct Resource {
     version: usize,
 }
 
-/// The resources of a group by version and plural.
-type ByVersion = BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Resource>>>;
-
 impl Resources {
     /// The resources of all kinds that have any. Versions that are not served are not there.
     pub(crate) fn of(repository: &Repository) -> Self {
-        let mut by_path = HashMap::new();
-        let mut sorted: BTreeMap<Box<str>, ByVersion> = BTreeMap::new();
+        let (mut by_path, mut all) = (HashMap::new(), Vec::new());
         for resource in repository.kinds().flat_map(served).map(Arc::new) {
-            let KubernetesResource { group, plural, .. } = resource.definition();
-            let version = &resource.version().name;
-            match by_path.entry(path(group, version, plural)) {
+            match by_path.entry(path(
+                &resource.definition().group,
+                &resource.version().name,
+                &resource.definition().plural,
+            )) {
                 Entry::Occupied(taken) => {
                     tracing::warn!(path = %taken.key(), "another kind is served under this path, so this one is not");
                 }
                 Entry::Vacant(free) => {
                     free.insert(resource.clone());
-                    let versions = sorted.entry(group.clone()).or_default();
-                    versions.entry(version.clone()).or_default().insert(plural.clone(), resource.clone());
+                    all.push(resource);
                 }
             }
         }
-        let groups = sorted.into_iter().map(|(name, versions)| {
-            let versions = versions
-                .into_iter()
-                .map(|(name, resources)| GroupVersion { name, resources: resources.into_values().collect() });
-            let mut versions: Vec<GroupVersion> = versions.collect();
-            versions.sort_by(|a, b| compare_priority(&a.name, &b.name));
-            Group { name, versions }
+        all.sort_by(|a, b| {
+            let (of_a, of_b) = (a.definition(), b.definition());
+            let by_version = || compare_priority(&a.version().name, &b.version().name);
+            of_a.group.cmp(&of_b.group).then_with(by_version).then_with(|| of_a.plural.cmp(&of_b.plural))
         });
-        Self { by_path, groups: groups.collect() }
+        let groups = all.chunk_by(|a, b| a.definition().group == b.definition().group).map(|of_group| {
+            let versions = of_group.chunk_by(|a, b| a.version().name == b.version().name);
+            let versions = versions.map(|resources| GroupVersion {
+                name: resources[0].version().name.clone(),
+                resources: resources.to_vec(),
+            });
+            Group { name: of_group[0].definition().group.clone(), versions: versions.collect() }
+        });
+        let groups = groups.collect();
+        Self { by_path, groups }
     }
 
     /// The resource at `/apis/GROUP/VERSION/PLURAL`.
