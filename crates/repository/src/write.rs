@@ -6,7 +6,7 @@ use std::{collections::HashSet, error::Error, fmt};
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Path, Value, decode, merge_patch};
 use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
-use wheelwright_schema::{ErrorType, Stages};
+use wheelwright_schema::{ErrorType, Stages, ValidationError};
 use wheelwright_store::Revision;
 
 use crate::{
@@ -528,11 +528,17 @@ impl ServedKind {
             _ => HashSet::new(),
         };
         may_miss.extend(self.owned_names[version.position()].iter().map(|names| field_path(names)));
-        let is_forgiven = |error: &wheelwright_schema::ValidationError| {
-            is_about_absence(error.kind()) && may_miss.contains(error.path())
-        };
-        let errors = errors.into_iter().filter(|error| !is_forgiven(error));
-        Ok(errors.map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error))).collect())
+        let is_forgiven = |error: &ValidationError| is_about_absence(error.kind()) && may_miss.contains(error.path());
+        let count = errors.len();
+        let mut errors: Vec<_> = errors.into_iter().filter(|error| !is_forgiven(error)).collect();
+        // Rules wait for all else to be mended, and not for what is forgiven.
+        if errors.len() < count && errors.iter().all(ValidationError::is_about_skipped_rules) {
+            errors = program.validate_rules(document, shown, arena);
+        }
+        Ok(errors
+            .into_iter()
+            .map(|error| FieldError::new(error.path().clone(), FieldProblem::Invalid(error)))
+            .collect())
     }
 }
 

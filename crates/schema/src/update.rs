@@ -50,6 +50,20 @@ impl Program {
         UpdateErrors { truncated: ratchet.errors.is_full(), errors: ratchet.errors.errors }
     }
 
+    /// What the rules alone say of a document, and of it as an update if there is an old one: for those who forgive what else
+    /// is wrong with it. Both must be pruned and defaulted.
+    pub fn validate_rules<'a>(
+        &'a self,
+        new: Value<'a>,
+        old: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> Vec<ValidationError> {
+        let mut errors = ErrorLog::default();
+        let correlated = old.map(|old| &arena.slice(&[Correlated::new(self, self.root, new, old, arena)])[0]);
+        evaluate_rules(self, &arena.slice(&[new])[0], correlated, arena, &mut errors);
+        errors.errors
+    }
+
     /// Takes a document through the stages of a write that replaces an old document, as [`admit`](Self::admit) does for
     /// one that is new. The old document is read as stored ones are: pruned, defaulted, and without metadata of the wrong
     /// type.

@@ -85,7 +85,8 @@ impl Kubernetes {
         }
         match &head.path.texts()[..] {
             ["apis", group, version, below @ ..] if !below.is_empty() => {
-                let target = Target::of(&self.resources, (group, version), below, head).map_err(uncached)?;
+                let target =
+                    Target::of(&self.resources, (group, version), below, head).map_err(|answer| uncached(*answer))?;
                 Ok(Route { access: target.access(), subject: Subject::Objects(target) })
             }
             ["api", "v1", "namespaces", name @ ..] if name.len() < 2 && is_read(head) => {

@@ -60,6 +60,13 @@ impl Status {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(resource, name)
     }
 
+    /// There can be no such namespace.
+    pub(crate) fn no_namespace(name: &str) -> Self {
+        let details = Details { name: name.into(), kind: "namespaces".into(), ..Details::default() };
+        let status = Self::new(StatusCode::NOT_FOUND, "NotFound", format!("namespaces \"{name}\" not found"));
+        Self { details: Some(Box::new(details)), ..status }
+    }
+
     /// There is such an object already.
     pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
         let message = format!("{} \"{name}\" already exists", qualified(resource));

@@ -11,6 +11,7 @@ use wheelwright_text::names::is_dns1123_subdomain;
 use super::{
     body::{Body, is_yaml},
     judge::{ObjectJudge, check_namespace},
+    namespaces,
     options::{FieldValidation, WriteOptions},
     refused::{About, unknown_field},
     route::{Subresource, Target},
@@ -61,6 +62,9 @@ impl Target {
     pub(super) async fn create(&self, request: &Request) -> Result<Outcome, Status> {
         let options = WriteOptions::of(&request.head.query, "CreateOptions")?;
         let body = self.body(request)?;
+        if let Some(namespace) = self.namespace.as_deref().filter(|namespace| !namespaces::is_name(namespace)) {
+            return Err(Status::no_namespace(namespace));
+        }
         let mut attempts = NAME_ATTEMPTS;
         loop {
             let new = self.new_object(&body.json)?;

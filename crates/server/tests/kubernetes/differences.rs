@@ -170,7 +170,7 @@ pub(crate) const DIFFERENT: &[(&str, &[&str])] = &[
         &["create 59", "errors 114", "get 47", "get 57", "get 58", "watch 21", "update 8"],
     ),
     (
-        "an owner is named by its field alone, and owners that are there twice are kept",
+        "an owner is named as by older releases of Kubernetes, and owners that are there twice are kept",
         &["create 52", "create 56", "create 213"],
     ),
     ("warnings are given with what is done", &["create 70", "update 20", "update 93", "patch 25"]),

@@ -1,6 +1,7 @@
 //! The Kubernetes dialect over HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+#![expect(clippy::print_stdout, reason = "every run says what was compared, and what was not")]
 
 mod client;
 mod compare;
@@ -8,6 +9,8 @@ mod differences;
 mod discovery;
 mod exchange;
 mod kubectl;
+mod laws;
+mod namespaces;
 mod objects;
 mod replay;
 mod support;

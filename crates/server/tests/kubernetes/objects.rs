@@ -169,11 +169,20 @@ async fn a_name_that_cannot_be_one_is_refused_with_all_else_that_is_wrong() {
             causes.as_array().unwrap().iter().map(|cause| cause["field"].as_str().unwrap()).collect();
         assert_eq!(answered.status, 422, "{name}");
         assert!(fields.contains(&"metadata.name") && fields.contains(&"spec.count"), "{name}: {fields:?}");
-        let path =
-            format!("{THINGS}/{}", name.replace('/', "-").replace('#', "%23").replace('\\', "-").replace('é', "-"));
+        let path = format!("{THINGS}/{}", name.replace(['/', '\\', 'é'], "-").replace('#', "%23"));
         if name != ".." {
             assert_eq!(server.send("GET", &path, None).await.status, 404, "{name}");
         }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_created_in_a_namespace_that_can_be_none() {
+    let server = server().await;
+    for namespace in ["UPPER", "a.b", "-"] {
+        let path = format!("/apis/lab.example.com/v1/namespaces/{namespace}/things");
+        let answered = server.send("POST", &path, Some(thing("one"))).await;
+        assert_eq!((answered.status, &body(&answered)["details"]["kind"]), (404, &json!("namespaces")), "{namespace}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a real API server answered, asked of ours: the same status, and the same meaning of the body.
 
-use std::{collections::BTreeMap, fs, io::Write as _, path::Path, time::Duration};
+use std::{collections::BTreeMap, fs, io::Write as _, time::Duration};
 
 use serde_json::{Value, json};
 use wheelwright_document::{Arena, Decode, decode_yaml, encode};
@@ -299,9 +299,6 @@ impl Tally {
             problems.len(),
             problems.join("\n"),
         );
-        if let Some(path) = std::env::var_os("WHEELWRIGHT_REPLAY_REPORT") {
-            fs::write(Path::new(&path), &summary).unwrap();
-        }
         tell(&summary);
         assert!(problems.is_empty(), "{summary}");
     }

@@ -1,6 +1,6 @@
 //! What can be asked of a resource, as both versions of OpenAPI describe it.
 
-use wheelwright_document::Value;
+use wheelwright_document::{Number, Value};
 
 use super::{
     Dialect,
@@ -34,9 +34,9 @@ pub(super) fn paths<'a>(resource: &Resource, dialect: Dialect, json: Json<'a>) -
     let described = described.iter().map(|(path, operations)| {
         let operations =
             operations.iter().map(|operation| (operation.method, operation.describe(resource, dialect, json)));
-        let in_path = ["name", "namespace"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
-        let in_path = in_path.map(|name| dialect.parameter(&Parameter { name, kind: "string", about: "" }, true, json));
-        let parameters = json.list(in_path.collect::<Vec<_>>());
+        let in_path = IN_PATHS.iter().filter(|(name, ..)| path.contains(&format!("{{{name}}}")));
+        let parameters =
+            json.list(in_path.map(|parameter| dialect.parameter_in_path(*parameter, json)).collect::<Vec<_>>());
         (json.0.text(path) as &str, json.object(operations.chain([("parameters", parameters)]).collect::<Vec<_>>()))
     });
     described.collect()
@@ -69,7 +69,7 @@ enum Body {
     Patch,
 }
 
-/// A parameter in the query or in the path.
+/// A parameter in the query.
 #[derive(Clone, Copy)]
 pub(super) struct Parameter {
     pub(super) name: &'static str,
@@ -112,6 +112,12 @@ const OF_DELETION: [Parameter; 4] = [
     Parameter { name: "gracePeriodSeconds", kind: "integer", about: "Has no meaning for documents." },
     Parameter { name: "orphanDependents", kind: "boolean", about: "The older way to say propagationPolicy." },
     text("propagationPolicy", "What becomes of documents that this one owns: Orphan, Background or Foreground."),
+];
+
+/// What paths have in them, how long it may be, and what it looks like.
+const IN_PATHS: [(&str, &str, &str); 2] = [
+    ("name", "253", r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"),
+    ("namespace", "63", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"),
 ];
 
 const OK: (&str, &str) = ("200", "OK");
@@ -224,7 +230,7 @@ impl Operation {
             group.get(1..).unwrap_or_default(),
             version.name
         );
-        let parameters = self.parameters.iter().map(|parameter| dialect.parameter(parameter, false, json));
+        let parameters = self.parameters.iter().map(|parameter| dialect.parameter(parameter, json));
         let mut parameters: Vec<Value<'a>> = parameters.collect();
         let mut fields =
             vec![("tags", json.texts([tag])), ("description", json.text(self.about)), ("operationId", json.text(&id))];
@@ -291,20 +297,32 @@ const MEDIA_TYPES: [&str; 2] = ["application/json", "application/yaml"];
 const PATCHES: [&str; 2] = ["application/json-patch+json", "application/merge-patch+json"];
 
 impl Dialect {
-    fn parameter<'a>(self, parameter: &Parameter, is_in_path: bool, json: Json<'a>) -> Value<'a> {
-        let kind = [("type", json.text(parameter.kind))];
-        let place = if is_in_path { "path" } else { "query" };
+    fn parameter<'a>(self, parameter: &Parameter, json: Json<'a>) -> Value<'a> {
         let common = [
-            ("name", Some(json.text(parameter.name))),
-            ("in", Some(json.text(place))),
-            ("description", (!parameter.about.is_empty()).then(|| json.text(parameter.about))),
-            ("required", is_in_path.then_some(Value::Bool(true))),
+            ("name", json.text(parameter.name)),
+            ("in", json.text("query")),
+            ("description", json.text(parameter.about)),
         ];
-        let [(key, value)] = match self {
-            Self::V2 => kind,
-            Self::V3 => [("schema", json.object(kind))],
-        };
-        json.some(common.into_iter().chain([(key, Some(value))]))
+        json.object(common.into_iter().chain(self.typed([("type", json.text(parameter.kind))], json)))
+    }
+
+    fn parameter_in_path<'a>(self, parameter: (&str, &'a str, &str), json: Json<'a>) -> Value<'a> {
+        let (name, longest, pattern) = parameter;
+        let common = [("name", json.text(name)), ("in", json.text("path")), ("required", Value::Bool(true))];
+        let kind = [
+            ("type", json.text("string")),
+            ("maxLength", Number::new(longest).map_or(Value::Null, Value::Number)),
+            ("pattern", json.text(pattern)),
+        ];
+        json.object(common.into_iter().chain(self.typed(kind, json)))
+    }
+
+    /// What version 2 says of the type of a parameter beside its name, and version 3 in a schema.
+    fn typed<'a, const N: usize>(self, kind: [(&'a str, Value<'a>); N], json: Json<'a>) -> Vec<(&'a str, Value<'a>)> {
+        match self {
+            Self::V2 => kind.to_vec(),
+            Self::V3 => vec![("schema", json.object(kind))],
+        }
     }
 
     fn answer<'a>(self, about: &'a str, schema: &str, json: Json<'a>) -> Value<'a> {

@@ -97,7 +97,14 @@ static IN_QUERY: Message = Message {
     extensions: None,
 };
 static IN_PATH: Message = Message {
-    fields: &[("required", 1, Form::Flag), ("in", 2, Form::Text), ("name", 4, Form::Text), ("type", 5, Form::Text)],
+    fields: &[
+        ("required", 1, Form::Flag),
+        ("in", 2, Form::Text),
+        ("name", 4, Form::Text),
+        ("type", 5, Form::Text),
+        ("maxLength", 14, Form::Integer),
+        ("pattern", 16, Form::Text),
+    ],
     extensions: None,
 };
 static SCHEMA: Message = Message {
