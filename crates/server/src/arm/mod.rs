@@ -16,8 +16,6 @@ mod system_data;
 mod target;
 mod write;
 
-use std::sync::Arc;
-
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
@@ -38,7 +36,7 @@ use crate::{
 /// The kinds of a repository, as resources of Azure's resource manager.
 #[derive(Debug)]
 pub(crate) struct Arm {
-    kinds: Arc<Kinds>,
+    kinds: Kinds,
     /// The most resources of a page of a list.
     page: usize,
 }
@@ -51,7 +49,7 @@ pub(crate) struct Route {
 
 impl Arm {
     pub(crate) fn new(repository: &Repository, limits: &Limits) -> Self {
-        Self { kinds: Arc::new(Kinds::of(repository)), page: limits.page }
+        Self { kinds: Kinds::of(repository), page: limits.page }
     }
 
     /// What a request is about; else, the answer.
@@ -61,17 +59,7 @@ impl Arm {
 
     /// Answers a request that was routed, and that its sender may make.
     pub(crate) async fn answer(&self, _: Route, request: Request) -> Answer {
-        let target = match Target::of(&request.head.path, &self.kinds) {
-            Ok(target) => target,
-            Err(error) => return error.into_answer(),
-        };
-        let kind = target.kind();
-        let version = match version(kind, &request.head) {
-            Ok(version) => version,
-            Err(error) => return error.into_answer(),
-        };
-        let answered = self.answered(&target, version, &request).await;
-        headers::announced(answered.unwrap_or_else(ArmError::into_answer), version, &kind.versions())
+        self.announced(&request).await.unwrap_or_else(ArmError::into_answer)
     }
 
     /// The answer to a request that is not done.
@@ -91,6 +79,15 @@ impl Arm {
             scope: target.scope(),
         };
         Ok(Route { access })
+    }
+
+    /// The answer, with what is said of its version in any case.
+    async fn announced(&self, request: &Request) -> Result<Answer, ArmError> {
+        let target = Target::of(&request.head.path, &self.kinds)?;
+        let kind = target.kind();
+        let version = version(kind, &request.head)?;
+        let answered = self.answered(&target, version, request).await;
+        Ok(headers::announced(answered.unwrap_or_else(ArmError::into_answer), version, &kind.versions()))
     }
 
     async fn answered(&self, target: &Target<'_>, version: &ArmVersion, request: &Request) -> Result<Answer, ArmError> {

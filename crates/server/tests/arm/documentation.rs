@@ -25,19 +25,19 @@ async fn the_exchanges_on_the_page_happen() {
 async fn exchange(served: &Served, block: &str) {
     let mut parts: Vec<&str> = block.trim().split("\n\n").collect();
     let mut request = parts.remove(0).lines();
-    let (method, uri) = request.next().unwrap().split_once(' ').unwrap();
-    let headers: Vec<(&str, &str)> = request.map(|line| line.split_once(": ").unwrap()).collect();
+    let (method, uri) = request.next().and_then(|line| line.split_once(' ')).expect("a request");
+    let headers: Vec<(&str, &str)> = request.map(|line| line.split_once(": ").expect("a header")).collect();
     let body = if parts[0].starts_with('{') { parts.remove(0) } else { "" };
     let mut answer = parts.remove(0).lines();
-    let status: u16 = answer.next().unwrap().parse().unwrap();
+    let status: u16 = answer.next().and_then(|line| line.parse().ok()).expect("a status");
     let answered = served.send(method, uri, &headers, body.as_bytes()).await;
     let said = String::from_utf8_lossy(&answered.body);
     assert_eq!(answered.status, status, "{block}\n{said}");
-    for (name, value) in answer.map(|line| line.split_once(": ").unwrap()) {
+    for (name, value) in answer.map(|line| line.split_once(": ").expect("a header")) {
         assert_eq!(answered.header(name), Some(value), "{block}");
     }
     if let [wanted] = parts[..] {
-        let [wanted, said]: [Json; 2] = [wanted, &*said].map(|text| serde_json::from_str(text).unwrap());
+        let [wanted, said]: [Json; 2] = [wanted, &*said].map(|text| serde_json::from_str(text).expect("JSON"));
         assert!(has(&said, &wanted), "{block}\n{said}");
     }
 }

@@ -47,7 +47,7 @@ impl Recorded {
         }
         if !answered.body.is_empty() {
             let body = match serde_json::from_slice::<Json>(&answered.body) {
-                Ok(json) => serde_json::to_string_pretty(&json).unwrap(),
+                Ok(json) => serde_json::to_string_pretty(&json).expect("JSON"),
                 Err(_) => String::from_utf8_lossy(&answered.body).into_owned(),
             };
             let _ = writeln!(self.text, "<");
@@ -80,7 +80,7 @@ impl Recorded {
         let said = normalised(&self.text, &self.served.address.to_string());
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arm/golden").join(format!("{name}.http"));
         if env::var_os("UPDATE").is_some() {
-            fs::write(&file, &said).unwrap();
+            fs::write(&file, &said).expect("it can be written");
             return;
         }
         let golden = fs::read_to_string(&file).unwrap_or_default();
