@@ -1,5 +1,7 @@
 //! The repository's own tasks. `cargo xtask` lists them.
 
+mod python;
+
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -33,7 +35,8 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["test", "--full"] => {
             let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| kills());
-            counted.and_then(|()| sweeps()).and_then(|()| cells()).and_then(|()| fuzz(None, "20"))
+            let stored = counted.and_then(|()| sweeps()).and_then(|()| cells());
+            stored.and_then(|()| published()).and_then(|()| fuzz(None, "20"))
         }
         ["fuzz"] => fuzz(None, "60"),
         ["fuzz", "--seconds", seconds] => fuzz(None, seconds),
@@ -74,11 +77,23 @@ fn test() -> Result<(), String> {
     ensure_component("clippy")?;
     ensure_postgres()?;
     ensure_kubectl()?;
+    ensure_curl()?;
+    let python = python::ensure(&[python::KUBERNETES])?.join("python");
     cargo(["fmt", "--all", "--check"])?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     // Tests switch on features that the command does not have.
     cargo(["check", "--package", "wheelwright", "--quiet"])?;
-    cargo(["test", "--workspace", "--no-fail-fast", "--quiet"])
+    let mut tests = Command::new(cargo_program());
+    tests.args(["test", "--workspace", "--no-fail-fast", "--quiet"]).env("WHEELWRIGHT_PYTHON", python);
+    run(tests.current_dir(root()))
+}
+
+/// What the server publishes, held against what it does.
+fn published() -> Result<(), String> {
+    let schemathesis = python::ensure(&[python::SCHEMATHESIS])?.join("schemathesis");
+    let arguments = ["test", "--package", "wheelwright", "--test", "clients", "what_is_published_is_true"];
+    let mut command = Command::new(cargo_program());
+    run(command.args(arguments).env("WHEELWRIGHT_SCHEMATHESIS", schemathesis).current_dir(root()))
 }
 
 /// The laws of every real kind with several versions, in the numbers that find what is rare.
@@ -161,6 +176,14 @@ fn ensure_kubectl() -> Result<(), String> {
         let mend = "apt-get install kubernetes-client, or name the program in WHEELWRIGHT_KUBECTL";
         format!("kubectl is needed for the tests of the server: {mend}\n{error}")
     })
+}
+
+/// The tour of the README asks the server with curl.
+fn ensure_curl() -> Result<(), String> {
+    match output(Command::new("curl").arg("--version")) {
+        Ok(_) => Ok(()),
+        Err(_) => install("curl"),
+    }
 }
 
 /// Installs a package of Debian, also on a machine that has no list of them yet.

@@ -11,9 +11,9 @@ use wheelwright_findings::rules;
 use wheelwright_schema::{Dialect, Root};
 
 use crate::{
-    Input, Operations, Origin, PolicySet,
+    Input, Origin, PolicySet,
     documents::with_specification,
-    load::{Loader, deprecated_in, is_ordered_by_names},
+    load::{Loader, Told, deprecated_in, is_ordered_by_names},
     operations,
     resources::resources,
 };
@@ -95,8 +95,7 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
     let names: Vec<&str> = documents.iter().flat_map(|document| &document.resources).map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().filter(|name| seen.insert(*name)).collect();
     let mut kinds: Vec<(Vec<DeclaredVersion>, Span)> = names.iter().map(|_| (Vec::new(), Span::default())).collect();
-    let mut told: Vec<(Option<Box<str>>, Vec<(VersionName, Operations)>)> =
-        names.iter().map(|_| (None, Vec::new())).collect();
+    let mut told: Vec<Told> = names.iter().map(|_| Told::default()).collect();
     for document in documents {
         let arena = Arena::for_input(document.input.bytes.len());
         let Some((base, decoded)) = loader.decode(&document.input, &arena) else { continue };
@@ -112,19 +111,17 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
             for ((name, (versions, place)), told) in names.iter().zip(&mut kinds).zip(&mut told) {
                 let Some(lowered) = specification.lower(name) else { continue };
                 problems.extend(lowered.problems);
-                if let Some((resource_type, operations)) = operations::of_definition(root, document.dialect, name) {
-                    told.0 = Some(resource_type.into());
-                    told.1.push((VersionName::new(version), operations));
-                }
+                let version = VersionName::new(version);
+                told.take(&version, operations::of_definition(root, document.dialect, name));
                 if versions.is_empty() {
                     *place = span;
                 }
-                versions.push(DeclaredVersion::new(VersionName::new(version), lowered.item, Root::Definition, span));
+                versions.push(DeclaredVersion::new(version, lowered.item, Root::Definition, span));
             }
         });
     }
     // A kind of which no document could be read has been complained about already.
-    for ((name, (mut versions, mut span)), (resource_type, operations)) in
+    for ((name, (mut versions, mut span)), told) in
         names.into_iter().zip(kinds).zip(told).filter(|((_, (versions, _)), _)| !versions.is_empty())
     {
         let mut declaration = Declaration::new("", name);
@@ -140,7 +137,7 @@ fn group(loader: &mut Loader<'_>, documents: &[BareDocument]) {
         }
         declaration.versions = versions;
         let mut kind = loader.kind(declaration, &documents[0].folder, PolicySet::default(), span);
-        (kind.arm, kind.told) = (resource_type, operations);
+        (kind.arm, kind.told) = (told.resource_type, told.operations);
         loader.catalog.kinds.push(kind);
     }
 }

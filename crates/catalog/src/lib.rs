@@ -21,6 +21,7 @@ pub mod json_text;
 mod load;
 mod lock;
 mod operations;
+mod overlay;
 mod parse;
 mod policy;
 mod replace;

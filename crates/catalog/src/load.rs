@@ -19,6 +19,7 @@ use crate::{
     declared::{self, Declared},
     disk::normalized,
     documents::{self, Found, Wanted},
+    overlay::overlay,
     parse::{CatalogFile, KindEntry, Schemas, parse_catalog},
     table, verify,
 };
@@ -154,10 +155,7 @@ impl<'s> Loader<'s> {
                     let mut declaration = Declaration::new("", name.item.clone());
                     let mut told = Told::default();
                     for Found { version, told: of_version } in found.remove(&position).unwrap_or_default() {
-                        if let Some((resource_type, operations)) = of_version {
-                            told.resource_type = Some(resource_type.into());
-                            told.operations.push((version.name.clone(), operations));
-                        }
+                        told.take(&version.name, of_version);
                         declaration.versions.push(version);
                     }
                     for version in &mut declaration.versions {
@@ -210,6 +208,9 @@ impl<'s> Loader<'s> {
         kind.long_running = entry.long_running;
         kind.deprecated.clone_from(&entry.deprecated);
         kind.deprecated.extend(told.deprecated);
+        for resource in &mut kind.kubernetes {
+            overlay(resource, &kind.declaration.steps, &kind.deprecated);
+        }
         kind.computed.clone_from(&entry.computed);
         kind.oldest_writer = entry.oldest_writer.as_ref().map(|version| version.item.clone());
         kind.adopt = entry.adopt.clone().unwrap_or_default();
@@ -404,11 +405,21 @@ impl<'s> Loader<'s> {
 
 /// What the files of a kind say beside its schemas.
 #[derive(Default)]
-struct Told {
-    resource_type: Option<Box<str>>,
-    operations: Vec<(VersionName, Operations)>,
+pub(crate) struct Told {
+    pub(crate) resource_type: Option<Box<str>>,
+    pub(crate) operations: Vec<(VersionName, Operations)>,
     deprecated: Vec<Deprecation>,
     kubernetes: Vec<KubernetesResource>,
+}
+
+impl Told {
+    /// Takes what the document of a version tells of the requests about it.
+    pub(crate) fn take(&mut self, version: &VersionName, told: Option<(String, Operations)>) {
+        if let Some((resource_type, operations)) = told {
+            self.resource_type = Some(resource_type.into());
+            self.operations.push((version.clone(), operations));
+        }
+    }
 }
 
 /// The versions that a definition says are to go.

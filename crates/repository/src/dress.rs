@@ -118,6 +118,22 @@ impl Dress {
         }
     }
 
+    /// A document with its fields, and those of its metadata if it says the same, in the order that they had: clients write
+    /// them in theirs, and an order is no change.
+    pub(crate) fn reordered<'a>(&self, document: Value<'a>, before: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        let (Self::Kubernetes, Value::Object(new), Value::Object(old)) = (self, document, before) else {
+            return document;
+        };
+        let place = |entry: &Entry<'a>| old.iter().position(|field| field.key == entry.key).unwrap_or(old.len());
+        let mut entries = new.to_vec();
+        entries.sort_by_key(place);
+        for entry in entries.iter_mut().filter(|entry| entry.key == "metadata") {
+            let old = before.get("metadata").filter(|old| old.equivalent(entry.value));
+            entry.value = old.unwrap_or(entry.value);
+        }
+        Value::Object(arena.slice(&entries))
+    }
+
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
     /// `declares` tells whether the version has a field at the root, or [`STATE`].
     pub(crate) fn dress<'a>(

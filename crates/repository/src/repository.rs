@@ -139,7 +139,7 @@ impl Repository {
     }
 
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp { now: (self.clock)(), uid: uuid::Uuid::new_v4().to_string().into() }
+        Stamp { now: self.now(), uid: uuid::Uuid::new_v4().to_string().into() }
     }
 }
 

@@ -397,6 +397,7 @@ impl ServedKind {
         let document = match before {
             Some(Before { name, shown, .. }) => {
                 let document = self.dress.stripped(document, &taken, shown, name, arena);
+                let document = self.dress.reordered(document, shown, arena);
                 composed(document, shown, write.part, arena)
             }
             None => document,

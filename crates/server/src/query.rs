@@ -32,11 +32,6 @@ impl Query {
     pub(crate) fn get_in_any_case(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
-
-    /// Whether a parameter is there that is on: without a value, `true` or `1`.
-    pub(crate) fn is_on(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|value| matches!(value, "" | "1" | "true" | "True" | "TRUE" | "t" | "T"))
-    }
 }
 
 fn decoded(text: &str) -> String {
@@ -54,7 +49,6 @@ mod tests {
         assert_eq!(query.get("b"), Some("x=y z"));
         assert_eq!(query.get("A"), None);
         assert_eq!(query.get_in_any_case("Api-Version"), Some("v1"));
-        assert!(query.is_on("watch") && !query.is_on("a2") && query.is_on("a"));
         assert_eq!(Query::of(None), Query::default());
     }
 }

@@ -23,12 +23,8 @@ pub(crate) enum Refusal {
     Forbidden(String),
     /// Too much is being done; later it may do.
     TooMany(Duration),
-    /// The server is about to end.
-    Ending,
     /// The request took too long.
     OutOfTime,
-    /// Something went wrong that should not: what, in words that may be told.
-    Internal(String),
 }
 
 impl Refusal {
@@ -41,9 +37,7 @@ impl Refusal {
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Ending => StatusCode::SERVICE_UNAVAILABLE,
             Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
-            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
@@ -55,11 +49,10 @@ impl Refusal {
             Self::TooSlow(most) => format!("the body did not come within {} seconds", most.as_secs()),
             Self::CutShort => "the body was not sent to its end".to_owned(),
             Self::Unknown(why) => why.clone().into_owned(),
-            Self::Forbidden(why) | Self::Internal(why) => why.clone(),
+            Self::Forbidden(why) => why.clone(),
             Self::TooMany(after) => {
                 format!("the server is doing as much as it can; try again in {} seconds", after.as_secs().max(1))
             }
-            Self::Ending => "the server is about to end; try again".to_owned(),
             Self::OutOfTime => "the request took too long; nobody knows whether it was done, so read first".to_owned(),
         }
     }
@@ -68,7 +61,6 @@ impl Refusal {
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::TooMany(after) => Some(*after),
-            Self::Ending => Some(Duration::from_secs(1)),
             _ => None,
         }
     }

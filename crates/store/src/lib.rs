@@ -32,7 +32,9 @@ mod token;
 pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
-pub use open::{backup, open, open_existing};
+#[cfg(feature = "sqlite")]
+pub use open::backup;
+pub use open::{open, open_existing};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]

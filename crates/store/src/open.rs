@@ -1,5 +1,6 @@
 //! Which driver an address is for.
 
+#[cfg(feature = "sqlite")]
 use std::path::Path;
 
 use crate::{ErrorKind, Store, StoreError};
@@ -26,8 +27,8 @@ pub async fn open_existing(address: &str) -> Result<Box<dyn Store>, StoreError> 
 /// # Errors
 /// [`Setup`](ErrorKind::Setup) if there is no store or the file is there already, and for databases that have tools of their
 /// own for this; otherwise as reads and writes do.
+#[cfg(feature = "sqlite")]
 pub fn backup(address: &str, to: &Path) -> Result<(), StoreError> {
-    #[cfg(feature = "sqlite")]
     if let Some(path) = path_of(address, false)? {
         return crate::Sqlite::open(path, crate::SqliteOptions::default())?.backup(to);
     }
@@ -68,6 +69,7 @@ fn path_of(address: &str, make: bool) -> Result<Option<&str>, StoreError> {
     Ok(Some(path))
 }
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn is_postgres(address: &str) -> bool {
     address.starts_with("postgres://") || address.starts_with("postgresql://")
 }

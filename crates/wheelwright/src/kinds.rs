@@ -217,6 +217,12 @@ impl Kinds {
         self.remembered.iter().filter_map(prefix).collect()
     }
 
+    /// Whether a kind is served as Azure's resource manager does.
+    pub(crate) fn is_arm(&self, kind: &Kind) -> bool {
+        let position = self.kinds.iter().find(|(_, own)| std::ptr::eq(own, kind)).map(|(position, _)| *position);
+        position.is_some_and(|position| self.catalog.kinds()[position].arm.is_some())
+    }
+
     /// The kinds of a name, which may have its group behind it and be one that they had: `Order`,
     /// `Order.shop.example.com`. What only a lock remembers is meant where nothing else is.
     ///

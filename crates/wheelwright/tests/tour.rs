@@ -7,40 +7,23 @@
 
 #[path = "shared/example.rs"]
 mod example;
+#[path = "shared/program.rs"]
+mod program;
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Read},
+    io::Read,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
 };
 
 use example::example;
+use program::Program;
 
 /// A command, and what it prints.
 struct Step {
     command: String,
     printed: Vec<String>,
-}
-
-/// A program that is stopped with its value.
-struct Program(Child);
-
-impl Program {
-    /// Starts a program, and reads the first line that it prints.
-    fn start(command: &mut Command) -> (Self, String) {
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        (Self(child), line.trim_end().to_owned())
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[test]
@@ -73,11 +56,8 @@ fn steps(text: &str) -> Vec<Step> {
 fn run(serve: &str, steps: &[Step], repository: &Path) {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(repository.join("examples"), folder.path().join("examples")).unwrap();
-    let arguments = serve.strip_prefix("cargo run -- ").unwrap().split(' ');
-    let mut server = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
-    server.args(arguments).args(["--listen", "127.0.0.1:0"]).current_dir(folder.path());
-    let (_server, line) = Program::start(&mut server);
-    let address = line.strip_prefix(r#"{"listening":"http://"#).and_then(|line| line.strip_suffix(r#""}"#)).unwrap();
+    let arguments: Vec<&str> = serve.strip_prefix("cargo run -- serve ").unwrap().split(' ').collect();
+    let (_server, address) = Program::serve(&arguments, folder.path());
     let (mut programs, mut settings) = (Vec::new(), String::new());
     for Step { command, printed } in steps {
         if let Some(rest) = command.strip_prefix("cargo run --example ") {
@@ -88,7 +68,7 @@ fn run(serve: &str, steps: &[Step], repository: &Path) {
             assert!(matches(&line, &printed[0]), "{command}\n{line}");
             continue;
         }
-        let command = command.replace("127.0.0.1:8080", address);
+        let command = command.replace("127.0.0.1:8080", &address);
         if command.starts_with("alias ") || command.split_once('=').is_some_and(|(name, _)| name == "ARM") {
             settings.push_str(&format!("{command}\n"));
             continue;

@@ -192,3 +192,50 @@ fn catalogs_are_found_on_disk() {
     folder.write("wheelwright.yaml", "kinds: []");
     assert_eq!(Catalog::load(&[&folder.0]).unwrap().kinds().len(), 0);
 }
+
+#[test]
+fn what_a_definition_says_of_serving_is_kept_with_what_the_catalog_adds() {
+    let definition = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: carts.shop.example.com}
+spec:
+  group: shop.example.com
+  scope: Namespaced
+  names: {kind: Cart, plural: carts, shortNames: [ct], categories: [all]}
+  versions:
+  - name: v1
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {qty: {type: integer}}}}}}
+  - name: v2
+    served: true
+    storage: true
+    subresources: {status: {}, scale: {specReplicasPath: .spec.qty, statusReplicasPath: .status.qty}}
+    additionalPrinterColumns: [{name: Quantity, type: integer, jsonPath: .spec.qty, priority: 1}]
+    selectableFields: [{jsonPath: .spec.qty}]
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {qty: {type: integer}}}}}}
+";
+    let text =
+        "kinds:\n- {crd: carts.yaml, changes: changes.yaml, deprecated: {v1: {on: 2026-09-01, sunset: 2027-09-01}}}\n";
+    let files =
+        [("wheelwright.yaml", text), ("carts.yaml", definition), ("changes.yaml", "v2: {default: {spec.qty: 7}}\n")];
+    let catalog = Memory::new(files).load("");
+    assert_eq!(shown(&catalog), "");
+    let [served] = &catalog.kinds()[0].kubernetes[..] else { panic!("one resource") };
+    assert_eq!((&*served.plural, &*served.singular, &*served.list_kind), ("carts", "cart", "CartList"));
+    assert!(served.is_namespaced && *served.short_names == ["ct".into()] && *served.categories == ["all".into()]);
+    let [v1, v2] = &served.versions[..] else { panic!("two versions") };
+    let warning = "shop.example.com/v1 Cart is deprecated since 2026-09-01, and will be gone on 2027-09-01";
+    assert_eq!((v1.is_deprecated, v1.deprecation_warning.as_deref()), (true, Some(warning)));
+    assert!(!v1.has_status && v2.has_status && !v2.is_deprecated);
+    assert_eq!(v2.scale.as_ref().map(|scale| &*scale.spec_path), Some(".spec.qty"));
+    assert_eq!((&*v2.columns[0].name, v2.columns[0].priority), ("Quantity", 1));
+    assert_eq!(*v2.selectable_fields, [".spec.qty".into()]);
+    let published = |version: &wheelwright_catalog::KubernetesVersion| {
+        let arena = wheelwright_document::Arena::new();
+        String::from_utf8(wheelwright_document::encode(version.schema.share(&arena))).unwrap()
+    };
+    assert!(published(v2).contains(r#"{"type":"integer","default":7}"#), "{}", published(v2));
+    assert!(!published(v1).contains("default"));
+}

@@ -422,7 +422,7 @@ impl Debug for Cell<'_> {
 fn is_refused(error: &RepositoryError, because: Because) -> bool {
     let RepositoryError::Write(WriteError::Fields(fields)) = error else { return false };
     let is_so = |problem: &FieldProblem| match because {
-        Because::NotWritable => matches!(problem, FieldProblem::NotWritable(_)),
+        Because::NotWritable => matches!(problem, FieldProblem::NotWritable(_) | FieldProblem::Fixed),
         Because::NullRefused => matches!(problem, FieldProblem::NullRefused),
         Because::WouldRefill => matches!(problem, FieldProblem::WouldRefill),
         Because::Invalid => matches!(problem, FieldProblem::Invalid(_)),

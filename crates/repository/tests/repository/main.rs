@@ -11,6 +11,7 @@ mod external;
 mod external_failures;
 mod golden;
 mod mixed;
+mod protocols;
 mod reads_and_writes;
 mod records;
 mod rollout;

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use wheelwright_repository::{ArmVersion, Document, Metadata, Name, Removed, RepositoryError, View};
-use wheelwright_store::PageRequest;
+use wheelwright_store::{PageRequest, Revision};
 
 use super::{
     error::ArmError,
@@ -23,7 +23,7 @@ const PAGE: usize = 100;
 
 /// Removes a resource. What belongs to it goes with it: the resource is marked first, so that nothing new can belong to it;
 /// then what does is removed, and the resource itself last. Whoever is cut short in between does the rest when it is asked
-/// for again.
+/// for again. Where it takes a back end to remove a resource, it and all that belongs to it are marked for that.
 pub(crate) async fn delete(
     resource: &Resource<'_>,
     version: &ArmVersion,
@@ -37,48 +37,50 @@ pub(crate) async fn delete(
         let there = collection.get(&name, View::Hub).await?;
         preconditions.check(there.as_ref().map(|document| &document.revision))?;
         let Some(document) = there else { return Ok(Answer::empty(StatusCode::NO_CONTENT)) };
-        let is_long = version.operations.long_running.delete;
-        let removed = match is_long {
-            true => mark(resource.kind, &document).await,
-            false => remove(resource.kind, document, kinds).await.map(|gone| Marked { operation: None, gone }),
+        let done = match version.operations.long_running.delete {
+            true => mark(resource.kind, &document).await.map(|(operation, location)| Done::Began(operation, location)),
+            false => remove(resource.kind, document, version, kinds).await,
         };
-        match removed {
+        match done {
             Err(error) if is_too_late(&error) => check_again(&preconditions)?,
             Err(error) => return Err(error.into()),
-            Ok(Marked { operation: Some((operation, location)), .. }) => {
+            Ok(Done::Refused(error)) => return Err(error),
+            Ok(Done::Began(operation, location)) => {
                 mark_below(resource.kind, &name, kinds).await?;
                 let answer = Answer::empty(StatusCode::ACCEPTED);
                 return Ok(poll::announced(answer, &operation, resource.kind, location.as_deref(), version, head));
             }
-            Ok(Marked { gone: true, .. }) => return Ok(Answer::empty(StatusCode::OK)),
-            // Somebody has yet to agree.
-            Ok(_) => return Ok(Answer::empty(StatusCode::ACCEPTED)),
+            Ok(Done::Gone) => return Ok(Answer::empty(StatusCode::OK)),
+            Ok(Done::Waiting) => return Ok(Answer::empty(StatusCode::ACCEPTED)),
         }
     }
     Err(ArmError::conflict("others write the resource all the time; try again"))
 }
 
-struct Marked {
-    /// With the location of the resource.
-    operation: Option<(OperationId, Option<String>)>,
-    gone: bool,
+/// What became of a removal.
+enum Done {
+    Gone,
+    /// Somebody has yet to agree.
+    Waiting,
+    /// A back end has yet to do it; with where the resource is.
+    Began(OperationId, Option<String>),
+    Refused(ArmError),
 }
 
 /// Marks a resource as one that is to go, for a back end to remove it.
-async fn mark(kind: &Kind, document: &Document) -> Result<Marked, RepositoryError> {
+async fn mark(kind: &Kind, document: &Document) -> Result<(OperationId, Option<String>), RepositoryError> {
     let location = poll::location_of(&document.json);
     let own_type = kind.resource_type();
     if is_deleting(&document.metadata)
         && let Some(last) = document.metadata.operations.last()
     {
-        let operation = OperationId::known(&last.id, Does::Delete, own_type, document.name.clone());
-        return Ok(Marked { operation: Some((operation, location)), gone: false });
+        return Ok((OperationId::known(&last.id, Does::Delete, own_type, document.name.clone()), location));
     }
     let operation = OperationId::new(Does::Delete, own_type, document.name.clone());
     let now = kind.collection.repository().now();
     let change = |metadata: &mut _, _: &mut _| operation::begin(metadata, &operation, DELETING, now);
     kind.collection.update_metadata(&document.name, &document.revision, change).await?;
-    Ok(Marked { operation: Some((operation, location)), gone: false })
+    Ok((operation, location))
 }
 
 /// Marks what belongs to a resource that is to go.
@@ -94,13 +96,21 @@ async fn mark_below(kind: &Kind, name: &Name, kinds: &Kinds) -> Result<(), Repos
     Ok(())
 }
 
-/// Removes a resource and all that belongs to it; whether it is gone.
-async fn remove(kind: &Kind, document: Document, kinds: &Kinds) -> Result<bool, RepositoryError> {
+/// Removes a resource and all that belongs to it at once.
+async fn remove(kind: &Kind, document: Document, version: &ArmVersion, kinds: &Kinds) -> Result<Done, RepositoryError> {
     let below = kinds.below(kind);
     let mut revision = document.revision.clone();
     if !below.is_empty() && !is_deleting(&document.metadata) {
-        let change = |metadata: &mut Metadata, _: &mut _| metadata.provisioning_state = Some(DELETING.into());
-        revision = kind.collection.update_metadata(&document.name, &revision, change).await?.revision;
+        revision = restate(kind, &document, &revision, Some(DELETING)).await?;
+    }
+    for slow in below.iter().filter(|below| below.is_removed_slowly(version.name.as_str())) {
+        let first = Pages::of(slow, &document.name).next().await?.unwrap_or_default();
+        if let Some(first) = first.first() {
+            restate(kind, &document, &revision, document.metadata.provisioning_state.as_deref()).await?;
+            let nested = first.metadata.id.as_deref().unwrap_or(first.name.as_str());
+            let message = format!("{nested} belongs to it, and takes time to be removed: remove it first");
+            return Ok(Done::Refused(ArmError::new(StatusCode::CONFLICT, "CannotDeleteResource", message)));
+        }
     }
     for below in below {
         let mut pages = Pages::of(below, &document.name);
@@ -110,7 +120,21 @@ async fn remove(kind: &Kind, document: Document, kinds: &Kinds) -> Result<bool, 
             }
         }
     }
-    Ok(kind.collection.delete(&document.name, &revision).await? == Removed::Gone)
+    Ok(match kind.collection.delete(&document.name, &revision).await? {
+        Removed::Gone => Done::Gone,
+        Removed::Marked(_) => Done::Waiting,
+    })
+}
+
+/// Gives a resource another state.
+async fn restate(
+    kind: &Kind,
+    document: &Document,
+    revision: &Revision,
+    state: Option<&str>,
+) -> Result<Revision, RepositoryError> {
+    let change = |metadata: &mut Metadata, _: &mut _| metadata.provisioning_state = state.map(Box::from);
+    Ok(kind.collection.update_metadata(&document.name, revision, change).await?.revision)
 }
 
 /// The resources of a kind that belong to one of a name, page by page.

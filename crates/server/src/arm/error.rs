@@ -11,8 +11,12 @@ use crate::{answer::Answer, refusal::Refusal};
 
 /// Why a request is not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct ArmError {
-    pub(crate) status: StatusCode,
+pub(crate) struct ArmError(Box<Told>);
+
+/// What is told about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Told {
+    status: StatusCode,
     code: &'static str,
     message: String,
     target: Option<String>,
@@ -31,8 +35,8 @@ struct Detail {
 
 impl ArmError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { status, code, message, target: None, details: Vec::new(), retry_after: None, allow: None }
+        let (message, details) = (message.into(), Vec::new());
+        Self(Box::new(Told { status, code, message, target: None, details, retry_after: None, allow: None }))
     }
 
     pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
@@ -53,12 +57,15 @@ impl ArmError {
 
     pub(crate) fn method(method: &http::Method, allow: &'static str) -> Self {
         let message = format!("{method} is not understood here; {allow} are");
-        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message) }
+        let mut error = Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message);
+        error.0.allow = Some(allow);
+        error
     }
 
     /// The same, about a part of the request.
-    pub(crate) fn about(self, target: impl Into<String>) -> Self {
-        Self { target: Some(target.into()), ..self }
+    pub(crate) fn about(mut self, target: impl Into<String>) -> Self {
+        self.0.target = Some(target.into());
+        self
     }
 
     pub(crate) fn of_refusal(refusal: &Refusal) -> Self {
@@ -70,18 +77,16 @@ impl ArmError {
             Refusal::Unknown(_) => "AuthenticationFailed",
             Refusal::Forbidden(_) => "AuthorizationFailed",
             Refusal::TooMany(_) => "TooManyRequests",
-            Refusal::Ending => "ServiceUnavailable",
             Refusal::OutOfTime => "GatewayTimeout",
-            Refusal::Internal(_) => "InternalServerError",
         };
         Self::new(refusal.status(), code, refusal.message())
     }
 
     /// What goes into an `error` of a body.
     pub(crate) fn value<'a>(&'a self, arena: &'a Arena) -> Value<'a> {
-        let details: Vec<Value<'a>> = self.details.iter().map(|detail| detail.value(arena)).collect();
-        let mut entries = vec![text("code", self.code), text("message", &self.message)];
-        entries.extend(self.target.as_deref().map(|target| text("target", target)));
+        let details: Vec<Value<'a>> = self.0.details.iter().map(|detail| detail.value(arena)).collect();
+        let mut entries = vec![text("code", self.0.code), text("message", &self.0.message)];
+        entries.extend(self.0.target.as_deref().map(|target| text("target", target)));
         if !details.is_empty() {
             entries.push(Entry { key: "details", value: Value::Array(arena.slice(&details)) });
         }
@@ -91,11 +96,11 @@ impl ArmError {
     pub(crate) fn into_answer(self) -> Answer {
         let arena = Arena::new();
         let body = encode(Value::Object(&[Entry { key: "error", value: self.value(&arena) }]));
-        let mut answer = Answer::json(self.status, body);
-        if let Some(after) = self.retry_after {
+        let mut answer = Answer::json(self.0.status, body);
+        if let Some(after) = self.0.retry_after {
             answer = answer.with(header::RETRY_AFTER, after.as_secs().max(1));
         }
-        if let Some(allow) = self.allow {
+        if let Some(allow) = self.0.allow {
             answer = answer.with(header::ALLOW, HeaderValue::from_static(allow));
         }
         answer
@@ -108,13 +113,14 @@ impl ArmError {
             false => (StatusCode::BAD_REQUEST, "InvalidRequestContent", "the content of the request is not valid"),
         };
         let details: Vec<Detail> = errors.iter().map(Detail::of).collect();
-        let target = match &details[..] {
-            [only] => Some(only.target.clone()),
-            _ => None,
-        };
         let paths: Vec<&str> = details.iter().take(10).map(|detail| detail.target.as_str()).collect();
         let message = format!("{message}: see the details about {}", paths.join(", "));
-        Self { target, details, ..Self::new(status, code, message) }
+        let mut error = Self::new(status, code, message);
+        if let [only] = &details[..] {
+            error = error.about(only.target.clone());
+        }
+        error.0.details = details;
+        error
     }
 
     fn of_write(error: WriteError) -> Self {
@@ -136,8 +142,9 @@ impl ArmError {
     }
 
     fn unavailable(message: String, after: Duration) -> Self {
-        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message);
-        Self { retry_after: Some(after), ..error }
+        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message);
+        error.0.retry_after = Some(after);
+        error
     }
 }
 

@@ -74,6 +74,12 @@ impl Kind {
         self.resource.versions.iter().find(|version| version.name.as_str().eq_ignore_ascii_case(name))
     }
 
+    /// Whether it takes a back end to remove its resources: in a version, or in any if it has no such version.
+    pub(crate) fn is_removed_slowly(&self, version: &str) -> bool {
+        let is_slow = |version: &ArmVersion| version.operations.long_running.delete;
+        self.version(version).map_or_else(|| self.resource.versions.iter().any(is_slow), is_slow)
+    }
+
     /// The names of its versions, oldest first.
     pub(crate) fn versions(&self) -> String {
         let names: Vec<&str> = self.resource.versions.iter().map(|version| version.name.as_str()).collect();

@@ -55,6 +55,7 @@ impl Arm {
     }
 
     /// What a request is about; else, the answer.
+    #[expect(clippy::result_large_err, reason = "it is made once a request, and sent")]
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Answer> {
         self.routed(head).map_err(ArmError::into_answer)
     }

@@ -106,7 +106,9 @@ impl AccessFile {
                 _ => reader.unknown_key(entry, path, &["name", "tokens", "certificate", "grants"]),
             }
         }
-        let mut wrong = |message: String| drop(reader.report(&rules::MALFORMED_CATALOG, path, user.span, message));
+        let mut wrong = |message: String| {
+            reader.report(&rules::MALFORMED_CATALOG, path, user.span, message);
+        };
         let Some(name) = name else { return wrong("a user needs a name".to_owned()) };
         if tokens.is_empty() && certificate.is_none() {
             return wrong(format!("{} has neither tokens nor a certificate to be known by", name.item));

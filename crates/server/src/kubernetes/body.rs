@@ -4,11 +4,8 @@ use std::borrow::Cow;
 
 use wheelwright_document::{Arena, Decode, DuplicateKeys, Value, YamlErrorKind, decode_yaml, encode};
 
-use super::status::Status;
+use super::{accept::MEDIA_TYPES, status::Status};
 use crate::request::Request;
-
-/// What of bodies is read here.
-const MEDIA_TYPES: &str = "application/json, application/yaml";
 
 /// A body as JSON in which no key is there twice.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use super::{
     options::{DeleteOptions, ListOptions, Propagation},
     refused::About,
     route::Target,
+    show::placed,
     status::{Details, Status},
 };
 use crate::{answer::Answer, request::Request};
@@ -33,7 +34,7 @@ impl Target {
         let (removed, document) = self.removed(found, &options).await?;
         Ok(match removed {
             Removed::Gone => Answer::json(StatusCode::OK, self.gone(&document).json()),
-            Removed::Marked(_) => self.shown(StatusCode::OK, document.json, request)?,
+            Removed::Marked(_) => self.shown(StatusCode::OK, placed(document).json, request)?,
         })
     }
 
@@ -43,7 +44,7 @@ impl Target {
         let list = ListOptions::of(&request.head.query, &self.resource, false)?;
         let mut form = ListForm::of(self, request)?;
         let mut lister = Lister::begin(self, list).await?;
-        let mut json = form.begin();
+        let mut json = form.begin()?;
         loop {
             let portion = lister.portion().await?;
             for document in portion {
@@ -54,7 +55,7 @@ impl Target {
                 }
             }
             if lister.is_done() {
-                form.end(&lister.next_token(), &lister.moment(), &mut json);
+                form.end(&lister.next_token(), &lister.moment(), &mut json)?;
                 return Ok(form.answer(json));
             }
         }

@@ -161,6 +161,10 @@ impl Judge for ObjectJudge<'_> {
             self.check_type(object)?;
             self.check_name(object)?;
         }
+        if let Some(number) = unreadable_number(object) {
+            let why = format!("the number {number} is too large for most clients to read; write it as a text");
+            return Err(cannot_be_handled(self.resource, &why).into());
+        }
         for key in ["creationTimestamp", "deletionTimestamp"] {
             check_time(object, key).map_err(|why| cannot_be_handled(self.resource, &why))?;
         }
@@ -241,6 +245,20 @@ fn new_finalizers(new: Value<'_>, old: Value<'_>) -> Vec<String> {
 /// Whether a finalizer is one that Kubernetes itself uses.
 fn is_of_kubernetes(finalizer: &str) -> bool {
     matches!(finalizer, "orphan" | "foregroundDeletion" | "kubernetes")
+}
+
+/// A number that no client can read whose numbers are those of floating point, and so the lists that it is in.
+fn unreadable_number(value: Value<'_>) -> Option<&str> {
+    match value {
+        Value::Object(entries) => entries.iter().find_map(|entry| unreadable_number(entry.value)),
+        Value::Array(items) => items.iter().find_map(|item| unreadable_number(*item)),
+        Value::Number(number) => {
+            let text = number.as_str();
+            let may_be = text.len() > 300 || text.contains(['e', 'E']);
+            (may_be && number.as_f64().is_infinite()).then_some(text)
+        }
+        _ => None,
+    }
 }
 
 fn is_plain_integer(number: Number<'_>) -> bool {

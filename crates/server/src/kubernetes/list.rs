@@ -1,5 +1,7 @@
 //! Lists of objects, as long as they are: what is sent is forgotten, so that memory stays flat.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use tokio::sync::mpsc;
@@ -8,11 +10,14 @@ use wheelwright_repository::{Document, Name, RepositoryError};
 use wheelwright_store::{Continuation, Cursor, ErrorKind, PageRequest};
 
 use super::{
-    accept::{Form, MetaVersion},
+    json::Json,
     options::{ListOptions, Moment},
     refused::About,
+    resource::Resource,
     route::Target,
-    status::{Status, object},
+    shape::{Count, Shape},
+    show::placed,
+    status::Status,
     token::Token,
 };
 use crate::{
@@ -29,10 +34,10 @@ impl Target {
         let options = ListOptions::of(&request.head.query, &self.resource, false)?;
         let mut form = ListForm::of(self, request)?;
         let mut lister = Lister::begin(self, options).await?;
-        let mut bytes = form.begin();
+        let mut bytes = form.begin()?;
         form.items(&lister.portion().await?, &mut bytes)?;
         if lister.is_done() {
-            form.end(&lister.next_token(), &lister.moment(), &mut bytes);
+            form.end(&lister.next_token(), &lister.moment(), &mut bytes)?;
             return Ok(form.answer(bytes));
         }
         let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
@@ -41,14 +46,14 @@ impl Target {
             // Whoever does not want the rest is gone, and so is this.
             while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !lister.is_done() {
                 let portion = lister.portion().await.and_then(|portion| form.items(&portion, &mut bytes));
-                if let Err(status) = portion {
+                let ended = portion.and_then(|()| match lister.is_done() {
+                    true => form.end(&lister.next_token(), &lister.moment(), &mut bytes),
+                    false => Ok(()),
+                });
+                if let Err(status) = ended {
                     // It has begun as a success. Without its end nobody can take it for one.
                     tracing::error!(error = %status, "a list was broken off");
                     return;
-                }
-                if lister.is_done() {
-                    form.end(&lister.next_token(), &lister.moment(), &mut bytes);
-                    let _ = sender.send(Bytes::from(std::mem::take(&mut bytes))).await;
                 }
             }
         });
@@ -133,7 +138,7 @@ impl Lister {
             && let Some(item) = items.next()
         {
             // What cannot be shown must not be missing from a list as if it were not there.
-            let document = item.map_err(|error| Status::internal(error.to_string()))?;
+            let document = placed(item.map_err(|error| Status::internal(error.to_string()))?);
             if self.is_selected(&document)? {
                 self.left = self.left.map(|left| left - 1);
                 found.push(document);
@@ -196,47 +201,27 @@ impl Lister {
 /// What a list is written as.
 #[derive(Debug)]
 pub(super) struct ListForm {
+    resource: Arc<Resource>,
     shape: Shape,
     is_yaml: bool,
     is_empty: bool,
 }
 
-#[derive(Debug)]
-enum Shape {
-    /// Objects, of an apiVersion and a kind of lists.
-    Objects(String, String),
-    /// Their metadata alone.
-    Metadata(MetaVersion),
-}
-
 impl ListForm {
-    pub(super) fn of(target: &Target, _: &Request) -> Result<Self, Status> {
-        let resource = &target.resource;
-        let objects = || Shape::Objects(resource.api_version(), resource.definition().list_kind.to_string());
-        let shape = match target.accepted.form {
-            Form::PartialList(version) => Shape::Metadata(version),
-            Form::Partial(_) => {
-                let message = "a list is wanted as the metadata of one object; ask for PartialObjectMetadataList";
-                return Err(Status::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message));
-            }
-            Form::Table(_) | Form::Plain | Form::AggregatedDiscovery => objects(),
-        };
-        Ok(Self { shape, is_yaml: target.accepted.is_yaml, is_empty: true })
+    pub(super) fn of(target: &Target, request: &Request) -> Result<Self, Status> {
+        let shape = Shape::of(target, request, Count::All)?;
+        Ok(Self { resource: target.resource.clone(), shape, is_yaml: target.accepted.is_yaml, is_empty: true })
     }
 
     /// What comes before the items.
-    pub(super) fn begin(&self) -> Vec<u8> {
-        let (api_version, kind) = match &self.shape {
-            Shape::Objects(api_version, kind) => (api_version.as_str(), kind.as_str()),
-            Shape::Metadata(version) => (version.api_version(), "PartialObjectMetadataList"),
-        };
-        match self.is_yaml {
-            true => format!("apiVersion: {api_version}\nkind: {kind}\nitems:").into_bytes(),
-            false => {
-                let [api_version, kind] = [api_version, kind].map(|text| json_text(text));
-                format!(r#"{{"apiVersion":{api_version},"kind":{kind},"items":["#).into_bytes()
-            }
+    pub(super) fn begin(&self) -> Result<Vec<u8>, Status> {
+        let (mut list, items) = self.shape.list(&self.resource);
+        if self.is_yaml {
+            return Ok(format!("{}{items}:", yaml(&list)?).into_bytes());
         }
+        list.pop();
+        list.extend_from_slice(format!(r#","{items}":["#).as_bytes());
+        Ok(list)
     }
 
     fn items(&mut self, documents: &[Document], out: &mut Vec<u8>) -> Result<(), Status> {
@@ -245,46 +230,34 @@ impl ListForm {
 
     /// An item.
     pub(super) fn item(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Status> {
-        let made;
-        let json = match &self.shape {
-            Shape::Objects(..) => json,
-            Shape::Metadata(version) => {
-                made = partial(json, *version)?;
-                &made
-            }
-        };
         let is_first = std::mem::replace(&mut self.is_empty, false);
-        match self.is_yaml {
-            true => {
-                let arena = Arena::for_input(json.len());
-                let value = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
-                out.extend_from_slice(if is_first { b"\n" } else { b"" });
-                out.extend_from_slice(write_yaml(Value::Array(&[value])).as_bytes());
-            }
-            false => {
-                out.extend_from_slice(if is_first { b"" } else { b"," });
-                out.extend_from_slice(json);
-            }
+        if self.is_yaml {
+            let mut item = vec![b'['];
+            self.shape.item(json, &mut item)?;
+            item.push(b']');
+            out.extend_from_slice(if is_first { b"\n" } else { b"" });
+            out.extend_from_slice(yaml(&item)?.as_bytes());
+            return Ok(());
         }
-        Ok(())
+        out.extend_from_slice(if is_first { b"" } else { b"," });
+        self.shape.item(json, out)
     }
 
     /// What comes after the items.
-    pub(super) fn end(&self, next: &str, moment: &str, out: &mut Vec<u8>) {
+    pub(super) fn end(&self, next: &str, moment: &str, out: &mut Vec<u8>) -> Result<(), Status> {
         let arena = Arena::new();
-        let next = Some(Value::string(next)).filter(|_| !next.is_empty() || matches!(self.shape, Shape::Objects(..)));
-        let metadata = object([("continue", next), ("resourceVersion", Some(Value::string(moment)))], &arena);
-        let metadata = object([("metadata", Some(metadata))], &arena);
-        match self.is_yaml {
-            true => {
-                out.extend_from_slice(if self.is_empty { b" []\n" } else { b"" });
-                out.extend_from_slice(write_yaml(metadata).as_bytes());
-            }
-            false => {
-                out.extend_from_slice(b"],");
-                out.extend_from_slice(&encode(metadata)[1..]);
-            }
+        let json = Json(&arena);
+        let metadata =
+            json.some([("continue", self.shape.next(next)), ("resourceVersion", Some(Value::string(moment)))]);
+        let metadata = encode(json.object([("metadata", metadata)]));
+        if self.is_yaml {
+            out.extend_from_slice(if self.is_empty { b" []\n" } else { b"" });
+            out.extend_from_slice(yaml(&metadata)?.as_bytes());
+        } else {
+            out.extend_from_slice(b"],");
+            out.extend_from_slice(&metadata[1..]);
         }
+        Ok(())
     }
 
     /// An answer with a whole list.
@@ -297,18 +270,8 @@ impl ListForm {
     }
 }
 
-/// The metadata of an object alone.
-pub(super) fn partial(json: &[u8], version: MetaVersion) -> Result<Vec<u8>, Status> {
+fn yaml(json: &[u8]) -> Result<String, Status> {
     let arena = Arena::for_input(json.len());
-    let document = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
-    let fields = [
-        ("kind", Some(Value::string("PartialObjectMetadata"))),
-        ("apiVersion", Some(Value::string(version.api_version()))),
-        ("metadata", document.get("metadata")),
-    ];
-    Ok(encode(object(fields, &arena)))
-}
-
-fn json_text(text: &str) -> String {
-    String::from_utf8(encode(Value::string(text))).unwrap_or_default()
+    let value = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+    Ok(write_yaml(value))
 }

@@ -18,6 +18,7 @@ mod resource;
 mod route;
 mod scale;
 mod selector;
+mod shape;
 mod show;
 mod status;
 mod table;
@@ -31,12 +32,11 @@ use http::{HeaderValue, Method, StatusCode, header};
 use wheelwright_repository::Repository;
 
 use self::{
-    accept::Form,
     discovery::Discovery,
-    list::partial,
     namespaces::Namespaces,
     resource::Resources,
     route::{Action, Subresource, Target},
+    shape::{Count, Shape},
     status::Status,
 };
 use crate::{
@@ -85,7 +85,8 @@ impl Kubernetes {
         }
         match &head.path.texts()[..] {
             ["apis", group, version, below @ ..] if !below.is_empty() => {
-                let target = Target::of(&self.resources, (group, version), below, head).map_err(uncached)?;
+                let target =
+                    Target::of(&self.resources, (group, version), below, head).map_err(|answer| uncached(*answer))?;
                 Ok(Route { access: target.access(), subject: Subject::Objects(target) })
             }
             ["api", "v1", "namespaces", name @ ..] if name.len() < 2 && is_read(head) => {
@@ -122,8 +123,6 @@ impl Kubernetes {
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",
             Refusal::TooMany(_) => "TooManyRequests",
-            Refusal::Ending => "ServiceUnavailable",
-            Refusal::Internal(_) => "InternalError",
         };
         let message = match refusal {
             Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),
@@ -138,17 +137,21 @@ impl Target {
     async fn answer(&self, request: &Request) -> Result<(Answer, Vec<String>), Status> {
         let plain = |answer| (answer, Vec::new());
         let is_scale = self.subresource == Some(Subresource::Scale);
+        if !matches!(self.action, Action::List | Action::Watch | Action::DeleteAll) {
+            // Nothing is done whose outcome cannot be told.
+            Shape::of(self, request, Count::One)?;
+        }
         let outcome = match self.action {
             Action::List => return self.list(request).await.map(plain),
             Action::Watch => return self.watch(request).await.map(plain),
             Action::Delete => return self.delete(request).await.map(plain),
             Action::DeleteAll => return self.delete_all(request).await.map(plain),
             Action::Get if is_scale => {
-                return Ok(plain(Answer::json(StatusCode::OK, self.scale().await?)));
+                return Ok(plain(self.shown(StatusCode::OK, self.scale().await?, request)?));
             }
             Action::Update | Action::Patch if is_scale => {
                 let (scale, warnings) = self.rescale(request, self.action == Action::Patch).await?;
-                return Ok((Answer::json(StatusCode::OK, scale), warnings));
+                return Ok((self.shown(StatusCode::OK, scale, request)?, warnings));
             }
             Action::Get => return self.get(request).await.map(plain),
             Action::Create => self.create(request).await?,
@@ -172,15 +175,8 @@ impl Target {
     }
 
     /// An answer with an object, in the form that is wanted.
-    fn shown(&self, code: StatusCode, json: Vec<u8>, _: &Request) -> Result<Answer, Status> {
-        match self.accepted.form {
-            Form::Plain | Form::Table(_) | Form::AggregatedDiscovery => Ok(show::document(code, json)),
-            Form::Partial(version) => Ok(show::document(code, partial(&json, version)?)),
-            Form::PartialList(_) => {
-                let message = "an object is wanted as a list of metadata; ask for PartialObjectMetadata";
-                Err(Status::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message))
-            }
-        }
+    fn shown(&self, code: StatusCode, json: Vec<u8>, request: &Request) -> Result<Answer, Status> {
+        Ok(Answer::json(code, Shape::of(self, request, Count::One)?.one(json, true)?))
     }
 }
 

@@ -86,13 +86,14 @@ impl Namespaces {
     }
 }
 
-/// What is asked of roles: a namespace, or all of them.
+/// What is asked of roles: which namespaces are used is not for everybody to know. That one could be is.
 pub(crate) fn access(name: Option<&str>) -> Access {
-    let (verb, scope) = match name {
-        Some(name) => (Verb::Get, Scope::Namespace(name.into())),
-        None => (Verb::List, Scope::All),
-    };
-    Access { verb, kind: Some("Namespace".into()), version: Some("v1".into()), scope }
+    match name {
+        Some(_) => Access::discover(),
+        None => {
+            Access { verb: Verb::List, kind: Some("Namespace".into()), version: Some("v1".into()), scope: Scope::All }
+        }
+    }
 }
 
 /// Documents as a list, or the only one of them.

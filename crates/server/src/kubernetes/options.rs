@@ -54,7 +54,6 @@ pub(super) struct ListOptions {
     pub(super) limit: Option<usize>,
     pub(super) token: Option<Token>,
     pub(super) moment: Moment,
-    pub(super) is_watch: bool,
     pub(super) has_bookmarks: bool,
     /// Whether a watch begins with what is there, if that was said.
     pub(super) initial_events: Option<bool>,
@@ -200,10 +199,9 @@ impl ListOptions {
         Ok(Self {
             selector,
             // Whoever takes whatever is at hand gets all of it, as from a cache.
-            limit: limit.filter(|_| moment != Moment::Any || next.is_some()),
+            limit: limit.filter(|_| moment != Moment::Any),
             token: next.map(Token::parse).transpose()?,
             moment,
-            is_watch,
             has_bookmarks: query.get("allowWatchBookmarks").is_some_and(is_true),
             initial_events,
             seconds: seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0),

@@ -85,18 +85,6 @@ impl Resources {
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
     }
-
-    /// A group.
-    pub(crate) fn group(&self, name: &str) -> Option<&Group> {
-        self.groups.iter().find(|group| *group.name == *name)
-    }
-}
-
-impl Group {
-    /// A version of the group.
-    pub(crate) fn version(&self, name: &str) -> Option<&GroupVersion> {
-        self.versions.iter().find(|version| *version.name == *name)
-    }
 }
 
 impl Resource {

@@ -56,8 +56,8 @@ impl Target {
         (group, version): (&str, &str),
         segments: &[&str],
         head: &Head,
-    ) -> Result<Self, Answer> {
-        let nothing = || Answer::text(StatusCode::NOT_FOUND, "404 page not found\n");
+    ) -> Result<Self, Box<Answer>> {
+        let nothing = || Box::new(Answer::text(StatusCode::NOT_FOUND, "404 page not found\n"));
         // An older way to ask for a watch.
         let (is_watch_path, segments) = match segments {
             ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
@@ -76,7 +76,8 @@ impl Target {
             (true, None) if below.is_empty() && is_read => {}
             _ => return Err(nothing()),
         }
-        let refused = |status: Status| refusal(&status, &resource, Accepted::of_documents(head.header("accept")));
+        let refused =
+            |status: Status| Box::new(refusal(&status, &resource, Accepted::of_documents(head.header("accept"))));
         let (name, subresource) = match below {
             [] => (None, None),
             [name] => (Some(*name), None),

@@ -7,11 +7,13 @@ use wheelwright_repository::{Body as Sent, Document, RepositoryError, WriteError
 use super::{
     body::{Body, is_yaml},
     field_path::{around, value_at},
+    json::Json,
     judge::{check_name, check_namespace},
     options::{FieldValidation, WriteOptions},
     refused::About,
     route::Target,
-    status::{Status, number, object},
+    show::placed,
+    status::{Status, number},
     write::is_merge_patch,
 };
 use crate::request::Request;
@@ -54,7 +56,7 @@ impl Target {
         let name = self.object_name(self.name())?;
         let found = self.resource.collection.get(&name, self.view()).await;
         let found = found.map_err(|error| About::new(&self.resource, self.name()).status(error))?;
-        found.ok_or_else(|| Status::not_found(&self.resource, self.name()))
+        found.map(placed).ok_or_else(|| Status::not_found(&self.resource, self.name()))
     }
 
     fn paths(&self) -> Result<&Paths, Status> {
@@ -65,6 +67,7 @@ impl Target {
     fn scale_of(&self, document: &Document) -> Result<Vec<u8>, Status> {
         let paths = self.paths()?;
         let arena = Arena::for_input(document.json.len());
+        let json = Json(&arena);
         let found = decode(&document.json, &arena).map_err(|error| Status::internal(error.to_string()))?;
         let count = |path: &str| value_at(found, path).ok().flatten().and_then(|value| value.as_number()?.as_i64());
         let metadata = |key: &'static str| (key, found.get("metadata").and_then(|metadata| metadata.get(key)));
@@ -79,11 +82,11 @@ impl Target {
         let scale = [
             ("kind", Some(Value::string("Scale"))),
             ("apiVersion", Some(Value::string("autoscaling/v1"))),
-            ("metadata", Some(object(fields, &arena))),
-            ("spec", Some(object([("replicas", wanted)], &arena))),
-            ("status", Some(object([("replicas", Some(there)), ("selector", selector)], &arena))),
+            ("metadata", Some(json.some(fields))),
+            ("spec", Some(json.some([("replicas", wanted)]))),
+            ("status", Some(json.some([("replicas", Some(there)), ("selector", selector)]))),
         ];
-        Ok(encode(object(scale, &arena)))
+        Ok(encode(json.some(scale)))
     }
 
     /// What a whole scale asks for.
@@ -151,10 +154,11 @@ impl Target {
     /// A merge patch of the object that sets the number of replicas, if it has a version.
     fn replicas_patch(&self, replicas: i32, version: Option<&str>) -> Vec<u8> {
         let arena = Arena::new();
+        let json = Json(&arena);
         let path = self.resource.version().scale.as_ref().map_or("", |paths| &paths.spec_path);
         let patch = around(path, number(replicas, &arena), &arena);
-        let version = version.map(|version| object([("resourceVersion", Some(Value::string(version)))], &arena));
-        let patch = merge_patch(patch, object([("metadata", version)], &arena), &arena);
+        let version = version.map(|version| json.object([("resourceVersion", Value::string(version))]));
+        let patch = merge_patch(patch, json.some([("metadata", version)]), &arena);
         encode(patch)
     }
 }

@@ -114,7 +114,7 @@ impl<'t> Labels<'t> {
             match labels.next() {
                 "" => return Ok(found),
                 "," if labels.peek() == "!" || is_word(labels.peek()) => {}
-                "," => return Err(format!("found {}, expected: identifier after ','", quoted(labels.peek()))),
+                "," => return Err(format!("found '{}', expected: identifier after ','", labels.peek())),
                 other => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
             }
         }
@@ -137,7 +137,7 @@ impl<'t> Labels<'t> {
         }
         let key = self.next();
         if !is_word(key) {
-            return Err(format!("found {}, expected: identifier", quoted(key)));
+            return Err(format!("found '{key}', expected: identifier"));
         }
         if !is_qualified_name(key) {
             return Err(format!(
@@ -199,15 +199,10 @@ impl<'t> Labels<'t> {
             match self.next() {
                 ")" => return Ok(values),
                 "," => values.push(self.value()),
-                other => return Err(format!("found {}, expected: ',' or ')'", quoted(other))),
+                other => return Err(format!("found '{other}', expected: ',' or ')'")),
             }
         }
     }
-}
-
-/// Nothing is not quoted.
-fn quoted(token: &str) -> String {
-    if token.is_empty() { String::new() } else { format!("'{token}'") }
 }
 
 fn is_word(token: &str) -> bool {

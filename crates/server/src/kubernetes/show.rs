@@ -1,7 +1,8 @@
-//! Answers: objects in the form that a client wants, and what is said beside them.
+//! What is said beside an answer, and in which language it is.
 
-use http::{HeaderName, HeaderValue, StatusCode, header};
-use wheelwright_document::{Arena, decode, write_yaml};
+use http::{HeaderName, HeaderValue, header};
+use wheelwright_document::{Arena, Entry, Value, decode, encode, write_yaml};
+use wheelwright_repository::Document;
 
 use super::{resource::Resource, status::Status};
 use crate::answer::{Answer, AnswerBody};
@@ -40,6 +41,41 @@ pub(super) fn warned(mut answer: Answer, warnings: impl Iterator<Item = String>)
     answer
 }
 
+/// A document that says in which namespace it is, also if whoever stored it did not write that.
+pub(super) fn placed(mut document: Document) -> Document {
+    let Some((namespace, _)) = document.name.as_str().rsplit_once('/') else { return document };
+    let said = format!(r#""namespace":"{namespace}""#);
+    if contains(&document.json, said.as_bytes()) {
+        return document;
+    }
+    let arena = Arena::for_input(document.json.len());
+    let Ok(Value::Object(entries)) = decode(&document.json, &arena) else { return document };
+    let namespace = arena.text(namespace);
+    let entries = entries.iter().map(|entry| match entry.value {
+        Value::Object(metadata) if entry.key == "metadata" => {
+            let others = metadata.iter().filter(|field| field.key != "namespace").copied();
+            let namespace = Entry { key: "namespace", value: Value::string(namespace) };
+            Entry { value: Value::Object(arena.slice(&others.chain([namespace]).collect::<Vec<_>>())), ..*entry }
+        }
+        _ => *entry,
+    });
+    let json = encode(Value::Object(arena.slice(&entries.collect::<Vec<_>>())));
+    document.json = json;
+    document
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    let first = |bytes: &[u8]| bytes.iter().position(|byte| *byte == wanted[0]);
+    let mut rest = bytes;
+    while let Some(at) = first(rest) {
+        if rest[at..].starts_with(wanted) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
 /// An answer in YAML instead of JSON.
 pub(super) fn in_language(answer: Answer, is_yaml: bool) -> Answer {
     let AnswerBody::Whole(Some(json)) = &answer.body else { return answer };
@@ -53,9 +89,4 @@ pub(super) fn in_language(answer: Answer, is_yaml: bool) -> Answer {
     };
     let body = AnswerBody::Whole(Some(yaml.into()));
     Answer { body, ..answer }.with(header::CONTENT_TYPE, HeaderValue::from_static("application/yaml"))
-}
-
-/// An answer with a document.
-pub(super) fn document(code: StatusCode, json: Vec<u8>) -> Answer {
-    Answer::json(code, json)
 }

@@ -3,9 +3,9 @@
 use std::{error::Error, fmt};
 
 use http::{HeaderValue, StatusCode, header};
-use wheelwright_document::{Arena, Entry, Number, Value, encode};
+use wheelwright_document::{Arena, Number, Value, encode};
 
-use super::resource::Resource;
+use super::{json::Json, resource::Resource};
 use crate::answer::Answer;
 
 /// An answer in words, mostly about what was not done.
@@ -58,6 +58,13 @@ impl Status {
     pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", qualified(resource));
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(resource, name)
+    }
+
+    /// There can be no such namespace.
+    pub(crate) fn no_namespace(name: &str) -> Self {
+        let details = Details { name: name.into(), kind: "namespaces".into(), ..Details::default() };
+        let status = Self::new(StatusCode::NOT_FOUND, "NotFound", format!("namespaces \"{name}\" not found"));
+        Self { details: Some(Box::new(details)), ..status }
     }
 
     /// There is such an object already.
@@ -177,15 +184,6 @@ pub(crate) fn qualified(resource: &Resource) -> String {
     format!("{}.{}", definition.plural, definition.group)
 }
 
-/// An object of the fields that there are.
-pub(crate) fn object<'a>(
-    fields: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>,
-    arena: &'a Arena,
-) -> Value<'a> {
-    let entries = fields.into_iter().filter_map(|(key, value)| Some(Entry { key, value: value? }));
-    Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
-}
-
 /// A whole number.
 pub(crate) fn number(number: impl ToString, arena: &Arena) -> Value<'_> {
     Number::new(arena.text(&number.to_string())).map_or(Value::Null, Value::Number)
@@ -193,6 +191,7 @@ pub(crate) fn number(number: impl ToString, arena: &Arena) -> Value<'_> {
 
 fn status_json(status: &Status, outcome: &str) -> Vec<u8> {
     let arena = Arena::new();
+    let json = Json(&arena);
     let filled = |text| Some(Value::string(text)).filter(|_| !str::is_empty(text));
     let next = status.next.as_deref().map(|next| ("continue", filled(next)));
     let details = status.details.as_deref().map(|details| {
@@ -202,7 +201,7 @@ fn status_json(status: &Status, outcome: &str) -> Vec<u8> {
                 ("message", filled(&cause.message)),
                 ("field", filled(&cause.field)),
             ];
-            object(fields, &arena)
+            json.some(fields)
         });
         let causes =
             Some(Value::Array(arena.slice(&causes.collect::<Vec<_>>()))).filter(|_| !details.causes.is_empty());
@@ -214,19 +213,19 @@ fn status_json(status: &Status, outcome: &str) -> Vec<u8> {
             ("causes", causes),
             ("retryAfterSeconds", details.retry_after.map(|seconds| number(seconds, &arena))),
         ];
-        object(fields, &arena)
+        json.some(fields)
     });
     let fields = [
         ("kind", Some(Value::string("Status"))),
         ("apiVersion", Some(Value::string("v1"))),
-        ("metadata", Some(object(next, &arena))),
+        ("metadata", Some(json.some(next))),
         ("status", Some(Value::string(outcome))),
         ("message", filled(&status.message)),
         ("reason", filled(status.reason)),
         ("details", details),
         ("code", Some(number(status.code.as_u16(), &arena)).filter(|_| !status.code.is_success())),
     ];
-    encode(object(fields, &arena))
+    encode(json.some(fields))
 }
 
 impl fmt::Display for Status {

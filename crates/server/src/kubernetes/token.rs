@@ -2,7 +2,10 @@
 
 use wheelwright_document::{Arena, Value, decode, encode};
 
-use super::status::{Status, number, object};
+use super::{
+    json::Json,
+    status::{Status, number},
+};
 
 /// Where a list goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +29,7 @@ impl Token {
             // The first text after the name.
             ("start", Some(Value::string(arena.text(&format!("{slash}{}\u{0}", self.after))))),
         ];
-        base64(&encode(object(fields, &arena)))
+        base64(&encode(Json(&arena).some(fields)))
     }
 
     pub(super) fn parse(text: &str) -> Result<Self, Status> {

@@ -13,12 +13,15 @@ use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, Repos
 use wheelwright_store::{Cursor, ErrorKind, Revision};
 
 use super::{
-    accept::{Form, MetaVersion},
-    list::{Lister, partial},
+    json::Json,
+    list::Lister,
     options::{ListOptions, Moment},
     refused::About,
+    resource::Resource,
     route::Target,
-    status::{Status, object},
+    shape::{Count, Shape},
+    show::placed,
+    status::Status,
 };
 use crate::{
     answer::{Answer, AnswerBody},
@@ -38,7 +41,7 @@ impl Target {
     /// Watches objects.
     pub(super) async fn watch(&self, request: &Request) -> Result<Answer, Status> {
         let options = ListOptions::of(&request.head.query, &self.resource, true)?;
-        let form = EventForm::of(self, request)?;
+        let shape = Shape::of(self, request, Count::Events)?;
         let collection = &self.resource.collection;
         let now = collection.repository().store().now().await;
         let about = About::new(&self.resource, "");
@@ -77,7 +80,7 @@ impl Target {
         let seconds = options.seconds.map_or(USUAL_TIME, Duration::from_secs);
         // What happens up to a moment that is yet to come is not told.
         let silent_until = wanted.filter(|_| is_ahead);
-        let watching = Watching { target: self.clone(), options, form, sender, silent_until };
+        let watching = Watching { target: self.clone(), options, shape, has_told: false, sender, silent_until };
         tokio::spawn(watching.run(begin, Instant::now() + seconds));
         Ok(Answer { body: AnswerBody::Pieces(pieces), ..Answer::json(StatusCode::OK, Vec::new()) })
     }
@@ -99,7 +102,9 @@ enum Begin {
 struct Watching {
     target: Target,
     options: ListOptions,
-    form: EventForm,
+    shape: Shape,
+    /// Whether something was told already.
+    has_told: bool,
     sender: Sender<Bytes>,
     silent_until: Option<u64>,
 }
@@ -175,7 +180,7 @@ impl Watching {
     }
 
     async fn tell_change(&mut self, event: DocumentEvent) -> Result<(), End> {
-        let document = event.document.map_err(|error| Status::internal(error.to_string()))?;
+        let document = placed(event.document.map_err(|error| Status::internal(error.to_string()))?);
         if let Some(until) = self.silent_until
             && document.revision.as_str().parse().is_ok_and(|revision: u64| revision <= until)
         {
@@ -195,7 +200,7 @@ impl Watching {
         }
         let collection = self.target.resource.collection.clone();
         let before = match collection.before(&document.name, &document.revision, self.target.view()).await {
-            Ok(before) => before,
+            Ok(before) => before.map(placed),
             // Nobody knows what it was: whoever is told too much can pass over it, whoever is told too little cannot know.
             Err(error) if matches!(error.store(), Some(ErrorKind::TooOld)) => {
                 return self.send(if is_selected { "MODIFIED" } else { "DELETED" }, &document.json).await;
@@ -224,22 +229,15 @@ impl Watching {
     }
 
     async fn send(&mut self, kind: &str, json: &[u8]) -> Result<(), End> {
-        let event = self.form.event(kind, json)?;
-        self.sender.send(event.into()).await.map_err(|_| End::Left)
+        let is_first = !std::mem::replace(&mut self.has_told, true);
+        let shown = self.shape.one(json.to_vec(), is_first)?;
+        self.sender.send(line(kind, &shown).into()).await.map_err(|_| End::Left)
     }
 
     /// Says where the watch is, so that another one can go on from there.
     async fn bookmark(&mut self, moment: &str, is_initial_end: bool) -> Result<(), End> {
-        let (resource, arena) = (self.target.resource.clone(), Arena::new());
-        let annotations = is_initial_end.then(|| object([(INITIAL_EVENTS_END, Some(Value::string("true")))], &arena));
-        let metadata = object([("annotations", annotations), ("resourceVersion", Some(Value::string(moment)))], &arena);
-        let fields = [
-            ("apiVersion", Some(Value::string(arena.text(&resource.api_version())))),
-            ("kind", Some(Value::string(&resource.definition().kind))),
-            ("metadata", Some(metadata)),
-        ];
-        let json = encode(object(fields, &arena));
-        self.send("BOOKMARK", &json).await
+        let bookmark = bookmark(&self.target.resource, moment, is_initial_end);
+        self.send("BOOKMARK", &bookmark).await
     }
 
     fn failed(&self, error: RepositoryError) -> End {
@@ -252,31 +250,18 @@ impl Watching {
     }
 }
 
-/// What events are written as.
-#[derive(Debug)]
-enum EventForm {
-    Objects,
-    Metadata(MetaVersion),
-}
-
-impl EventForm {
-    fn of(target: &Target, _: &Request) -> Result<Self, Status> {
-        match target.accepted.form {
-            Form::Partial(version) => Ok(Self::Metadata(version)),
-            Form::PartialList(_) => {
-                let message = "a watch tells of one object at a time; ask for PartialObjectMetadata";
-                Err(Status::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message))
-            }
-            Form::Table(_) | Form::Plain | Form::AggregatedDiscovery => Ok(Self::Objects),
-        }
-    }
-
-    fn event(&mut self, kind: &str, json: &[u8]) -> Result<Vec<u8>, Status> {
-        match self {
-            Self::Objects => Ok(line(kind, json)),
-            Self::Metadata(version) => Ok(line(kind, &partial(json, *version)?)),
-        }
-    }
+/// What is no object, and only says where a watch is.
+fn bookmark(resource: &Resource, moment: &str, is_initial_end: bool) -> Vec<u8> {
+    let arena = Arena::new();
+    let json = Json(&arena);
+    let annotations = is_initial_end.then(|| json.object([(INITIAL_EVENTS_END, Value::string("true"))]));
+    let metadata = json.some([("annotations", annotations), ("resourceVersion", Some(Value::string(moment)))]);
+    let bookmark = json.object([
+        ("apiVersion", json.text(&resource.api_version())),
+        ("kind", json.text(&resource.definition().kind)),
+        ("metadata", metadata),
+    ]);
+    encode(bookmark)
 }
 
 /// An event on a line of its own.

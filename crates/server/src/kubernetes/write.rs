@@ -11,9 +11,11 @@ use wheelwright_text::names::is_dns1123_subdomain;
 use super::{
     body::{Body, is_yaml},
     judge::{ObjectJudge, check_namespace},
+    namespaces,
     options::{FieldValidation, WriteOptions},
     refused::{About, unknown_field},
     route::{Subresource, Target},
+    show::placed,
     status::{Cause, Status},
 };
 use crate::request::Request;
@@ -60,6 +62,9 @@ impl Target {
     pub(super) async fn create(&self, request: &Request) -> Result<Outcome, Status> {
         let options = WriteOptions::of(&request.head.query, "CreateOptions")?;
         let body = self.body(request)?;
+        if let Some(namespace) = self.namespace.as_deref().filter(|namespace| !namespaces::is_name(namespace)) {
+            return Err(Status::no_namespace(namespace));
+        }
         let mut attempts = NAME_ATTEMPTS;
         loop {
             let new = self.new_object(&body.json)?;
@@ -118,7 +123,10 @@ impl Target {
         let is_merge = is_merge_patch(request)?;
         let options = WriteOptions::of(&request.head.query, "PatchOptions")?;
         let body = Body::read(&request.body, false);
-        let body = body.map_err(|why| Status::bad_request(format!("error decoding patch: {why}")))?;
+        let mut body = body.map_err(|why| Status::bad_request(format!("error decoding patch: {why}")))?;
+        if !is_merge {
+            body.duplicates.extend(unknown_in_operations(&body.json));
+        }
         let sent = if is_merge { Sent::MergePatch(&body.json) } else { Sent::JsonPatch(&body.json) };
         self.written(&Operation::Patch, self.name(), sent, &options, &body.duplicates).await
     }
@@ -183,7 +191,7 @@ impl Target {
             let version = &history.version(trouble.version).name;
             format!("{} cannot be shown by {version}: {}", trouble.field, trouble.message)
         }));
-        Ok(Outcome { code: StatusCode::OK, document: written.document, warnings })
+        Ok(Outcome { code: StatusCode::OK, document: placed(written.document), warnings })
     }
 
     async fn perform(&self, operation: &Operation, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
@@ -277,6 +285,19 @@ pub(super) fn is_merge_patch(request: &Request) -> Result<bool, Status> {
         Some("application/json-patch+json") => Ok(false),
         _ => Err(Status::unsupported_media_type(PATCH_TYPES)),
     }
+}
+
+/// What operations of a JSON patch say that means nothing.
+fn unknown_in_operations(patch: &[u8]) -> Vec<String> {
+    let arena = Arena::for_input(patch.len());
+    let operations = decode(patch, &arena).ok().and_then(Value::as_array).unwrap_or_default();
+    let unknown = operations.iter().enumerate().flat_map(|(index, operation)| {
+        let fields = operation.as_object().unwrap_or_default().iter();
+        let unknown = fields.filter(|field| !matches!(field.key, "op" | "path" | "from" | "value"));
+        unknown.map(move |field| format!("json patch unknown field \"[{index}].{}\"", field.key))
+    });
+    // As many as are told of other fields.
+    unknown.take(100).collect()
 }
 
 fn unknown_fields(paths: &[FieldPath]) -> Vec<String> {

@@ -37,6 +37,11 @@ pub(crate) fn shop() -> Kinds {
     kinds(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arm/shop"))
 }
 
+/// The kinds of `examples/node-pools`.
+pub(crate) fn node_pools() -> Kinds {
+    kinds(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/node-pools"))
+}
+
 /// The kinds of `examples/nodepools`, as resources.
 pub(crate) fn nodepools() -> Kinds {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/nodepools");

@@ -9,7 +9,7 @@ use wheelwright_evolve::{
 };
 
 use crate::{
-    catalogs::{Kinds, aro_hcp, nodepools, shop},
+    catalogs::{Kinds, aro_hcp, node_pools, nodepools, shop},
     client::Served,
 };
 
@@ -24,6 +24,11 @@ async fn of_our_own_documents() {
 #[tokio::test]
 async fn of_the_node_pools_of_the_examples() {
     hold(nodepools()).await;
+}
+
+#[tokio::test]
+async fn of_the_clusters_and_node_pools_of_the_examples() {
+    hold(node_pools()).await;
 }
 
 #[tokio::test]

@@ -7,7 +7,10 @@ use wheelwright_repository::{Metadata, Name, Repository, View};
 use wheelwright_server::Limits;
 use wheelwright_store::Memory;
 
-use crate::{catalogs::shop, client::Served};
+use crate::{
+    catalogs::{node_pools, shop},
+    client::Served,
+};
 
 const STORE: &str = "/subscriptions/s/resourceGroups/g/providers/Example.Shop/stores/one";
 const VERSION: &str = "api-version=2025-01-01";
@@ -42,6 +45,26 @@ async fn what_belongs_to_a_resource_that_is_to_go_is_to_go_too() {
     let shelves = served.get(&format!("{STORE}/shelves?{VERSION}")).await.with_status(&[200]);
     let states: Vec<_> = shelves["value"].as_array().unwrap().iter().map(|shelf| &shelf["properties"]).collect();
     assert!(states.len() == 3 && states.iter().all(|state| state["provisioningState"] == "Deleting"), "{states:?}");
+}
+
+#[tokio::test]
+async fn what_is_removed_at_once_does_not_take_along_what_a_back_end_has_to_remove() {
+    let served = Served::new(node_pools().served).await;
+    let version = "api-version=2026-09-01-preview";
+    let cluster = "/subscriptions/s/resourceGroups/g/providers/Example.Fleet/clusters/c";
+    let body = json!({"location": "north", "properties": {"subnetId": "/subnets/a"}});
+    served.put(&format!("{cluster}?{version}"), &body).await.with_status(&[201]);
+    let pool = json!({"properties": {"platform": {"vmSize": "small"}}});
+    served.put(&format!("{cluster}/nodePools/p?{version}"), &pool).await.with_status(&[201]);
+    let before = served.get(&format!("{cluster}?{version}")).await.with_status(&[200]);
+    assert_eq!(served.delete(&format!("{cluster}?{version}")).await.code(), "CannotDeleteResource");
+    let after = served.get(&format!("{cluster}?{version}")).await.with_status(&[200]);
+    assert_eq!(after, before, "it is as it was");
+    let pools = served.repository.kind("NodePool").unwrap();
+    let name = Name::new("s/g/c/p").unwrap();
+    let revision = pools.get(&name, View::Hub).await.unwrap().unwrap().revision;
+    pools.delete(&name, &revision).await.unwrap();
+    served.delete(&format!("{cluster}?{version}")).await.with_status(&[200]);
 }
 
 #[tokio::test]

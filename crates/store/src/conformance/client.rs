@@ -104,6 +104,17 @@ impl Client {
         (items, first.cursor)
     }
 
+    pub(super) async fn list_at(&self, moment: &Cursor, prefix: &Prefix, after: Option<&Key>) -> Option<Continuation> {
+        succeeded(
+            "begin a list of an earlier moment",
+            self.patiently(|| self.store.list_at(moment, prefix, after)).await,
+        )
+    }
+
+    pub(super) async fn before(&self, key: &Key, revision: &Revision) -> Result<Option<Stored>, ErrorKind> {
+        self.patiently(|| self.store.before(key, revision)).await
+    }
+
     pub(super) async fn now(&self) -> Cursor {
         succeeded("ask for the position of now", self.patiently(|| self.store.now()).await)
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::client::{Client, Context, Diary, assert_items, key, prefix};
-use crate::{Change, Key, PageRequest, Prefix, Stored};
+use crate::{Change, ErrorKind, Key, PageRequest, Prefix, Stored};
 
 pub(super) async fn a_list_of_nothing_is_empty(context: Context) {
     let client = context.client().await;
@@ -183,5 +183,38 @@ pub(super) async fn watching_from_a_list_has_no_gap(context: Context) {
         }
         replica.extend(diary.stored(&last).map(|stored| (last.clone(), stored.clone())));
         assert_eq!(replica, expected, "a list, and every change since");
+    }
+}
+
+pub(super) async fn what_was_can_be_listed_and_looked_up_if_it_is_kept(context: Context) {
+    let client = context.client().await;
+    let mut diary = Diary::new(client.clone());
+    let kind = prefix("kind");
+    let (one, two) = (key("kind/1"), key("kind/2"));
+    let first = diary.create(&one, b"first").await;
+    diary.create(&two, b"").await;
+    let (then, was) = (client.now().await, diary.current(&kind));
+    let second = diary.replace(&one, b"second").await;
+    diary.delete(&two).await;
+    diary.create(&key("kind/3"), b"").await;
+    for (after, expected) in [(None, &was[..]), (Some(&one), &was[1..])] {
+        let Some(after) = client.list_at(&then, &kind, after).await else { continue };
+        let page = client.page(&kind, &PageRequest { limit: None, after: Some(after) }).await;
+        let page = page.expect("a list of an earlier moment");
+        assert_items(&page.items, expected, "a list of an earlier moment");
+        assert_eq!(page.cursor, then, "the moment of such a list");
+    }
+    match client.before(&one, &second).await {
+        // Not every store keeps it.
+        Err(error) => assert_eq!(error, ErrorKind::TooOld, "what was before, in a store that does not keep it"),
+        Ok(before) => {
+            let before = before.expect("the key had a value before it was replaced");
+            assert_eq!((&before.revision, &before.value[..]), (&first, &b"first"[..]), "what was before");
+            assert_eq!(client.before(&one, &first).await, Ok(None), "what was before the first value");
+            if context.compact().await {
+                let forgotten = client.before(&one, &second).await;
+                assert_eq!(forgotten, Err(ErrorKind::TooOld), "what was before, once it is forgotten");
+            }
+        }
     }
 }

@@ -50,11 +50,13 @@ enum Fault {
     GoesOnAfterForgetting,
     WritesInTwoParts,
     HealthWrites,
+    BeforeIsNow,
+    EarlierMomentsAreNow,
 }
 
 impl Fault {
     /// Each with a property that it lacks.
-    const ALL: [(Self, &str); 30] = [
+    const ALL: [(Self, &str); 32] = [
         (Self::CreateOverwrites, "a_key_with_a_value_cannot_be_created"),
         (Self::ReplaceIgnoresTheRevision, "only_the_value_with_the_revision_is_replaced"),
         (Self::ReplaceOfTheSameIsNothing, "only_the_value_with_the_revision_is_replaced"),
@@ -85,6 +87,8 @@ impl Fault {
         (Self::GoesOnAfterForgetting, "what_is_forgotten_is_too_old"),
         (Self::WritesInTwoParts, "a_dropped_write_is_whole_or_nothing"),
         (Self::HealthWrites, "health_is_good_and_leaves_no_trace"),
+        (Self::BeforeIsNow, "what_was_can_be_listed_and_looked_up_if_it_is_kept"),
+        (Self::EarlierMomentsAreNow, "what_was_can_be_listed_and_looked_up_if_it_is_kept"),
     ];
 }
 
@@ -179,6 +183,27 @@ impl Store for Mutant {
             }
             Ok(answer)
         })
+    }
+
+    fn list_at<'a>(
+        &'a self,
+        moment: &'a Cursor,
+        prefix: &'a Prefix,
+        after: Option<&'a Key>,
+    ) -> Answer<'a, Option<Continuation>> {
+        Box::pin(async move {
+            match self.has(Fault::EarlierMomentsAreNow) {
+                true => self.inner.list_at(&self.inner.now().await?, prefix, after).await,
+                false => self.inner.list_at(moment, prefix, after).await,
+            }
+        })
+    }
+
+    fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
+        match self.has(Fault::BeforeIsNow) {
+            true => self.inner.get(key),
+            false => self.inner.before(key, revision),
+        }
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

@@ -102,7 +102,7 @@ pub(crate) enum StoreCommand {
     /// Store documents, in the place of what is there.
     ///
     /// Their names, which are written to standard output, are those in their metadata. One that has a resourceVersion (or,
-    /// where there is no metadata, an etag) is stored only in the place of that one. Those that are refused are listed, and
+    /// for ARM, an etag) is stored only in the place of that one. Those that are refused are listed, and
     /// the others are stored; the exit code is 1 then.
     #[command(after_help = "\
 Examples:

@@ -2,8 +2,7 @@
 
 use std::{collections::HashSet, io};
 
-use wheelwright_document::{Arena, Spanned, Value, decode, encode};
-use wheelwright_evolve::{Kind, VersionIndex};
+use wheelwright_document::{Arena, Spanned, decode, encode};
 use wheelwright_repository::{
     Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
 };
@@ -23,6 +22,8 @@ pub struct ToStore {
     kind: String,
     version: String,
     name: String,
+    /// What it is called by its metadata, if it says so.
+    own_name: Option<String>,
     /// What it is to be stored in the place of, if it says so.
     revision: Option<Revision>,
     json: Vec<u8>,
@@ -91,58 +92,39 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let text = |key: &str| document.get(key).and_then(Spanned::as_str);
     let names = Names { chosen_kind: options.kind.as_deref(), from: options.from.as_deref(), ..Names::of(text) };
     let (kind, version) = kinds.of(names)?;
-    let name = match &options.name {
-        Some(name) => name.clone(),
-        None => own_name(document, kind)?.ok_or("the document has no name in its metadata; give --name")?,
-    };
+    let own_name = own_name(|key| metadata(document, key)).transpose()?.filter(|_| kind.is_resource());
+    let name = options.name.as_ref().or(own_name.as_ref()).cloned();
+    let name = name.ok_or("the document has no name in its metadata; give --name")?;
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
     };
-    let arena = Arena::new();
-    let (value, revision) = conditional(document.to_value(&arena), kind, version, &arena);
+    let revision = match kind.is_resource() {
+        true => metadata(document, "resourceVersion"),
+        false => text("etag").or_else(|| text("eTag")).filter(|_| kinds.is_arm(kind)),
+    };
+    let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
-    Ok(ToStore { kind: full_name, version, name, revision, json: encode(value) })
+    let json = encode(document.to_value(&Arena::new()));
+    Ok(ToStore { kind: full_name, version, name, own_name, revision, json })
+}
+
+fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Option<&'d str> {
+    document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str())
 }
 
 /// What a resource is called by its metadata.
-fn own_name(document: &Spanned<'_>, kind: &Kind) -> Result<Option<String>, String> {
-    let metadata = |key: &str| document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str());
-    for (key, text) in ["name", "namespace"].map(|key| (key, metadata(key).unwrap_or_default())) {
-        if text.contains('/') && kind.is_resource() {
-            return Err(format!(
-                "metadata.{key} {text:?} has a / in it: it could be the name of another document, in a namespace"
-            ));
+fn own_name<'d>(metadata: impl Fn(&str) -> Option<&'d str>) -> Option<Result<String, String>> {
+    let name = metadata("name")?;
+    let namespace = metadata("namespace");
+    let wrong = namespace.into_iter().chain([name]).find(|text| text.contains('/'));
+    Some(match (wrong, namespace) {
+        (Some(wrong), _) => {
+            Err(format!("{wrong:?} in the metadata has a / in it: it could be the name of another document"))
         }
-    }
-    let name = metadata("name").filter(|_| kind.is_resource());
-    Ok(name
-        .map(|name| metadata("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))))
-}
-
-/// What a document is to be stored in the place of: the `resourceVersion` of a resource; of anything else the `etag` at the
-/// root, which is no part of the document, unless its version has such a field.
-fn conditional<'a>(
-    document: Value<'a>,
-    kind: &Kind,
-    version: VersionIndex,
-    arena: &'a Arena,
-) -> (Value<'a>, Option<Revision>) {
-    const ETAG: &str = "etag";
-    let revision = |text: &str| Some(text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
-    if kind.is_resource() {
-        let own = document.get("metadata").and_then(|metadata| metadata.get("resourceVersion")?.as_str());
-        return (document, own.and_then(revision));
-    }
-    let structure = &kind.history().version(version).structure;
-    let own = document.get(ETAG).and_then(Value::as_str);
-    match (document, own.filter(|_| structure.child(structure.root(), ETAG).is_none())) {
-        (Value::Object(entries), Some(own)) => {
-            let others: Vec<_> = entries.iter().filter(|entry| entry.key != ETAG).copied().collect();
-            (Value::Object(arena.slice(&others)), revision(own))
-        }
-        _ => (document, None),
-    }
+        (None, Some(namespace)) => Ok(format!("{namespace}/{name}")),
+        (None, None) => Ok(name.to_owned()),
+    })
 }
 
 /// Stores documents, in the place of what is there or of the revision that they name, and writes their names. Those that are
@@ -168,9 +150,15 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
                     _ => {}
                 }
             }
-            Err(error) => {
-                let failed = complain(&document.name, &error, console)?;
-                exit = exit.max(failed);
+            Err(Refused::Another(other)) => {
+                let (name, own) = (&document.name, document.own_name.as_deref().unwrap_or_default());
+                console.complain(format_args!(
+                    "{name}: what is stored under this name is called {other} by its metadata, and this one {own}"
+                ))?;
+                exit = exit.max(Exit::Findings);
+            }
+            Err(Refused::Repository(error)) => {
+                exit = exit.max(complain(&document.name, &error, console)?);
                 let left = documents.len() - position - 1;
                 if is_of_store(&error) {
                     if left > 0 {
@@ -187,24 +175,52 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
 /// How often somebody is waited for who writes the same document.
 const MOST_CONFLICTS: usize = 100;
 
-async fn put(document: &ToStore, repository: &Repository) -> Result<Written, RepositoryError> {
-    let (collection, name) = (repository.kind(&document.kind)?, Name::new(&document.name)?);
+/// Why a document is not stored.
+#[derive(Debug)]
+enum Refused {
+    Repository(RepositoryError),
+    /// One that is called this by its metadata has the name.
+    Another(String),
+}
+
+impl From<RepositoryError> for Refused {
+    fn from(error: RepositoryError) -> Self {
+        Self::Repository(error)
+    }
+}
+
+async fn put(document: &ToStore, repository: &Repository) -> Result<Written, Refused> {
+    let collection = repository.kind(&document.kind)?;
+    let name = Name::new(&document.name).map_err(RepositoryError::from)?;
     let write = Write::document(&document.version, &document.json);
     if let Some(revision) = &document.revision {
-        return collection.update(&name, revision, write).await;
+        return Ok(collection.update(&name, revision, write).await?);
     }
     // Whoever names no revision means what is there, however often that changes: a sweep may be at work.
     let mut tries = MOST_CONFLICTS;
     loop {
-        let outcome = match collection.get_record(&name).await? {
-            Some(there) => collection.update(&name, &there.revision, write).await,
+        let outcome = match collection.get(&name, View::Hub).await? {
+            Some(there) => {
+                if let Some(other) = other_name(document, &there.json) {
+                    return Err(Refused::Another(other));
+                }
+                collection.update(&name, &there.revision, write).await
+            }
             None => collection.create(&name, write).await,
         };
         match outcome {
             Err(error) if tries > 0 && is_overtaken(&error) => tries -= 1,
-            outcome => return outcome,
+            outcome => return Ok(outcome?),
         }
     }
+}
+
+/// What the metadata of a stored document call it, if those of the one that is to take its place say something else.
+fn other_name(document: &ToStore, there: &[u8]) -> Option<String> {
+    let arena = Arena::new();
+    let there = decode(there, &arena).ok()?;
+    let name = own_name(|key| there.get("metadata")?.get(key)?.as_str())?.ok()?;
+    document.own_name.as_ref().filter(|own| **own != name).map(|_| name)
 }
 
 /// Removes a document, and writes its name; with force, whatever is stored under it, at once.
@@ -286,8 +302,8 @@ pub async fn store_get(
             }
             text.push(b'\n');
             console.data.write_all(&text)?;
-            // Resources show it themselves.
-            if !collection.kind().kind().is_resource() {
+            // Not every version shows it, and whoever writes the document back needs it.
+            if collection.kind().arm().is_some() {
                 console.say(format_args!("etag: {}", document.revision))?;
             }
             Ok(Exit::Clean)
@@ -404,4 +420,44 @@ fn is_overtaken(error: &RepositoryError) -> bool {
 /// Whether the store failed, and not what was asked of it.
 fn is_of_store(error: &RepositoryError) -> bool {
     error.store().is_some_and(|kind| *kind != ErrorKind::TooLarge) && !is_overtaken(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use wheelwright_catalog::OnDisk;
+    use wheelwright_store::{Sqlite, SqliteOptions};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn whoever_names_no_revision_waits_for_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(folder.path().join("orders.db"), SqliteOptions::default()).unwrap();
+        let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+        let (mut data, mut said) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut data, &mut said);
+        let kinds = Kinds::load(&OnDisk::default(), &[orders], &mut console).unwrap().unwrap();
+        let repository = Repository::new(Arc::new(store), kinds.into_served().unwrap());
+        let writers = (0..8).map(|writer| {
+            let repository = repository.clone();
+            tokio::spawn(async move {
+                for number in 0..5 {
+                    let quantity = writer * 10 + number + 1;
+                    let json =
+                        format!(r#"{{"apiVersion":"shop.example.com/v1","kind":"Order","spec":{{"qty":{quantity}}}}}"#);
+                    let [kind, version, name] = ["Order", "v1", "books"].map(str::to_owned);
+                    let json = json.into_bytes();
+                    let document = ToStore { kind, version, name, own_name: None, revision: None, json };
+                    put(&document, &repository).await.unwrap();
+                }
+            })
+        });
+        for writer in writers.collect::<Vec<_>>() {
+            writer.await.unwrap();
+        }
+        let books = repository.kind("Order").unwrap().get(&Name::new("books").unwrap(), View::Hub).await.unwrap();
+        assert_eq!(books.unwrap().metadata.generation, 40, "every write was one");
+    }
 }

@@ -33,22 +33,26 @@ fn read_at_v2<'a>(case: &'a Case<'a>, served: Value<'a>, fields: &str) -> Value<
     case.carries[0].convert(sent, &case.carries[1], case.arena).unwrap().0
 }
 
-/// Edits what v1 wrote and is stored as v3: that does to what is carried what it does to what is stored.
-fn edit_at_v3(case: &Case<'_>, written: &str, edited: &str) {
+/// Edits what v1 wrote and is stored as v3, again and again: that does to what is carried what it does to what is stored.
+fn edit_at_v3(case: &Case<'_>, written: &str, edits: &[&str]) {
     let (carry, v1) = (&case.carries[2], case.kind.version("v1").unwrap());
-    let [written, edited] = [("v1", written), ("v3", edited)].map(|(version, fields)| {
+    let document = |version: &str, fields: &str| {
         let text = format!(r#"{{"apiVersion":"{version}","kind":"Test","metadata":{{"name":"t"}}{fields}}}"#);
         document(&text, case.arena)
-    });
+    };
     let put = |version, document, old| carry.lenses.put(version, document, old, Part::Whole, case.arena).unwrap();
-    let stored = put(v1, written, None);
-    let served = carry.unload(stored, case.arena).unwrap();
-    let expected = put(carry.lenses.hub(), edited, Some(stored));
-    let loaded = carry.load(with_annotations_of(edited, served, case.arena), case.arena).stored;
-    assert!(
-        same(loaded, expected),
-        "{stored:?}\nis served as {served:?}\nand loads as {loaded:?}\nnot as {expected:?}"
-    );
+    let mut stored = put(v1, document("v1", written), None);
+    for edited in edits {
+        let edited = document("v3", edited);
+        let served = carry.unload(stored, case.arena).unwrap();
+        let expected = put(carry.lenses.hub(), edited, Some(stored));
+        let loaded = carry.load(with_annotations_of(edited, served, case.arena), case.arena).stored;
+        assert!(
+            same(loaded, expected),
+            "{stored:?}\nis served as {served:?}\nand loads as {loaded:?}\nnot as {expected:?}"
+        );
+        stored = expected;
+    }
 }
 
 #[test]
@@ -216,7 +220,7 @@ fn what_is_said_to_be_absent_at_the_end_of_a_chain_goes_when_the_fact_changes() 
     let versions = &[("v1", "a: {type: string}"), ("v2", "a: {type: integer}"), ("v3", "a: {type: string}")];
     let changes = "{v2: {converted: {a: {with: durationSeconds}}, derived: {down: {a: \"'x'\"}}}, \
         v3: {converted: {a: {with: durationSeconds}}}}";
-    Case::run(versions, changes, |case| edit_at_v3(case, "", r#","a":"no duration""#));
+    Case::run(versions, changes, |case| edit_at_v3(case, "", &[r#","a":"no duration""#]));
 }
 
 #[test]
@@ -244,8 +248,24 @@ fn what_goes_takes_along_the_objects_that_it_spoke_for() {
             for edited in [r#"{"a":{"b":"x"}}"#, r#"{"a":{}}"#, r#"{"a":{"b":"y"}}"#, "{}"] {
                 let (written, edited) =
                     (format!(r#","s":{{"a":{written}}}"#), format!(r#","s":{{"o":[{edited}],"c":"y"}}"#));
-                edit_at_v3(case, &written, &edited);
+                edit_at_v3(case, &written, &[&edited]);
             }
         }
+    });
+}
+
+#[test]
+fn what_is_hidden_in_a_computed_object_goes_with_it_wherever_it_is_stored() {
+    let versions = &[
+        ("v1", "b: {type: object, properties: {x: {type: string}, y: {type: string}}}"),
+        ("v2", "b: {type: object, properties: {a: {type: object, properties: {y: {type: string}}}}}"),
+        (
+            "v3",
+            "a: {type: array, items: {type: object, properties: {a: {type: object, properties: {y: {type: string}}}}}}",
+        ),
+    ];
+    let changes = "{v2: {renamed: {b: b.a, b.y: b.a.y}}, v3: {converted: {b: {to: a, with: oneItem}}}}";
+    Case::run(versions, changes, |case| {
+        edit_at_v3(case, r#","b":{"x":"1"}"#, &[r#","a":[{"a":{}},{}]"#, r#","a":[{},{"a":{}}]"#]);
     });
 }

@@ -103,7 +103,7 @@ impl<'a> Resolve<'a> {
             let (near, far) = plan.sides(way.direction);
             let holds_bag = |slot: &usize| matches!(slots.values[*slot], Slot::Value(value) if has_bag(value));
             let has_hidden = || {
-                far.fields.iter().any(|field| self.hides_any(field.slot, field, slots))
+                far.fields.iter().any(|field| field.slots.iter().any(|slot| self.hides_any(*slot, field, slots)))
                     || way.slots.iter().any(holds_bag)
             };
             let is_known = |slot: &usize| match slots.values[*slot] {
@@ -125,14 +125,13 @@ impl<'a> Resolve<'a> {
         guards
     }
 
-    /// Whether something is there below an object that the version of the field cannot say, so that it goes with it.
+    /// Whether something is there below an object that the version of the field cannot say, so that it goes with it. What
+    /// the version can say need not be stored below the object that the version has it in, and is looked at by itself.
     fn hides_any(&self, slot: usize, field: &FieldPlan, slots: &Slots<'a>) -> bool {
         let layout = &self.scope.layout;
         let Some(object) = layout.object_of[slot].map(|object| &layout.objects[object]) else { return false };
-        object.stored().any(|below| {
-            let is_hidden = !field.slots.contains(&below.slot) && !matches!(slots.values[below.slot], Slot::Absent);
-            is_hidden || self.hides_any(below.slot, field, slots)
-        })
+        let mut hidden = object.stored().map(|below| below.slot).filter(|below| !field.slots.contains(below));
+        hidden.any(|below| !matches!(slots.values[below], Slot::Absent) || self.hides_any(below, field, slots))
     }
 
     /// The derivations of fields that a version cannot say, a client wrote, and which are as they would be derived.

@@ -19,7 +19,7 @@ pub(super) fn paths<'a>(resource: &Resource, dialect: Dialect, json: Json<'a>) -
     let scale = "io.k8s.api.autoscaling.v1.Scale".to_owned();
     let mut described: Vec<(String, Vec<Operation>)> = vec![
         (collection, of_collection(resource, &own)),
-        (named.clone(), [of_document("", &own), vec![deletion(&own)]].concat()),
+        (named.clone(), [of_document("", &own), vec![deletion()]].concat()),
     ];
     if definition.is_namespaced {
         let everywhere = listing(resource, "ForAllNamespaces");
@@ -153,7 +153,7 @@ fn of_document(suffix: &'static str, schema: &str) -> Vec<Operation> {
     vec![read, replace, patch]
 }
 
-fn deletion(schema: &str) -> Operation {
+fn deletion() -> Operation {
     Operation {
         method: "delete",
         action: "delete",
@@ -164,7 +164,7 @@ fn deletion(schema: &str) -> Operation {
         parameters: OF_DELETION.to_vec(),
         body: Body::Options(meta("DeleteOptions")),
         answers: &[OK, ("202", "Accepted")],
-        answer: schema.to_owned(),
+        answer: String::new(),
     }
 }
 
@@ -308,7 +308,11 @@ impl Dialect {
     }
 
     fn answer<'a>(self, about: &'a str, schema: &str, json: Json<'a>) -> Value<'a> {
-        let schema = json.object([self.reference(schema, json)]);
+        // A document that waits for somebody to agree, or that it is gone: no one schema says so.
+        let schema = match schema {
+            "" => json.object([("type", json.text("object"))]),
+            schema => json.object([self.reference(schema, json)]),
+        };
         let described = ("description", json.text(about));
         match self {
             Self::V2 => json.object([described, ("schema", schema)]),

@@ -1,6 +1,6 @@
 //! The schemas of versions as they are published: with what every document has, in the words of either OpenAPI.
 
-use wheelwright_document::{Arena, Entry, Owned, Value, decode};
+use wheelwright_document::{Entry, Value, decode};
 
 use super::Dialect;
 use crate::kubernetes::{json::Json, resource::Resource};
@@ -187,7 +187,7 @@ fn with<'a, const N: usize>(object: Value<'a>, fields: [(&'a str, Value<'a>); N]
 
 #[cfg(test)]
 mod tests {
-    use wheelwright_document::encode;
+    use wheelwright_document::{Arena, Owned, encode};
 
     use super::*;
 

@@ -1,0 +1,15 @@
+//! The Kubernetes dialect over HTTP.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+#![expect(clippy::print_stdout, reason = "every run says what was compared, and what was not")]
+
+mod client;
+mod compare;
+mod differences;
+mod discovery;
+mod exchange;
+mod kubectl;
+mod namespaces;
+mod objects;
+mod replay;
+mod support;

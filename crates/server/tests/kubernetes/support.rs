@@ -1,0 +1,59 @@
+//! A server of some kinds in a store in memory.
+
+use std::{
+    env,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::sync::oneshot;
+use wheelwright_catalog::{Catalog, LOCK_FILE};
+use wheelwright_evolve::Kind;
+use wheelwright_repository::{Repository, ServedKind};
+use wheelwright_server::Server;
+use wheelwright_store::{Memory, Store};
+
+/// A server that ends when this is dropped.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) store: Memory,
+    pub(crate) repository: Repository,
+    _end: oneshot::Sender<()>,
+}
+
+impl Running {
+    /// A server of the kinds of a catalog in a folder.
+    pub(crate) async fn of(folder: &Path) -> Self {
+        let store = Memory::new();
+        let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(folder));
+        let serving = Server::new(repository.clone()).bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+        let address = serving.address();
+        let (end, ended) = oneshot::channel();
+        tokio::spawn(serving.run(async move {
+            let _ = ended.await;
+        }));
+        Self { address, store, repository, _end: end }
+    }
+}
+
+/// The kinds of a catalog that has no lock.
+fn kinds(folder: &Path) -> Vec<ServedKind> {
+    assert!(!folder.join(LOCK_FILE).exists(), "a catalog without a lock");
+    let catalog = Catalog::load(&[folder]).expect("a catalog");
+    let findings: Vec<_> = catalog.findings().iter().map(|finding| &finding.message).collect();
+    assert!(findings.is_empty(), "{findings:?}");
+    let kinds = catalog.kinds().iter().map(|declared| {
+        let (kind, problems) = Kind::compile(&declared.declaration, None);
+        assert!(problems.is_empty(), "{problems:?}");
+        ServedKind::new(kind.expect("there are versions"), declared).expect("a name for keys")
+    });
+    kinds.collect()
+}
+
+/// What was recorded from a real API server; none if it is not there.
+pub(crate) fn recordings() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = env::var_os("WHEELWRIGHT_SHARED").map_or(beside, PathBuf::from).join("conformance/http");
+    folder.is_dir().then_some(folder)
+}
