@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt};
 
-use wheelwright_document::{Arena, Owned, Value, encode};
+use wheelwright_document::{Arena, Owned, Value, encode_into};
 use wheelwright_evolve::{Lenses, NoActingVersion, Origin, Part, PutError, VersionIndex, VersionName};
 use wheelwright_store::Revision;
 
@@ -190,7 +190,9 @@ impl ServedKind {
         let opened = self.open(bytes, &arena)?;
         let (opened, divergence) = self.merged(opened, answers, name, &arena).map_err(ViewError::Source)?;
         let version = self.version_for(view, &opened.envelope.origin)?;
-        let json = encode(self.show(&opened, version, (name, &revision), &arena));
+        // Most documents are about as long as their records.
+        let mut json = Vec::with_capacity(bytes.len());
+        encode_into(self.show(&opened, version, (name, &revision), &arena), &mut json);
         let Envelope { origin, metadata, .. } = opened.envelope;
         let (name, version) = (name.clone(), self.version_name(version).clone());
         Ok(Document { name, revision, version, origin, metadata, json, divergence })

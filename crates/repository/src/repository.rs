@@ -58,6 +58,29 @@ pub struct Listed {
     pub cursor: Cursor,
 }
 
+/// A part of a list of which nothing is opened yet.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Unopened {
+    collection: Collection,
+    names: Vec<Name>,
+    stored: Vec<Stored>,
+    answers: Vec<Answers>,
+    /// Where the list goes on; none at its end.
+    pub next: Option<Continuation>,
+    /// The moment that the list shows, to watch from.
+    pub cursor: Cursor,
+}
+
+impl Unopened {
+    /// The documents as a view shows them; those that cannot be opened, with the reason.
+    pub fn open(self, view: View<'_>) -> Vec<Result<Document, RepositoryError>> {
+        let Self { collection, names, stored, answers, .. } = self;
+        let documents = names.iter().zip(stored).zip(&answers);
+        documents.map(|((name, stored), answers)| collection.shown(name, stored, view, answers)).collect()
+    }
+}
+
 impl fmt::Debug for Repository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Repository").field("store", &self.store).finish_non_exhaustive()
@@ -199,14 +222,23 @@ impl Collection {
         view: View<'_>,
     ) -> Result<Listed, RepositoryError> {
         self.check_view(view)?;
+        let unopened = self.list_unopened(scope, page).await?;
+        let (next, cursor) = (unopened.next.clone(), unopened.cursor.clone());
+        Ok(Listed { items: unopened.open(view), next, cursor })
+    }
+
+    /// As [`list`](Self::list), with documents that are yet to be opened: that takes longer than reading them, and another
+    /// thread can do it while this one reads on.
+    ///
+    /// # Errors
+    /// The store or an external source fails.
+    pub async fn list_unopened(&self, scope: Option<&Name>, page: PageRequest) -> Result<Unopened, RepositoryError> {
         let prefix = self.prefix(scope)?;
         let Page { items, next, cursor } = self.store().list(&prefix, page).await?;
         let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
         let (names, stored): (Vec<Name>, Vec<Stored>) = named.unzip();
         let answers = self.repository.sources.ask(&self.kind, &names).await?;
-        let documents = names.iter().zip(stored).zip(&answers);
-        let items = documents.map(|((name, stored), answers)| self.shown(name, stored, view, answers)).collect();
-        Ok(Listed { items, next, cursor })
+        Ok(Unopened { collection: self.clone(), names, stored, answers, next, cursor })
     }
 
     /// Creates a document.

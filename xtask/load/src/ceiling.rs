@@ -2,7 +2,7 @@
 
 use std::{
     convert::Infallible,
-    fs,
+    fs, future,
     io::{self, Write},
     path::Path,
 };
@@ -24,15 +24,13 @@ pub(crate) fn run(folder: &Path, pieces: usize) -> io::Result<()> {
     let size = list.len().div_ceil(pieces.max(1)).max(1);
     let pieces: Vec<Bytes> =
         (0..list.len()).step_by(size).map(|from| list.slice(from..list.len().min(from + size))).collect();
-    let json = [(header::CONTENT_TYPE, "application/json")];
-    let router =
-        Router::new().route("/get", routing::get(move || async move { (json, object.clone()).into_response() })).route(
-            "/list",
-            routing::get(move || async move {
-                let pieces = pieces.clone().into_iter().map(Ok::<_, Infallible>);
-                (json, Body::from_stream(stream::iter(pieces))).into_response()
-            }),
-        );
+    let json = || [(header::CONTENT_TYPE, "application/json")];
+    let get = move || future::ready((json(), object.clone()).into_response());
+    let list = move || {
+        let pieces = pieces.clone().into_iter().map(Ok::<_, Infallible>);
+        future::ready((json(), Body::from_stream(stream::iter(pieces))).into_response())
+    };
+    let router = Router::new().route("/get", routing::get(get)).route("/list", routing::get(list));
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         writeln!(io::stdout(), "{{\"listening\":\"http://{}\"}}", listener.local_addr()?)?;

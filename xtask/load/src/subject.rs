@@ -36,7 +36,7 @@ pub(crate) fn widget_body(name: &str, owner: usize) -> String {
 fn properties(name: &str) -> String {
     let mut text = format!(
         r#"{{"source":{{"image":"images.example.com/load/{name}:1.2.3"}},"replicas":3,"owner":"load","notes":"{}","ports":["#,
-        "what somebody wrote about it, at some length. ".repeat(3)
+        "what somebody wrote about it, at some length. ".repeat(8)
     );
     for port in 0..3 {
         let comma = if port > 0 { "," } else { "" };

@@ -1,10 +1,10 @@
 //! Lists of objects, as long as they are: what is sent is forgotten, so that memory stays flat.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinHandle};
 use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
 use wheelwright_repository::{Document, Name, RepositoryError};
 use wheelwright_store::{Continuation, Cursor, ErrorKind, PageRequest};
@@ -27,6 +27,8 @@ use crate::{
 
 /// How many pages of a list may wait for a client that reads slowly.
 const PAGES_AHEAD: usize = 1;
+/// How many pages of a long list are opened at once, each by another thread.
+const PAGES_OPENED: usize = 3;
 
 impl Target {
     /// Lists objects.
@@ -79,8 +81,27 @@ pub(super) struct Lister {
     left: Option<usize>,
     /// The last object that was given, if there are more.
     last: Option<Name>,
+    /// Pages that were read, in their order.
+    read: VecDeque<ReadPage>,
+    is_read: bool,
     is_done: bool,
 }
+
+/// A page that was read.
+#[derive(Debug)]
+struct ReadPage {
+    documents: Opening,
+    has_more: bool,
+}
+
+/// The documents of a page, or whoever opens them.
+#[derive(Debug)]
+enum Opening {
+    Done(Documents),
+    Underway(JoinHandle<Documents>),
+}
+
+type Documents = Vec<Result<Document, RepositoryError>>;
 
 impl Lister {
     pub(super) async fn begin(target: &Target, options: ListOptions) -> Result<Self, Status> {
@@ -120,20 +141,30 @@ impl Lister {
             return Err(Status::expired("this store can list only what is there now; begin the list anew"));
         }
         let left = options.limit;
-        Ok(Self { target: target.clone(), options, scope, after, moment: None, left, last: None, is_done: false })
+        Ok(Self {
+            target: target.clone(),
+            options,
+            scope,
+            after,
+            moment: None,
+            left,
+            last: None,
+            read: VecDeque::new(),
+            is_read: false,
+            is_done: false,
+        })
     }
 
     /// The next objects, as many as are at hand.
     pub(super) async fn portion(&mut self) -> Result<Vec<Document>, Status> {
-        // Only what has to be looked at is worth more than what is wanted.
-        let limit = self.left.filter(|_| self.options.selector.is_empty());
-        let page = PageRequest { limit, after: self.after.take() };
-        let resource = self.target.resource.clone();
-        let listed = resource.collection.list(self.scope.as_ref(), page, self.target.view()).await;
-        let listed = listed.map_err(|error| self.failed(error))?;
-        self.moment.get_or_insert(listed.cursor);
-        let mut found = Vec::with_capacity(listed.items.len());
-        let mut items = listed.items.into_iter();
+        self.read_ahead().await?;
+        let Some(ReadPage { documents, has_more }) = self.read.pop_front() else { return Ok(Vec::new()) };
+        let documents = match documents {
+            Opening::Done(documents) => documents,
+            Opening::Underway(opened) => opened.await.map_err(|error| Status::internal(error.to_string()))?,
+        };
+        let mut found = Vec::with_capacity(documents.len());
+        let mut items = documents.into_iter();
         while self.left != Some(0)
             && let Some(item) = items.next()
         {
@@ -145,13 +176,37 @@ impl Lister {
             }
         }
         if self.left == Some(0) {
-            let has_more = items.next().is_some() || listed.next.is_some();
+            let has_more = items.next().is_some() || has_more;
             self.last = found.last().map(|document| document.name.clone()).filter(|_| has_more);
             self.is_done = true;
         }
-        self.after = listed.next;
-        self.is_done |= self.after.is_none();
+        self.is_done |= !has_more;
         Ok(found)
+    }
+
+    /// Reads pages, as many as may be opened at once.
+    async fn read_ahead(&mut self) -> Result<(), Status> {
+        // Whoever wants only some may want nothing of what comes after them.
+        let most = if self.left.is_some() { 1 } else { PAGES_OPENED };
+        while self.read.len() < most && !self.is_read {
+            // Only what has to be looked at is worth more than what is wanted.
+            let limit = self.left.filter(|_| self.options.selector.is_empty());
+            let page = PageRequest { limit, after: self.after.take() };
+            let unopened = self.target.resource.collection.list_unopened(self.scope.as_ref(), page).await;
+            let unopened = unopened.map_err(|error| self.failed(error))?;
+            self.moment.get_or_insert_with(|| unopened.cursor.clone());
+            self.after = unopened.next.clone();
+            self.is_read = self.after.is_none();
+            let documents = match self.left.is_some() || self.is_read && self.read.is_empty() {
+                true => Opening::Done(unopened.open(self.target.view())),
+                false => {
+                    let target = self.target.clone();
+                    Opening::Underway(tokio::spawn(async move { unopened.open(target.view()) }))
+                }
+            };
+            self.read.push_back(ReadPage { documents, has_more: !self.is_read });
+        }
+        Ok(())
     }
 
     fn is_selected(&self, document: &Document) -> Result<bool, Status> {
