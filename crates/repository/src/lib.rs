@@ -24,6 +24,7 @@ mod open;
 mod record;
 mod remove;
 mod repository;
+mod scopes;
 mod served;
 mod sweep;
 mod watch;
@@ -42,4 +43,5 @@ pub use sweep::{
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
+pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, PageRequest, Revision, StoreError};
 pub use write::{Body, Judge, Keeping, Notes, UnknownFields, Write, Writer};

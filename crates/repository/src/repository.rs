@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::SystemTime};
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::{Origin, VersionName};
-use wheelwright_store::{Continuation, Cursor, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored};
+use wheelwright_store::{Continuation, Cursor, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored, Health};
 
 use crate::{
     Body, Document, ExternalSource, Name, Notes, RepositoryError, ServedKind, SourceCounts, SourceError, View, Write,
@@ -154,6 +154,22 @@ impl Repository {
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Whether the store can be read and written, by trying it.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub async fn health(&self) -> Result<Health, RepositoryError> {
+        Ok(self.store.health().await?)
+    }
+
+    /// The position of now: a watch from it on tells what is written later.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn cursor(&self) -> Result<Cursor, RepositoryError> {
+        Ok(self.store.now().await?)
     }
 
     /// What its clock says.

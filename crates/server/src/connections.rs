@@ -18,11 +18,14 @@ use crate::Limits;
 pub(crate) struct Connections {
     /// The idle ones, by when they have been so for too long. Who comes first there goes first if there is no room.
     idle: Mutex<BTreeMap<(Instant, usize), Arc<Notify>>>,
+    /// The busy ones, by when their oldest answer has taken too long: whoever takes it drop by drop has to leave.
+    overdue: Mutex<BTreeMap<(Instant, usize), Arc<Notify>>>,
     count: AtomicUsize,
     next: AtomicUsize,
     most: usize,
     head_time: Duration,
     idle_time: Duration,
+    answer_time: Duration,
 }
 
 /// A connection.
@@ -44,17 +47,23 @@ struct State {
 
 /// A request that a connection is busy with.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<Connection>);
+pub(crate) struct Busy {
+    connection: Arc<Connection>,
+    /// Where it is among those that can take too long.
+    due: Option<(Instant, usize)>,
+}
 
 impl Connections {
     pub(crate) fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self {
             idle: Mutex::default(),
+            overdue: Mutex::default(),
             count: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
             most: limits.connections,
             head_time: limits.head_time,
             idle_time: limits.idle_time,
+            answer_time: limits.answer_time,
         })
     }
 
@@ -87,9 +96,11 @@ impl Connections {
         loop {
             tokio::time::sleep(Duration::from_millis(500)).await;
             let now = Instant::now();
-            let mut idle = locked(&self.idle);
-            while let Some(first) = idle.first_entry().filter(|first| first.key().0 <= now) {
-                first.remove().notify_one();
+            for late in [&self.idle, &self.overdue] {
+                let mut late = locked(late);
+                while let Some(first) = late.first_entry().filter(|first| first.key().0 <= now) {
+                    first.remove().notify_one();
+                }
             }
         }
     }
@@ -108,7 +119,9 @@ impl Connection {
         if let Some(until) = state.idle_until.take() {
             locked(&self.all.idle).remove(&(until, self.number));
         }
-        Busy(self.clone())
+        let due = (Instant::now() + self.all.answer_time, self.all.next.fetch_add(1, Ordering::Relaxed));
+        locked(&self.all.overdue).insert(due, self.leave.clone());
+        Busy { connection: self.clone(), due: Some(due) }
     }
 
     fn become_idle(&self, state: &mut State, time: Duration) {
@@ -118,12 +131,28 @@ impl Connection {
     }
 }
 
+impl Busy {
+    /// It may take as long as it likes, as watches do.
+    pub(crate) fn for_long(mut self) -> Self {
+        self.forget_due();
+        self
+    }
+
+    fn forget_due(&mut self) {
+        if let Some(due) = self.due.take() {
+            locked(&self.connection.all.overdue).remove(&due);
+        }
+    }
+}
+
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut state = locked(&self.0.state);
+        self.forget_due();
+        let connection = &self.connection;
+        let mut state = locked(&connection.state);
         state.busy -= 1;
         if state.busy == 0 {
-            self.0.become_idle(&mut state, self.0.all.idle_time);
+            connection.become_idle(&mut state, connection.all.idle_time);
         }
     }
 }
@@ -175,6 +204,22 @@ mod tests {
         drop(used.busy());
         let _new = all.enter().unwrap();
         assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_an_answer_drop_by_drop_has_to_leave_and_whoever_watches_has_not() {
+        let all = connections(9);
+        let (slow, watching) = (all.enter().unwrap(), all.enter().unwrap());
+        let (_slow, _watching) = (slow.busy(), watching.busy().for_long());
+        let sweeper = tokio::spawn({
+            let all = all.clone();
+            async move { all.dismiss_idle().await }
+        });
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        assert!(!is_dismissed(&slow).await);
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        assert!(is_dismissed(&slow).await && !is_dismissed(&watching).await);
+        sweeper.abort();
     }
 
     #[tokio::test(start_paused = true)]

@@ -89,6 +89,10 @@ impl ExternalSource for HttpSource {
             let mut sender = tokio::time::timeout(PATIENCE, self.connect()).await.map_err(in_time)??;
             let mut answers = Vec::with_capacity(names.len());
             for name in names {
+                // Some systems close the connection after every answer.
+                if sender.ready().await.is_err() {
+                    sender = tokio::time::timeout(PATIENCE, self.connect()).await.map_err(in_time)??;
+                }
                 let answer = tokio::time::timeout(PATIENCE, self.ask(&mut sender, kind, name)).await;
                 answers.push(answer.map_err(in_time)??);
             }

@@ -16,6 +16,7 @@ mod changes;
 mod connections;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod held;
 mod hints;
 mod http_source;
 mod kubernetes;

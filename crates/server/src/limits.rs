@@ -22,9 +22,11 @@ pub struct Limits {
     pub body_time: Duration,
     /// How long a request may take to be answered; watches and long lists may take longer.
     pub request_time: Duration,
+    /// How long an answer may take to be sent, watches aside: whoever takes it drop by drop is given up.
+    pub answer_time: Duration,
     /// How long a client may take none of what it asked for before it is given up.
     pub stall_time: Duration,
-    /// How long a connection may be idle.
+    /// How long a connection may be idle; one of HTTP/1 no longer than the head of its next request may take to come.
     pub idle_time: Duration,
     /// The most documents of a page of a list.
     pub page: usize,
@@ -43,6 +45,7 @@ impl Default for Limits {
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(30),
             request_time: Duration::from_secs(60),
+            answer_time: Duration::from_secs(300),
             stall_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(180),
             page: 500,

@@ -41,10 +41,11 @@ use crate::{
     auth::Guard,
     caller::Caller,
     connections::{Busy, Connection, Connections},
+    held::{Decrease, Held, Permit},
     hints::hints,
     kubernetes::{self, Kubernetes},
     metrics::Metrics,
-    own,
+    own::{self, Readiness},
     path::Segments,
     query::Query,
     refusal::Refusal,
@@ -60,6 +61,7 @@ pub struct Server {
     limits: Limits,
     tls: Option<Tls>,
     guard: Option<Guard>,
+    public_url: Option<Box<str>>,
 }
 
 /// A server that is bound to an address.
@@ -80,7 +82,7 @@ pub struct BindError {
 impl Server {
     /// A server of the kinds of a repository.
     pub fn new(repository: Repository) -> Self {
-        Self { repository, limits: Limits::default(), tls: None, guard: None }
+        Self { repository, limits: Limits::default(), tls: None, guard: None, public_url: None }
     }
 
     /// The same, with other limits.
@@ -105,6 +107,12 @@ impl Server {
         Ok(Self { guard: Some(Guard::read(file)?), ..self })
     }
 
+    /// The same, with links that begin with this address: that of a proxy, where clients do not reach the server itself.
+    #[must_use]
+    pub fn with_public_url(self, url: &str) -> Self {
+        Self { public_url: Some(url.trim_end_matches('/').into()), ..self }
+    }
+
     /// Binds the server to an address.
     ///
     /// # Errors
@@ -117,18 +125,21 @@ impl Server {
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
-        let Self { repository, limits, tls, guard } = self;
+        let Self { repository, limits, tls, guard, public_url } = self;
         let scheme = if tls.is_some() { "https" } else { "http" };
         Service {
             address: address.to_string().into(),
             scheme,
+            public_url,
             tls,
             guard,
             anonymous: Arc::new(Caller::anonymous()),
             arm: Arm::new(&repository, &limits),
             kubernetes: Kubernetes::new(repository.clone()),
             repository,
+            bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
+            readiness: Readiness::default(),
             watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
             metrics: Metrics::new(),
@@ -202,11 +213,15 @@ pub(crate) struct Service {
     limits: Limits,
     address: Box<str>,
     scheme: &'static str,
+    public_url: Option<Box<str>>,
     tls: Option<Tls>,
     guard: Option<Guard>,
     anonymous: Arc<Caller>,
+    /// Places for bodies that are being read.
+    bodies: Semaphore,
     requests: Arc<Semaphore>,
     watches: Arc<Semaphore>,
+    readiness: Readiness,
     pub(crate) connections: Arc<Connections>,
     metrics: Metrics,
     ending: watch::Sender<bool>,
@@ -248,7 +263,11 @@ impl Service {
     async fn secure(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
         let Some(tls) = &self.tls else { return self.serve(stream, connection, None).await };
         let accepted = TlsAcceptor::from(tls.config()).accept(stream);
-        match tokio::time::timeout(self.limits.head_time, accepted).await {
+        let accepted = tokio::select! {
+            accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted,
+            () = connection.dismissed() => return self.metrics.count_refused("tls"),
+        };
+        match accepted {
             Ok(Ok(stream)) => {
                 let certificates = stream.get_ref().1.peer_certificates();
                 let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
@@ -267,8 +286,7 @@ impl Service {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        self.metrics.connections.inc();
-        let _open = Decrease(self.metrics.connections.clone());
+        let _open = Decrease::of(&self.metrics.connections);
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
             .http1()
@@ -279,7 +297,9 @@ impl Service {
         builder
             .http2()
             .timer(TokioTimer::new())
-            .max_concurrent_streams(256)
+            .max_concurrent_streams(64)
+            // What a client does not take is not held for it.
+            .max_send_buf_size(64 << 10)
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
         let respond = service_fn(|request: http::Request<Incoming>| {
@@ -315,7 +335,7 @@ impl Service {
         let is_ending = *self.ending.borrow();
         let is_probe = own::is_probe(head.uri.path());
         let (access, answer) = match self.head(head, certificate, is_probe) {
-            Ok(head) => match own::answer(&head, &self.repository, &self.metrics, is_ending).await {
+            Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &mut permit).await,
             },
@@ -338,14 +358,10 @@ impl Service {
             microseconds = took.as_micros() as u64,
         );
         let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
-        let ending =
-            is_watch.then(|| Box::pin(ended(self.ending.subscribe())) as Pin<Box<dyn Future<Output = ()> + Send>>);
-        let response = answer.into_response();
-        response.map(|body| Held {
-            body: if is_head { AnswerBody::Whole(None) } else { body },
-            ending,
-            _permit: permit,
-            _busy: busy,
+        let busy = if is_watch { busy.for_long() } else { busy };
+        answer.into_response().map(|body| {
+            let body = if is_head { AnswerBody::Whole(None) } else { body };
+            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy)
         })
     }
 
@@ -357,7 +373,10 @@ impl Service {
         let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
         let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let host = host.or(head.uri.authority().map(http::uri::Authority::as_str));
-        let base = format!("{}://{}", self.scheme, host.unwrap_or(&self.address)).into();
+        let base = match &self.public_url {
+            Some(url) => url.clone(),
+            None => format!("{}://{}", self.scheme, host.unwrap_or(&self.address)).into(),
+        };
         Ok(Head {
             raw_path: head.uri.path().into(),
             path,
@@ -388,6 +407,7 @@ impl Service {
         let access = route.access().clone();
         let answered = async {
             head.caller.check(&access)?;
+            let body = self.body(body).await?;
             let (room, gauge) = match access.verb {
                 Verb::Watch => (&self.watches, &self.metrics.watches),
                 _ => (&self.requests, &self.metrics.in_flight),
@@ -396,9 +416,7 @@ impl Service {
                 self.metrics.count_refused("requests");
                 return Err(Refusal::TooMany(Duration::from_secs(1)));
             };
-            gauge.inc();
-            *permit = Some(Permit { _place: place, _gauge: Decrease(gauge.clone()) });
-            let body = self.body(body).await?;
+            *permit = Some(Permit::new(place, gauge));
             let request = Request { head, body };
             let answer = async {
                 match route {
@@ -421,6 +439,11 @@ impl Service {
         if body.size_hint().lower() > most as u64 {
             return Err(Refusal::TooLarge(most));
         }
+        // Whoever sends slowly keeps only others from sending.
+        let Ok(_place) = self.bodies.try_acquire() else {
+            self.metrics.count_refused("bodies");
+            return Err(Refusal::TooMany(Duration::from_secs(1)));
+        };
         let read = tokio::time::timeout(self.limits.body_time, Limited::new(body, most).collect());
         match read.await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
@@ -479,67 +502,10 @@ impl Route {
     }
 }
 
-async fn ended(mut ending: watch::Receiver<bool>) {
-    // There is nobody to end it any more if this fails.
-    let _ = ending.wait_for(|is_ending| *is_ending).await;
-}
-
-/// A place among the requests that are being answered.
-#[derive(Debug)]
-struct Permit {
-    _place: OwnedSemaphorePermit,
-    _gauge: Decrease,
-}
-
-/// Takes one off a gauge when it is dropped.
-#[derive(Debug)]
-struct Decrease(Gauge);
-
-impl Drop for Decrease {
-    fn drop(&mut self) {
-        self.0.dec();
-    }
-}
-
 /// The body of a request, from wherever it comes.
 pub(crate) trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> {}
 
 impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>> RequestBody for B {}
-
-/// A body with what its request holds until it is sent.
-pub(crate) struct Held {
-    body: AnswerBody,
-    /// For watches: they end with the server.
-    ending: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    _permit: Option<Permit>,
-    _busy: Busy,
-}
-
-impl Body for Held {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            return Poll::Ready(frame);
-        }
-        match self.ending.as_mut().map(|ending| ending.as_mut().poll(context)) {
-            Some(Poll::Ready(())) => Poll::Ready(None),
-            _ => Poll::Pending,
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
 
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use std::{
     error::Error,
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -45,12 +45,17 @@ pub struct TlsError(String);
 pub(crate) struct Tls {
     files: TlsFiles,
     config: RwLock<Arc<ServerConfig>>,
+    /// Since before the files were read, so that no change is missed.
+    changes: Mutex<Changes>,
 }
 
 impl Tls {
     pub(crate) fn read(files: TlsFiles) -> Result<Self, TlsError> {
+        let TlsFiles { certificate, key, client_authorities } = &files;
+        let paths = [Some(certificate), Some(key), client_authorities.as_ref()];
+        let changes = Mutex::new(Changes::of(paths.into_iter().flatten().map(PathBuf::as_path)));
         let config = RwLock::new(Arc::new(config(&files)?));
-        Ok(Self { files, config })
+        Ok(Self { files, config, changes })
     }
 
     /// How a new connection is secured.
@@ -60,12 +65,9 @@ impl Tls {
 
     /// Reads the files again whenever they change; those that are of no use are told and not used.
     pub(crate) async fn keep_up(&self, every: Duration) {
-        let TlsFiles { certificate, key, client_authorities } = &self.files;
-        let paths = [Some(certificate), Some(key), client_authorities.as_ref()];
-        let mut changes = Changes::of(paths.into_iter().flatten().map(PathBuf::as_path));
         loop {
             tokio::time::sleep(every).await;
-            if !changes.happened() {
+            if !self.changes.lock().unwrap_or_else(PoisonError::into_inner).happened() {
                 continue;
             }
             match config(&self.files) {

@@ -364,6 +364,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         tls,
         access: arguments.access,
         sources: arguments.source,
+        public_url: arguments.public_url,
         allow_plain: arguments.allow_plain,
         allow_anonymous: arguments.allow_anonymous,
         limits,

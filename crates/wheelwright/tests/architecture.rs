@@ -64,6 +64,17 @@ fn dependencies_point_up_the_code_map() {
     }
 }
 
+/// The server has documents from the repository, and nothing from a store.
+#[test]
+fn the_server_never_touches_a_store() {
+    let manifest = fs::read_to_string(crates().join("server/Cargo.toml")).unwrap();
+    assert!(!manifest.split("[dev-dependencies]").next().unwrap().contains("wheelwright-store"));
+    for file in sources(&crates().join("server/src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains(".store()."), "{} asks a store", file.display());
+    }
+}
+
 /// A store is given bytes, so that whoever has only a store has no document.
 #[test]
 fn the_store_knows_of_no_other_crate() {

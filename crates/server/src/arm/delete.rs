@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use wheelwright_repository::{ArmVersion, Document, Metadata, Name, Removed, RepositoryError, View};
-use wheelwright_store::{PageRequest, Revision};
+use wheelwright_repository::{PageRequest, Revision};
 
 use super::{
     error::ArmError,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderValue, StatusCode, header};
 use wheelwright_document::{Arena, Entry, Value, encode};
 use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
-use wheelwright_store::ErrorKind;
+use wheelwright_repository::ErrorKind;
 
 use crate::{answer::Answer, refusal::Refusal};
 

@@ -1,7 +1,7 @@
 //! Conditions that a request is done under: `If-Match` and `If-None-Match`.
 
 use http::{HeaderName, header};
-use wheelwright_store::Revision;
+use wheelwright_repository::Revision;
 
 use super::error::ArmError;
 use crate::request::Head;

@@ -6,7 +6,7 @@ use http::{StatusCode, header};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use wheelwright_document::{Value, encode};
 use wheelwright_repository::{ArmVersion, Document, Name, View};
-use wheelwright_store::{Continuation, PageRequest};
+use wheelwright_repository::{Continuation, PageRequest};
 
 use super::{
     error::ArmError,

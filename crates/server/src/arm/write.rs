@@ -3,7 +3,7 @@
 use http::StatusCode;
 use jiff::Timestamp;
 use wheelwright_repository::{ArmVersion, Document, Metadata, Name, RepositoryError, View, Write, Written};
-use wheelwright_store::ErrorKind;
+use wheelwright_repository::ErrorKind;
 
 use super::{
     error::ArmError,

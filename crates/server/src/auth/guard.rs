@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -21,12 +21,15 @@ use crate::{
 pub(crate) struct Guard {
     path: PathBuf,
     file: RwLock<Arc<AccessFile>>,
+    /// Since before the file was read, so that no change is missed.
+    changes: Mutex<Changes>,
 }
 
 impl Guard {
     /// Everybody in a file.
     pub(crate) fn read(path: &Path) -> Result<Self, AccessError> {
-        Ok(Self { path: path.into(), file: RwLock::new(Arc::new(AccessFile::read(path)?)) })
+        let changes = Mutex::new(Changes::of([path]));
+        Ok(Self { path: path.into(), file: RwLock::new(Arc::new(AccessFile::read(path)?)), changes })
     }
 
     /// Who sends a request: by a certificate that was verified, else by a bearer token.
@@ -58,10 +61,9 @@ impl Guard {
 
     /// Reads the file again whenever it changes; one that is wrong is told and not used.
     pub(crate) async fn keep_up(&self, every: Duration) {
-        let mut changes = Changes::of([&*self.path]);
         loop {
             tokio::time::sleep(every).await;
-            if !changes.happened() {
+            if !self.changes.lock().unwrap_or_else(PoisonError::into_inner).happened() {
                 continue;
             }
             match AccessFile::read(&self.path) {

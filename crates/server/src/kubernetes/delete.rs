@@ -3,7 +3,7 @@
 use http::StatusCode;
 use wheelwright_document::{Arena, Value, decode};
 use wheelwright_repository::{Document, Removal, Removed, RepositoryError, View};
-use wheelwright_store::ErrorKind;
+use wheelwright_repository::ErrorKind;
 
 use super::{
     body::{Body, is_yaml},

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use tokio::{sync::mpsc, task::JoinHandle};
 use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
 use wheelwright_repository::{Document, Name, RepositoryError};
-use wheelwright_store::{Continuation, Cursor, ErrorKind, PageRequest};
+use wheelwright_repository::{Continuation, Cursor, ErrorKind, PageRequest};
 
 use super::{
     json::Json,
@@ -115,7 +115,7 @@ impl Lister {
             (None, Moment::Now | Moment::Any) => None,
         };
         if let Some(wanted) = wanted {
-            let now = collection.repository().store().now().await.map_err(|error| failed(error.into()))?;
+            let now = collection.repository().cursor().await.map_err(failed)?;
             if now.as_str().parse().is_ok_and(|now: u64| now < wanted) {
                 return Err(Status::too_large_version(&wanted.to_string(), now.as_str()));
             }

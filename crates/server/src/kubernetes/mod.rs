@@ -165,8 +165,8 @@ impl Target {
     async fn get(&self, request: &Request) -> Result<Answer, Status> {
         if let Some(version) = request.head.query.get("resourceVersion").filter(|version| !version.is_empty()) {
             let wanted = options::resource_version(version)?;
-            let now = self.resource.collection.repository().store().now().await;
-            let now = now.map_err(|error| refused::About::new(&self.resource, self.name()).status(error.into()))?;
+            let now = self.resource.collection.repository().cursor().await;
+            let now = now.map_err(|error| refused::About::new(&self.resource, self.name()).status(error))?;
             if now.as_str().parse().is_ok_and(|now: u64| now < wanted) {
                 return Err(Status::too_large_version(version, now.as_str()));
             }

@@ -6,7 +6,6 @@ use http::{StatusCode, header};
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_repository::{Collection, Repository};
-use wheelwright_store::{Key, PageRequest, StoreError};
 
 use super::{
     accept::{Accepted, Form, MEDIA_TYPES},
@@ -54,8 +53,9 @@ impl Namespaces {
             collection.kind().kubernetes().last().is_some_and(|resource| resource.is_namespaced)
         };
         for collection in self.repository.kinds().filter(is_namespaced) {
-            if let Err(error) = used(&collection, &mut names).await {
-                return Status::internal(error.to_string()).answer();
+            match collection.scopes().await {
+                Ok(scopes) => names.extend(scopes),
+                Err(error) => return Status::internal(error.to_string()).answer(),
             }
         }
         self.shown(names.iter().filter(|name| is_name(name)).map(|name| namespace(name)).collect(), true, head)
@@ -104,31 +104,6 @@ fn listed(documents: Vec<Vec<u8>>, is_list: bool, kind: &str, api_version: &str)
     }
     let begin = format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{{}},"items":["#);
     [begin.as_bytes(), &items, b"]}"].concat()
-}
-
-/// Adds the namespaces that have documents of a kind. From one of them, the store is asked for what comes after all of its
-/// documents, so that this takes as many steps as there are namespaces.
-async fn used(collection: &Collection, names: &mut BTreeSet<String>) -> Result<(), StoreError> {
-    let store = collection.repository().store();
-    let mut page = PageRequest::first(1);
-    loop {
-        let found = store.list(collection.kind().prefix(), page).await?;
-        let mut last = None;
-        for (key, _) in &found.items {
-            let name = collection.kind().name(key);
-            let namespace = name.as_ref().and_then(|name| name.as_str().split_once('/')).map(|(first, _)| first);
-            names.extend(namespace.map(str::to_owned));
-            last = namespace.map(str::to_owned).or(last);
-        }
-        let Some(next) = found.next else { return Ok(()) };
-        // No name of a document comes after this one.
-        let end = last.and_then(|last| Key::new(format!("{}{last}/~", collection.kind().prefix())).ok());
-        let skipped = match &end {
-            Some(end) => store.list_after(end).await?,
-            None => None,
-        };
-        page = PageRequest { limit: Some(if skipped.is_some() { 1 } else { 500 }), after: skipped.or(Some(next)) };
-    }
 }
 
 fn namespace(name: &str) -> Vec<u8> {

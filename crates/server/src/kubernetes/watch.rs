@@ -10,7 +10,7 @@ use tokio::{
 };
 use wheelwright_document::{Arena, Entry, Value, decode, encode};
 use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, RepositoryError};
-use wheelwright_store::{Cursor, ErrorKind, Revision};
+use wheelwright_repository::{Cursor, ErrorKind, Revision};
 
 use super::{
     json::Json,
@@ -43,9 +43,9 @@ impl Target {
         let options = ListOptions::of(&request.head.query, &self.resource, true)?;
         let shape = Shape::of(self, request, Count::Events)?;
         let collection = &self.resource.collection;
-        let now = collection.repository().store().now().await;
+        let now = collection.repository().cursor().await;
         let about = About::new(&self.resource, "");
-        let now = now.map_err(|error| about.status(error.into()))?;
+        let now = now.map_err(|error| about.status(error))?;
         let wanted = match options.moment {
             Moment::NotBefore(moment) | Moment::Exactly(moment) => Some(moment),
             Moment::Now | Moment::Any => None,

@@ -33,6 +33,9 @@ pub(crate) struct Serve {
     /// URL/KIND/NAME. May be repeated.
     #[arg(long, value_name = "NAME=URL")]
     pub(crate) source: Vec<String>,
+    /// What links in answers begin with, where clients reach the server through a proxy: https://api.example.com.
+    #[arg(long, value_name = "URL")]
+    pub(crate) public_url: Option<String>,
     /// Listen where others can reach the server although nothing is encrypted.
     #[arg(long)]
     pub(crate) allow_plain: bool,

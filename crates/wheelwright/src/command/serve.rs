@@ -19,6 +19,8 @@ pub struct ServeOptions {
     pub access: Option<PathBuf>,
     /// Systems that own fields, as `NAME=URL`.
     pub sources: Vec<String>,
+    /// What links in answers begin with.
+    pub public_url: Option<String>,
     /// Serve others than this machine without TLS, although everybody on the way can read and change what is said.
     pub allow_plain: bool,
     /// Serve others than this machine without asking who they are.
@@ -37,7 +39,7 @@ pub async fn serve(
     until: impl Future<Output = ()>,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let ServeOptions { listen, tls, access, sources, allow_plain, allow_anonymous, limits } = options;
+    let ServeOptions { listen, tls, access, sources, public_url, allow_plain, allow_anonymous, limits } = options;
     if !listen.ip().is_loopback() {
         let missing = [
             (tls.is_none() && !allow_plain, "--tls-cert and --tls-key", "--allow-plain"),
@@ -59,6 +61,9 @@ pub async fn serve(
         Err(problem) => return refuse(problem, console),
     };
     let mut server = Server::new(repository).with_limits(limits);
+    if let Some(url) = public_url {
+        server = server.with_public_url(&url);
+    }
     if let Some(files) = tls {
         server = match server.with_tls(files) {
             Ok(server) => server,
