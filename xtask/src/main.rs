@@ -21,7 +21,7 @@ The repository's own tasks.
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
   cargo xtask load                 reads, writes and lists over HTTP beside what a bare handler does; fails if the
-                                   shares that README.md promises are missed
+                                   shares that docs/serve.md promises are missed
 
 The tests of the PostgreSQL store need PostgreSQL's programs, and those of the server need kubectl; on Debian both are
 installed where they are missing.
@@ -128,7 +128,9 @@ fn cells() -> Result<(), String> {
 /// Processes and servers that are killed while they write, ten times as often.
 fn kills() -> Result<(), String> {
     let arguments = ["test", "--package", "wheelwright-store", "--test", "processes"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
+    let arguments = ["test", "--package", "wheelwright", "--test", "served", "killed"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "200").current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

@@ -28,7 +28,7 @@ use crate::{
 /// How many pages of a list may wait for a client that reads slowly.
 const PAGES_AHEAD: usize = 1;
 /// How many pages of a long list are opened at once, each by another thread.
-const PAGES_OPENED: usize = 3;
+const PAGES_OPENED: usize = 2;
 
 impl Target {
     /// Lists objects.
