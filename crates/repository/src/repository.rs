@@ -5,7 +5,9 @@ use std::{fmt, sync::Arc, time::SystemTime};
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::{Origin, VersionName};
-use wheelwright_store::{Continuation, Cursor, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored, Health};
+use wheelwright_store::{
+    Continuation, Cursor, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
+};
 
 use crate::{
     Body, Document, ExternalSource, Name, Notes, RepositoryError, ServedKind, SourceCounts, SourceError, View, Write,

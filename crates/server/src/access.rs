@@ -12,6 +12,8 @@ pub(crate) enum Verb {
     Update,
     Patch,
     Delete,
+    /// Removes all that is selected, and tells what it was.
+    DeleteCollection,
     /// Finds out what there is: no documents.
     Discover,
 }
@@ -21,6 +23,7 @@ pub(crate) enum Verb {
 pub(crate) struct Access {
     pub(crate) verb: Verb,
     /// The kind, with its group, as in `Order.shop.example.com`, or its type as in `Microsoft.Shop/orders`; none if it is about no kind.
+    /// A part that is written by itself is a kind of its own, as in `Order.shop.example.com/status`.
     pub(crate) kind: Option<Box<str>>,
     /// The version that is spoken.
     pub(crate) version: Option<Box<str>>,
@@ -56,6 +59,7 @@ impl Verb {
             Self::Update => "update",
             Self::Patch => "patch",
             Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
             Self::Discover => "discover",
         }
     }

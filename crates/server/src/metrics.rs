@@ -19,6 +19,7 @@ pub(crate) struct Metrics {
     durations: Family<DurationLabels, Histogram, fn() -> Histogram>,
     refused: Family<RefusedLabels, Counter>,
     pub(crate) in_flight: Gauge,
+    pub(crate) bodies: Gauge,
     pub(crate) watches: Gauge,
     pub(crate) connections: Gauge,
 }
@@ -52,17 +53,19 @@ impl Metrics {
             durations: Family::new_with_constructor(buckets as fn() -> Histogram),
             refused: Family::default(),
             in_flight: Gauge::default(),
+            bodies: Gauge::default(),
             watches: Gauge::default(),
             connections: Gauge::default(),
         };
-        let Self { mut registry, requests, durations, refused, in_flight, watches, connections } = metrics;
+        let Self { mut registry, requests, durations, refused, in_flight, bodies, watches, connections } = metrics;
         registry.register("requests", "Requests that were answered, by kind, version and verb", requests.clone());
         registry.register("request_seconds", "How long requests took, watches aside", durations.clone());
         registry.register("refused", "Connections and requests that were refused unread", refused.clone());
         registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
+        registry.register("bodies_in_flight", "Requests whose bodies are being read", bodies.clone());
         registry.register("watches", "Watches that are open", watches.clone());
         registry.register("connections", "Connections that are open", connections.clone());
-        Self { registry, requests, durations, refused, in_flight, watches, connections }
+        Self { registry, requests, durations, refused, in_flight, bodies, watches, connections }
     }
 
     /// Counts a request that was answered. Only what is served is named, so that nobody can make up names.

@@ -6,9 +6,8 @@ use std::{
     fmt, io,
     net::SocketAddr,
     path::Path,
-    pin::{Pin, pin},
+    pin::pin,
     sync::Arc,
-    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
@@ -16,18 +15,17 @@ use bytes::Bytes;
 use http::{HeaderValue, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{
-    body::{Body, Frame, Incoming, SizeHint},
+    body::{Body, Incoming},
     service::service_fn,
 };
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{Semaphore, watch},
     task::JoinSet,
 };
 use tokio_rustls::TlsAcceptor;
@@ -195,6 +193,7 @@ impl Serving {
                 }
             }
         }
+        tracing::info!(grace = service.limits.grace.as_secs(), "asked to end: what is open is answered first");
         drop(listener);
         service.ending.send_replace(true);
         let done = async { while open.join_next().await.is_some() {} };
@@ -328,7 +327,7 @@ impl Service {
     ) -> http::Response<Held> {
         let began = Instant::now();
         let (head, body) = request.into_parts();
-        let dialect = Dialect::of(head.uri.path());
+        let (dialect, path) = (Dialect::of(head.uri.path()), head.uri.clone());
         let is_head = head.method == http::Method::HEAD;
         let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
         let mut permit = None;
@@ -347,10 +346,14 @@ impl Service {
             (None, _) => answer,
         };
         let took = began.elapsed();
+        if answer.status.is_server_error() {
+            tracing::error!(target: "wheelwright::request", status = answer.status.as_u16(), path = path.path(), "a request failed");
+        }
         self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
         tracing::debug!(
             target: "wheelwright::request",
             dialect = dialect.name(),
+            path = path.path(),
             verb = access.as_ref().map_or("none", |access| access.verb.name()),
             kind = access.as_ref().and_then(|access| access.kind.as_deref()),
             version = access.as_ref().and_then(|access| access.version.as_deref()),
@@ -444,6 +447,7 @@ impl Service {
             self.metrics.count_refused("bodies");
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
+        let _open = Decrease::of(&self.metrics.bodies);
         let read = tokio::time::timeout(self.limits.body_time, Limited::new(body, most).collect());
         match read.await {
             Ok(Ok(body)) => Ok(body.to_bytes()),

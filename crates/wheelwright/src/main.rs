@@ -351,10 +351,10 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         client_authorities: arguments.client_ca,
     });
     let mut limits = Limits::default();
-    limits.requests = arguments.max_requests;
-    limits.connections = arguments.max_connections;
-    limits.watches = arguments.max_watches;
-    limits.body_bytes = arguments.max_body;
+    limits.requests = arguments.max_requests.get();
+    limits.connections = arguments.max_connections.get();
+    limits.watches = arguments.max_watches.get();
+    limits.body_bytes = arguments.max_body.get();
     if let Some(most) = descriptors::raise() {
         // Some are for the store and for files that are read again.
         limits.connections = limits.connections.min(most.saturating_sub(256).max(16));

@@ -1,5 +1,7 @@
 //! Removing resources, with all that belongs to them.
 
+use std::collections::HashSet;
+
 use http::StatusCode;
 use wheelwright_repository::{ArmVersion, Document, Metadata, Name, Removed, RepositoryError, View};
 use wheelwright_repository::{PageRequest, Revision};
@@ -21,9 +23,10 @@ const TRIES: usize = 20;
 /// How many resources are removed at a time that belong to another.
 const PAGE: usize = 100;
 
-/// Removes a resource. What belongs to it goes with it: the resource is marked first, so that nothing new can belong to it;
-/// then what does is removed, and the resource itself last. Whoever is cut short in between does the rest when it is asked
-/// for again. Where it takes a back end to remove a resource, it and all that belongs to it are marked for that.
+/// Removes a resource. What belongs to it goes with it: the resource is marked first, so that nothing new can belong to
+/// it; then what does is removed, and the resource itself last. Whoever is cut short in between does the rest when it is
+/// asked for again, and so does whoever had to wait for others to agree. Where it takes a back end to remove a resource, it
+/// and all that belongs to it are marked for that.
 pub(crate) async fn delete(
     resource: &Resource<'_>,
     version: &ArmVersion,
@@ -32,7 +35,7 @@ pub(crate) async fn delete(
 ) -> Result<Answer, ArmError> {
     let name = resource.place.name()?;
     let collection = &resource.kind.collection;
-    let preconditions = Preconditions::of(head);
+    let preconditions = Preconditions::of(head)?;
     for _ in 0..TRIES {
         let there = collection.get(&name, View::Hub).await?;
         preconditions.check(there.as_ref().map(|document| &document.revision))?;
@@ -46,7 +49,10 @@ pub(crate) async fn delete(
             Err(error) => return Err(error.into()),
             Ok(Done::Refused(error)) => return Err(error),
             Ok(Done::Began(operation, location)) => {
-                mark_below(resource.kind, &name, kinds).await?;
+                let below = kinds.below(resource.kind);
+                if let Left::More = clear_below(&below, &name, Ending::Marked).await? {
+                    return Err(busy_below());
+                }
                 let answer = Answer::empty(StatusCode::ACCEPTED);
                 return Ok(poll::announced(answer, &operation, resource.kind, location.as_deref(), version, head));
             }
@@ -83,47 +89,175 @@ async fn mark(kind: &Kind, document: &Document) -> Result<(OperationId, Option<S
     Ok((operation, location))
 }
 
-/// Marks what belongs to a resource that is to go.
-async fn mark_below(kind: &Kind, name: &Name, kinds: &Kinds) -> Result<(), RepositoryError> {
-    for below in kinds.below(kind) {
-        let mut pages = Pages::of(below, name);
-        while let Some(documents) = pages.next().await? {
-            for document in documents {
-                pass_over_late(mark(below, &document).await)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Removes a resource and all that belongs to it at once.
 async fn remove(kind: &Kind, document: Document, version: &ArmVersion, kinds: &Kinds) -> Result<Done, RepositoryError> {
     let below = kinds.below(kind);
+    // Before anything is marked: whoever is refused here has changed nothing, even if they are cut short.
+    if let Some(refused) = refused_below(&below, &document.name, version).await? {
+        return Ok(Done::Refused(refused));
+    }
     let mut revision = document.revision.clone();
     if !below.is_empty() && !is_deleting(&document.metadata) {
         revision = restate(kind, &document, &revision, Some(DELETING)).await?;
-    }
-    for slow in below.iter().filter(|below| below.is_removed_slowly(version.name.as_str())) {
-        let first = Pages::of(slow, &document.name).next().await?.unwrap_or_default();
-        if let Some(first) = first.first() {
-            restate(kind, &document, &revision, document.metadata.provisioning_state.as_deref()).await?;
-            let nested = first.metadata.id.as_deref().unwrap_or(first.name.as_str());
-            let message = format!("{nested} belongs to it, and takes time to be removed: remove it first");
-            return Ok(Done::Refused(ArmError::new(StatusCode::CONFLICT, "CannotDeleteResource", message)));
+        // And again: until the mark was there, somebody could create one.
+        if let Some(refused) = refused_below(&below, &document.name, version).await? {
+            unmark(kind, &document, revision).await?;
+            return Ok(Done::Refused(refused));
         }
     }
-    for below in below {
-        let mut pages = Pages::of(below, &document.name);
-        while let Some(documents) = pages.next().await? {
-            for document in documents {
-                pass_over_late(below.collection.delete(&document.name, &document.revision).await)?;
-            }
-        }
+    match clear_below(&below, &document.name, Ending::Gone).await? {
+        Left::Nothing => {}
+        Left::Waiting => return Ok(Done::Waiting),
+        Left::More => return Ok(Done::Refused(busy_below())),
     }
     Ok(match kind.collection.delete(&document.name, &revision).await? {
         Removed::Gone => Done::Gone,
         Removed::Marked(_) => Done::Waiting,
     })
+}
+
+/// Why a resource is not removed at once: something belongs to it that a back end has to remove.
+async fn refused_below(
+    below: &[&Kind],
+    name: &Name,
+    version: &ArmVersion,
+) -> Result<Option<ArmError>, RepositoryError> {
+    for slow in below.iter().filter(|below| below.is_removed_slowly(version.name.as_str())) {
+        let first = Pages::of(slow, name).next().await?.unwrap_or_default();
+        if let Some(first) = first.first() {
+            let nested = first.metadata.id.as_deref().unwrap_or(first.name.as_str());
+            let message = format!("{nested} belongs to it, and takes time to be removed: remove it first");
+            return Ok(Some(ArmError::new(StatusCode::CONFLICT, "CannotDeleteResource", message)));
+        }
+    }
+    Ok(None)
+}
+
+/// What is to become of something that belongs to a resource that is to go.
+#[derive(Clone, Copy)]
+enum Ending {
+    Gone,
+    /// A back end removes it.
+    Marked,
+    /// Something that belongs to it is still there: it waits for that, and nothing new can belong to it.
+    Held,
+}
+
+/// What became of it.
+#[derive(Clone, Copy)]
+enum Fate {
+    Gone,
+    /// It is marked, and goes when others are done or agree.
+    Marked,
+    /// Others wrote it all the time.
+    Busy,
+}
+
+/// What is left of all that belongs to a resource.
+enum Left {
+    Nothing,
+    /// Only what is marked, and goes when others are done or agree.
+    Waiting,
+    /// Others write it all the time.
+    More,
+}
+
+impl Ending {
+    /// Whether there is nothing more for us to do about a resource.
+    fn is_reached(self, metadata: &Metadata) -> bool {
+        match self {
+            Self::Gone => metadata.deleted_at.is_some(),
+            Self::Marked | Self::Held => is_deleting(metadata),
+        }
+    }
+}
+
+/// Removes or marks what belongs to a resource, the deepest first, until a pass finds nothing that is neither gone nor
+/// marked: a pass does not see what is written behind it.
+async fn clear_below(below: &[&Kind], name: &Name, ending: Ending) -> Result<Left, RepositoryError> {
+    for _ in 0..TRIES {
+        let (mut is_settled, mut left) = (true, Left::Nothing);
+        // The names of those to which something belongs that is still there.
+        let mut held: HashSet<Box<str>> = HashSet::new();
+        for kind in below {
+            let mut pages = Pages::of(kind, name);
+            while let Some(documents) = pages.next().await? {
+                for document in documents {
+                    let ending = match ending {
+                        Ending::Gone if held.contains(document.name.as_str()) => Ending::Held,
+                        ending => ending,
+                    };
+                    let was_reached = ending.is_reached(&document.metadata);
+                    let above: Vec<Box<str>> = names_above(&document.name).map(Box::from).collect();
+                    let fate = settle(kind, document, ending).await?;
+                    is_settled &= was_reached && matches!(fate, Fate::Marked);
+                    if let Fate::Marked | Fate::Busy = fate {
+                        held.extend(above);
+                        left = Left::Waiting;
+                    }
+                }
+            }
+        }
+        if is_settled {
+            return Ok(left);
+        }
+    }
+    Ok(Left::More)
+}
+
+/// The names of all that a resource belongs to.
+fn names_above(name: &Name) -> impl Iterator<Item = &str> {
+    let name = name.as_str();
+    name.match_indices('/').map(move |(end, _)| &name[..end])
+}
+
+/// Removes or marks a resource, whoever writes it meanwhile.
+async fn settle(kind: &Kind, document: Document, ending: Ending) -> Result<Fate, RepositoryError> {
+    let mut document = document;
+    for _ in 0..TRIES {
+        let done = match ending {
+            Ending::Gone => match kind.collection.delete(&document.name, &document.revision).await {
+                Ok(Removed::Gone) => Ok(Fate::Gone),
+                Ok(Removed::Marked(_)) => Ok(Fate::Marked),
+                Err(error) => Err(error),
+            },
+            Ending::Marked => mark(kind, &document).await.map(|_| Fate::Marked),
+            Ending::Held if is_deleting(&document.metadata) => Ok(Fate::Marked),
+            Ending::Held => restate(kind, &document, &document.revision, Some(DELETING)).await.map(|_| Fate::Marked),
+        };
+        match done {
+            Err(error) if is_too_late(&error) => {}
+            done => return done,
+        }
+        match kind.collection.get(&document.name, View::Hub).await? {
+            Some(again) => document = again,
+            None => return Ok(Fate::Gone),
+        }
+    }
+    Ok(Fate::Busy)
+}
+
+fn busy_below() -> ArmError {
+    ArmError::conflict("others write what belongs to the resource all the time; try again")
+}
+
+/// Takes back that a resource is to go, whoever writes it meanwhile: it is in the state again that it was in before.
+async fn unmark(kind: &Kind, before: &Document, marked: Revision) -> Result<(), RepositoryError> {
+    let state = before.metadata.provisioning_state.as_deref();
+    let (mut revision, mut tries) = (marked, TRIES);
+    loop {
+        match restate(kind, before, &revision, state).await {
+            Err(error) if is_too_late(&error) && tries > 0 => tries -= 1,
+            done => return done.map(drop),
+        }
+        match kind.collection.get(&before.name, View::Hub).await? {
+            Some(again) if again.metadata.deleted_at.is_none() && is_deleting(&again.metadata) => {
+                revision = again.revision;
+            }
+            // Somebody else has removed it, or given it another state.
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// Gives a resource another state.
@@ -155,13 +289,5 @@ impl<'p> Pages<'p> {
         let page = self.kind.collection.list(Some(self.name), request, View::Hub).await?;
         self.next = page.next.map(|next| PageRequest { limit: Some(PAGE), after: Some(next) });
         page.items.into_iter().collect::<Result<_, _>>().map(Some)
-    }
-}
-
-/// Somebody else who was faster has removed or changed it; a change is found when the removal is asked for again.
-fn pass_over_late<T>(done: Result<T, RepositoryError>) -> Result<(), RepositoryError> {
-    match done {
-        Err(error) if is_too_late(&error) => Ok(()),
-        done => done.map(drop),
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
 use wheelwright_document::{Arena, Entry, Value, encode};
-use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
 use wheelwright_repository::ErrorKind;
+use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
 
 use crate::{answer::Answer, refusal::Refusal};
 
@@ -139,7 +139,9 @@ impl ArmError {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
             }
             WriteError::Put(_) => Self::new(StatusCode::CONFLICT, "PropertyChangeNotAllowed", error.to_string()),
-            WriteError::NotComputed(_) | WriteError::TooOld { .. } => Self::internal(error.to_string()),
+            WriteError::NotComputed(_) => Self::internal(error.to_string()),
+            // Another server, or this one once it is up to date, may do it.
+            WriteError::TooOld { .. } => Self::unavailable(error.to_string(), Duration::from_secs(1)),
             error => content(error.to_string()),
         }
     }
@@ -178,8 +180,13 @@ impl From<RepositoryError> for ArmError {
             RepositoryError::Write(error) => Self::of_write(error),
             RepositoryError::Name(bad) => Self::bad_request("InvalidResourceName", bad.to_string()),
             RepositoryError::Store(error) => match error.kind() {
-                ErrorKind::Unavailable | ErrorKind::Unknown => {
+                ErrorKind::Unavailable | ErrorKind::ReadOnly => {
                     Self::unavailable(error.to_string(), Duration::from_secs(1))
+                }
+                ErrorKind::Unknown => {
+                    // No Retry-After: whoever just sends it again may do it twice.
+                    let message = format!("{error}; nobody knows whether it was done, so read first");
+                    Self::new(StatusCode::GATEWAY_TIMEOUT, "GatewayTimeout", message)
                 }
                 ErrorKind::Throttled(after) => Self::unavailable(error.to_string(), *after),
                 ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_) => {

@@ -1,10 +1,12 @@
 //! Conditions that a request is done under: `If-Match` and `If-None-Match`.
 
-use http::{HeaderName, header};
 use wheelwright_repository::Revision;
 
 use super::error::ArmError;
 use crate::request::Head;
+
+const IF_MATCH: &str = "If-Match";
+const IF_NONE_MATCH: &str = "If-None-Match";
 
 /// What a client wants to be there, or not to be there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,8 +22,8 @@ enum Tags {
 }
 
 impl Preconditions {
-    pub(crate) fn of(head: &Head) -> Self {
-        Self { matches: tags(head, header::IF_MATCH), none_matches: tags(head, header::IF_NONE_MATCH) }
+    pub(crate) fn of(head: &Head) -> Result<Self, ArmError> {
+        Ok(Self { matches: tags(head, IF_MATCH)?, none_matches: tags(head, IF_NONE_MATCH)? })
     }
 
     /// Whether only one state of the resource will do: then nobody tries again after somebody else was faster.
@@ -41,11 +43,11 @@ impl Preconditions {
                 Some(_) => "the resource is not the one that If-Match names: somebody changed it; read it again",
                 None => "the resource that If-Match names is not there",
             })
-            .about("If-Match"));
+            .about(IF_MATCH));
         }
         if self.none_matches.as_ref().is_some_and(|tags| tags.include(revision)) {
             return Err(ArmError::precondition("the resource is there, and If-None-Match wants that it is not")
-                .about("If-None-Match"));
+                .about(IF_NONE_MATCH));
         }
         Ok(())
     }
@@ -66,16 +68,22 @@ pub(crate) fn etag(revision: &Revision) -> String {
     format!("\"{revision}\"")
 }
 
-fn tags(head: &Head, name: HeaderName) -> Option<Tags> {
-    let texts = head.headers.get_all(name).iter().filter_map(|text| text.to_str().ok());
-    let tags: Vec<&str> = texts.flat_map(|text| text.split(',')).map(str::trim).filter(|tag| !tag.is_empty()).collect();
+/// The tags of a header; none if it is not there. Nobody who names a state may be served as if they named none, so a
+/// header without a tag that can be read is refused.
+fn tags(head: &Head, name: &'static str) -> Result<Option<Tags>, ArmError> {
+    let wrong = |why: &str| ArmError::bad_request("InvalidRequestHeader", format!("{name} {why}")).about(name);
+    let texts = head.headers.get_all(name).iter().map(|text| text.to_str());
+    let texts = texts.collect::<Result<Vec<&str>, _>>().map_err(|_| wrong("is not ASCII"))?;
+    let tags: Vec<&str> =
+        texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|tag| !tag.is_empty()).collect();
     match &tags[..] {
-        [] => None,
-        tags if tags.contains(&"*") => Some(Tags::Any),
+        [] if texts.is_empty() => Ok(None),
+        [] => Err(wrong("is empty; name a tag, or *")),
+        tags if tags.contains(&"*") => Ok(Some(Tags::Any)),
         tags => {
             // Ours are strong ones; one that a proxy made weak is still one of ours.
             let bare = |tag: &&str| tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"').into();
-            Some(Tags::These(tags.iter().map(bare).collect()))
+            Ok(Some(Tags::These(tags.iter().map(bare).collect())))
         }
     }
 }

@@ -30,9 +30,9 @@ const QUERY: &AsciiSet =
 /// Answers with a resource.
 pub(crate) async fn get(resource: &Resource<'_>, version: &ArmVersion, head: &Head) -> Result<Answer, ArmError> {
     let name = resource.place.name()?;
+    let preconditions = Preconditions::of(head)?;
     let document = resource.kind.collection.get(&name, View::Version(version.name.as_str())).await?;
     let document = document.ok_or_else(|| missing(resource))?;
-    let preconditions = Preconditions::of(head);
     if preconditions.is_known(&document.revision) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(header::ETAG, etag(&document.revision)));
     }
@@ -77,17 +77,9 @@ pub(crate) async fn list(
     let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
     let listed = kind.collection.list(Some(&name), request, View::Version(version.name.as_str())).await?;
     let next = listed.next.map(|next| link(head, version, next.as_str(), top));
-    let (documents, unreadable): (Vec<_>, Vec<_>) = listed.items.into_iter().partition(Result::is_ok);
-    let documents: Vec<Document> = documents.into_iter().filter_map(Result::ok).collect();
-    let mut answer = Answer::json(StatusCode::OK, page(&documents, next.as_deref()));
-    // Nobody should lose sight of all others for one that cannot be read, nor of that.
-    if let Some(Err(error)) = unreadable.first() {
-        let is_plain = |character: &char| (character.is_ascii_graphic() && *character != '"') || *character == ' ';
-        let why: String = error.to_string().chars().filter(is_plain).take(200).collect();
-        let text = format!("299 - \"{} resources cannot be read: {why}\"", unreadable.len());
-        answer = answer.with(header::WARNING, text);
-    }
-    Ok(answer)
+    // What cannot be shown must not be missing from a list as if it were not there.
+    let documents = listed.items.into_iter().collect::<Result<Vec<Document>, _>>()?;
+    Ok(Answer::json(StatusCode::OK, page(&documents, next.as_deref())))
 }
 
 /// Refuses to list what belongs to a resource that is not there.

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use jiff::Timestamp;
-use wheelwright_repository::{ArmVersion, Document, Metadata, Name, RepositoryError, View, Write, Written};
 use wheelwright_repository::ErrorKind;
+use wheelwright_repository::{ArmVersion, Document, Metadata, Name, RepositoryError, View, Write, Written};
 
 use super::{
     error::ArmError,
@@ -32,7 +32,7 @@ pub(crate) async fn put(
 ) -> Result<Answer, ArmError> {
     check_type(&request.head, &["application/json"])?;
     let (name, author) = (resource.place.name()?, Author::of(&request.head)?);
-    let preconditions = Preconditions::of(&request.head);
+    let preconditions = Preconditions::of(&request.head)?;
     let view = View::Version(version.name.as_str());
     for _ in 0..TRIES {
         let there = resource.kind.collection.get(&name, view).await?;
@@ -66,7 +66,7 @@ pub(crate) async fn patch(
 ) -> Result<Answer, ArmError> {
     check_type(&request.head, &["application/merge-patch+json", "application/json"])?;
     let (name, author) = (resource.place.name()?, Author::of(&request.head)?);
-    let preconditions = Preconditions::of(&request.head);
+    let preconditions = Preconditions::of(&request.head)?;
     let view = View::Version(version.name.as_str());
     for _ in 0..TRIES {
         let there = resource.kind.collection.get(&name, view).await?;
@@ -131,13 +131,29 @@ async fn create(
     let written = resource.kind.collection.create(name, write).await?;
     // Whoever removes the parent marks it first and then looks for what belongs to it: either they find this, or we see that.
     if let Err(error) = self::parent(resource, version, kinds).await? {
-        let removed = resource.kind.collection.delete(name, &written.document.revision).await;
-        if let Err(error) = removed {
+        if let Err(error) = take_back(resource, &written.document).await {
             tracing::warn!(%error, %name, "a resource without its parent could not be removed again");
         }
         return Ok(Done::Refused(error));
     }
     Ok(Done::Written(Box::new(written), operation))
+}
+
+/// Removes a resource that was just created, whoever writes it meanwhile.
+async fn take_back(resource: &Resource<'_>, created: &Document) -> Result<(), RepositoryError> {
+    let collection = &resource.kind.collection;
+    let (mut revision, mut tries) = (created.revision.clone(), TRIES);
+    loop {
+        match collection.delete(&created.name, &revision).await {
+            Err(error) if is_too_late(&error) && tries > 0 => tries -= 1,
+            done => return done.map(drop),
+        }
+        match collection.get(&created.name, View::Hub).await? {
+            Some(again) if again.metadata.uid == created.metadata.uid => revision = again.revision,
+            // It is gone; what may have its name now is another one.
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// The resource that a new one belongs to; none if it belongs to none. Or why nothing can belong to it.

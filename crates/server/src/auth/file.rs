@@ -127,7 +127,8 @@ impl AccessFile {
     }
 }
 
-const VERBS: [Verb; 7] = [Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Update, Verb::Patch, Verb::Delete];
+const VERBS: [Verb; 8] =
+    [Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Update, Verb::Patch, Verb::Delete, Verb::DeleteCollection];
 
 fn read_rule(reader: &mut Reader, rule: &Spanned<'_>, path: &Path<'_>) -> Rule {
     let (mut verbs, mut kinds) = (Vec::new(), Kinds::Named(Vec::new()));

@@ -20,7 +20,8 @@ pub(crate) struct Rule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kinds {
     All,
-    /// These, in any case: `Order.shop.example.com` or `Microsoft.Shop/orders`.
+    /// These, in any case: `Order.shop.example.com` or `Microsoft.Shop/orders`. A kind does not stand for its parts:
+    /// whoever may write orders need not be who may say how they are (`Order.shop.example.com/status`).
     Named(Vec<Box<str>>),
 }
 
@@ -82,6 +83,22 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_does_not_stand_for_its_parts() {
+        let grant = |kinds| Grant { rules: vec![Rule { verbs: vec![Verb::Patch], kinds }], scopes: Scopes::All };
+        let named = |name: &str| grant(Kinds::Named(vec![name.into()]));
+        let allows = |grant: &Grant, kind: &str| grant.allows(&access(Verb::Patch, kind, Scope::All));
+        let (customer, controller, everything) = (named("Order.shop"), named("Order.shop/status"), grant(Kinds::All));
+        for (kind, expected) in [
+            ("Order.shop", [true, false, true]),
+            ("Order.shop/status", [false, true, true]),
+            ("Order.shop/scale", [false, false, true]),
+        ] {
+            let allowed = [&customer, &controller, &everything].map(|grant| allows(grant, kind));
+            assert_eq!(allowed, expected, "{kind}");
+        }
+    }
+
+    #[test]
     fn what_is_not_granted_is_denied() {
         let rule = Rule { verbs: vec![Verb::Get, Verb::List], kinds: Kinds::Named(vec!["Order.shop".into()]) };
         let subscription = |group: Option<&str>| Scope::Subscription("s1".into(), group.map(Box::from));
@@ -107,5 +124,6 @@ mod tests {
         assert!(whole.allows(&access(Verb::Delete, "Cart.shop", subscription(None))));
         assert!(!whole.allows(&access(Verb::Delete, "Cart.shop", Scope::Subscription("s2".into(), None))));
         assert!(!whole.allows(&access(Verb::Delete, "Cart.shop", Scope::All)));
+        assert!(!whole.allows(&access(Verb::DeleteCollection, "Cart.shop", subscription(None))));
     }
 }

@@ -1,20 +1,25 @@
 //! Removing objects, one or all that a selector means.
 
+use bytes::Bytes;
 use http::StatusCode;
+use tokio::sync::mpsc;
 use wheelwright_document::{Arena, Value, decode};
-use wheelwright_repository::{Document, Removal, Removed, RepositoryError, View};
 use wheelwright_repository::ErrorKind;
+use wheelwright_repository::{Document, Removal, Removed, RepositoryError, View};
 
 use super::{
     body::{Body, is_yaml},
-    list::{ListForm, Lister},
+    list::{ListForm, Lister, PAGES_AHEAD},
     options::{DeleteOptions, ListOptions, Propagation},
     refused::About,
     route::Target,
     show::placed,
     status::{Details, Status},
 };
-use crate::{answer::Answer, request::Request};
+use crate::{
+    answer::{Answer, AnswerBody},
+    request::Request,
+};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -38,27 +43,31 @@ impl Target {
         })
     }
 
-    /// Removes all objects that are selected, and answers with them as they were.
+    /// Removes all objects that are selected, and answers with them as they were: page by page, as lists are sent.
     pub(super) async fn delete_all(&self, request: &Request) -> Result<Answer, Status> {
         let options = delete_options(request)?;
         let list = ListOptions::of(&request.head.query, &self.resource, false)?;
-        let mut form = ListForm::of(self, request)?;
-        let mut lister = Lister::begin(self, list).await?;
-        let mut json = form.begin()?;
-        loop {
-            let portion = lister.portion().await?;
-            for document in portion {
-                form.item(&document.json, &mut json)?;
-                match self.removed(document, &options).await {
-                    Err(status) if status.code == StatusCode::NOT_FOUND => {}
-                    outcome => drop(outcome?),
+        let form = ListForm::of(self, request)?;
+        let lister = Lister::begin(self, list).await?;
+        let mut bytes = form.begin()?;
+        let mut removing = Removing { target: self.clone(), options, form, lister };
+        removing.portion(&mut bytes).await?;
+        if removing.lister.is_done() {
+            return Ok(removing.form.answer(bytes));
+        }
+        let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
+        let answer = Answer { body: AnswerBody::Pieces(pieces), ..removing.form.answer(Vec::new()) };
+        tokio::spawn(async move {
+            // Nothing more is removed for somebody who is gone: they could not know what it was.
+            while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !removing.lister.is_done() {
+                if let Err(status) = removing.portion(&mut bytes).await {
+                    // It has begun as a success. Without its end nobody can take it for one.
+                    tracing::error!(error = %status, "a removal of many objects was broken off");
+                    return;
                 }
             }
-            if lister.is_done() {
-                form.end(&lister.next_token(), &lister.moment(), &mut json)?;
-                return Ok(form.answer(json));
-            }
-        }
+        });
+        Ok(answer)
     }
 
     /// Removes a document that was found, whoever writes it meanwhile.
@@ -124,6 +133,31 @@ impl Target {
 
     pub(super) fn view(&self) -> View<'_> {
         View::Version(&self.resource.version().name)
+    }
+}
+
+/// A removal of many objects that is under way.
+struct Removing {
+    target: Target,
+    options: DeleteOptions,
+    form: ListForm,
+    lister: Lister,
+}
+
+impl Removing {
+    /// Removes the next objects, and tells what they were.
+    async fn portion(&mut self, out: &mut Vec<u8>) -> Result<(), Status> {
+        for document in self.lister.portion().await? {
+            self.form.item(&document.json, out)?;
+            match self.target.removed(document, &self.options).await {
+                Err(status) if status.code == StatusCode::NOT_FOUND => {}
+                outcome => drop(outcome?),
+            }
+        }
+        match self.lister.is_done() {
+            true => self.form.end(&self.lister.next_token(), &self.lister.moment(), out),
+            false => Ok(()),
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use tokio::{sync::mpsc, task::JoinHandle};
 use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
-use wheelwright_repository::{Document, Name, RepositoryError};
 use wheelwright_repository::{Continuation, Cursor, ErrorKind, PageRequest};
+use wheelwright_repository::{Document, Name, RepositoryError};
 
 use super::{
     json::Json,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// How many pages of a list may wait for a client that reads slowly.
-const PAGES_AHEAD: usize = 1;
+pub(super) const PAGES_AHEAD: usize = 1;
 /// How many pages of a long list are opened at once, each by another thread.
 const PAGES_OPENED: usize = 2;
 

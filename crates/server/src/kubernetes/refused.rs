@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 use wheelwright_document::PatchErrorKind;
+use wheelwright_repository::{ErrorKind, StoreError};
 use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
 use wheelwright_schema::ErrorType;
-use wheelwright_repository::{ErrorKind, StoreError};
 
 use super::{
     judge::cannot_be_handled,

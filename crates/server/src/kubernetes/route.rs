@@ -127,11 +127,17 @@ impl Target {
             Action::Create => Verb::Create,
             Action::Update => Verb::Update,
             Action::Patch => Verb::Patch,
-            Action::Delete | Action::DeleteAll => Verb::Delete,
+            Action::Delete => Verb::Delete,
+            Action::DeleteAll => Verb::DeleteCollection,
+        };
+        let part = match self.subresource {
+            None => "",
+            Some(Subresource::Status) => "/status",
+            Some(Subresource::Scale) => "/scale",
         };
         Access {
             verb,
-            kind: Some(format!("{}.{}", definition.kind, definition.group).into()),
+            kind: Some(format!("{}.{}{part}", definition.kind, definition.group).into()),
             version: Some(self.resource.version().name.clone()),
             scope: self.namespace.clone().map_or(Scope::All, Scope::Namespace),
         }

@@ -18,6 +18,8 @@ use super::{
 };
 use crate::request::Request;
 
+/// How often somebody else may write an object whose scale is being patched before we give up.
+const ATTEMPTS: usize = 100;
 const FIELDS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
 
 impl Target {
@@ -34,20 +36,34 @@ impl Target {
         let options = WriteOptions::of(&request.head.query, kind)?;
         let body = Body::read(&request.body, !is_patch && is_yaml(request)?)
             .map_err(|why| Status::bad_request(format!("the scale cannot be read: {why}")))?;
-        let wanted = match is_patch {
-            true => {
-                let scale = self.scale().await?;
-                self.patched(&scale, &body.json, is_merge, options.validation)?
+        if !is_patch {
+            let wanted = self.sent(&body.json)?;
+            if let Some(version) = &wanted.version
+                && self.found().await?.revision.as_str() != version
+            {
+                return Err(Status::modified(&self.resource, self.name()));
             }
-            false => self.sent(&body.json)?,
-        };
-        if let Some(version) = &wanted.version
-            && self.found().await?.revision.as_str() != version
-        {
-            return Err(Status::modified(&self.resource, self.name()));
+            return self.set_replicas(&wanted, &options).await;
         }
+        for _ in 0..ATTEMPTS {
+            let found = self.found().await?;
+            let wanted = self.patched(&self.scale_of(&found)?, &body.json, is_merge, options.validation)?;
+            // It has the version that was just found, unless the patch names another: then trying again does not help.
+            if wanted.version.as_deref().is_some_and(|version| version != found.revision.as_str()) {
+                break;
+            }
+            match self.set_replicas(&wanted, &options).await {
+                Err(status) if status.reason == "Conflict" => {}
+                outcome => return outcome,
+            }
+        }
+        Err(Status::modified(&self.resource, self.name()))
+    }
+
+    /// Writes what a client wants the scale to be.
+    async fn set_replicas(&self, wanted: &Wanted, options: &WriteOptions) -> Result<(Vec<u8>, Vec<String>), Status> {
         let json = self.replicas_patch(wanted.replicas, wanted.version.as_deref());
-        let outcome = self.write_spec(Sent::MergePatch(&json), &options).await?;
+        let outcome = self.write_spec(Sent::MergePatch(&json), options).await?;
         Ok((self.scale_of(&outcome.document)?, outcome.warnings))
     }
 

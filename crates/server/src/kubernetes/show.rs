@@ -45,7 +45,7 @@ pub(super) fn warned(mut answer: Answer, warnings: impl Iterator<Item = String>)
 pub(super) fn placed(mut document: Document) -> Document {
     let Some((namespace, _)) = document.name.as_str().rsplit_once('/') else { return document };
     let said = format!(r#""namespace":"{namespace}""#);
-    if contains(&document.json, said.as_bytes()) {
+    if metadata_has(&document.json, said.as_bytes()) {
         return document;
     }
     let arena = Arena::for_input(document.json.len());
@@ -64,16 +64,41 @@ pub(super) fn placed(mut document: Document) -> Document {
     document
 }
 
-fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
-    let first = |bytes: &[u8]| bytes.iter().position(|byte| *byte == wanted[0]);
-    let mut rest = bytes;
-    while let Some(at) = first(rest) {
-        if rest[at..].starts_with(wanted) {
-            return true;
+/// Whether the metadata of a document, as we write it, has a field and its value. Looked for in the bytes: nearly every
+/// document has it, and a long list has no time to read each of them.
+fn metadata_has(json: &[u8], field: &[u8]) -> bool {
+    let (mut at, mut depth, mut is_metadata) = (0, 0_usize, false);
+    while let Some(byte) = json.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let text = &json[at - 1..];
+                match depth {
+                    1 => is_metadata = text.starts_with(br#""metadata":"#),
+                    2 if is_metadata && text.starts_with(field) => return true,
+                    _ => {}
+                }
+                at += text_length(&json[at..]);
+            }
+            _ => {}
         }
-        rest = &rest[at + 1..];
     }
     false
+}
+
+/// How many bytes a text has whose first quote was read, the last quote included.
+fn text_length(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += if *byte == b'\\' { 2 } else { 1 };
+        if *byte == b'"' {
+            break;
+        }
+    }
+    // A text that ends within an escape is none.
+    at.min(bytes.len())
 }
 
 /// An answer in YAML instead of JSON.

@@ -9,8 +9,8 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval_at, sleep_until},
 };
 use wheelwright_document::{Arena, Entry, Value, decode, encode};
-use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, RepositoryError};
 use wheelwright_repository::{Cursor, ErrorKind, Revision};
+use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, RepositoryError};
 
 use super::{
     json::Json,
@@ -30,6 +30,8 @@ use crate::{
 
 /// How long a watch lasts if nobody says.
 const USUAL_TIME: Duration = Duration::from_secs(45 * 60);
+/// How long a watch lasts at most: what is far beyond it is no moment that a clock can tell.
+const LONGEST_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often a watch says where it is although nothing happens.
 const BOOKMARK_TIME: Duration = Duration::from_secs(60);
 /// How many events may wait for a client that reads slowly.
@@ -77,7 +79,7 @@ impl Target {
             }
         };
         let (sender, pieces) = mpsc::channel(EVENTS_AHEAD);
-        let seconds = options.seconds.map_or(USUAL_TIME, Duration::from_secs);
+        let seconds = options.seconds.map_or(USUAL_TIME, Duration::from_secs).min(LONGEST_TIME);
         // What happens up to a moment that is yet to come is not told.
         let silent_until = wanted.filter(|_| is_ahead);
         let watching = Watching { target: self.clone(), options, shape, has_told: false, sender, silent_until };

@@ -2,10 +2,10 @@
 
 use http::StatusCode;
 use wheelwright_document::{Arena, Entry, FieldPath, Value, decode, encode};
+use wheelwright_repository::Revision;
 use wheelwright_repository::{
     Body as Sent, Document, Name, Part, RepositoryError, UnknownFields, View, Write, Written,
 };
-use wheelwright_repository::Revision;
 use wheelwright_text::names::is_dns1123_subdomain;
 
 use super::{

@@ -21,12 +21,8 @@ async fn open_request(running: &Running, path: &str) -> TcpStream {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_comes_when_there_is_no_room_is_told_when_to_come_again() {
     let mut limits = short();
-    limits.requests = 2;
-    limits.body_time = LONG;
+    limits.requests = 0;
     let running = Running::with_limits(limits).await;
-    let mut held = open_request(&running, &orders("a")).await;
-    let other = open_request(&running, &orders("b")).await;
-    running.until_metric("wheelwright_requests_in_flight", |open| open == 2).await;
     let kubernetes = running.get(&orders("a")).await;
     let arm = running.get("/subscriptions/s/providers/Example.Shop/carts?api-version=2025-01-01").await;
     for answer in [kubernetes, arm] {
@@ -35,12 +31,26 @@ async fn whoever_comes_when_there_is_no_room_is_told_when_to_come_again() {
     // Those who look after the server are always let in.
     assert_eq!(running.get("/livez").await.status, 200);
     assert_eq!(running.get("/readyz").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_sends_slowly_keeps_only_others_from_sending() {
+    let mut limits = short();
+    limits.requests = 2;
+    limits.body_time = LONG;
+    let running = Running::with_limits(limits).await;
+    let mut held = open_request(&running, &orders("a")).await;
+    let other = open_request(&running, &orders("b")).await;
+    running.until_metric("wheelwright_bodies_in_flight", |open| open == 2).await;
+    let mut third = open_request(&running, &orders("c")).await;
+    let third = Answer::of(&rest_of(&mut third).await);
+    assert_eq!((third.status, third.header("retry-after")), (429, Some("1")), "{third:?}");
+    assert_eq!(running.get(&orders("a")).await.status, 200, "whoever reads is served on");
     held.write_all(order("held", "").as_bytes()).await.unwrap();
     assert_eq!(Answer::of(&rest_of(&mut held).await).status, 201);
-    running.until_metric("wheelwright_requests_in_flight", |open| open == 1).await;
-    assert_eq!(running.get(&orders("a")).await.status, 200);
+    running.until_metric("wheelwright_bodies_in_flight", |open| open == 1).await;
     drop(other);
-    running.until_metric("wheelwright_requests_in_flight", |open| open == 0).await;
+    running.until_metric("wheelwright_bodies_in_flight", |open| open == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 use wheelwright_repository::{Collection, Name, Write};
 use wheelwright_store::{Cursor, Store};
 
@@ -19,9 +20,11 @@ const THINGS: &str = "/apis/lab.example.com/v1/namespaces/here/things";
 /// A server of a kind with a version that is served, one that is deprecated, and one that is not served.
 async fn server() -> Running {
     let version = |name: &str, is_served: bool, is_deprecated: bool| {
-        let properties = json!({"count": {"type": "integer", "default": 1}, "note": {"type": "string"}});
+        let text = json!({"type": "string"});
+        let properties = json!({"count": {"type": "integer", "default": 1}, "note": text, "namespace": text});
         let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}});
         json!({"name": name, "served": is_served, "storage": name == "v1", "deprecated": is_deprecated,
+            "subresources": {"scale": {"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.count"}},
             "schema": {"openAPIV3Schema": schema}})
     };
     let definition = json!({
@@ -51,6 +54,23 @@ impl Running {
     fn things(&self) -> Collection {
         self.repository.kinds().next().expect("a kind")
     }
+
+    /// Creates things, more than there are on a page, and says what they are called.
+    async fn create_many(&self) -> Vec<String> {
+        let things = self.things();
+        let mut names = Vec::new();
+        for number in 0..1203 {
+            let name = format!("thing-{number:04}");
+            // Whoever writes through the library need not say what a name says already.
+            let json = thing(&name).to_string();
+            things
+                .create(&Name::new(&format!("here/{name}")).unwrap(), Write::document("v1", json.as_bytes()))
+                .await
+                .unwrap();
+            names.push(name);
+        }
+        names
+    }
 }
 
 fn body(answered: &Answered) -> Value {
@@ -79,18 +99,7 @@ async fn a_version_that_is_not_served_is_not_reachable_and_a_deprecated_one_says
 #[tokio::test]
 async fn a_list_of_many_pages_is_the_same_whole_and_page_by_page() {
     let server = server().await;
-    let things = server.things();
-    let mut expected = Vec::new();
-    for number in 0..1203 {
-        let name = format!("thing-{number:04}");
-        // Whoever writes through the library need not say what a name says already.
-        let json = thing(&name).to_string();
-        things
-            .create(&Name::new(&format!("here/{name}")).unwrap(), Write::document("v1", json.as_bytes()))
-            .await
-            .unwrap();
-        expected.push(name);
-    }
+    let expected = server.create_many().await;
     let whole = server.send("GET", THINGS, None).await;
     assert_eq!(whole.header("transfer-encoding"), Some("chunked"), "a long list is sent as it is read");
     let whole = body(&whole);
@@ -112,6 +121,55 @@ async fn a_list_of_many_pages_is_the_same_whole_and_page_by_page() {
         }
     }
     assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn many_objects_are_removed_and_told_page_by_page() {
+    let server = server().await;
+    let expected = server.create_many().await;
+    let some = body(&server.send("DELETE", &format!("{THINGS}?limit=3"), None).await);
+    assert_eq!(names(&some), expected[..3]);
+    let removed = server.send("DELETE", THINGS, None).await;
+    assert_eq!((removed.status, removed.header("transfer-encoding")), (200, Some("chunked")));
+    assert_eq!(names(&body(&removed)), expected[3..]);
+    assert!(names(&body(&server.send("GET", THINGS, None).await)).is_empty());
+}
+
+#[tokio::test]
+async fn an_object_says_where_it_is_whatever_else_it_says() {
+    let server = server().await;
+    let mut object = thing("one");
+    object["metadata"]["annotations"] = json!({"namespace": "here", "text": "\\\"namespace\":\"here\""});
+    object["spec"] = json!({"note": "{\"metadata\":{", "namespace": "here"});
+    let name = Name::new("here/one").unwrap();
+    let json = object.to_string();
+    server.things().create(&name, Write::document("v1", json.as_bytes())).await.unwrap();
+    let read = body(&server.send("GET", &format!("{THINGS}/one"), None).await);
+    assert_eq!(read["metadata"]["namespace"], "here");
+    assert_eq!(read["metadata"]["annotations"], object["metadata"]["annotations"]);
+    assert_eq!((&read["spec"]["note"], &read["spec"]["namespace"]), (&object["spec"]["note"], &json!("here")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patches_of_a_scale_do_not_hinder_each_other_unless_they_name_a_version() {
+    let server = server().await;
+    let created = body(&server.send("POST", THINGS, Some(thing("one"))).await);
+    let (address, path) = (server.address, format!("{THINGS}/one/scale"));
+    let mut patches = JoinSet::new();
+    for replicas in 2..18 {
+        let path = path.clone();
+        patches.spawn(async move {
+            let headers = [("Content-Type".to_owned(), "application/merge-patch+json".to_owned())];
+            let patch = json!({"spec": {"replicas": replicas}}).to_string();
+            begin(address, "PATCH", &path, &headers, Some(patch.as_bytes())).await.whole().await.status
+        });
+    }
+    while let Some(status) = patches.join_next().await {
+        assert_eq!(status.unwrap(), 200);
+    }
+    let version = &created["metadata"]["resourceVersion"];
+    let late = json!({"metadata": {"resourceVersion": version}, "spec": {"replicas": 1}});
+    assert_eq!(server.send("PATCH", &path, Some(late)).await.status, 409);
 }
 
 #[tokio::test]
@@ -138,6 +196,18 @@ async fn a_watch_ends_when_its_time_is_up() {
     let watched = server.send("GET", &format!("{THINGS}?watch=true&timeoutSeconds=1"), None).await;
     assert_eq!((watched.status, watched.body.len()), (200, 0));
     assert!((Duration::from_millis(900)..Duration::from_secs(10)).contains(&began.elapsed()));
+}
+
+#[tokio::test]
+async fn a_watch_without_an_end_that_a_clock_can_tell_is_a_watch() {
+    let server = server().await;
+    server.send("POST", THINGS, Some(thing("one"))).await;
+    let path = format!("{THINGS}?watch=1&timeoutSeconds={}", i64::MAX);
+    let mut watch = begin(server.address, "GET", &path, &[], None).await;
+    assert!(!watch.read_for(Duration::from_millis(500)).await, "it goes on");
+    let told = watch.so_far();
+    let event: Value = serde_json::from_slice(&told.body).expect("an event");
+    assert_eq!((told.status, &event["object"]["metadata"]["name"]), (200, &json!("one")));
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What `serve` is given.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -44,16 +44,16 @@ pub(crate) struct Serve {
     pub(crate) allow_anonymous: bool,
     /// The most requests that are answered at once.
     #[arg(long, value_name = "NUMBER", default_value = "512")]
-    pub(crate) max_requests: usize,
+    pub(crate) max_requests: NonZeroUsize,
     /// The most connections.
     #[arg(long, value_name = "NUMBER", default_value = "16384")]
-    pub(crate) max_connections: usize,
+    pub(crate) max_connections: NonZeroUsize,
     /// The most watches.
     #[arg(long, value_name = "NUMBER", default_value = "4096")]
-    pub(crate) max_watches: usize,
+    pub(crate) max_watches: NonZeroUsize,
     /// The longest body of a request, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "3145728")]
-    pub(crate) max_body: usize,
+    pub(crate) max_body: NonZeroUsize,
     /// What is logged to standard error: `debug` has every request.
     #[arg(long, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,
