@@ -283,3 +283,18 @@ fn what_is_not_computed_is_not_said_to_be_absent() {
         assert!(same(loaded, document(&expected, case.arena)), "{loaded:?}");
     });
 }
+
+#[test]
+fn what_is_computed_in_an_object_that_came_back_goes_with_it() {
+    let list = "c: {type: array, items: {type: object, properties: {a: {type: string}}}}";
+    let versions = &[
+        ("v1", "f: {type: object, properties: {a: {type: string}}}"),
+        ("v2", list),
+        ("v3", &format!("{list}, f: {{type: object, properties: {{b: {{type: string}}}}}}")),
+    ];
+    Case::run(versions, "v2: {converted: {f: {to: c, with: oneItem}}}", |case| {
+        for edited in [r#","c":[{"a":"x"}]"#, r#","c":[{"a":"y"}]"#, r#","c":[{"a":"y"}],"f":{}"#, r#","f":{}"#] {
+            edit_at_v3(case, r#","f":{"a":"x"}"#, &[edited]);
+        }
+    });
+}
