@@ -28,14 +28,15 @@ pub(crate) struct Computing<'a> {
 }
 
 impl<'a> Computing<'a> {
-    /// Puts what the version shows of derived fields into their slots, and what is computed of members of unions that it
-    /// cannot say: they may go when a client sets another member, whatever they are computed from.
+    /// Puts what the version shows of derived fields into their slots, and what is computed of fields that it cannot say
+    /// and that may go whatever they are computed from: with an object that it can say, or when a client sets another
+    /// member of a union.
     pub(crate) fn of(
         lenses: &'a Lenses,
         scope: &'a Scope,
         view: &View,
         slots: &mut Slots<'a>,
-        is_member: &dyn Fn(usize) -> bool,
+        may_go_alone: &dyn Fn(usize) -> bool,
         metadata: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> Self {
@@ -45,8 +46,7 @@ impl<'a> Computing<'a> {
         let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
         let mut all = slots.clone();
         resolve.expand(&scope.computed.all, &mut all);
-        let members = scope.computed.all.links.iter().flat_map(|way| &way.slots).filter(|slot| is_member(**slot));
-        for slot in members {
+        for slot in scope.computed.all.links.iter().flat_map(|way| &way.slots).filter(|slot| may_go_alone(**slot)) {
             if matches!(slots.values[*slot], Slot::Absent) {
                 slots.copy(*slot, &all);
             }
@@ -54,7 +54,7 @@ impl<'a> Computing<'a> {
         let following = resolve.following(lenses.hub(), view, &all);
         // What follows does so as long as nobody changed another spelling of it.
         let follows = |slot: usize| following.iter().any(|at| scope.computed.derivations[*at].field.slot == slot);
-        let guards = resolve.further_guards(&all, &|slot| is_member(slot) || follows(slot));
+        let guards = resolve.further_guards(&all, &|slot| may_go_alone(slot) || follows(slot));
         let derived = resolve.derive(&scope.computed.all, &mut all).into_iter().map(|(slot, _)| slot);
         let derived: Vec<usize> = derived.filter(|slot| view.says[*slot]).collect();
         derived.iter().for_each(|slot| slots.copy(*slot, &all));

@@ -193,6 +193,9 @@ pub(crate) struct Places {
     shown_at: Vec<Option<(usize, usize)>>,
     /// Of members of unions that the version cannot say: the unions.
     unions: Vec<Vec<UnionPlace>>,
+    /// Whether a field is computed in an object that the version can say, and which is computed for those that cannot:
+    /// it goes with the object, whatever it is computed from.
+    is_in_known: Vec<bool>,
     /// The fields that tell the items of a list apart in some version, by the slot of the list and the level in it.
     keys: HashMap<(usize, usize), Vec<Vec<Box<str>>>>,
 }
@@ -225,7 +228,18 @@ impl Places {
                 unions[*hidden].push(UnionPlace { slot, object });
             }
         }
-        Self { parents: Self::parents_of(scope), shown_at, unions, keys: Self::keys_of(scope) }
+        let is_in_known = vec![false; scope.slots.len()];
+        let mut places =
+            Self { parents: Self::parents_of(scope), shown_at, unions, is_in_known, keys: Self::keys_of(scope) };
+        for way in &scope.computed.all.links {
+            for field in &scope.computed.links[way.link].sides(way.direction).1.fields {
+                for slot in way.computed(field) {
+                    let holder = places.upwards(*slot).skip(1).find(|above| places.shown_at[*above].is_some());
+                    places.is_in_known[*slot] |= holder.is_some_and(|holder| field.slots.contains(&holder));
+                }
+            }
+        }
+        places
     }
 
     fn keys_of(scope: &Scope) -> HashMap<(usize, usize), Vec<Vec<Box<str>>>> {
@@ -286,6 +300,11 @@ impl Places {
     /// that it stays when the object goes.
     pub(crate) fn is_moved(&self, scope: &Scope, slot: usize) -> bool {
         self.bound(scope, slot).any(|slot| scope.moved[slot])
+    }
+
+    /// Whether a client can take a field away that the version cannot say, and leave what it is computed from.
+    pub(crate) fn may_go_alone(&self, scope: &Scope, slot: usize) -> bool {
+        self.is_in_known[slot] || self.unions_of(scope, slot).next().is_some()
     }
 
     /// The unions that take a field along when another member is set.

@@ -90,8 +90,8 @@ impl<'a> Unload<'a> {
         let mut slots = Slots::default();
         self.lenses.load(scope_index, stored, &mut slots, self.arena);
         let places = &self.places[scope_index];
-        let is_member = |slot: usize| places.unions_of(scope, slot).next().is_some();
-        let computing = Computing::of(self.lenses, scope, view, &mut slots, &is_member, self.metadata, self.arena);
+        let may_go_alone = |slot: usize| places.may_go_alone(scope, slot);
+        let computing = Computing::of(self.lenses, scope, view, &mut slots, &may_go_alone, self.metadata, self.arena);
         let shown = vec![None; scope.slots.len()];
         let mut reading = Reading { scope, places, view, slots: &slots, computing: &computing, shown };
         let document = self.object(&mut reading, None, &view.objects[0]);

@@ -96,13 +96,14 @@ impl<'a> Writing<'a> {
 
     fn set_link(&mut self, link: &LinkEntry<'a>) -> Option<CarryFate> {
         let LinkEntry { key, guard, gone, kept } = link;
-        let slots = &mut self.slots;
         if !self.links.insert(key) {
             return Some(CarryFate::Superseded);
         }
-        slots.guards.extend(guard.map(|value| Entry { key, value }));
-        slots.entries.extend(kept.map(|value| Entry { key, value }));
-        slots.gone.extend(gone.iter().filter_map(|id| Some(self.scope.layout.by_id.get(*id)?.slot)));
+        let gone = gone.iter().filter_map(|id| Some(self.scope.layout.by_id.get(*id)?.slot));
+        let gone: Vec<usize> = gone.filter(|slot| self.is_computed(*slot)).collect();
+        self.slots.guards.extend(guard.map(|value| Entry { key, value }));
+        self.slots.entries.extend(kept.map(|value| Entry { key, value }));
+        self.slots.gone.extend(gone);
         None
     }
 
@@ -258,12 +259,18 @@ impl<'a> Writing<'a> {
 
     /// What a client took away is not computed again of what it left, nor are the objects that its entry spoke for.
     fn let_go(&mut self, slot: usize, place: &Place<'a>, fate: Option<CarryFate>) -> Option<CarryFate> {
-        if fate.is_some() && !self.scope.computed.is_empty() {
+        if fate.is_some() {
             let is_absent = |slot: &usize| matches!(self.slots.values[*slot], Slot::Absent);
-            let gone: Vec<usize> = self.spoken_for(slot, place).filter(is_absent).collect();
+            let gone = self.spoken_for(slot, place).filter(|slot| is_absent(slot) && self.is_computed(*slot));
+            let gone: Vec<usize> = gone.collect();
             self.slots.gone.extend(gone);
         }
         fate
+    }
+
+    /// Whether a field is computed, so that it means something to say that it is absent.
+    fn is_computed(&self, slot: usize) -> bool {
+        self.scope.computed.all.links.iter().any(|way| way.slots.contains(&slot))
     }
 
     /// A field that is carried, and the objects above it of which its entry tells what becomes of them: those that the

@@ -269,3 +269,32 @@ fn what_is_hidden_in_a_computed_object_goes_with_it_wherever_it_is_stored() {
         edit_at_v3(case, r#","b":{"x":"1"}"#, &[r#","a":[{"a":{}},{}]"#, r#","a":[{},{"a":{}}]"#]);
     });
 }
+
+#[test]
+fn what_is_not_computed_is_not_said_to_be_absent() {
+    let (_, versions, _) = described("fields that come and go");
+    Case::run(versions, "", |case| {
+        let fields = r#""spec":{"a":"x"}"#;
+        let text = format!(
+            r#"{{"apiVersion":"v1","kind":"Test","metadata":{{"annotations":{{"{CARRY_PREFIX}x":"{{\"link\":\"x\",\"gone\":[\"spec.a\"]}}"}}}},{fields}}}"#
+        );
+        let loaded = case.carries[0].load(document(&text, case.arena), case.arena).stored;
+        let expected = format!(r#"{{"apiVersion":"v1","kind":"Test","metadata":{{}},{fields}}}"#);
+        assert!(same(loaded, document(&expected, case.arena)), "{loaded:?}");
+    });
+}
+
+#[test]
+fn what_is_computed_in_an_object_that_came_back_goes_with_it() {
+    let list = "c: {type: array, items: {type: object, properties: {a: {type: string}}}}";
+    let versions = &[
+        ("v1", "f: {type: object, properties: {a: {type: string}}}"),
+        ("v2", list),
+        ("v3", &format!("{list}, f: {{type: object, properties: {{b: {{type: string}}}}}}")),
+    ];
+    Case::run(versions, "v2: {converted: {f: {to: c, with: oneItem}}}", |case| {
+        for edited in [r#","c":[{"a":"x"}]"#, r#","c":[{"a":"y"}]"#, r#","c":[{"a":"y"}],"f":{}"#, r#","f":{}"#] {
+            edit_at_v3(case, r#","f":{"a":"x"}"#, &[edited]);
+        }
+    });
+}
