@@ -200,10 +200,13 @@ fn lists(server: &Process, ceiling: &Process) -> Result<Vec<String>, Box<dyn Err
     Ok(misses)
 }
 
+/// Who is measured: by what name, which process, and with which requests.
+type Contender<'c> = (&'c str, &'c Process, Vec<Rc<[u8]>>);
+
 /// The best round of each contender.
 fn in_turns(
     load: Load,
-    contenders: &[(&str, &Process, Vec<Rc<[u8]>>)],
+    contenders: &[Contender<'_>],
     score: impl Fn(&Measured) -> f64,
 ) -> Result<Vec<Measured>, Box<dyn Error>> {
     let mut best: Vec<Option<Measured>> = vec![None; contenders.len()];

@@ -1,7 +1,5 @@
 //! The exchanges in `docs/arm.md`, made one after the other.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
-
 use std::{fs, path::Path};
 
 use serde_json::Value as Json;
