@@ -120,7 +120,10 @@ async fn a_watch_that_is_never_read_is_cut_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_is_never_read_is_cut_off() {
-    let running = Running::with_limits(short()).await;
+    let mut limits = short();
+    // Long enough to be seen while it lasts.
+    limits.stall_time = Duration::from_secs(4);
+    let running = Running::with_limits(limits).await;
     let note = "n".repeat(200_000);
     for number in 0..80 {
         assert_eq!(running.create("a", &format!("o{number}"), "", &note).await.status, 201);
