@@ -274,10 +274,13 @@ impl Subject {
                 assert!(self.is_agreed(read.id, now, said.as_ref()), "{}\nbut was written as {said:?}", problem());
             } else if self.says(through, read.id) {
                 let spellings = self.spellings(read.id).iter();
-                let mut places = spellings.filter_map(|id| self.place(through, *id)).peekable();
-                // What is within an object that is spelled otherwise as a whole has no spelling of its own.
-                let has_own = places.peek().is_some();
-                let is_same = has_own && places.all(|place| in_writer(before, place) == in_writer(after, place));
+                let mut places = spellings.filter_map(|id| self.place(through, *id));
+                let is_same = places.all(|place| in_writer(before, place) == in_writer(after, place));
+                assert!(!is_same || now == was || !self.is_kept(cell, read.id, after), "{}", problem());
+            } else if let Some(whole) = self.spelled_otherwise(through, read.id) {
+                // It is within an object that the version spells otherwise as a whole.
+                let mut places = self.spellings(whole).iter().filter_map(|id| self.place(through, *id));
+                let is_same = places.all(|place| in_writer(before, place) == in_writer(after, place));
                 assert!(!is_same || now == was || !self.is_kept(cell, read.id, after), "{}", problem());
             } else if self.is_newer(through, read.id) && self.policies.older_write == "reset" {
                 let is_reset = now.is_none() || now == self.frozen(read.id) || self.is_derived(read.id);
@@ -300,6 +303,12 @@ impl Subject {
             (None, None) => true,
             (Some(only), None) | (None, Some(only)) => Some(only) == self.frozen(id),
         }
+    }
+
+    /// The object around a field that a version has only in another spelling.
+    fn spelled_otherwise(&self, version: VersionIndex, id: FieldId) -> Option<FieldId> {
+        let is_otherwise = |above: &FieldId| self.says(version, *above) && self.place(version, *above).is_none();
+        self.above(id).iter().copied().find(is_otherwise)
     }
 
     /// Whether the objects and items that a field is in are those that were there before a write, as far as its version can
