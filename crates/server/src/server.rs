@@ -234,8 +234,8 @@ enum Dialect {
 }
 
 /// What a request is about, in its dialect.
-enum Route {
-    Arm(arm::Route),
+enum Route<'k> {
+    Arm(arm::Route<'k>),
     Kubernetes(kubernetes::Route),
 }
 
@@ -497,7 +497,7 @@ impl Dialect {
     }
 }
 
-impl Route {
+impl Route<'_> {
     fn access(&self) -> &Access {
         match self {
             Self::Arm(route) => route.access(),

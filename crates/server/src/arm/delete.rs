@@ -13,12 +13,9 @@ use super::{
     poll,
     preconditions::Preconditions,
     target::Resource,
-    write::{check_again, is_deleting, is_too_late},
+    write::{TRIES, check_again, is_deleting, is_too_late},
 };
 use crate::{answer::Answer, request::Head};
-
-/// How often a removal is tried while others write the same resource.
-const TRIES: usize = 20;
 
 /// How many resources are removed at a time that belong to another.
 const PAGE: usize = 100;
@@ -60,7 +57,7 @@ pub(crate) async fn delete(
             Ok(Done::Waiting) => return Ok(Answer::empty(StatusCode::ACCEPTED)),
         }
     }
-    Err(ArmError::conflict("others write the resource all the time; try again"))
+    Err(ArmError::contended())
 }
 
 /// What became of a removal.

@@ -54,6 +54,11 @@ impl ArmError {
         Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
+    /// Others were faster, as often as it was tried.
+    pub(crate) fn contended() -> Self {
+        Self::conflict("others write the resource all the time; try again")
+    }
+
     pub(crate) fn precondition(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PRECONDITION_FAILED, "PreconditionFailed", message)
     }

@@ -41,10 +41,12 @@ pub(crate) struct Arm {
     page: usize,
 }
 
-/// What a request is about.
+/// What a request is about, and in which version: what was asked of grants is what is done.
 #[derive(Debug)]
-pub(crate) struct Route {
+pub(crate) struct Route<'k> {
     access: Access,
+    target: Target<'k>,
+    version: &'k ArmVersion,
 }
 
 impl Arm {
@@ -53,13 +55,15 @@ impl Arm {
     }
 
     /// What a request is about; else, the answer.
-    pub(crate) fn route(&self, head: &Head) -> Result<Route, Box<Answer>> {
+    pub(crate) fn route(&self, head: &Head) -> Result<Route<'_>, Box<Answer>> {
         self.routed(head).map_err(|error| Box::new(error.into_answer()))
     }
 
     /// Answers a request that was routed, and that its sender may make.
-    pub(crate) async fn answer(&self, _: Route, request: Request) -> Answer {
-        self.announced(&request).await.unwrap_or_else(ArmError::into_answer)
+    pub(crate) async fn answer(&self, route: Route<'_>, request: Request) -> Answer {
+        let Route { target, version, .. } = route;
+        let answer = self.answered(&target, version, &request).await.unwrap_or_else(ArmError::into_answer);
+        headers::announced(answer, version, &target.kind().versions())
     }
 
     /// The answer to a request that is not done.
@@ -67,7 +71,7 @@ impl Arm {
         ArmError::of_refusal(refusal).into_answer()
     }
 
-    fn routed(&self, head: &Head) -> Result<Route, ArmError> {
+    fn routed(&self, head: &Head) -> Result<Route<'_>, ArmError> {
         let target = Target::of(&head.path, &self.kinds)?;
         let kind = target.kind();
         let version = version(kind, head)?;
@@ -78,16 +82,7 @@ impl Arm {
             version: Some(version.name.as_str().into()),
             scope: target.scope(),
         };
-        Ok(Route { access })
-    }
-
-    /// The answer, with what is said of its version in any case.
-    async fn announced(&self, request: &Request) -> Result<Answer, ArmError> {
-        let target = Target::of(&request.head.path, &self.kinds)?;
-        let kind = target.kind();
-        let version = version(kind, &request.head)?;
-        let answered = self.answered(&target, version, request).await;
-        Ok(headers::announced(answered.unwrap_or_else(ArmError::into_answer), version, &kind.versions()))
+        Ok(Route { access, target, version })
     }
 
     async fn answered(&self, target: &Target<'_>, version: &ArmVersion, request: &Request) -> Result<Answer, ArmError> {
@@ -112,15 +107,15 @@ impl Arm {
     }
 }
 
-impl Route {
+impl Route<'_> {
     /// What is wanted.
     pub(crate) fn access(&self) -> &Access {
         &self.access
     }
 }
 
-impl Target<'_> {
-    fn kind(&self) -> &Kind {
+impl<'k> Target<'k> {
+    fn kind(&self) -> &'k Kind {
         match self {
             Self::Resource(resource) => resource.kind,
             Self::InSubscription(kind, _) | Self::InCollection(kind, _) | Self::Operation(kind, ..) => kind,

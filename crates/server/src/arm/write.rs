@@ -20,8 +20,8 @@ use crate::{
     request::{Head, Request},
 };
 
-/// How often a write is tried while others write the same resource.
-const TRIES: usize = 20;
+/// How often a write or a removal is tried while others write the same resource.
+pub(super) const TRIES: usize = 20;
 
 /// Creates a resource, or puts another one in its place.
 pub(crate) async fn put(
@@ -55,7 +55,7 @@ pub(crate) async fn put(
             }
         }
     }
-    Err(ArmError::conflict("others write the resource all the time; try again"))
+    Err(ArmError::contended())
 }
 
 /// Changes a part of a resource.
@@ -83,7 +83,7 @@ pub(crate) async fn patch(
             }
         }
     }
-    Err(ArmError::conflict("others write the resource all the time; try again"))
+    Err(ArmError::contended())
 }
 
 /// What became of a write.

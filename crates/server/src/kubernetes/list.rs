@@ -170,7 +170,7 @@ impl Lister {
         {
             // What cannot be shown must not be missing from a list as if it were not there.
             let document = placed(item.map_err(|error| Status::internal(error.to_string()))?);
-            if self.is_selected(&document)? {
+            if self.options.selects(&document.json)? {
                 self.left = self.left.map(|left| left - 1);
                 found.push(document);
             }
@@ -207,15 +207,6 @@ impl Lister {
             self.read.push_back(ReadPage { documents, has_more: !self.is_read });
         }
         Ok(())
-    }
-
-    fn is_selected(&self, document: &Document) -> Result<bool, Status> {
-        if self.options.selector.is_empty() {
-            return Ok(true);
-        }
-        let arena = Arena::for_input(document.json.len());
-        let value = decode(&document.json, &arena).map_err(|error| Status::internal(error.to_string()))?;
-        Ok(self.options.selector.matches(value))
     }
 
     fn failed(&self, error: RepositoryError) -> Status {

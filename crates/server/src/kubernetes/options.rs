@@ -1,6 +1,6 @@
 //! What requests say beside their path and their object: options of writes, of lists and of watches.
 
-use wheelwright_document::Value;
+use wheelwright_document::{Arena, Value, decode};
 
 use super::{
     resource::Resource,
@@ -169,6 +169,16 @@ impl DeleteOptions {
 }
 
 impl ListOptions {
+    /// Whether a document is one of those that are wanted.
+    pub(super) fn selects(&self, json: &[u8]) -> Result<bool, Status> {
+        if self.selector.is_empty() {
+            return Ok(true);
+        }
+        let arena = Arena::for_input(json.len());
+        let document = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+        Ok(self.selector.matches(document))
+    }
+
     /// Reads the options of a list or a watch.
     pub(super) fn of(query: &Query, resource: &Resource, is_watch: bool) -> Result<Self, Status> {
         let filled = |name| query.get(name).filter(|text| !text.is_empty());

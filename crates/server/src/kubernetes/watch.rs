@@ -196,7 +196,7 @@ impl Watching {
         if self.options.selector.is_empty() {
             return self.send(kind, &document.json).await;
         }
-        let is_selected = self.is_selected(&document.json)?;
+        let is_selected = self.options.selects(&document.json)?;
         if event.change != DocumentChange::Changed || self.options.selector.is_about_names() {
             return if is_selected { self.send(kind, &document.json).await } else { Ok(()) };
         }
@@ -212,7 +212,7 @@ impl Watching {
         let Some(before) = before else {
             return if is_selected { self.send("ADDED", &document.json).await } else { Ok(()) };
         };
-        match (self.is_selected(&before.json)?, is_selected) {
+        match (self.options.selects(&before.json)?, is_selected) {
             (true, true) => self.send("MODIFIED", &document.json).await,
             (false, true) => self.send("ADDED", &document.json).await,
             // It is gone for whoever watches, as it was when they last saw it.
@@ -222,12 +222,6 @@ impl Watching {
             }
             (false, false) => Ok(()),
         }
-    }
-
-    fn is_selected(&self, json: &[u8]) -> Result<bool, Status> {
-        let arena = Arena::for_input(json.len());
-        let value = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
-        Ok(self.options.selector.matches(value))
     }
 
     async fn send(&mut self, kind: &str, json: &[u8]) -> Result<(), End> {
