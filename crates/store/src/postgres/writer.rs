@@ -169,6 +169,10 @@ impl Writer {
                 }
                 Trouble::Lost(error) | Trouble::Ended(error) => {
                     self.client = None;
+                    if *error.kind() == ErrorKind::Unknown {
+                        // If the database is not back by then, whoever reads cannot reach it either.
+                        let _ = timeout(self.shared.connector.patience, self.settle()).await;
+                    }
                     return Err(error);
                 }
                 Trouble::Again(error) | Trouble::Refused(error) => {
@@ -176,6 +180,27 @@ impl Writer {
                     return Err(error);
                 }
             }
+        }
+    }
+
+    /// Waits until a transaction whose end is not known has ended: whoever reads after this sees what became of it.
+    ///
+    /// The server may be committing it still, or be about to find it in its log after a crash, while a read sees how things
+    /// were before. It has the lock of the head until it has ended, so whoever gets that lock comes after it.
+    async fn settle(&mut self) {
+        loop {
+            // Waits by itself, longer after each failure.
+            let Ok(client) = self.client().await else { continue };
+            let (begun, locked) = tokio::join!(
+                biased;
+                client.batch_execute(tables::BEGIN),
+                client.query_typed(&self.shared.statements.lock_head, &[]),
+            );
+            self.undo(&client).await;
+            if !begun.and(locked).is_err_and(|error| failure::is_lost(&error)) {
+                return;
+            }
+            self.client = None;
         }
     }
 

@@ -152,6 +152,30 @@ async fn a_write_whose_answer_is_lost_is_not_known() {
     }
 }
 
+/// A server that takes its time to commit, which is when a read does not see yet what it will have committed.
+#[tokio::test]
+async fn a_write_that_is_not_known_has_ended_when_that_is_said() {
+    let server = PostgresServer::start().unwrap();
+    let bare = crate::support::bare_of(&server).await;
+    let options = PostgresOptions { hints: false, patience: Duration::from_secs(5), ..PostgresOptions::default() };
+    let store = Postgres::connect(&server.address("slow"), options).await.unwrap();
+    // Commits wait for a standby that never comes.
+    bare.batch_execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'").await.unwrap();
+    bare.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    let written = tokio::spawn({
+        let store = store.clone();
+        async move { store.create(&key("k"), b"v".to_vec()).await }
+    });
+    // The store has lost its patience with the commit, and waits for its end.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert!(!written.is_finished());
+    assert_eq!(store.get(&key("k")).await.unwrap(), None);
+    bare.batch_execute("ALTER SYSTEM RESET synchronous_standby_names").await.unwrap();
+    bare.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    assert_eq!(written.await.unwrap().unwrap_err().kind(), &ErrorKind::Unknown);
+    assert_eq!(store.get(&key("k")).await.unwrap().unwrap().value, b"v");
+}
+
 #[tokio::test]
 async fn silence_is_not_waited_for_forever() {
     let (store, proxy) = store_behind_proxy("silence").await;
