@@ -11,6 +11,7 @@ mod access;
 mod answer;
 mod arm;
 mod auth;
+mod body;
 mod caller;
 mod changes;
 mod connections;

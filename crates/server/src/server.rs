@@ -13,11 +13,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderValue, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::{
-    body::{Body, Incoming},
-    service::service_fn,
-};
+use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
@@ -37,6 +33,7 @@ use crate::{
     answer::{Answer, AnswerBody},
     arm::{self, Arm},
     auth::Guard,
+    body::{self, RequestBody},
     caller::Caller,
     connections::{Busy, Connection, Connections},
     held::{Decrease, Held, Permit},
@@ -410,7 +407,7 @@ impl Service {
         let access = route.access().clone();
         let answered = async {
             head.caller.check(&access)?;
-            let body = self.body(body).await?;
+            let body = self.body(body, head.headers.contains_key(header::EXPECT)).await?;
             let (room, gauge) = match access.verb {
                 Verb::Watch => (&self.watches, &self.metrics.watches),
                 _ => (&self.requests, &self.metrics.in_flight),
@@ -434,13 +431,9 @@ impl Service {
     }
 
     /// The body of a request, if it is not too long and does not take too long.
-    async fn body(&self, body: impl RequestBody) -> Result<Bytes, Refusal> {
+    async fn body(&self, body: impl RequestBody, waits: bool) -> Result<Bytes, Refusal> {
         if body.is_end_stream() {
             return Ok(Bytes::new());
-        }
-        let most = self.limits.body_bytes;
-        if body.size_hint().lower() > most as u64 {
-            return Err(Refusal::TooLarge(most));
         }
         // Whoever sends slowly keeps only others from sending.
         let Ok(_place) = self.bodies.try_acquire() else {
@@ -448,13 +441,7 @@ impl Service {
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
         let _open = Decrease::of(&self.metrics.bodies);
-        let read = tokio::time::timeout(self.limits.body_time, Limited::new(body, most).collect());
-        match read.await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::TooLarge(most)),
-            Ok(Err(_)) => Err(Refusal::CutShort),
-            Err(_) => Err(Refusal::TooSlow(self.limits.body_time)),
-        }
+        body::read(body, &self.limits, waits).await
     }
 
     fn refuse(&self, dialect: Dialect, refusal: &Refusal) -> Answer {
@@ -505,11 +492,6 @@ impl Route<'_> {
         }
     }
 }
-
-/// The body of a request, from wherever it comes.
-pub(crate) trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> {}
-
-impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>> RequestBody for B {}
 
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
