@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, header};
+use http::{HeaderMap, HeaderValue, header};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -39,14 +39,16 @@ use crate::{
     held::{Decrease, Held, Permit},
     hints::hints,
     kubernetes::{self, Kubernetes},
+    log::Line,
     metrics::Metrics,
     own::{self, Readiness},
     path::Segments,
+    peer::Peer,
     query::Query,
     refusal::Refusal,
     request::{Head, Request},
     stall::Stalling,
-    tls::{Tls, common_name},
+    tls::{Tls, common_name, is_refused_certificate},
 };
 
 /// A server that is yet to be bound to an address.
@@ -174,11 +176,11 @@ impl Serving {
                 accepted = listener.accept() => accepted,
             };
             match accepted {
-                Ok((stream, _)) => match service.connections.enter() {
+                Ok((stream, address)) => match service.connections.enter() {
                     Some(connection) => {
                         // Answers are written as a whole; waiting for more helps nobody.
                         let _ = stream.set_nodelay(true);
-                        open.spawn(service.clone().secure(stream, connection));
+                        open.spawn(service.clone().secure(stream, address, connection));
                     }
                     None => service.metrics.count_refused("connections"),
                 },
@@ -256,29 +258,37 @@ impl Service {
     }
 
     /// Serves one connection, with TLS if that is wanted.
-    async fn secure(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
-        let Some(tls) = &self.tls else { return self.serve(stream, connection, None).await };
+    async fn secure(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
+        let peer = |certificate| Arc::new(Peer { address, certificate });
+        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), connection).await };
         let accepted = TlsAcceptor::from(tls.config()).accept(stream);
         let accepted = tokio::select! {
-            accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted,
-            () = connection.dismissed() => return self.metrics.count_refused("tls"),
+            accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted.ok(),
+            () = connection.dismissed() => None,
         };
         match accepted {
-            Ok(Ok(stream)) => {
+            Some(Ok(stream)) => {
                 let certificates = stream.get_ref().1.peer_certificates();
                 let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
-                self.serve(stream, connection, certificate).await;
+                self.serve(stream, peer(certificate), connection).await;
             }
-            Ok(Err(error)) => {
-                tracing::debug!(%error, "a connection could not be secured");
+            Some(Err(error)) => {
+                if is_refused_certificate(&error) {
+                    tracing::warn!(client = %address, %error, "the certificate of a client was refused");
+                } else {
+                    tracing::info!(client = %address, %error, "a connection could not be secured");
+                }
                 self.metrics.count_refused("tls");
             }
-            Err(_) => self.metrics.count_refused("tls"),
+            None => {
+                tracing::info!(client = %address, "a connection was not secured in time");
+                self.metrics.count_refused("tls");
+            }
         }
     }
 
-    /// Serves one connection of somebody who has shown a certificate, or not.
-    async fn serve<S>(self: Arc<Self>, stream: S, connection: Arc<Connection>, certificate: Option<Box<str>>)
+    /// Serves one connection.
+    async fn serve<S>(self: Arc<Self>, stream: S, peer: Arc<Peer>, connection: Arc<Connection>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -299,8 +309,8 @@ impl Service {
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
         let respond = service_fn(|request: http::Request<Incoming>| {
-            let (service, busy, certificate) = (self.clone(), connection.busy(), certificate.clone());
-            async move { Ok::<_, Infallible>(service.respond(request, certificate.as_deref(), busy).await) }
+            let (service, busy, peer) = (self.clone(), connection.busy(), peer.clone());
+            async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) }
         });
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time));
         let mut serving = pin!(builder.serve_connection(stream, respond));
@@ -319,44 +329,44 @@ impl Service {
     pub(crate) async fn respond<B: RequestBody>(
         self: Arc<Self>,
         request: http::Request<B>,
-        certificate: Option<&str>,
+        peer: &Peer,
         busy: Busy,
     ) -> http::Response<Held> {
         let began = Instant::now();
         let (head, body) = request.into_parts();
         let (dialect, path) = (Dialect::of(head.uri.path()), head.uri.clone());
         let is_head = head.method == http::Method::HEAD;
-        let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
+        let ids = dialect.ids(&head.headers);
         let mut permit = None;
         let is_ending = *self.ending.borrow();
         let is_probe = own::is_probe(head.uri.path());
-        let (access, answer) = match self.head(head, certificate, is_probe) {
+        let head = self.head(head, peer.certificate.as_deref(), is_probe);
+        let caller = head.as_ref().ok().map(|head| head.caller.clone());
+        let (access, answer) = match head {
             Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &mut permit).await,
             },
             Err(refusal) => (None, self.refuse(dialect, &refusal)),
         };
-        let answer = match (ids, access.as_ref().and_then(|access| access.version.as_deref())) {
-            (Some(ids), Some(version)) => arm::served(answer, version).with_all(ids),
-            (Some(ids), None) => answer.with_all(ids),
-            (None, _) => answer,
+        let answer = match (dialect, access.as_ref().and_then(|access| access.version.as_deref())) {
+            (Dialect::Arm, Some(version)) => arm::served(answer, version),
+            _ => answer,
         };
         let took = began.elapsed();
-        if answer.status.is_server_error() {
-            tracing::error!(target: "wheelwright::request", status = answer.status.as_u16(), path = path.path(), "a request failed");
-        }
         self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
-        tracing::debug!(
-            target: "wheelwright::request",
-            dialect = dialect.name(),
-            path = path.path(),
-            verb = access.as_ref().map_or("none", |access| access.verb.name()),
-            kind = access.as_ref().and_then(|access| access.kind.as_deref()),
-            version = access.as_ref().and_then(|access| access.version.as_deref()),
-            status = answer.status.as_u16(),
-            microseconds = took.as_micros() as u64,
-        );
+        let line = Line {
+            dialect: dialect.name(),
+            path: path.path(),
+            access: access.as_ref(),
+            caller: caller.as_deref(),
+            peer,
+            ids: &ids,
+            status: answer.status,
+            took,
+        };
+        line.write();
+        let answer = answer.with_all(ids);
         let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
         let busy = if is_watch { busy.for_long() } else { busy };
         answer.into_response().map(|body| {
@@ -473,6 +483,14 @@ impl Dialect {
         match ["subscriptions", "providers"].iter().any(|own| first.eq_ignore_ascii_case(own)) {
             true => Self::Arm,
             false => Self::Kubernetes,
+        }
+    }
+
+    /// The ids of a request, for its answer and the log.
+    fn ids(self, request: &HeaderMap) -> HeaderMap {
+        match self {
+            Self::Arm => arm::ids(request),
+            Self::Kubernetes => kubernetes::ids(request),
         }
     }
 

@@ -19,7 +19,7 @@ mod write;
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
-pub(crate) use self::headers::{ids, served};
+pub(crate) use self::headers::{CORRELATION_ID, REQUEST_ID, ids, served};
 use self::{
     error::ArmError,
     kinds::{Kind, Kinds},

@@ -1,6 +1,7 @@
 //! The dialect of a Kubernetes API server.
 
 mod accept;
+mod audit;
 mod body;
 mod columns;
 mod delete;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use http::{HeaderValue, Method, StatusCode, header};
 use wheelwright_repository::Repository;
 
+pub(crate) use self::audit::{AUDIT_ID, ids};
 use self::{
     discovery::Discovery,
     namespaces::Namespaces,

@@ -1,0 +1,19 @@
+//! Who is at the other end of a connection.
+
+use std::net::SocketAddr;
+
+/// Who is at the other end of a connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    /// The name in a certificate that was verified.
+    pub(crate) certificate: Option<Box<str>>,
+}
+
+#[cfg(feature = "fuzzing")]
+impl Peer {
+    /// Somebody who needs no connection.
+    pub(crate) fn local() -> Self {
+        Self { address: ([127, 0, 0, 1], 0).into(), certificate: None }
+    }
+}
