@@ -10,6 +10,7 @@ mod headers;
 mod kinds;
 mod operation;
 mod poll;
+mod parameters;
 mod preconditions;
 mod read;
 mod system_data;
@@ -165,7 +166,7 @@ fn version<'k>(kind: &'k Kind, head: &Head) -> Result<&'k ArmVersion, ArmError> 
     const PARAMETER: &str = "api-version";
     let supported = kind.versions();
     let of_type = kind.resource_type();
-    let Some(asked) = head.query.get_in_any_case(PARAMETER).filter(|asked| !asked.is_empty()) else {
+    let Some(asked) = parameters::parameter(&head.query, PARAMETER)?.filter(|asked| !asked.is_empty()) else {
         let message = format!("the query has no api-version; for {of_type} these are supported: {supported}");
         return Err(ArmError::bad_request("MissingApiVersionParameter", message).about(PARAMETER));
     };
