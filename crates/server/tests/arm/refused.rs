@@ -23,3 +23,42 @@ async fn whoever_says_a_parameter_twice_is_asked_to_say_it_once() {
     let put = served.put(&format!("{CARTS}/c?{VERSION}&{VERSION}"), &json!({})).await;
     assert_eq!(put.with_status(&[400])["error"]["target"], "api-version");
 }
+
+#[tokio::test]
+async fn nothing_is_created_under_a_name_that_is_none() {
+    let served = Served::new(shop().served).await;
+    let group = |group: &str| CARTS.replace("/g/", &format!("/{group}/"));
+    for (collection, name, code) in [
+        (CARTS.to_owned(), "dot.", "InvalidResourceName"),
+        (CARTS.to_owned(), "space%20", "InvalidResourceName"),
+        (CARTS.to_owned(), "a%3Cb", "InvalidResourceName"),
+        (CARTS.to_owned(), "a%23b", "InvalidResourceName"),
+        (CARTS.to_owned(), &"x".repeat(261), "InvalidResourceName"),
+        (group("g."), "a", "InvalidResourceGroupName"),
+        (group("g%20h"), "a", "InvalidResourceGroupName"),
+        (group(&"x".repeat(91)), "a", "InvalidResourceGroupName"),
+    ] {
+        let uri = format!("{collection}/{name}?{VERSION}");
+        let answered = served.put(&uri, &json!({})).await;
+        assert_eq!(answered.with_status(&[400])["error"]["code"], code, "{uri}");
+        assert_ne!(served.get(&uri).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn names_are_as_the_document_of_the_version_says() {
+    let served = Served::new(shop().served).await;
+    served.put(&format!("{CARTS}/c?{VERSION}"), &json!({})).await.with_status(&[201]);
+    let line = |name: &str, version: &str| format!("{CARTS}/c/lines/{name}?api-version={version}");
+    let body = json!({"properties": {"article": "x"}});
+    for name in ["no_underscores", &"x".repeat(25)] {
+        let answered = served.put(&line(name, "2025-01-01"), &body).await;
+        let error = &answered.with_status(&[400])["error"];
+        assert_eq!(error["code"], "InvalidResourceName");
+        let rule = "its name must be at least 1 characters, at most 24 characters, a match of ^[a-zA-Z0-9-]+$";
+        assert!(error["message"].as_str().unwrap().contains(rule), "{error}");
+    }
+    // The older document says nothing of names; what is there keeps its name.
+    served.put(&line("no_underscores", "2024-06-10"), &body).await.with_status(&[201]);
+    served.put(&line("no_underscores", "2025-01-01"), &body).await.with_status(&[200]);
+}
