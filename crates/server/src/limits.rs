@@ -30,7 +30,10 @@ pub struct Limits {
     pub idle_time: Duration,
     /// The most documents of a page of a list.
     pub page: usize,
-    /// How long requests may go on once the server is asked to end.
+    /// How long requests are served as ever once the server is asked to end, while `/readyz` says that it will: whoever
+    /// spreads requests over servers sees it and sends no more.
+    pub shutdown_delay: Duration,
+    /// How long requests may go on then.
     pub grace: Duration,
 }
 
@@ -49,6 +52,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(180),
             page: 500,
+            shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(20),
         }
     }

@@ -7,7 +7,10 @@ use std::{
     net::SocketAddr,
     path::Path,
     pin::pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -137,6 +140,7 @@ impl Server {
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
             readiness: Readiness::default(),
+            is_leaving: AtomicBool::new(false),
             watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
             metrics: Metrics::new(),
@@ -162,11 +166,15 @@ impl Serving {
         hints(&self.service.repository, &self.url())
     }
 
-    /// Serves until a future is done; then requests that are open are answered, for as long as the limits let them.
+    /// Serves until a future is done, and for as long after it as the limits say; then requests that are open are answered,
+    /// for as long as the limits let them.
     pub async fn run(self, until: impl Future<Output = ()>) {
         let Self { listener, service, .. } = self;
         let mut open = JoinSet::new();
-        let mut until = pin!(until);
+        let mut until = pin!(async {
+            until.await;
+            service.leave().await;
+        });
         let mut watching = pin!(service.watch_over());
         loop {
             let accepted = tokio::select! {
@@ -192,7 +200,7 @@ impl Serving {
                 }
             }
         }
-        tracing::info!(grace = service.limits.grace.as_secs(), "asked to end: what is open is answered first");
+        tracing::info!(grace = service.limits.grace.as_secs(), "about to end: what is open is answered first");
         drop(listener);
         service.ending.send_replace(true);
         let done = async { while open.join_next().await.is_some() {} };
@@ -220,6 +228,8 @@ pub(crate) struct Service {
     requests: Arc<Semaphore>,
     watches: Arc<Semaphore>,
     readiness: Readiness,
+    /// It was asked to end.
+    is_leaving: AtomicBool,
     pub(crate) connections: Arc<Connections>,
     metrics: Metrics,
     ending: watch::Sender<bool>,
@@ -255,6 +265,16 @@ impl Service {
                 }
             },
         );
+    }
+
+    /// Says that it is about to end, and waits until those who look have seen it.
+    async fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+        let delay = self.limits.shutdown_delay;
+        if !delay.is_zero() {
+            tracing::info!(delay = delay.as_secs(), "asked to end: until then all is served, and /readyz tells of it");
+            tokio::time::sleep(delay).await;
+        }
     }
 
     /// Serves one connection, with TLS if that is wanted.
@@ -338,7 +358,7 @@ impl Service {
         let is_head = head.method == http::Method::HEAD;
         let ids = dialect.ids(&head.headers);
         let mut permit = None;
-        let is_ending = *self.ending.borrow();
+        let is_ending = self.is_leaving.load(Ordering::Relaxed);
         let is_probe = own::is_probe(head.uri.path());
         let head = self.head(head, peer.certificate.as_deref(), is_probe);
         let caller = head.as_ref().ok().map(|head| head.caller.clone());

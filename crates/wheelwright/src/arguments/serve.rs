@@ -54,6 +54,10 @@ pub(crate) struct Serve {
     /// The longest body of a request, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "3145728")]
     pub(crate) max_body: NonZeroUsize,
+    /// How long requests are served as ever once the server is asked to end, while /readyz says that it will: for load
+    /// balancers.
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    pub(crate) shutdown_delay: u32,
     /// What is logged to standard error: `debug` has every request.
     #[arg(long, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,
