@@ -27,10 +27,12 @@ mod metrics;
 mod own;
 mod path;
 mod peer;
+mod progress;
 mod query;
 mod refusal;
 mod request;
 mod server;
+mod share;
 mod stall;
 mod tls;
 

@@ -8,9 +8,10 @@ use std::time::Duration;
 pub struct Limits {
     /// The most connections. Whoever comes then takes the place of the one that was idle longest.
     pub connections: usize,
-    /// The most requests that are being answered; whoever comes then is told to try again. Watches do not count.
+    /// The most requests that are being answered; whoever comes then is told to try again. Watches do not count. One caller
+    /// has at most half of them.
     pub requests: usize,
-    /// The most watches.
+    /// The most watches; one caller has at most half of them.
     pub watches: usize,
     /// The longest body of a request, in bytes.
     pub body_bytes: usize,
@@ -24,7 +25,7 @@ pub struct Limits {
     pub request_time: Duration,
     /// How long an answer may take to be sent, watches aside: whoever takes it drop by drop is given up.
     pub answer_time: Duration,
-    /// How long a client may take none of what it asked for before it is given up.
+    /// How long a client may take for 16 KiB of what it asked for, or for all that is there of it, before it is given up.
     pub stall_time: Duration,
     /// How long a connection may be idle; one of HTTP/1 no longer than the head of its next request may take to come.
     pub idle_time: Duration,

@@ -50,6 +50,7 @@ use crate::{
     query::Query,
     refusal::Refusal,
     request::{Head, Request},
+    share::{ByAddress, Place, Share, Shares},
     stall::Stalling,
     tls::{Tls, common_name, is_refused_certificate},
 };
@@ -143,6 +144,7 @@ impl Server {
             is_leaving: AtomicBool::new(false),
             watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
+            by_address: ByAddress::new(limits.connections),
             metrics: Metrics::new(),
             ending: watch::Sender::new(false),
             limits,
@@ -231,6 +233,7 @@ pub(crate) struct Service {
     /// It was asked to end.
     is_leaving: AtomicBool,
     pub(crate) connections: Arc<Connections>,
+    by_address: ByAddress,
     metrics: Metrics,
     ending: watch::Sender<bool>,
 }
@@ -279,7 +282,8 @@ impl Service {
 
     /// Serves one connection, with TLS if that is wanted.
     async fn secure(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
-        let peer = |certificate| Arc::new(Peer { address, certificate });
+        let shares = self.by_address.of(address.ip());
+        let peer = |certificate| Arc::new(Peer { address, certificate, shares });
         let Some(tls) = &self.tls else { return self.serve(stream, peer(None), connection).await };
         let accepted = TlsAcceptor::from(tls.config()).accept(stream);
         let accepted = tokio::select! {
@@ -354,6 +358,7 @@ impl Service {
     ) -> http::Response<Held> {
         let began = Instant::now();
         let (head, body) = request.into_parts();
+        let is_multiplexed = head.version == http::Version::HTTP_2;
         let (dialect, path) = (Dialect::of(head.uri.path()), head.uri.clone());
         let is_head = head.method == http::Method::HEAD;
         let ids = dialect.ids(&head.headers);
@@ -365,7 +370,7 @@ impl Service {
         let (access, answer) = match head {
             Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
                 Some(answer) => (None, answer),
-                None => self.routed(dialect, head, body, &mut permit).await,
+                None => self.routed(dialect, head, body, peer, &mut permit).await,
             },
             Err(refusal) => (None, self.refuse(dialect, &refusal)),
         };
@@ -391,7 +396,7 @@ impl Service {
         let busy = if is_watch { busy.for_long() } else { busy };
         answer.into_response().map(|body| {
             let body = if is_head { AnswerBody::Whole(None) } else { body };
-            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy)
+            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy, is_multiplexed)
         })
     }
 
@@ -424,6 +429,7 @@ impl Service {
         dialect: Dialect,
         head: Head,
         body: B,
+        peer: &Peer,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
@@ -437,16 +443,18 @@ impl Service {
         let access = route.access().clone();
         let answered = async {
             head.caller.check(&access)?;
-            let body = self.body(body, head.headers.contains_key(header::EXPECT)).await?;
-            let (room, gauge) = match access.verb {
-                Verb::Watch => (&self.watches, &self.metrics.watches),
-                _ => (&self.requests, &self.metrics.in_flight),
+            let shares = head.caller.shares.as_ref().unwrap_or(&peer.shares).clone();
+            let body = self.body(body, &shares, head.headers.contains_key(header::EXPECT)).await?;
+            let (room, gauge, place, all) = match access.verb {
+                Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
+                _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
             };
+            let share = self.share(&shares, place, all)?;
             let Ok(place) = room.clone().try_acquire_owned() else {
                 self.metrics.count_refused("requests");
                 return Err(Refusal::TooMany(Duration::from_secs(1)));
             };
-            *permit = Some(Permit::new(place, gauge));
+            *permit = Some(Permit::new(place, share, gauge));
             let request = Request { head, body };
             let answer = async {
                 match route {
@@ -461,10 +469,11 @@ impl Service {
     }
 
     /// The body of a request, if it is not too long and does not take too long.
-    async fn body(&self, body: impl RequestBody, waits: bool) -> Result<Bytes, Refusal> {
+    async fn body(&self, body: impl RequestBody, shares: &Arc<Shares>, waits: bool) -> Result<Bytes, Refusal> {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
+        let _share = self.share(shares, Place::Body, self.limits.requests)?;
         // Whoever sends slowly keeps only others from sending.
         let Ok(_place) = self.bodies.try_acquire() else {
             self.metrics.count_refused("bodies");
@@ -472,6 +481,14 @@ impl Service {
         };
         let _open = Decrease::of(&self.metrics.bodies);
         body::read(body, &self.limits, waits).await
+    }
+
+    /// A place for a caller, unless they have half of all.
+    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize) -> Result<Share, Refusal> {
+        shares.take(place, all).ok_or_else(|| {
+            self.metrics.count_refused("caller");
+            Refusal::TooManyOfOne(Duration::from_secs(1))
+        })
     }
 
     fn refuse(&self, dialect: Dialect, refusal: &Refusal) -> Answer {

@@ -124,7 +124,7 @@ impl Kubernetes {
             Refusal::TooSlow(_) | Refusal::OutOfTime => "Timeout",
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",
-            Refusal::TooMany(_) => "TooManyRequests",
+            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) => "TooManyRequests",
         };
         let message = match refusal {
             Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),
