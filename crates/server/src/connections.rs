@@ -36,7 +36,7 @@ struct Open {
     progress: Arc<Progress>,
     /// None if it may take as long as it likes.
     until: Option<Instant>,
-    /// How far the client was when it was last seen to get on, and when that was.
+    /// Which step was the client's to take when it was last seen to get on, and when that was.
     seen: (Option<usize>, Instant),
 }
 
@@ -115,10 +115,10 @@ impl Connections {
                 first.remove().notify_one();
             }
             drop(idle);
-            for open in
-                locked(&self.open).values_mut().filter_map(|open| open.is_late(now, self.stall_time).then_some(open))
-            {
-                open.leave.notify_one();
+            for open in locked(&self.open).values_mut() {
+                if open.is_late(now, self.stall_time) {
+                    open.leave.notify_one();
+                }
             }
         }
     }
@@ -170,11 +170,11 @@ impl Busy {
 impl Open {
     /// Whether it has taken too long, or nothing of it was taken for too long.
     fn is_late(&mut self, now: Instant, stall_time: Duration) -> bool {
-        let waiting = self.progress.waiting_since();
-        if waiting.is_none() || waiting != self.seen.0 {
-            self.seen = (waiting, now);
+        let step = self.progress.offered_step();
+        if step.is_none() || step != self.seen.0 {
+            self.seen = (step, now);
         }
-        self.until.is_some_and(|until| until <= now) || now - self.seen.1 >= stall_time && waiting.is_some()
+        self.until.is_some_and(|until| until <= now) || now - self.seen.1 >= stall_time
     }
 }
 
@@ -274,7 +274,7 @@ mod tests {
         }
         assert!(is_dismissed(&connected[0]).await);
         assert!(!is_dismissed(&connected[1]).await && !is_dismissed(&connected[2]).await);
-        assert_eq!(ours.progress().waiting_since(), None);
+        assert_eq!(ours.progress().offered_step(), None);
         sweeper.abort();
     }
 

@@ -74,9 +74,7 @@ impl Held {
         let ending = ending.map(|ending| Box::pin(ended(ending)) as Pin<Box<dyn Future<Output = ()> + Send>>);
         Self { body, is_multiplexed, rest: Bytes::new(), ending, _permit: permit, busy }
     }
-}
 
-impl Held {
     /// What is given next of what is there.
     fn next_part(&mut self) -> Bytes {
         if !self.is_multiplexed {
@@ -103,11 +101,11 @@ impl Body for Held {
         if self.is_multiplexed {
             self.busy.progress().take();
         }
-        if self.rest.is_empty() {
+        while self.rest.is_empty() {
             match Pin::new(&mut self.body).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => self.rest = frame.into_data().unwrap_or_default(),
                 Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => {}
+                Poll::Pending => break,
             }
         }
         if !self.rest.is_empty() {
@@ -130,5 +128,41 @@ impl Body for Held {
         }
         hint.set_lower(hint.lower() + rest);
         hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::{Limits, connections::Connections};
+
+    async fn parts(body: AnswerBody, is_multiplexed: bool) -> Vec<usize> {
+        let connection = Connections::new(&Limits::default()).enter().unwrap();
+        let mut held = Held::new(body, None, None, connection.busy(), is_multiplexed);
+        let (hint, mut parts) = (held.size_hint().exact(), Vec::new());
+        while let Some(Ok(frame)) = held.frame().await {
+            parts.push(frame.into_data().unwrap().len());
+        }
+        assert!(hint.is_none_or(|hint| hint == parts.iter().sum::<usize>() as u64));
+        parts
+    }
+
+    #[tokio::test]
+    async fn who_has_other_answers_beside_one_is_given_it_in_parts_and_nothing_is_lost() {
+        let whole = |length| AnswerBody::Whole(Some(Bytes::from(vec![1; length])));
+        assert_eq!(parts(whole(LEAST + 1), false).await, [LEAST + 1]);
+        assert_eq!(parts(whole(LEAST * 2 + 1), true).await, [LEAST, LEAST, 1]);
+        for is_multiplexed in [false, true] {
+            assert_eq!(parts(whole(0), is_multiplexed).await, [0; 0]);
+            let (sender, pieces) = mpsc::channel(3);
+            for length in [3, 0, 2] {
+                sender.send(Bytes::from(vec![1; length])).await.unwrap();
+            }
+            drop(sender);
+            assert_eq!(parts(AnswerBody::Pieces(pieces), is_multiplexed).await, [3, 2]);
+        }
     }
 }

@@ -23,8 +23,8 @@ impl Progress {
         self.is_offered.store(false, Ordering::Relaxed);
     }
 
-    /// How often it came for more, while something is there for it.
-    pub(crate) fn waiting_since(&self) -> Option<usize> {
+    /// Which step is the client's to take; none if nothing is there for it.
+    pub(crate) fn offered_step(&self) -> Option<usize> {
         self.is_offered.load(Ordering::Relaxed).then(|| self.steps.load(Ordering::Relaxed))
     }
 }
