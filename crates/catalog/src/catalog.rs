@@ -152,7 +152,7 @@ impl Catalog {
 impl Kind {
     /// The requests about a resource in one of its versions.
     pub fn operations(&self, version: &str) -> Operations {
-        let told = self.told.iter().find(|(name, _)| name.as_str() == version).map(|(_, told)| *told);
+        let told = self.told.iter().find(|(name, _)| name.as_str() == version).map(|(_, told)| told.clone());
         let mut operations = told.unwrap_or_else(|| Operations::usual(self.arm.as_deref().unwrap_or_default()));
         if let Some(is_long) = self.long_running {
             operations.long_running = LongRunning::all(is_long);

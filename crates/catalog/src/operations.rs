@@ -3,16 +3,18 @@
 use wheelwright_document::{Spanned, Value};
 use wheelwright_schema::Dialect;
 
-use crate::resources;
+use crate::{NameRule, resources};
 
 /// The requests about a resource in one version.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Operations {
     /// The writes that are done some time after they were answered.
     pub long_running: LongRunning,
     /// Where it is listed.
     pub listed: ListedBy,
+    /// What its names are like, beside what goes for all.
+    pub names: Option<NameRule>,
 }
 
 /// Which writes are done some time after they were answered (`x-ms-long-running-operation`).
@@ -50,7 +52,7 @@ impl Operations {
     pub fn usual(resource_type: &str) -> Self {
         let is_child = resource_type.matches('/').count() > 1;
         let listed = ListedBy { subscription: !is_child, collection: true };
-        Self { long_running: LongRunning::default(), listed }
+        Self { listed, ..Self::default() }
     }
 }
 
@@ -80,7 +82,8 @@ pub(crate) fn of_definition(
     };
     let listed =
         ListedBy { subscription: is_read(&by_subscription), collection: is_read(&|path: &str| path == collection) };
-    Some((resource_type, Operations { long_running, listed }))
+    let names = item.and_then(|item| NameRule::of(document, path, item));
+    Some((resource_type, Operations { long_running, listed, names }))
 }
 
 /// The type of the resource at a path such as `/…/providers/Example.Shop/carts/{name}`: every other step after the provider.

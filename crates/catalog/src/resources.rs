@@ -65,7 +65,7 @@ fn bodies<'a>(document: &'a Spanned<'a>) -> impl Iterator<Item = (&'a str, &'a S
 }
 
 /// What a reference within the document leads to, one step far.
-fn followed<'a>(document: &'a Spanned<'a>, node: &'a Spanned<'a>) -> &'a Spanned<'a> {
+pub(crate) fn followed<'a>(document: &'a Spanned<'a>, node: &'a Spanned<'a>) -> &'a Spanned<'a> {
     let reference = node.get("$ref").and_then(Spanned::as_str).and_then(|reference| reference.strip_prefix("#/"));
     let target = reference.and_then(|path| path.split('/').try_fold(document, |node, step| node.get(&unescaped(step))));
     target.unwrap_or(node)

@@ -1,7 +1,7 @@
 //! The connections that there are, so that idle ones make room for others.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -11,21 +11,33 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-use crate::Limits;
+use crate::{Limits, progress::Progress};
 
 /// All connections of a server.
 #[derive(Debug)]
 pub(crate) struct Connections {
     /// The idle ones, by when they have been so for too long. Who comes first there goes first if there is no room.
     idle: Mutex<BTreeMap<(Instant, usize), Arc<Notify>>>,
-    /// The busy ones, by when their oldest answer has taken too long: whoever takes it drop by drop has to leave.
-    overdue: Mutex<BTreeMap<(Instant, usize), Arc<Notify>>>,
+    /// The requests that they are busy with.
+    open: Mutex<HashMap<usize, Open>>,
     count: AtomicUsize,
     next: AtomicUsize,
     most: usize,
     head_time: Duration,
     idle_time: Duration,
     answer_time: Duration,
+    stall_time: Duration,
+}
+
+/// A request that is being answered. Whoever takes too long over the answer, or takes none of it for too long, has to leave.
+#[derive(Debug)]
+struct Open {
+    leave: Arc<Notify>,
+    progress: Arc<Progress>,
+    /// None if it may take as long as it likes.
+    until: Option<Instant>,
+    /// Which step was the client's to take when it was last seen to get on, and when that was.
+    seen: (Option<usize>, Instant),
 }
 
 /// A connection.
@@ -49,21 +61,23 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Busy {
     connection: Arc<Connection>,
-    /// Where it is among those that can take too long.
-    due: Option<(Instant, usize)>,
+    /// Which one it is among all that are open.
+    number: usize,
+    progress: Arc<Progress>,
 }
 
 impl Connections {
     pub(crate) fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self {
             idle: Mutex::default(),
-            overdue: Mutex::default(),
+            open: Mutex::default(),
             count: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
             most: limits.connections,
             head_time: limits.head_time,
             idle_time: limits.idle_time,
             answer_time: limits.answer_time,
+            stall_time: limits.stall_time,
         })
     }
 
@@ -96,10 +110,14 @@ impl Connections {
         loop {
             tokio::time::sleep(Duration::from_millis(500)).await;
             let now = Instant::now();
-            for late in [&self.idle, &self.overdue] {
-                let mut late = locked(late);
-                while let Some(first) = late.first_entry().filter(|first| first.key().0 <= now) {
-                    first.remove().notify_one();
+            let mut idle = locked(&self.idle);
+            while let Some(first) = idle.first_entry().filter(|first| first.key().0 <= now) {
+                first.remove().notify_one();
+            }
+            drop(idle);
+            for open in locked(&self.open).values_mut() {
+                if open.is_late(now, self.stall_time) {
+                    open.leave.notify_one();
                 }
             }
         }
@@ -119,9 +137,12 @@ impl Connection {
         if let Some(until) = state.idle_until.take() {
             locked(&self.all.idle).remove(&(until, self.number));
         }
-        let due = (Instant::now() + self.all.answer_time, self.all.next.fetch_add(1, Ordering::Relaxed));
-        locked(&self.all.overdue).insert(due, self.leave.clone());
-        Busy { connection: self.clone(), due: Some(due) }
+        let (number, now) = (self.all.next.fetch_add(1, Ordering::Relaxed), Instant::now());
+        let progress = Arc::new(Progress::default());
+        let until = Some(now + self.all.answer_time);
+        let open = Open { leave: self.leave.clone(), progress: progress.clone(), until, seen: (None, now) };
+        locked(&self.all.open).insert(number, open);
+        Busy { connection: self.clone(), number, progress }
     }
 
     fn become_idle(&self, state: &mut State, time: Duration) {
@@ -133,21 +154,33 @@ impl Connection {
 
 impl Busy {
     /// It may take as long as it likes, as watches do.
-    pub(crate) fn for_long(mut self) -> Self {
-        self.forget_due();
+    pub(crate) fn for_long(self) -> Self {
+        if let Some(open) = locked(&self.connection.all.open).get_mut(&self.number) {
+            open.until = None;
+        }
         self
     }
 
-    fn forget_due(&mut self) {
-        if let Some(due) = self.due.take() {
-            locked(&self.connection.all.overdue).remove(&due);
+    /// How far the client is with the answer.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
+    }
+}
+
+impl Open {
+    /// Whether it has taken too long, or nothing of it was taken for too long.
+    fn is_late(&mut self, now: Instant, stall_time: Duration) -> bool {
+        let step = self.progress.offered_step();
+        if step.is_none() || step != self.seen.0 {
+            self.seen = (step, now);
         }
+        self.until.is_some_and(|until| until <= now) || now - self.seen.1 >= stall_time
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.forget_due();
+        locked(&self.connection.all.open).remove(&self.number);
         let connection = &self.connection;
         let mut state = locked(&connection.state);
         state.busy -= 1;
@@ -219,6 +252,29 @@ mod tests {
         assert!(!is_dismissed(&slow).await);
         tokio::time::sleep(Duration::from_secs(200)).await;
         assert!(is_dismissed(&slow).await && !is_dismissed(&watching).await);
+        sweeper.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_nothing_of_an_answer_has_to_leave_and_whoever_waits_for_us_has_not() {
+        let all = connections(9);
+        let connected: Vec<_> = (0..3).map(|_| all.enter().unwrap()).collect();
+        let busy: Vec<_> = connected.iter().map(|connection| connection.busy().for_long()).collect();
+        let [deaf, slow, ours] = &busy[..] else { unreachable!() };
+        deaf.progress().offer();
+        let sweeper = tokio::spawn({
+            let all = all.clone();
+            async move { all.dismiss_idle().await }
+        });
+        for _ in 0..5 {
+            slow.progress().offer();
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            slow.progress().take();
+            slow.progress().offer();
+        }
+        assert!(is_dismissed(&connected[0]).await);
+        assert!(!is_dismissed(&connected[1]).await && !is_dismissed(&connected[2]).await);
+        assert_eq!(ours.progress().offered_step(), None);
         sweeper.abort();
     }
 

@@ -11,12 +11,13 @@ use hyper::body::{Body, Frame, SizeHint};
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::{answer::AnswerBody, connections::Busy};
+use crate::{answer::AnswerBody, connections::Busy, share::Share, stall::LEAST};
 
 /// A place among the requests that are being answered.
 #[derive(Debug)]
 pub(crate) struct Permit {
     _place: OwnedSemaphorePermit,
+    _share: Share,
     _gauge: Decrease,
 }
 
@@ -27,15 +28,20 @@ pub(crate) struct Decrease(Gauge);
 /// A body with what its request holds until it is sent.
 pub(crate) struct Held {
     body: AnswerBody,
+    /// Whether the client has other answers beside it on the connection: then it is given no more at a time than it has to
+    /// take in time.
+    is_multiplexed: bool,
+    /// What is there and not given yet.
+    rest: Bytes,
     /// For watches: they end with the server.
     ending: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     _permit: Option<Permit>,
-    _busy: Busy,
+    busy: Busy,
 }
 
 impl Permit {
-    pub(crate) fn new(place: OwnedSemaphorePermit, gauge: &Gauge) -> Self {
-        Self { _place: place, _gauge: Decrease::of(gauge) }
+    pub(crate) fn new(place: OwnedSemaphorePermit, share: Share, gauge: &Gauge) -> Self {
+        Self { _place: place, _share: share, _gauge: Decrease::of(gauge) }
     }
 }
 
@@ -60,9 +66,22 @@ impl Held {
         ending: Option<watch::Receiver<bool>>,
         permit: Option<Permit>,
         busy: Busy,
+        is_multiplexed: bool,
     ) -> Self {
+        if is_multiplexed {
+            busy.progress().offer();
+        }
         let ending = ending.map(|ending| Box::pin(ended(ending)) as Pin<Box<dyn Future<Output = ()> + Send>>);
-        Self { body, ending, _permit: permit, _busy: busy }
+        Self { body, is_multiplexed, rest: Bytes::new(), ending, _permit: permit, busy }
+    }
+
+    /// What is given next of what is there.
+    fn next_part(&mut self) -> Bytes {
+        if !self.is_multiplexed {
+            return std::mem::take(&mut self.rest);
+        }
+        self.busy.progress().offer();
+        self.rest.split_to(self.rest.len().min(LEAST))
     }
 }
 
@@ -79,8 +98,18 @@ impl Body for Held {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            return Poll::Ready(frame);
+        if self.is_multiplexed {
+            self.busy.progress().take();
+        }
+        while self.rest.is_empty() {
+            match Pin::new(&mut self.body).poll_frame(context) {
+                Poll::Ready(Some(Ok(frame))) => self.rest = frame.into_data().unwrap_or_default(),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => break,
+            }
+        }
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(self.next_part()))));
         }
         match self.ending.as_mut().map(|ending| ending.as_mut().poll(context)) {
             Some(Poll::Ready(())) => Poll::Ready(None),
@@ -89,10 +118,51 @@ impl Body for Held {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint.set_lower(hint.lower() + rest);
+        hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::{Limits, connections::Connections};
+
+    async fn parts(body: AnswerBody, is_multiplexed: bool) -> Vec<usize> {
+        let connection = Connections::new(&Limits::default()).enter().unwrap();
+        let mut held = Held::new(body, None, None, connection.busy(), is_multiplexed);
+        let (hint, mut parts) = (held.size_hint().exact(), Vec::new());
+        while let Some(Ok(frame)) = held.frame().await {
+            parts.push(frame.into_data().unwrap().len());
+        }
+        assert!(hint.is_none_or(|hint| hint == parts.iter().sum::<usize>() as u64));
+        parts
+    }
+
+    #[tokio::test]
+    async fn who_has_other_answers_beside_one_is_given_it_in_parts_and_nothing_is_lost() {
+        let whole = |length| AnswerBody::Whole(Some(Bytes::from(vec![1; length])));
+        assert_eq!(parts(whole(LEAST + 1), false).await, [LEAST + 1]);
+        assert_eq!(parts(whole(LEAST * 2 + 1), true).await, [LEAST, LEAST, 1]);
+        for is_multiplexed in [false, true] {
+            assert_eq!(parts(whole(0), is_multiplexed).await, [0; 0]);
+            let (sender, pieces) = mpsc::channel(3);
+            for length in [3, 0, 2] {
+                sender.send(Bytes::from(vec![1; length])).await.unwrap();
+            }
+            drop(sender);
+            assert_eq!(parts(AnswerBody::Pieces(pieces), is_multiplexed).await, [3, 2]);
+        }
     }
 }

@@ -32,6 +32,13 @@ fn to_try(collection: &Collection, url: &str) -> Option<String> {
     }
     let arm = kind.arm()?;
     let (namespace, name) = arm.resource_type.split_once('/').filter(|(_, name)| !name.contains('/'))?;
-    let version = &arm.versions.last()?.name;
-    Some(format!("  curl '{url}/subscriptions/s1/providers/{namespace}/{name}?api-version={version}'"))
+    let version = arm.versions.last()?;
+    let listed = version.operations.listed;
+    let group = match (listed.subscription, listed.collection) {
+        (true, _) => "",
+        (false, true) => "/resourceGroups/g1",
+        (false, false) => return None,
+    };
+    let version = &version.name;
+    Some(format!("  curl '{url}/subscriptions/s1{group}/providers/{namespace}/{name}?api-version={version}'"))
 }

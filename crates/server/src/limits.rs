@@ -8,9 +8,10 @@ use std::time::Duration;
 pub struct Limits {
     /// The most connections. Whoever comes then takes the place of the one that was idle longest.
     pub connections: usize,
-    /// The most requests that are being answered; whoever comes then is told to try again. Watches do not count.
+    /// The most requests that are being answered; whoever comes then is told to try again. Watches do not count. One caller
+    /// has at most half of them.
     pub requests: usize,
-    /// The most watches.
+    /// The most watches; one caller has at most half of them.
     pub watches: usize,
     /// The longest body of a request, in bytes.
     pub body_bytes: usize,
@@ -24,7 +25,7 @@ pub struct Limits {
     pub request_time: Duration,
     /// How long an answer may take to be sent, watches aside: whoever takes it drop by drop is given up.
     pub answer_time: Duration,
-    /// How long a client may take none of what it asked for before it is given up.
+    /// How long a client may take for 16 KiB of what it asked for, or for all that is there of it, before it is given up.
     pub stall_time: Duration,
     /// How long a connection may be idle; one of HTTP/1 no longer than the head of its next request may take to come.
     pub idle_time: Duration,
@@ -32,7 +33,10 @@ pub struct Limits {
     pub page: usize,
     /// How many bytes of what was shown are kept, to be shown again while it is the same.
     pub kept_bytes: usize,
-    /// How long requests may go on once the server is asked to end.
+    /// How long requests are served as ever once the server is asked to end, while `/readyz` says that it will: whoever
+    /// spreads requests over servers sees it and sends no more.
+    pub shutdown_delay: Duration,
+    /// How long requests may go on then.
     pub grace: Duration,
 }
 
@@ -52,6 +56,7 @@ impl Default for Limits {
             idle_time: Duration::from_secs(180),
             page: 500,
             kept_bytes: 16 << 20,
+            shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(20),
         }
     }

@@ -28,9 +28,9 @@ impl Query {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The first value of a parameter whose name is written in any case.
-    pub(crate) fn get_in_any_case(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    /// All values of a parameter whose name is written in any case.
+    pub(crate) fn all_in_any_case<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
+        self.0.iter().filter(move |(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
@@ -44,11 +44,11 @@ mod tests {
 
     #[test]
     fn parameters_are_decoded() {
-        let query = Query::of(Some("a=1&b=x%3Dy+z&a=2&watch&api-version=v1"));
+        let query = Query::of(Some("a=1&b=x%3Dy+z&a=2&watch&api-version=v1&API-VERSION=v2"));
         assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!(query.get("b"), Some("x=y z"));
         assert_eq!(query.get("A"), None);
-        assert_eq!(query.get_in_any_case("Api-Version"), Some("v1"));
+        assert_eq!(query.all_in_any_case("Api-Version").collect::<Vec<_>>(), ["v1", "v2"]);
         assert_eq!(Query::of(None), Query::default());
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Refusal {
     Forbidden(String),
     /// Too much is being done; later it may do.
     TooMany(Duration),
+    /// Whoever sent it has so much being done that nothing would be left for others; later it may do.
+    TooManyOfOne(Duration),
     /// The request took too long.
     OutOfTime,
 }
@@ -36,7 +38,7 @@ impl Refusal {
             Self::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany(_) | Self::TooManyOfOne(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -53,6 +55,11 @@ impl Refusal {
             Self::TooMany(after) => {
                 format!("the server is doing as much as it can; try again in {} seconds", after.as_secs().max(1))
             }
+            Self::TooManyOfOne(after) => format!(
+                "half of all that the server can do is being done for this caller, and the rest is for others; \
+                 try again in {} seconds",
+                after.as_secs().max(1)
+            ),
             Self::OutOfTime => "the request took too long; nobody knows whether it was done, so read first".to_owned(),
         }
     }
@@ -60,7 +67,7 @@ impl Refusal {
     /// When to try again.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::TooMany(after) => Some(*after),
+            Self::TooMany(after) | Self::TooManyOfOne(after) => Some(*after),
             _ => None,
         }
     }

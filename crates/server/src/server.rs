@@ -7,17 +7,16 @@ use std::{
     net::SocketAddr,
     path::Path,
     pin::pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::{
-    body::{Body, Incoming},
-    service::service_fn,
-};
+use http::{HeaderMap, HeaderValue, header};
+use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
@@ -37,20 +36,24 @@ use crate::{
     answer::{Answer, AnswerBody},
     arm::{self, Arm},
     auth::Guard,
+    body::{self, RequestBody},
     caller::Caller,
     connections::{Busy, Connection, Connections},
     held::{Decrease, Held, Permit},
     hints::hints,
     kubernetes::{self, Kubernetes},
+    log::Line,
     metrics::Metrics,
     own::{self, Readiness},
     path::Segments,
+    peer::Peer,
     query::Query,
     refusal::Refusal,
     request::{Head, Reached, Request},
+    share::{ByAddress, Place, Share, Shares},
     shelf::Shelf,
     stall::Stalling,
-    tls::{Tls, common_name},
+    tls::{Tls, common_name, is_refused_certificate},
 };
 
 /// A server that is yet to be bound to an address.
@@ -138,8 +141,10 @@ impl Server {
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
             readiness: Readiness::default(),
+            is_leaving: AtomicBool::new(false),
             watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
+            by_address: ByAddress::new(limits.connections),
             metrics: Metrics::new(),
             ending: watch::Sender::new(false),
             limits,
@@ -163,11 +168,15 @@ impl Serving {
         hints(&self.service.repository, &self.url())
     }
 
-    /// Serves until a future is done; then requests that are open are answered, for as long as the limits let them.
+    /// Serves until a future is done, and for as long after it as the limits say; then requests that are open are answered,
+    /// for as long as the limits let them.
     pub async fn run(self, until: impl Future<Output = ()>) {
         let Self { listener, service, .. } = self;
         let mut open = JoinSet::new();
-        let mut until = pin!(until);
+        let mut until = pin!(async {
+            until.await;
+            service.leave().await;
+        });
         let mut watching = pin!(service.watch_over());
         loop {
             let accepted = tokio::select! {
@@ -177,11 +186,11 @@ impl Serving {
                 accepted = listener.accept() => accepted,
             };
             match accepted {
-                Ok((stream, _)) => match service.connections.enter() {
+                Ok((stream, address)) => match service.connections.enter() {
                     Some(connection) => {
                         // Answers are written as a whole; waiting for more helps nobody.
                         let _ = stream.set_nodelay(true);
-                        open.spawn(service.clone().secure(stream, connection));
+                        open.spawn(service.clone().secure(stream, address, connection));
                     }
                     None => service.metrics.count_refused("connections"),
                 },
@@ -193,7 +202,7 @@ impl Serving {
                 }
             }
         }
-        tracing::info!(grace = service.limits.grace.as_secs(), "asked to end: what is open is answered first");
+        tracing::info!(grace = service.limits.grace.as_secs(), "about to end: what is open is answered first");
         drop(listener);
         service.ending.send_replace(true);
         let done = async { while open.join_next().await.is_some() {} };
@@ -219,7 +228,10 @@ pub(crate) struct Service {
     requests: Arc<Semaphore>,
     watches: Arc<Semaphore>,
     readiness: Readiness,
+    /// It was asked to end.
+    is_leaving: AtomicBool,
     pub(crate) connections: Arc<Connections>,
+    by_address: ByAddress,
     metrics: Metrics,
     ending: watch::Sender<bool>,
 }
@@ -256,30 +268,49 @@ impl Service {
         );
     }
 
-    /// Serves one connection, with TLS if that is wanted.
-    async fn secure(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
-        let Some(tls) = &self.tls else { return self.serve(stream, connection, None).await };
-        let accepted = TlsAcceptor::from(tls.config()).accept(stream);
-        let accepted = tokio::select! {
-            accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted,
-            () = connection.dismissed() => return self.metrics.count_refused("tls"),
-        };
-        match accepted {
-            Ok(Ok(stream)) => {
-                let certificates = stream.get_ref().1.peer_certificates();
-                let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
-                self.serve(stream, connection, certificate).await;
-            }
-            Ok(Err(error)) => {
-                tracing::debug!(%error, "a connection could not be secured");
-                self.metrics.count_refused("tls");
-            }
-            Err(_) => self.metrics.count_refused("tls"),
+    /// Says that it is about to end, and waits until those who look have seen it.
+    async fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+        let delay = self.limits.shutdown_delay;
+        if !delay.is_zero() {
+            tracing::info!(delay = delay.as_secs(), "asked to end: until then all is served, and /readyz tells of it");
+            tokio::time::sleep(delay).await;
         }
     }
 
-    /// Serves one connection of somebody who has shown a certificate, or not.
-    async fn serve<S>(self: Arc<Self>, stream: S, connection: Arc<Connection>, certificate: Option<Box<str>>)
+    /// Serves one connection, with TLS if that is wanted.
+    async fn secure(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
+        let shares = self.by_address.of(address.ip());
+        let peer = |certificate| Arc::new(Peer { address, certificate, shares });
+        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), connection).await };
+        let accepted = TlsAcceptor::from(tls.config()).accept(stream);
+        let accepted = tokio::select! {
+            accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted.ok(),
+            () = connection.dismissed() => None,
+        };
+        match accepted {
+            Some(Ok(stream)) => {
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
+                self.serve(stream, peer(certificate), connection).await;
+            }
+            Some(Err(error)) => {
+                if is_refused_certificate(&error) {
+                    tracing::warn!(client = %address, %error, "the certificate of a client was refused");
+                } else {
+                    tracing::info!(client = %address, %error, "a connection could not be secured");
+                }
+                self.metrics.count_refused("tls");
+            }
+            None => {
+                tracing::info!(client = %address, "a connection was not secured in time");
+                self.metrics.count_refused("tls");
+            }
+        }
+    }
+
+    /// Serves one connection.
+    async fn serve<S>(self: Arc<Self>, stream: S, peer: Arc<Peer>, connection: Arc<Connection>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -300,8 +331,8 @@ impl Service {
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
         let respond = service_fn(|request: http::Request<Incoming>| {
-            let (service, busy, certificate) = (self.clone(), connection.busy(), certificate.clone());
-            async move { Ok::<_, Infallible>(service.respond(request, certificate.as_deref(), busy).await) }
+            let (service, busy, peer) = (self.clone(), connection.busy(), peer.clone());
+            async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) }
         });
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time));
         let mut serving = pin!(builder.serve_connection(stream, respond));
@@ -320,49 +351,50 @@ impl Service {
     pub(crate) async fn respond<B: RequestBody>(
         self: Arc<Self>,
         request: http::Request<B>,
-        certificate: Option<&str>,
+        peer: &Peer,
         busy: Busy,
     ) -> http::Response<Held> {
         let began = Instant::now();
         let (head, body) = request.into_parts();
+        let is_multiplexed = head.version == http::Version::HTTP_2;
         let (dialect, path) = (Dialect::of(head.uri.path()), head.uri.clone());
         let is_head = head.method == http::Method::HEAD;
-        let ids = matches!(dialect, Dialect::Arm).then(|| arm::ids(&head.headers));
+        let ids = dialect.ids(&head.headers);
         let mut permit = None;
-        let is_ending = *self.ending.borrow();
+        let is_ending = self.is_leaving.load(Ordering::Relaxed);
         let is_probe = own::is_probe(head.uri.path());
-        let (access, answer) = match self.head(head, certificate, is_probe) {
+        let head = self.head(head, peer.certificate.as_deref(), is_probe);
+        let caller = head.as_ref().ok().map(|head| head.caller.clone());
+        let (access, answer) = match head {
             Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
                 Some(answer) => (None, answer),
-                None => self.routed(dialect, head, body, &mut permit).await,
+                None => self.routed(dialect, head, body, peer, &mut permit).await,
             },
             Err(refusal) => (None, self.refuse(dialect, &refusal)),
         };
-        let answer = match (ids, access.as_ref().and_then(|access| access.version.as_deref())) {
-            (Some(ids), Some(version)) => arm::served(answer, version).with_all(ids),
-            (Some(ids), None) => answer.with_all(ids),
-            (None, _) => answer,
+        let answer = match (dialect, access.as_ref().and_then(|access| access.version.as_deref())) {
+            (Dialect::Arm, Some(version)) => arm::served(answer, version),
+            _ => answer,
         };
         let took = began.elapsed();
-        if answer.status.is_server_error() {
-            tracing::error!(target: "wheelwright::request", status = answer.status.as_u16(), path = path.path(), "a request failed");
-        }
         self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
-        tracing::debug!(
-            target: "wheelwright::request",
-            dialect = dialect.name(),
-            path = path.path(),
-            verb = access.as_ref().map_or("none", |access| access.verb.name()),
-            kind = access.as_ref().and_then(|access| access.kind.as_deref()),
-            version = access.as_ref().and_then(|access| access.version.as_deref()),
-            status = answer.status.as_u16(),
-            microseconds = took.as_micros() as u64,
-        );
+        let line = Line {
+            dialect: dialect.name(),
+            path: path.path(),
+            access: access.as_ref(),
+            caller: caller.as_deref(),
+            peer,
+            ids: &ids,
+            status: answer.status,
+            took,
+        };
+        line.write();
+        let answer = answer.with_all(ids);
         let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
         let busy = if is_watch { busy.for_long() } else { busy };
         answer.into_response().map(|body| {
             let body = if is_head { AnswerBody::Whole(None) } else { body };
-            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy)
+            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy, is_multiplexed)
         })
     }
 
@@ -389,6 +421,7 @@ impl Service {
         dialect: Dialect,
         head: Head,
         body: B,
+        peer: &Peer,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
@@ -402,16 +435,18 @@ impl Service {
         let access = route.access().clone();
         let answered = async {
             head.caller.check(&access)?;
-            let body = self.body(body).await?;
-            let (room, gauge) = match access.verb {
-                Verb::Watch => (&self.watches, &self.metrics.watches),
-                _ => (&self.requests, &self.metrics.in_flight),
+            let shares = head.caller.shares.as_ref().unwrap_or(&peer.shares).clone();
+            let body = self.body(body, &shares, head.headers.contains_key(header::EXPECT)).await?;
+            let (room, gauge, place, all) = match access.verb {
+                Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
+                _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
             };
+            let share = self.share(&shares, place, all)?;
             let Ok(place) = room.clone().try_acquire_owned() else {
                 self.metrics.count_refused("requests");
                 return Err(Refusal::TooMany(Duration::from_secs(1)));
             };
-            *permit = Some(Permit::new(place, gauge));
+            *permit = Some(Permit::new(place, share, gauge));
             let request = Request { head, body };
             let answer = async {
                 match route {
@@ -426,27 +461,26 @@ impl Service {
     }
 
     /// The body of a request, if it is not too long and does not take too long.
-    async fn body(&self, body: impl RequestBody) -> Result<Bytes, Refusal> {
+    async fn body(&self, body: impl RequestBody, shares: &Arc<Shares>, waits: bool) -> Result<Bytes, Refusal> {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
-        let most = self.limits.body_bytes;
-        if body.size_hint().lower() > most as u64 {
-            return Err(Refusal::TooLarge(most));
-        }
+        let _share = self.share(shares, Place::Body, self.limits.requests)?;
         // Whoever sends slowly keeps only others from sending.
         let Ok(_place) = self.bodies.try_acquire() else {
             self.metrics.count_refused("bodies");
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
         let _open = Decrease::of(&self.metrics.bodies);
-        let read = tokio::time::timeout(self.limits.body_time, Limited::new(body, most).collect());
-        match read.await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::TooLarge(most)),
-            Ok(Err(_)) => Err(Refusal::CutShort),
-            Err(_) => Err(Refusal::TooSlow(self.limits.body_time)),
-        }
+        body::read(body, &self.limits, waits).await
+    }
+
+    /// A place for a caller, unless they have half of all.
+    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize) -> Result<Share, Refusal> {
+        shares.take(place, all).ok_or_else(|| {
+            self.metrics.count_refused("caller");
+            Refusal::TooManyOfOne(Duration::from_secs(1))
+        })
     }
 
     fn refuse(&self, dialect: Dialect, refusal: &Refusal) -> Answer {
@@ -481,6 +515,14 @@ impl Dialect {
         }
     }
 
+    /// The ids of a request, for its answer and the log.
+    fn ids(self, request: &HeaderMap) -> HeaderMap {
+        match self {
+            Self::Arm => arm::ids(request),
+            Self::Kubernetes => kubernetes::ids(request),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Arm => "arm",
@@ -497,11 +539,6 @@ impl Route<'_> {
         }
     }
 }
-
-/// The body of a request, from wherever it comes.
-pub(crate) trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> {}
-
-impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>> RequestBody for B {}
 
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

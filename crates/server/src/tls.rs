@@ -2,7 +2,7 @@
 
 use std::{
     error::Error,
-    fmt,
+    fmt, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
@@ -128,6 +128,12 @@ pub(crate) fn common_name(certificate: &CertificateDer<'_>) -> Option<Box<str>> 
     let name = subject.iter().find(|attribute| attribute.oid == COMMON_NAME)?;
     let text = name.value.decode_as::<Utf8StringRef<'_>>().map(|text| text.as_str().into());
     text.or_else(|_| name.value.decode_as::<PrintableStringRef<'_>>().map(|text| text.as_str().into())).ok()
+}
+
+/// Whether a connection failed since its client's certificate is not to be trusted.
+pub(crate) fn is_refused_certificate(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 impl fmt::Display for TlsError {

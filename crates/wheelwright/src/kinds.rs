@@ -219,8 +219,18 @@ impl Kinds {
 
     /// Whether a kind is served as Azure's resource manager does.
     pub(crate) fn is_arm(&self, kind: &Kind) -> bool {
+        self.declared(kind).is_some_and(|declared| declared.arm.is_some())
+    }
+
+    /// Whether the objects of a kind are in namespaces; none if it is no kind of a CustomResourceDefinition.
+    pub(crate) fn is_namespaced(&self, kind: &Kind) -> Option<bool> {
+        self.declared(kind)?.kubernetes.last().map(|resource| resource.is_namespaced)
+    }
+
+    /// What the catalog says of a kind; none if only a lock remembers it.
+    fn declared(&self, kind: &Kind) -> Option<&wheelwright_catalog::Kind> {
         let position = self.kinds.iter().find(|(_, own)| std::ptr::eq(own, kind)).map(|(position, _)| *position);
-        position.is_some_and(|position| self.catalog.kinds()[position].arm.is_some())
+        position.map(|position| &self.catalog.kinds()[position])
     }
 
     /// The kinds of a name, which may have its group behind it and be one that they had: `Order`,

@@ -9,7 +9,7 @@ use std::{
     io::{self, BufWriter, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use arguments::{
@@ -17,6 +17,7 @@ use arguments::{
     Serve, StoreCommand, Test,
 };
 use clap::{CommandFactory, Parser};
+use tokio::sync::watch;
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas, Unlocked,
@@ -356,6 +357,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     limits.watches = arguments.max_watches.get();
     limits.body_bytes = arguments.max_body.get();
     limits.kept_bytes = arguments.max_kept;
+    limits.shutdown_delay = Duration::from_secs(arguments.shutdown_delay.into());
     if let Some(most) = descriptors::raise() {
         // Some are for the store and for files that are read again.
         limits.connections = limits.connections.min(most.saturating_sub(256).max(16));
@@ -372,8 +374,31 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };
     in_store(&place, Access::Serve, console, async |repository, console| {
-        command::serve(repository, options, asked_to_end(), console).await
+        let asked = times_asked_to_end();
+        tokio::select! {
+            exit = command::serve(repository, options, reach(asked.clone(), 1), console) => return exit,
+            () = reach(asked, 2) => {}
+        }
+        command::serve_interrupted(console)
     })
+}
+
+/// How often the program is asked to end, from now on.
+fn times_asked_to_end() -> watch::Receiver<usize> {
+    let (times, counted) = watch::channel(0);
+    tokio::spawn(async move {
+        loop {
+            asked_to_end().await;
+            times.send_modify(|times| *times += 1);
+        }
+    });
+    counted
+}
+
+/// Once something has been counted so often.
+async fn reach(mut counted: watch::Receiver<usize>, wanted: usize) {
+    // Nobody counts any more if this fails: the program is ending.
+    let _ = counted.wait_for(|times| *times >= wanted).await;
 }
 
 /// Once the terminal or the system asks the program to end.

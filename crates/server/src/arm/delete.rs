@@ -119,15 +119,20 @@ async fn refused_below(
     name: &Name,
     version: &ArmVersion,
 ) -> Result<Option<ArmError>, RepositoryError> {
+    let mut nested = Vec::new();
     for slow in below.iter().filter(|below| below.is_removed_slowly(version.name.as_str())) {
-        let first = Pages::of(slow, name).next().await?.unwrap_or_default();
-        if let Some(first) = first.first() {
-            let nested = first.metadata.id.as_deref().unwrap_or(first.name.as_str());
-            let message = format!("{nested} belongs to it, and takes time to be removed: remove it first");
-            return Ok(Some(ArmError::new(StatusCode::CONFLICT, "CannotDeleteResource", message)));
+        nested.extend(Pages::of(slow, name).next().await?.unwrap_or_default());
+        if nested.len() > 1 {
+            break;
         }
     }
-    Ok(None)
+    let Some(first) = nested.first() else { return Ok(None) };
+    let id = first.metadata.id.as_deref().unwrap_or(first.name.as_str());
+    let message = match nested.len() {
+        1 => format!("{id} belongs to it, and takes time to be removed: remove it first"),
+        _ => format!("{id} and others belong to it, and take time to be removed: remove them first"),
+    };
+    Ok(Some(ArmError::new(StatusCode::CONFLICT, "CannotDeleteResource", message)))
 }
 
 /// What is to become of something that belongs to a resource that is to go.

@@ -84,7 +84,7 @@ impl ArmError {
             Refusal::CutShort => "InvalidRequestContent",
             Refusal::Unknown(_) => "AuthenticationFailed",
             Refusal::Forbidden(_) => "AuthorizationFailed",
-            Refusal::TooMany(_) => "TooManyRequests",
+            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) => "TooManyRequests",
             Refusal::OutOfTime => "GatewayTimeout",
         };
         Self::new(refusal.status(), code, refusal.message())

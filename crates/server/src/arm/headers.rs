@@ -6,8 +6,8 @@ use wheelwright_repository::ArmVersion;
 
 use crate::answer::Answer;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
-const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+pub(crate) const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
 const CLIENT_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 const RETURN_CLIENT_ID: HeaderName = HeaderName::from_static("x-ms-return-client-request-id");
 const SERVED_VERSION: HeaderName = HeaderName::from_static("api-version");

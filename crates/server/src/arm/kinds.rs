@@ -2,6 +2,8 @@
 
 use wheelwright_repository::{ArmResource, ArmVersion, Collection, Repository};
 
+use super::names::Names;
+
 /// The types of resources of a repository.
 #[derive(Debug)]
 pub(crate) struct Kinds(Vec<Kind>);
@@ -11,13 +13,16 @@ pub(crate) struct Kinds(Vec<Kind>);
 pub(crate) struct Kind {
     pub(crate) collection: Collection,
     resource: ArmResource,
+    /// What resources may be called, by version.
+    names: Vec<Names>,
 }
 
 impl Kinds {
     pub(crate) fn of(repository: &Repository) -> Self {
         let kind = |collection: Collection| {
             let resource = collection.kind().arm()?.clone();
-            Some(Kind { collection, resource })
+            let names = resource.versions.iter().map(|version| Names::of(version, &resource.resource_type)).collect();
+            Some(Kind { collection, resource, names })
         };
         Self(repository.kinds().filter_map(kind).collect())
     }
@@ -72,6 +77,12 @@ impl Kind {
     /// The version of a name, in any case.
     pub(crate) fn version(&self, name: &str) -> Option<&ArmVersion> {
         self.resource.versions.iter().find(|version| version.name.as_str().eq_ignore_ascii_case(name))
+    }
+
+    /// What its resources may be called that are created through a version.
+    pub(crate) fn names(&self, version: &ArmVersion) -> Option<&Names> {
+        let position = self.resource.versions.iter().position(|own| own.name == version.name)?;
+        self.names.get(position)
     }
 
     /// Whether it takes a back end to remove its resources: in a version, or in any if it has no such version.

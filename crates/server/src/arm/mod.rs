@@ -8,7 +8,9 @@ mod delete;
 mod error;
 mod headers;
 mod kinds;
+mod names;
 mod operation;
+mod parameters;
 mod poll;
 mod preconditions;
 mod read;
@@ -21,7 +23,7 @@ use std::sync::Arc;
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
-pub(crate) use self::headers::{ids, served};
+pub(crate) use self::headers::{CORRELATION_ID, REQUEST_ID, ids, served};
 use self::{
     error::ArmError,
     kinds::{Kind, Kinds},
@@ -172,7 +174,7 @@ fn version<'k>(kind: &'k Kind, head: &Head) -> Result<&'k ArmVersion, ArmError> 
     const PARAMETER: &str = "api-version";
     let supported = kind.versions();
     let of_type = kind.resource_type();
-    let Some(asked) = head.query.get_in_any_case(PARAMETER).filter(|asked| !asked.is_empty()) else {
+    let Some(asked) = parameters::parameter(&head.query, PARAMETER)?.filter(|asked| !asked.is_empty()) else {
         let message = format!("the query has no api-version; for {of_type} these are supported: {supported}");
         return Err(ArmError::bad_request("MissingApiVersionParameter", message).about(PARAMETER));
     };

@@ -11,6 +11,7 @@ use wheelwright_repository::{Continuation, PageRequest};
 use super::{
     error::ArmError,
     kinds::{Kind, Kinds},
+    parameters::parameter,
     preconditions::{Preconditions, etag},
     target::{Place, Resource},
 };
@@ -72,7 +73,7 @@ pub(crate) async fn list(
     most: usize,
     kinds: &Kinds,
 ) -> Result<Answer, ArmError> {
-    let top = head.query.get_in_any_case("$top").map(|text| {
+    let top = parameter(&head.query, "$top")?.map(|text| {
         let count = text.parse().ok().filter(|count| *count > 0);
         count.ok_or_else(|| ArmError::bad_request("InvalidQueryParameter", "$top is a number from 1 on").about("$top"))
     });
@@ -85,7 +86,7 @@ pub(crate) async fn list(
             place.name()?
         }
     };
-    let after = head.query.get_in_any_case("$skiptoken").map(Continuation::new);
+    let after = parameter(&head.query, "$skiptoken")?.map(Continuation::new);
     let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
     let listed = kind.collection.list(Some(&name), request, View::Version(version.name.as_str())).await?;
     let next = listed.next.map(|next| link(head, version, next.as_str(), top));

@@ -104,6 +104,9 @@ async fn create(
         Ok(parent) => parent,
         Err(error) => return Ok(Done::Refused(error)),
     };
+    if let Some(Err(error)) = resource.kind.names(version).map(|names| names.check(&resource.place)) {
+        return Ok(Done::Refused(error));
+    }
     let is_long = version.operations.long_running.put;
     let operation = is_long.then(|| OperationId::new(Does::Write, resource.kind.resource_type(), name.clone()));
     let id = match parent.as_ref().and_then(|parent| parent.metadata.id.as_deref()) {

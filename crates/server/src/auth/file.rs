@@ -113,7 +113,7 @@ impl AccessFile {
         if tokens.is_empty() && certificate.is_none() {
             return wrong(format!("{} has neither tokens nor a certificate to be known by", name.item));
         }
-        let caller = Arc::new(Caller { name: name.item.into(), grants: Some(grants) });
+        let caller = Arc::new(Caller { name: name.item.into(), grants: Some(grants), shares: Some(Arc::default()) });
         for token in tokens {
             if self.by_token.insert(token, caller.clone()).is_some() {
                 wrong(format!("a token of {} is somebody's already", name.item));

@@ -106,6 +106,9 @@ impl<'r> ObjectJudge<'r> {
             }
             causes.push(immutable("uid", &format!("{sent:?}")));
         }
+        if let Some((sent, _)) = changed("namespace").filter(|_| self.namespace.is_none()) {
+            causes.push(immutable("namespace", &format!("{sent:?}")));
+        }
         if self.part != Part::Status {
             if let Some((sent, _)) = changed("deletionTimestamp") {
                 causes.push(immutable("deletionTimestamp", &format!("{sent:?}")));

@@ -1,6 +1,7 @@
 //! The dialect of a Kubernetes API server.
 
 mod accept;
+mod audit;
 mod body;
 mod columns;
 mod delete;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 use http::{HeaderValue, Method, StatusCode, header};
 use wheelwright_repository::Repository;
 
+pub(crate) use self::audit::{AUDIT_ID, ids};
 use self::{
     discovery::Discovery,
     namespaces::Namespaces,
@@ -125,7 +127,7 @@ impl Kubernetes {
             Refusal::TooSlow(_) | Refusal::OutOfTime => "Timeout",
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",
-            Refusal::TooMany(_) => "TooManyRequests",
+            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) => "TooManyRequests",
         };
         let message = match refusal {
             Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),

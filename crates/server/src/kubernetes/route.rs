@@ -100,7 +100,7 @@ impl Target {
             (&Method::DELETE, _, Some(_)) => return Err(refused(Status::not_supported(&resource, "delete"))),
             (&Method::DELETE, None, _) => Action::DeleteAll,
             (&Method::DELETE, Some(_), _) => Action::Delete,
-            _ => return Err(refused(Status::not_supported(&resource, ""))),
+            _ => return Err(refused(Status::not_supported(&resource, head.method.as_str()))),
         };
         let Some(accepted) = Accepted::of_documents(head.header("accept")) else {
             return Err(refused(Status::not_acceptable(MEDIA_TYPES)));

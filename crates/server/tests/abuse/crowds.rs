@@ -1,12 +1,17 @@
 //! More requests, watches and connections than there is room for.
 
+use std::time::Duration;
+
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     time::timeout,
 };
 
-use crate::support::{Answer, LONG, Running, order, orders, rest_of, short};
+use crate::{
+    support::{Answer, LONG, Running, order, orders, rest_of, short},
+    tenants::access_file,
+};
 
 /// A request that holds its place until its body is sent.
 async fn open_request(running: &Running, path: &str) -> TcpStream {
@@ -36,7 +41,7 @@ async fn whoever_comes_when_there_is_no_room_is_told_when_to_come_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_sends_slowly_keeps_only_others_from_sending() {
     let mut limits = short();
-    limits.requests = 2;
+    limits.requests = 4;
     limits.body_time = LONG;
     let running = Running::with_limits(limits).await;
     let mut held = open_request(&running, &orders("a")).await;
@@ -53,10 +58,50 @@ async fn whoever_sends_slowly_keeps_only_others_from_sending() {
     running.until_metric("wheelwright_bodies_in_flight", |open| open == 0).await;
 }
 
+/// A watch that is open.
+async fn watch(running: &Running, namespace: &str, token: &str) -> TcpStream {
+    let mut stream = running.connect().await;
+    let authorization = format!("Authorization: Bearer {token}\r\n");
+    let path = orders(namespace);
+    let text = format!("GET {path}?watch=true HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\n");
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_has_more_than_half_of_the_places_and_others_have_the_rest() {
+    let mut limits = short();
+    limits.watches = 4;
+    let running = Running::start(limits, Some(&access_file()), None).await;
+    let of_ann = [watch(&running, "a", "token-a").await, watch(&running, "a", "token-a").await];
+    let path = |namespace: &str| format!("{}?watch=true", orders(namespace));
+    let third = running.request("GET", &path("a"), "token-a", "").await;
+    assert_eq!((third.status, third.header("retry-after")), (429, Some("1")), "{third:?}");
+    assert!(third.body.contains("half of all"), "{third:?}");
+    assert_eq!(running.request("GET", &orders("a"), "token-a", "").await.status, 200, "a list is no watch");
+    // From the same address, and yet somebody else.
+    let of_bob = [watch(&running, "b", "token-b").await, watch(&running, "b", "token-b").await];
+    drop(of_ann);
+    let mut again = running.request("GET", &path("b"), "token-b", "").await;
+    assert_eq!(again.status, 429, "{again:?}");
+    drop(of_bob);
+    for _ in 0..500 {
+        again = running.request("GET", &format!("{}&timeoutSeconds=1", path("b")), "token-b", "").await;
+        if again.status == 200 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(again.status, 200, "what is given back can be had again: {again:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn watches_have_places_of_their_own() {
     let mut limits = short();
-    (limits.watches, limits.requests) = (2, 2);
+    (limits.watches, limits.requests) = (4, 4);
     let running = Running::with_limits(limits).await;
     let watch = format!("GET {}?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n", orders("a"));
     let mut watching = Vec::new();

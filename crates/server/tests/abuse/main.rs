@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 mod crowds;
+mod log;
 mod paths;
 mod resets;
 mod sizes;

@@ -1,4 +1,4 @@
-//! Clients of HTTP/2 that begin requests and take them back at once, or never read.
+//! Clients of HTTP/2 that begin requests and take them back at once, or never read, or next to nothing.
 
 use std::time::Duration;
 
@@ -7,15 +7,17 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::{LONG, Running, short};
+use crate::support::{LONG, Running, orders, short};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RESET: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
 const GO_AWAY: u8 = 7;
+const WINDOW: u8 = 8;
 
 fn frame(sort: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
@@ -25,6 +27,18 @@ fn frame(sort: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 /// `GET /` at localhost, as the table that every connection begins with spells it.
 fn get_root() -> Vec<u8> {
     [&[0x82, 0x86, 0x84, 0x41, 9][..], b"localhost"].concat()
+}
+
+/// `GET` of a path at localhost.
+fn get(path: &str) -> Vec<u8> {
+    let length = u8::try_from(path.len()).unwrap();
+    assert!(length < 127, "a length of one byte");
+    [&[0x82, 0x86, 0x44, length][..], path.as_bytes(), &[0x41, 9], b"localhost"].concat()
+}
+
+/// Settings by which nothing of an answer may be sent until the client says so.
+fn no_window() -> Vec<u8> {
+    frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])
 }
 
 /// Reads frames until one of a sort comes, or the end.
@@ -95,4 +109,67 @@ async fn heads_that_go_on_for_ever_and_answers_that_nobody_reads_end_the_connect
     }
     assert!(sent < 100 << 20, "nobody answers for ever into the void");
     running.assert_serves_on().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_opens_no_window_or_takes_next_to_nothing_has_to_leave() {
+    let running = Running::with_limits(short()).await;
+    let note = "n".repeat(200_000);
+    for number in 0..10 {
+        assert_eq!(running.create("a", &format!("o{number}"), "", &note).await.status, 201);
+    }
+    let path = orders("a");
+    let one = format!("{path}/o1");
+    let began = std::time::Instant::now();
+    for (asked, step) in [(&*path, 0u32), (&one, 0), (&one, 1), (&path, 100)] {
+        let (mut reading, mut writing) = running.connect().await.into_split();
+        let request = [PREFACE, &no_window(), &frame(HEADERS, 5, 1, &get(asked))].concat();
+        writing.write_all(&request).await.unwrap();
+        let trickling = tokio::spawn(async move {
+            // A window that is opened a little at a time, so that something is always taken.
+            while step > 0 && writing.write_all(&frame(WINDOW, 0, 1, &step.to_be_bytes())).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            std::future::pending::<()>().await;
+        });
+        assert!(until(&mut reading, GO_AWAY).await, "{asked} by {step}");
+        running.until_metric("wheelwright_requests_in_flight", |open| open == 0).await;
+        running.until_metric("wheelwright_connections", |open| open <= 1).await;
+        trickling.abort();
+    }
+    assert!(began.elapsed() < Duration::from_secs(60), "long before an answer must have been taken");
+    running.assert_serves_on().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_takes_an_answer_of_http_2_as_it_comes_is_given_all_of_it() {
+    let running = Running::with_limits(short()).await;
+    let note = "n".repeat(200_000);
+    assert_eq!(running.create("a", "o", "", &note).await.status, 201);
+    let (mut reading, mut writing) = running.connect().await.into_split();
+    let head = frame(HEADERS, 5, 1, &get(&format!("{}/o", orders("a"))));
+    writing.write_all(&[PREFACE, &no_window(), &head].concat()).await.unwrap();
+    let mut taken = 0;
+    let taking = async {
+        // More than a stall may last, in steps that are large enough.
+        for _ in 0..11 {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            writing.write_all(&frame(WINDOW, 0, 1, &20_000u32.to_be_bytes())).await.unwrap();
+            writing.write_all(&frame(WINDOW, 0, 0, &20_000u32.to_be_bytes())).await.unwrap();
+        }
+    };
+    let reading = async {
+        loop {
+            let mut head = [0; 9];
+            reading.read_exact(&mut head).await.unwrap();
+            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+            reading.read_exact(&mut vec![0; length]).await.unwrap();
+            taken += if head[3] == DATA { length } else { 0 };
+            if head[3] == DATA && head[4] & 1 == 1 {
+                return;
+            }
+        }
+    };
+    timeout(LONG, async { tokio::join!(taking, reading) }).await.expect("all of it");
+    assert!(taken > 200_000, "{taken}");
 }

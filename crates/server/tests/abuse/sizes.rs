@@ -1,6 +1,7 @@
 //! Heads and bodies that are too large.
 
 use tokio::io::AsyncWriteExt;
+use wheelwright_server::Limits;
 
 use crate::support::{Answer, Running, order, orders, rest_of, short};
 
@@ -77,4 +78,27 @@ async fn bodies_that_are_nested_deeply_are_refused() {
         assert_eq!(answer.status, 400, "{answer:?}");
     }
     running.assert_serves_on().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_sends_all_of_a_body_that_is_too_large_before_they_read_is_told_so() {
+    let running = Running::with_limits(Limits::default()).await;
+    let most = Limits::default().body_bytes;
+    let body = vec![b' '; most * 2 - 100_000];
+    let head = format!("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n", orders("a"));
+    let told = format!("{head}Content-Length: {}\r\n\r\n", body.len());
+    let chunk = format!("{head}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", body.len());
+    for (head, end) in [(told, ""), (chunk, "\r\n0\r\n\r\n")] {
+        let mut stream = running.connect().await;
+        for part in [head.as_bytes(), &body, end.as_bytes()] {
+            stream.write_all(part).await.unwrap();
+        }
+        let answer = Answer::of(&rest_of(&mut stream).await);
+        assert_eq!((answer.status, answer.header("connection")), (413, Some("close")), "{answer:?}");
+        assert!(answer.body.contains("RequestEntityTooLarge"), "{answer:?}");
+    }
+    // Whoever waits to be asked for it need not send it at all.
+    let waiting = format!("{head}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", body.len());
+    let answer = Answer::of(&running.say(waiting).await);
+    assert_eq!(answer.status, 413, "{answer:?}");
 }

@@ -20,19 +20,19 @@ use wheelwright_server::{Limits, TlsFiles};
 use crate::support::{LONG, Running, order, orders, request, short};
 
 /// Somebody who signs certificates.
-struct Authority {
+pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: rcgen::Certificate,
 }
 
 /// A certificate with its key.
-struct Signed {
+pub(crate) struct Signed {
     certificate: rcgen::Certificate,
     key: KeyPair,
 }
 
 impl Authority {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, name);
@@ -49,11 +49,11 @@ impl Authority {
         Signed { certificate: params.signed_by(&key, &self.issuer).unwrap(), key }
     }
 
-    fn server(&self) -> Signed {
+    pub(crate) fn server(&self) -> Signed {
         self.sign("localhost", ExtendedKeyUsagePurpose::ServerAuth)
     }
 
-    fn client(&self, name: &str) -> Signed {
+    pub(crate) fn client(&self, name: &str) -> Signed {
         self.sign(name, ExtendedKeyUsagePurpose::ClientAuth)
     }
 }
@@ -65,7 +65,7 @@ impl Signed {
     }
 }
 
-fn files(server: &Signed, clients: &Authority) -> (TempDir, TlsFiles) {
+pub(crate) fn files(server: &Signed, clients: &Authority) -> (TempDir, TlsFiles) {
     let folder = tempfile::tempdir().unwrap();
     server.write(folder.path());
     let [certificate, key, authorities] =
@@ -79,7 +79,7 @@ fn access() -> &'static str {
      users: [{name: ann, certificate: ann.example.com, grants: [{role: all, scopes: [namespaces/a]}]}]\n"
 }
 
-async fn connect(
+pub(crate) async fn connect(
     running: &Running,
     trusted: &Authority,
     own: Option<&Signed>,

@@ -1,6 +1,6 @@
 //! A server, and a client that says no more than it is told to.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tokio::{net::TcpStream, sync::oneshot};
 use wheelwright_repository::{Repository, ServedKind};
 use wheelwright_server::{Limits, Server};
-use wheelwright_store::Memory;
+use wheelwright_store::{Memory, Sqlite, SqliteOptions};
 
 /// A server that ends with this.
 pub(crate) struct Served {
@@ -31,6 +31,12 @@ impl Served {
     /// Serves kinds from a store in memory.
     pub(crate) async fn new(kinds: Vec<ServedKind>) -> Self {
         Self::with_limits(kinds, Limits::default()).await
+    }
+
+    /// Serves kinds from a database in a folder.
+    pub(crate) async fn in_sqlite(kinds: Vec<ServedKind>, folder: &Path) -> Self {
+        let store = Sqlite::open(folder.join("documents.db"), SqliteOptions::default()).expect("a database");
+        Self::of(Repository::new(Arc::new(store), kinds), Limits::default()).await
     }
 
     pub(crate) async fn with_limits(kinds: Vec<ServedKind>, limits: Limits) -> Self {

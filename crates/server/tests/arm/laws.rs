@@ -40,12 +40,22 @@ async fn of_the_documents_of_aro_hcp() {
     }
 }
 
+#[tokio::test]
+async fn of_our_own_documents_in_sqlite() {
+    let Kinds { served, declared } = shop();
+    let folder = tempfile::tempdir().expect("a folder");
+    hold_in(Served::in_sqlite(served, folder.path()).await, &declared).await;
+}
+
 async fn hold(kinds: Kinds) {
     let Kinds { served, declared } = kinds;
-    let served = Served::new(served).await;
+    hold_in(Served::new(served).await, &declared).await;
+}
+
+async fn hold_in(served: Served, declared: &[(Declaration, String)]) {
     let mut random = Random::new(7);
-    for (declaration, resource_type) in &declared {
-        let place = place(&served, resource_type, &declared, &mut random).await;
+    for (declaration, resource_type) in declared {
+        let place = place(&served, resource_type, declared, &mut random).await;
         for (position, version) in declaration.versions.iter().enumerate() {
             let mut taken = 0;
             for case in 0..CASES * 40 {

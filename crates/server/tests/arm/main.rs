@@ -7,4 +7,5 @@ mod golden;
 mod laws;
 mod lists;
 mod operations;
+mod refused;
 mod scenarios;

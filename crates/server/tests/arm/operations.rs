@@ -58,13 +58,45 @@ async fn what_is_removed_at_once_does_not_take_along_what_a_back_end_has_to_remo
     served.put(&format!("{cluster}/nodePools/p?{version}"), &pool).await.with_status(&[201]);
     let before = served.get(&format!("{cluster}?{version}")).await.with_status(&[200]);
     assert_eq!(served.delete(&format!("{cluster}?{version}")).await.code(), "CannotDeleteResource");
+    served.put(&format!("{cluster}/nodePools/q?{version}"), &pool).await.with_status(&[201]);
+    let refused = served.delete(&format!("{cluster}?{version}")).await.with_status(&[409]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("/nodePools/p and others belong to it"), "{message}");
     let after = served.get(&format!("{cluster}?{version}")).await.with_status(&[200]);
     assert_eq!(after, before, "it is as it was");
     let pools = served.repository.kind("NodePool").unwrap();
-    let name = Name::new("s/g/c/p").unwrap();
-    let revision = pools.get(&name, View::Hub).await.unwrap().unwrap().revision;
-    pools.delete(&name, &revision).await.unwrap();
+    for name in ["s/g/c/p", "s/g/c/q"] {
+        let name = Name::new(name).unwrap();
+        let revision = pools.get(&name, View::Hub).await.unwrap().unwrap().revision;
+        pools.delete(&name, &revision).await.unwrap();
+    }
     served.delete(&format!("{cluster}?{version}")).await.with_status(&[200]);
+}
+
+#[tokio::test]
+async fn a_resource_waits_for_what_belongs_to_it_until_those_have_agreed_who_were_to_be_asked() {
+    let served = Served::new(shop().served).await;
+    let cart = format!("/subscriptions/s/resourceGroups/g/providers/Example.Shop/carts/one?{VERSION}");
+    let line = cart.replace('?', "/lines/l?");
+    served.put(&cart, &json!({})).await.with_status(&[201]);
+    served.put(&line, &json!({"properties": {"article": "x"}})).await.with_status(&[201]);
+    let lines = served.repository.kind("Line").unwrap();
+    let name = Name::new("s/g/one/l").unwrap();
+    let revision = async || lines.get(&name, View::Hub).await.unwrap().unwrap().revision;
+    let ask = |metadata: &mut Metadata, _: &mut _| metadata.finalizers = vec!["audit".into()];
+    lines.update_metadata(&name, &revision().await, ask).await.unwrap();
+    for _ in 0..2 {
+        served.delete(&cart).await.with_status(&[202]);
+        served.get(&cart).await.with_status(&[200]);
+        served.get(&line).await.with_status(&[200]);
+    }
+    let refused = served.put(&cart.replace('?', "/lines/new?"), &json!({"properties": {"article": "x"}})).await;
+    refused.with_status(&[409]);
+    let agree = |metadata: &mut Metadata, _: &mut _| metadata.finalizers.clear();
+    lines.update_metadata(&name, &revision().await, agree).await.unwrap();
+    served.get(&line).await.with_status(&[404]);
+    served.delete(&cart).await.with_status(&[200]);
+    served.get(&cart).await.with_status(&[404]);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "every run says what was compared, and what was not")]
 
 mod client;
+mod cluster_scoped;
 mod compare;
 mod differences;
 mod discovery;

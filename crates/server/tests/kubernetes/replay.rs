@@ -18,6 +18,8 @@ use crate::{
 const TOPICS: [&str; 8] = ["create", "get", "list", "watch", "update", "patch", "delete", "errors"];
 /// Before these, the real server had forgotten what was before.
 const COMPACTED: [&str; 1] = ["list 149"];
+/// What becomes of server-side apply.
+const APPLY: (&str, &str) = ("server-side apply is left for later", "415 UnsupportedMediaType");
 /// For how long nothing comes from a watch that has told all.
 const QUIET: Duration = Duration::from_millis(150);
 
@@ -78,7 +80,7 @@ impl Replay {
         if COMPACTED.contains(&id) {
             self.forget().await;
         }
-        let differences = match exchange.is_watch() {
+        let (differences, outcome) = match exchange.is_watch() {
             true => self.watch(exchange).await,
             false => {
                 let answered = self.send(exchange).await;
@@ -86,12 +88,19 @@ impl Replay {
                 if !differences.is_empty() {
                     self.catch_up(exchange, &answered).await;
                 }
-                differences
+                (differences, outcome(&answered))
             }
         };
-        let listed = DIFFERENT.iter().find(|(_, ids)| ids.contains(&id)).map(|(reason, _)| *reason);
-        let listed = listed.or(exchange.is_apply().then_some("server-side apply is left for later"));
-        match (listed, differences.is_empty()) {
+        let in_list = |(reason, ids): &(&'static str, &[(&str, &'static str)])| {
+            ids.iter().find(|(listed, _)| *listed == id).map(|(_, outcome)| (*reason, *outcome))
+        };
+        let listed = DIFFERENT.iter().find_map(in_list).or(exchange.is_apply().then_some(APPLY));
+        if let Some((_, expected)) = listed.filter(|(_, expected)| !differences.is_empty() && *expected != outcome) {
+            self.tally
+                .problems
+                .push(format!("{id}: is listed as answered with {expected:?}, and now with {outcome:?}"));
+        }
+        match (listed.map(|(reason, _)| reason), differences.is_empty()) {
             (None, true) if exchange.is_setup => self.tally.setup += 1,
             (None, true) => self.tally.equal += 1,
             (Some(reason), false) => *self.tally.listed.entry(reason).or_default() += 1,
@@ -223,7 +232,8 @@ impl Replay {
         json_of(&asked.whole().await).unwrap_or_default()
     }
 
-    async fn watch(&mut self, exchange: &Exchange) -> Vec<String> {
+    /// How a watch differs from the one that was recorded, and what it came to.
+    async fn watch(&mut self, exchange: &Exchange) -> (Vec<String>, String) {
         let path = self.names.path(&exchange.path);
         let mut coming = begin(self.running.address, &exchange.method, &path, &exchange.headers, None).await;
         coming.read_for(QUIET).await;
@@ -236,7 +246,7 @@ impl Replay {
         let answered = coming.so_far();
         if answered.status != 200 {
             found.push(format!("status {}: {}", answered.status, String::from_utf8_lossy(&answered.body)));
-            return found;
+            return (found, outcome(&answered));
         }
         let text = String::from_utf8_lossy(&answered.body).into_owned();
         let told: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -251,8 +261,14 @@ impl Replay {
             let kind = old["type"].as_str().unwrap_or_default();
             found.extend(self.names.compare(&json!({ kind: old["object"] }), &json!({ kind: new["object"] })));
         }
-        found
+        (found, format!("{} {}", answered.status, kinds(&new).join(" ")))
     }
+}
+
+/// What an answer came to: its status, and the reason if it is a failure.
+fn outcome(answered: &Answered) -> String {
+    let reason = json_of(answered).and_then(|body| Some(body["reason"].as_str()?.to_owned())).unwrap_or_default();
+    format!("{} {reason}", answered.status).trim_end().to_owned()
 }
 
 /// Events without bookmarks that come now and then.

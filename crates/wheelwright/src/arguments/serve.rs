@@ -57,6 +57,10 @@ pub(crate) struct Serve {
     /// How many bytes of what was read are kept, to be answered again while it is the same; 0 keeps nothing.
     #[arg(long, value_name = "BYTES", default_value = "16777216")]
     pub(crate) max_kept: usize,
+    /// How long requests are served as ever once the server is asked to end, while /readyz says that it will: for load
+    /// balancers.
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    pub(crate) shutdown_delay: u32,
     /// What is logged to standard error: `debug` has every request.
     #[arg(long, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,

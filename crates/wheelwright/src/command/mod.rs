@@ -36,7 +36,7 @@ pub use migrate::{Migrate, MigrateOptions, migrate, migrate_interrupted};
 pub use prune::prune;
 pub use retire::retire;
 pub use schema_eval::schema_eval;
-pub use serve::{ServeOptions, serve};
+pub use serve::{ServeOptions, serve, serve_interrupted};
 pub use store::{
     StoreOptions, ToStore, documents_to_store, store_delete, store_get, store_get_raw, store_list, store_put,
 };

@@ -92,6 +92,15 @@ pub async fn serve(
     Ok(Exit::Clean)
 }
 
+/// Says that a server was asked twice to end.
+///
+/// # Errors
+/// The console cannot be written to.
+pub fn serve_interrupted(console: &mut Console<'_>) -> io::Result<Exit> {
+    console.say("asked twice to end: requests that were open are cut off")?;
+    Ok(Exit::Interrupted)
+}
+
 /// A repository that asks other systems for the fields that they own.
 fn with_sources(repository: Repository, sources: &[String]) -> Result<Repository, String> {
     let mut named: Vec<(&str, Arc<dyn ExternalSource>)> = Vec::new();

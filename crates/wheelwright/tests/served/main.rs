@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 mod crowd;
+mod ended;
 mod killed;
 mod server;

@@ -6,6 +6,7 @@ use std::{
     net::{SocketAddr, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
+    thread,
     time::Duration,
 };
 
@@ -44,6 +45,23 @@ impl Server {
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits until it has ended; gives its exit code.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        for _ in 0..1_500 {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("it does not end");
     }
 
     pub(crate) fn connect(&self) -> io::Result<Client> {

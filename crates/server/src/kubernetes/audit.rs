@@ -1,0 +1,36 @@
+//! The id by which a request is found again in logs.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// The longest id that is taken from a client.
+const LONGEST: usize = 64;
+
+/// The id of a request, for its answer: the one that the client gave it, else a new one.
+pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
+    let is_fit = |id: &&HeaderValue| (1..=LONGEST).contains(&id.len()) && id.to_str().is_ok();
+    let own = || HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()).ok();
+    let id = request.get(AUDIT_ID).filter(is_fit).cloned().or_else(own);
+    id.map(|id| (AUDIT_ID, id)).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(id: &str) -> String {
+        let request = HeaderMap::from_iter([(AUDIT_ID, HeaderValue::from_str(id).unwrap())]);
+        ids(&request)[AUDIT_ID].to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_clients_id_is_answered_unless_it_is_none() {
+        assert_eq!(answered("my-request-7"), "my-request-7");
+        for unfit in [String::new(), "x".repeat(65)] {
+            let own = answered(&unfit);
+            assert_ne!(own, unfit);
+            assert_ne!(own, answered(&unfit), "each request has its own");
+        }
+    }
+}

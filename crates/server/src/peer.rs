@@ -1,0 +1,23 @@
+//! Who is at the other end of a connection.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use crate::share::Shares;
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    /// The name in a certificate that was verified.
+    pub(crate) certificate: Option<Box<str>>,
+    /// What all have who come from there.
+    pub(crate) shares: Arc<Shares>,
+}
+
+#[cfg(feature = "fuzzing")]
+impl Peer {
+    /// Somebody who needs no connection.
+    pub(crate) fn local() -> Self {
+        Self { address: ([127, 0, 0, 1], 0).into(), certificate: None, shares: Arc::default() }
+    }
+}
