@@ -31,6 +31,7 @@ mod progress;
 mod query;
 mod refusal;
 mod request;
+mod request_id;
 mod server;
 mod share;
 mod shelf;
