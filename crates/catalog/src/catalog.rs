@@ -1,6 +1,9 @@
 //! A loaded catalog: every kind that is declared, with everything that is wrong with how it was declared.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use wheelwright_document::Span;
 use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
@@ -158,6 +161,18 @@ impl Kind {
             operations.long_running = LongRunning::all(is_long);
         }
         operations
+    }
+
+    /// What the keys of its records begin with, if something else decides that than the first name it had.
+    pub fn declared_prefix(&self) -> Option<Cow<'_, str>> {
+        match (&self.adopt.prefix, &self.arm) {
+            (Some(prefix), _) => Some(Cow::Borrowed(&prefix.item)),
+            // In one segment: what belongs to a resource is of another type, and not among the records of this one.
+            (None, Some(of_type)) if self.kubernetes.is_empty() => {
+                Some(Cow::Owned(of_type.to_ascii_lowercase().replace('/', ":")))
+            }
+            _ => None,
+        }
     }
 
     /// What is said of a version that is to go.

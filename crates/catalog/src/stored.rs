@@ -106,8 +106,9 @@ pub(crate) fn overlaps(kinds: &[Kind]) -> Vec<Problem> {
 
 /// What the keys of a kind begin with, and where that is said.
 fn place_of(kind: &Kind) -> (String, &Kind, Span) {
-    if let Some(prefix) = &kind.adopt.prefix {
-        return (format!("{}/", prefix.item), kind, prefix.span);
+    if let Some(prefix) = kind.declared_prefix() {
+        let span = kind.adopt.prefix.as_ref().map_or(kind.named, |prefix| prefix.span);
+        return (format!("{prefix}/"), kind, span);
     }
     let first = kind.declaration.was.first().map_or_else(|| kind.declaration.name(), |was| was.item.clone());
     let prefix = match &*first.group {

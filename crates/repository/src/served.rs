@@ -86,9 +86,9 @@ impl ServedKind {
             let declared = declaration.version(version.name.as_str())?;
             Some(Access::of(&declared.schema))
         });
-        let prefix = match &declared.adopt.prefix {
-            Some(prefix) if prefix.item.starts_with('$') => return Err(BadKey::Forbidden('$')),
-            Some(prefix) => Prefix::new(&prefix.item)?,
+        let prefix = match declared.declared_prefix() {
+            Some(prefix) if prefix.starts_with('$') => return Err(BadKey::Forbidden('$')),
+            Some(prefix) => Prefix::new(&prefix)?,
             None => Self::usual_prefix(&kind)?,
         };
         let history = kind.history();
