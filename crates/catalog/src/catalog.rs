@@ -37,6 +37,9 @@ pub struct Kind {
     pub folder: PathBuf,
     /// The type of the resource in the Azure Resource Manager: as the catalog says, or as the paths of its documents tell.
     pub arm: Option<Box<str>>,
+    /// The subscription whose resource groups are its namespaces, if it is of CustomResourceDefinitions and served by both
+    /// dialects.
+    pub arm_subscription: Option<Box<str>>,
     /// How a Kubernetes API server serves it: by the name of today, and by former names that versions are published under.
     /// None for kinds that are in OpenAPI documents.
     pub kubernetes: Vec<KubernetesResource>,
@@ -163,12 +166,17 @@ impl Kind {
         operations
     }
 
+    /// Whether its documents are those of Azure's resource manager, and not objects of Kubernetes.
+    pub fn is_of_resource_manager(&self) -> bool {
+        self.arm.is_some() && self.kubernetes.is_empty()
+    }
+
     /// What the keys of its records begin with, if something else decides that than the first name it had.
     pub fn declared_prefix(&self) -> Option<Cow<'_, str>> {
         match (&self.adopt.prefix, &self.arm) {
             (Some(prefix), _) => Some(Cow::Borrowed(&prefix.item)),
             // In one segment: what belongs to a resource is of another type, and not among the records of this one.
-            (None, Some(of_type)) if self.kubernetes.is_empty() => {
+            (None, Some(of_type)) if self.is_of_resource_manager() => {
                 Some(Cow::Owned(of_type.to_ascii_lowercase().replace('/', ":")))
             }
             _ => None,

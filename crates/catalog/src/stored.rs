@@ -196,7 +196,7 @@ pub(crate) fn problems(kind: &Kind) -> Vec<Problem> {
                 let problem =
                     wrong(format!("{at} is in a list or map, and another system owns that as a whole or not"));
                 problems.push(problem.mend("name the list or map"));
-            } else if kind.arm.is_some() && is_of_resource_manager(at) {
+            } else if kind.is_of_resource_manager() && is_of_resource_manager(at) {
                 let problem = wrong(format!("{at} is kept beside the document, and by no other system"));
                 problems.push(problem.mend("remove it"));
             } else if structure.find(at).is_none() {

@@ -217,10 +217,10 @@ impl Kinds {
         self.remembered.iter().filter_map(prefix).collect()
     }
 
-    /// Whether a kind is served as Azure's resource manager does.
+    /// Whether the documents of a kind are those of Azure's resource manager.
     pub(crate) fn is_arm(&self, kind: &Kind) -> bool {
         let position = self.kinds.iter().find(|(_, own)| std::ptr::eq(own, kind)).map(|(position, _)| *position);
-        position.is_some_and(|position| self.catalog.kinds()[position].arm.is_some())
+        position.is_some_and(|position| self.catalog.kinds()[position].is_of_resource_manager())
     }
 
     /// The kinds of a name, which may have its group behind it and be one that they had: `Order`,

@@ -206,9 +206,8 @@ fn the_keys_of_a_resource_begin_with_its_type() {
     let pool = r#"{"swagger": "2.0", "info": {"title": "", "version": "v1"}, "paths": {}, "definitions": {"Pool": {"type":
         "object"}, "Other": {"type": "object"}}}"#;
     let served = |types: [&str; 2]| {
-        let entry = |(definition, of_type)| {
-            format!("{{openapi: {{v1: pool.json}}, definition: {definition}, arm: {of_type}}}")
-        };
+        let entry =
+            |(definition, of_type)| format!("{{openapi: {{v1: pool.json}}, definition: {definition}, arm: {of_type}}}");
         let entries = ["Pool", "Other"].into_iter().zip(types).map(entry).collect::<Vec<_>>().join(", ");
         served_from(&[("wheelwright.yaml", &*format!("kinds: [{entries}]")), ("pool.json", pool)])
     };
