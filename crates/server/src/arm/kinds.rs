@@ -2,6 +2,8 @@
 
 use wheelwright_repository::{ArmResource, ArmVersion, Collection, Repository};
 
+use super::objects::Objects;
+
 /// The types of resources of a repository.
 #[derive(Debug)]
 pub(crate) struct Kinds(Vec<Kind>);
@@ -11,13 +13,16 @@ pub(crate) struct Kinds(Vec<Kind>);
 pub(crate) struct Kind {
     pub(crate) collection: Collection,
     resource: ArmResource,
+    /// What they are to Kubernetes, if its resources are objects of that.
+    pub(super) objects: Option<Objects>,
 }
 
 impl Kinds {
     pub(crate) fn of(repository: &Repository) -> Self {
         let kind = |collection: Collection| {
             let resource = collection.kind().arm()?.clone();
-            Some(Kind { collection, resource })
+            let objects = resource.subscription.as_deref().map(|own| Objects::of(&collection, own));
+            Some(Kind { collection, resource, objects })
         };
         Self(repository.kinds().filter_map(kind).collect())
     }

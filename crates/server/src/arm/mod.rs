@@ -2,12 +2,14 @@
 //! the version that the query names.
 //!
 //! A path leads to a [`Target`](target::Target); [`read`] and [`write`] do what is asked of it, [`operation`] remembers what
-//! takes time, and [`error`] tells what went wrong. What a document means is the repository's to say.
+//! takes time, and [`error`] tells what went wrong. [`objects`] is the door to kinds that Kubernetes serves, too. What a
+//! document means is the repository's to say.
 
 mod delete;
 mod error;
 mod headers;
 mod kinds;
+mod objects;
 mod operation;
 mod poll;
 mod preconditions;
@@ -19,11 +21,14 @@ mod write;
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
-pub(crate) use self::headers::{ids, served};
 use self::{
     error::ArmError,
     kinds::{Kind, Kinds},
     target::Target,
+};
+pub(crate) use self::{
+    headers::{ids, served},
+    system_data::Author,
 };
 use crate::{
     Limits,
@@ -76,12 +81,7 @@ impl Arm {
         let kind = target.kind();
         let version = version(kind, head)?;
         let verb = target.verb(&head.method, version)?;
-        let access = Access {
-            verb,
-            kind: Some(kind.resource_type().into()),
-            version: Some(version.name.as_str().into()),
-            scope: target.scope(),
-        };
+        let access = kind.access(verb, version, target.scope());
         Ok(Route { access, target, version })
     }
 
@@ -146,17 +146,14 @@ impl<'k> Target<'k> {
     }
 
     fn scope(&self) -> Scope {
-        let (subscription, group) = match self {
-            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => {
-                (&*place.subscription, Some(&*place.group))
-            }
-            Self::InSubscription(_, subscription) => (&**subscription, None),
+        match self {
+            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => place.scope(),
+            Self::InSubscription(_, subscription) => Scope::Subscription(subscription.to_lowercase().into(), None),
             Self::Operation(_, id, _) => {
-                let mut segments = id.name.as_str().split('/');
-                (segments.next().unwrap_or_default(), segments.next())
+                let mut segments = id.name.as_str().split('/').map(|segment| segment.to_lowercase().into());
+                Scope::Subscription(segments.next().unwrap_or_default(), segments.next())
             }
-        };
-        Scope::Subscription(subscription.to_lowercase().into(), group.map(|group| group.to_lowercase().into()))
+        }
     }
 }
 

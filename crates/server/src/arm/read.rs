@@ -29,14 +29,14 @@ const QUERY: &AsciiSet =
 
 /// Answers with a resource.
 pub(crate) async fn get(resource: &Resource<'_>, version: &ArmVersion, head: &Head) -> Result<Answer, ArmError> {
-    let name = resource.place.name()?;
+    let name = resource.place.name(resource.kind)?;
     let preconditions = Preconditions::of(head)?;
     let document = resource.kind.collection.get(&name, View::Version(version.name.as_str())).await?;
     let document = document.ok_or_else(|| missing(resource))?;
     if preconditions.is_known(&document.revision) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(header::ETAG, etag(&document.revision)));
     }
-    Ok(shown(StatusCode::OK, document))
+    Ok(shown(StatusCode::OK, resource.kind.told(document)?))
 }
 
 /// An answer with a resource in it.
@@ -66,26 +66,31 @@ pub(crate) async fn list(
     });
     let top: Option<usize> = top.transpose()?;
     let name = match scope {
-        ListScope::Subscription(subscription) => Name::new(&subscription.to_lowercase())
-            .map_err(|bad| ArmError::bad_request("InvalidSubscriptionId", bad.to_string()))?,
+        // The namespaces of objects are all in this one.
+        ListScope::Subscription(_) if kind.objects.is_some() => None,
+        ListScope::Subscription(subscription) => {
+            let name = Name::new(&subscription.to_lowercase());
+            Some(name.map_err(|bad| ArmError::bad_request("InvalidSubscriptionId", bad.to_string()))?)
+        }
         ListScope::Collection(place) => {
             check_parent(kind, place, kinds).await?;
-            place.name()?
+            Some(place.name(kind)?)
         }
     };
     let after = head.query.get_in_any_case("$skiptoken").map(Continuation::new);
     let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
-    let listed = kind.collection.list(Some(&name), request, View::Version(version.name.as_str())).await?;
+    let listed = kind.collection.list(name.as_ref(), request, View::Version(version.name.as_str())).await?;
     let next = listed.next.map(|next| link(head, version, next.as_str(), top));
     // What cannot be shown must not be missing from a list as if it were not there.
-    let documents = listed.items.into_iter().collect::<Result<Vec<Document>, _>>()?;
+    let documents = listed.items.into_iter().map(|document| kind.told(document?));
+    let documents = documents.collect::<Result<Vec<Document>, ArmError>>()?;
     Ok(Answer::json(StatusCode::OK, page(&documents, next.as_deref())))
 }
 
 /// Refuses to list what belongs to a resource that is not there.
 async fn check_parent(kind: &Kind, place: &Place, kinds: &Kinds) -> Result<(), ArmError> {
     let Some(parent) = kinds.parent_of(kind).filter(|_| !place.names.is_empty()) else { return Ok(()) };
-    match parent.collection.get(&place.name()?, View::Hub).await? {
+    match parent.collection.get(&place.name(parent)?, View::Hub).await? {
         Some(_) => Ok(()),
         None => Err(no_parent(&Resource { kind: parent, place: place.clone() })),
     }
