@@ -50,28 +50,39 @@ pub(crate) fn read(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) ->
     Some(ArmEntry { resource_type: resource_type?, subscription }).filter(|_| is_complete)
 }
 
+/// Holds that a kind of definitions says in which subscription it is, and no other kind does.
+pub(crate) fn check_subscription(reader: &mut Reader, arm: &ArmEntry, path: &Path<'_>, is_of_definitions: bool) {
+    let ArmEntry { resource_type, subscription } = arm;
+    let (span, message, mend) = match (is_of_definitions, subscription) {
+        (true, None) => (
+            resource_type.span,
+            "the namespaces of a kind are the resource groups of one subscription, and it is not said which",
+            format!("write arm: {{type: {}, subscription: ID}}", resource_type.item),
+        ),
+        (false, Some(subscription)) => (
+            subscription.span,
+            "a kind of OpenAPI documents is in no namespaces, and its resources are in any subscription",
+            "remove the subscription".to_owned(),
+        ),
+        _ => return,
+    };
+    if let Some(problem) = reader.report(&rules::MALFORMED_CATALOG, path, span, message) {
+        problem.mend = Some(mend);
+    }
+}
+
 /// What is wrong with what an entry says, for a kind with versions.
 pub(crate) fn problems(kind: &Kind, entry: &KindEntry) -> Vec<Problem> {
-    let Some(ArmEntry { resource_type, subscription }) = &entry.arm else { return Vec::new() };
+    let Some(ArmEntry { resource_type, .. }) = &entry.arm else { return Vec::new() };
     let name = &kind.declaration.kind;
     let wrong = |span: Span, message: String, mend: &str| {
         Problem::ours(&rules::MALFORMED_CATALOG, &Path::Root, span, message).mend(mend)
     };
     if kind.kubernetes.is_empty() {
-        let needless = subscription.iter().map(|subscription| {
-            let message = format!("{name} is in no namespaces, and its resources are in any subscription");
-            wrong(subscription.span, message, "remove the subscription")
-        });
-        return needless.collect();
+        return Vec::new();
     }
     let span = resource_type.span;
     let mut problems = Vec::new();
-    if subscription.is_none() {
-        let message =
-            format!("the namespaces of {name} are the resource groups of one subscription, and it is not said which");
-        let mend = format!("write arm: {{type: {}, subscription: ID}}", resource_type.item);
-        problems.push(wrong(span, message, &mend));
-    }
     if !kind.kubernetes.iter().all(|resource| resource.is_namespaced) {
         let message = format!("{name} is in no namespace, and a resource is in a resource group");
         problems.push(wrong(span, message, "remove arm, or make the kind one that is Namespaced"));

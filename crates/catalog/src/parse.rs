@@ -208,6 +208,9 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         }
         _ => {}
     }
+    if let Some(arm) = &kind.arm {
+        arm::check_subscription(reader, arm, &Path::Child(path, "arm"), definitions.is_some());
+    }
     kind.schemas = match (definitions, documents) {
         (Some((_, files)), _) => Schemas::Definitions(files?),
         (None, documents) => Schemas::Documents {
