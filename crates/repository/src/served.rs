@@ -202,9 +202,9 @@ impl ServedKind {
     /// The key of a record.
     ///
     /// # Errors
-    /// The name is too long, or has characters in it that keys do not have.
+    /// The name is too long.
     pub fn key(&self, name: &Name) -> Result<Key, BadKey> {
-        Key::new(format!("{}{}", self.prefix, name.as_str()))
+        self.prefix.key(&name.0)
     }
 
     /// The name that is in a key; none if the key is not of this kind.

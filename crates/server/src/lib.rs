@@ -28,6 +28,7 @@ mod query;
 mod refusal;
 mod request;
 mod server;
+mod shelf;
 mod stall;
 mod tls;
 

@@ -30,6 +30,8 @@ pub struct Limits {
     pub idle_time: Duration,
     /// The most documents of a page of a list.
     pub page: usize,
+    /// How many bytes of what was shown are kept, to be shown again while it is the same.
+    pub kept_bytes: usize,
     /// How long requests may go on once the server is asked to end.
     pub grace: Duration,
 }
@@ -49,6 +51,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(180),
             page: 500,
+            kept_bytes: 16 << 20,
             grace: Duration::from_secs(20),
         }
     }

@@ -1,8 +1,11 @@
 //! The types of resources that there are, found by the paths of requests in any case.
 
+use std::sync::Arc;
+
 use wheelwright_repository::{ArmResource, ArmVersion, Collection, Repository};
 
 use super::objects::Objects;
+use crate::shelf::Shelf;
 
 /// The types of resources of a repository.
 #[derive(Debug)]
@@ -18,10 +21,10 @@ pub(crate) struct Kind {
 }
 
 impl Kinds {
-    pub(crate) fn of(repository: &Repository) -> Self {
+    pub(crate) fn of(repository: &Repository, shelf: &Arc<Shelf>) -> Self {
         let kind = |collection: Collection| {
             let resource = collection.kind().arm()?.clone();
-            let objects = resource.subscription.as_deref().map(|own| Objects::of(&collection, own));
+            let objects = resource.subscription.as_deref().map(|own| Objects::of(&collection, own, shelf));
             Some(Kind { collection, resource, objects })
         };
         Self(repository.kinds().filter_map(kind).collect())

@@ -18,6 +18,8 @@ mod system_data;
 mod target;
 mod write;
 
+use std::sync::Arc;
+
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
@@ -36,6 +38,7 @@ use crate::{
     answer::Answer,
     refusal::Refusal,
     request::{Head, Request},
+    shelf::Shelf,
 };
 
 /// The kinds of a repository, as resources of Azure's resource manager.
@@ -44,6 +47,8 @@ pub(crate) struct Arm {
     kinds: Kinds,
     /// The most resources of a page of a list.
     page: usize,
+    /// What was shown before.
+    shelf: Arc<Shelf>,
 }
 
 /// What a request is about, and in which version: what was asked of grants is what is done.
@@ -55,8 +60,8 @@ pub(crate) struct Route<'k> {
 }
 
 impl Arm {
-    pub(crate) fn new(repository: &Repository, limits: &Limits) -> Self {
-        Self { kinds: Kinds::of(repository), page: limits.page }
+    pub(crate) fn new(repository: &Repository, limits: &Limits, shelf: Arc<Shelf>) -> Self {
+        Self { kinds: Kinds::of(repository, &shelf), page: limits.page, shelf }
     }
 
     /// What a request is about; else, the answer.
@@ -85,24 +90,26 @@ impl Arm {
         Ok(Route { access, target, version })
     }
 
+    /// What is not the get of a resource is in boxes: a future is as large as the largest that it may wait for, and it is
+    /// moved with every request.
     async fn answered(&self, target: &Target<'_>, version: &ArmVersion, request: &Request) -> Result<Answer, ArmError> {
         let head = &request.head;
         match target {
             Target::Resource(resource) => match head.method {
-                Method::PUT => write::put(resource, version, request, &self.kinds).await,
-                Method::PATCH => write::patch(resource, version, request).await,
-                Method::DELETE => delete::delete(resource, version, head, &self.kinds).await,
-                _ => read::get(resource, version, head).await,
+                Method::PUT => Box::pin(write::put(resource, version, request, &self.kinds)).await,
+                Method::PATCH => Box::pin(write::patch(resource, version, request)).await,
+                Method::DELETE => Box::pin(delete::delete(resource, version, head, &self.kinds)).await,
+                _ => read::get(resource, version, head, &self.shelf).await,
             },
             Target::InSubscription(kind, subscription) => {
                 let scope = read::ListScope::Subscription(subscription);
-                read::list(kind, scope, version, head, self.page, &self.kinds).await
+                Box::pin(read::list(kind, scope, version, head, self.page, &self.kinds)).await
             }
             Target::InCollection(kind, place) => {
                 let scope = read::ListScope::Collection(place);
-                read::list(kind, scope, version, head, self.page, &self.kinds).await
+                Box::pin(read::list(kind, scope, version, head, self.page, &self.kinds)).await
             }
-            Target::Operation(kind, id, polled) => poll::poll(kind, id, *polled, version, head).await,
+            Target::Operation(kind, id, polled) => Box::pin(poll::poll(kind, id, *polled, version, head)).await,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Objects of Kubernetes as resources: what of an object a resource says, and in which words. Behind this door everything
 //! is as if Kubernetes had asked.
 
-use std::{borrow::Cow, collections::HashSet, error::Error};
+use std::{borrow::Cow, collections::HashSet, error::Error, sync::Arc};
 
 use wheelwright_catalog::ARM_FIELDS;
 use wheelwright_document::{Arena, Entry, FieldPath, Value, decode, encode};
@@ -20,6 +20,7 @@ use crate::{
     access::{Access, Scope, Verb},
     kubernetes::{self, ObjectJudge},
     request::Head,
+    shelf::Shelf,
 };
 
 /// What a kind is to Kubernetes, whose namespaces are the resource groups of a subscription.
@@ -46,8 +47,8 @@ const LABELS: &str = "labels";
 const OF_KUBERNETES: [&str; 3] = ["apiVersion", "kind", METADATA];
 
 impl Objects {
-    pub(crate) fn of(collection: &Collection, subscription: &str) -> Self {
-        Self { subscription: subscription.into(), versions: kubernetes::served(collection.clone()) }
+    pub(crate) fn of(collection: &Collection, subscription: &str, shelf: &Arc<Shelf>) -> Self {
+        Self { subscription: subscription.into(), versions: kubernetes::served(collection.clone(), shelf) }
     }
 
     /// The kind in a version: the one of today where a version has several names.
@@ -65,15 +66,16 @@ impl Kind {
     /// What is asked of grants. Of objects it is what Kubernetes would ask, so that nobody gets around a grant in other
     /// words.
     pub(crate) fn access(&self, verb: Verb, version: &ArmVersion, scope: Scope) -> Access {
-        let spoken = Some(version.name.as_str().into());
         let Some(resource) = self.objects.as_ref().and_then(|objects| objects.version(version)) else {
-            return Access { verb, kind: Some(self.resource_type().into()), version: spoken, scope };
+            let (kind, version) = (self.resource_type().into(), version.name.as_str().into());
+            return Access { verb, kind: Some(kind), version: Some(version), scope };
         };
         let scope = match scope {
             Scope::Subscription(_, Some(group)) => Scope::Namespace(group),
             _ => Scope::All,
         };
-        Access { verb, kind: Some(resource.full_name().into()), version: spoken, scope }
+        let (kind, version) = (resource.names.kind.clone(), resource.names.version.clone());
+        Access { verb, kind: Some(kind), version: Some(version), scope }
     }
 
     /// A document as a resource.

@@ -14,7 +14,11 @@ use super::{
     preconditions::{Preconditions, etag},
     target::{Place, Resource},
 };
-use crate::{answer::Answer, request::Head};
+use crate::{
+    answer::Answer,
+    request::Head,
+    shelf::{Shelf, ShownObject, section},
+};
 
 /// What a list is about.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +32,31 @@ const QUERY: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'>').add(b'=');
 
 /// Answers with a resource.
-pub(crate) async fn get(resource: &Resource<'_>, version: &ArmVersion, head: &Head) -> Result<Answer, ArmError> {
+pub(crate) async fn get(
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    head: &Head,
+    shelf: &Shelf,
+) -> Result<Answer, ArmError> {
     let name = resource.place.name(resource.kind)?;
     let preconditions = Preconditions::of(head)?;
-    let document = resource.kind.collection.get(&name, View::Version(version.name.as_str())).await?;
-    let document = document.ok_or_else(|| missing(resource))?;
-    if preconditions.is_known(&document.revision) {
-        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(header::ETAG, etag(&document.revision)));
+    let view = View::Version(version.name.as_str());
+    let found = match resource.kind.objects {
+        None => shelf.object(section(version), &resource.kind.collection, &name, view).await?,
+        // What is kept of an object would not say all that a resource says.
+        Some(_) => {
+            let document = Box::pin(resource.kind.collection.get(&name, view)).await?;
+            let document = document.map(|document| resource.kind.told(document)).transpose()?;
+            document.map(|Document { revision, json, .. }| ShownObject { revision, json: json.into() })
+        }
+    };
+    let found = found.ok_or_else(|| missing(resource))?;
+    let tag = etag(&found.revision);
+    Ok(match preconditions.is_known(&found.revision) {
+        true => Answer::empty(StatusCode::NOT_MODIFIED),
+        false => Answer::json(StatusCode::OK, found.json),
     }
-    Ok(shown(StatusCode::OK, resource.kind.told(document)?))
+    .with(header::ETAG, tag))
 }
 
 /// An answer with a resource in it.
@@ -124,7 +144,7 @@ fn page(documents: &[Document], next: Option<&str>) -> Vec<u8> {
 
 /// Where a list goes on: in the same version, with pages of the same size.
 fn link(head: &Head, version: &ArmVersion, token: &str, top: Option<usize>) -> String {
-    let (base, path) = (&head.base, &head.raw_path);
+    let (base, path) = (&head.base(), head.raw_path());
     let token = utf8_percent_encode(token, QUERY);
     let mut link = format!("{base}{path}?api-version={}&$skiptoken={token}", version.name);
     if let Some(top) = top {

@@ -133,15 +133,16 @@ impl Target {
             Action::Delete => Verb::Delete,
             Action::DeleteAll => Verb::DeleteCollection,
         };
-        let part = match self.subresource {
-            None => "",
-            Some(Subresource::Status) => "/status",
-            Some(Subresource::Scale) => "/scale",
+        let names = &self.resource.names;
+        let kind = match self.subresource {
+            None => &names.kind,
+            Some(Subresource::Status) => &names.status,
+            Some(Subresource::Scale) => &names.scale,
         };
         Access {
             verb,
-            kind: Some(format!("{}{part}", self.resource.full_name()).into()),
-            version: Some(self.resource.version().name.clone()),
+            kind: Some(kind.clone()),
+            version: Some(names.version.clone()),
             scope: self.namespace.clone().map_or(Scope::All, Scope::Namespace),
         }
     }

@@ -16,7 +16,6 @@ use super::{
     options::{FieldValidation, WriteOptions},
     refused::{About, unknown_field},
     route::{Subresource, Target},
-    show::placed,
     status::{Cause, Status},
 };
 use crate::request::Request;
@@ -196,7 +195,7 @@ impl Target {
             let version = &history.version(trouble.version).name;
             format!("{} cannot be shown by {version}: {}", trouble.field, trouble.message)
         }));
-        Ok(Outcome { code: StatusCode::OK, document: placed(written.document), warnings })
+        Ok(Outcome { code: StatusCode::OK, document: written.document, warnings })
     }
 
     async fn perform(&self, operation: &Operation, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
