@@ -2,13 +2,15 @@
 //! the version that the query names.
 //!
 //! A path leads to a [`Target`](target::Target); [`read`] and [`write`] do what is asked of it, [`operation`] remembers what
-//! takes time, and [`error`] tells what went wrong. What a document means is the repository's to say.
+//! takes time, and [`error`] tells what went wrong. [`objects`] is the door to kinds that Kubernetes serves, too. What a
+//! document means is the repository's to say.
 
 mod delete;
 mod error;
 mod headers;
 mod kinds;
 mod names;
+mod objects;
 mod operation;
 mod parameters;
 mod poll;
@@ -23,11 +25,14 @@ use std::sync::Arc;
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
-pub(crate) use self::headers::{CORRELATION_ID, REQUEST_ID, ids, served};
 use self::{
     error::ArmError,
     kinds::{Kind, Kinds},
     target::Target,
+};
+pub(crate) use self::{
+    headers::{CORRELATION_ID, REQUEST_ID, ids, served},
+    system_data::Author,
 };
 use crate::{
     Limits,
@@ -58,7 +63,7 @@ pub(crate) struct Route<'k> {
 
 impl Arm {
     pub(crate) fn new(repository: &Repository, limits: &Limits, shelf: Arc<Shelf>) -> Self {
-        Self { kinds: Kinds::of(repository), page: limits.page, shelf }
+        Self { kinds: Kinds::of(repository, &shelf), page: limits.page, shelf }
     }
 
     /// What a request is about; else, the answer.
@@ -83,12 +88,7 @@ impl Arm {
         let kind = target.kind();
         let version = version(kind, head)?;
         let verb = target.verb(&head.method, version)?;
-        let access = Access {
-            verb,
-            kind: Some(kind.resource_type().into()),
-            version: Some(version.name.as_str().into()),
-            scope: target.scope(),
-        };
+        let access = kind.access(verb, version, target.scope());
         Ok(Route { access, target, version })
     }
 
@@ -155,17 +155,14 @@ impl<'k> Target<'k> {
     }
 
     fn scope(&self) -> Scope {
-        let (subscription, group) = match self {
-            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => {
-                (&*place.subscription, Some(&*place.group))
-            }
-            Self::InSubscription(_, subscription) => (&**subscription, None),
+        match self {
+            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => place.scope(),
+            Self::InSubscription(_, subscription) => Scope::Subscription(subscription.to_lowercase().into(), None),
             Self::Operation(_, id, _) => {
-                let mut segments = id.name.as_str().split('/');
-                (segments.next().unwrap_or_default(), segments.next())
+                let mut segments = id.name.as_str().split('/').map(|segment| segment.to_lowercase().into());
+                Scope::Subscription(segments.next().unwrap_or_default(), segments.next())
             }
-        };
-        Scope::Subscription(subscription.to_lowercase().into(), group.map(|group| group.to_lowercase().into()))
+        }
     }
 }
 

@@ -42,6 +42,11 @@ use self::{
     shape::{Count, Shape},
     status::Status,
 };
+pub(crate) use self::{
+    judge::ObjectJudge,
+    namespaces::is_name as is_namespace,
+    resource::{Resource, served},
+};
 use crate::{
     access::Access,
     answer::Answer,

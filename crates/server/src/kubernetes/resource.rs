@@ -8,7 +8,7 @@ use std::{
 
 use wheelwright_catalog::{KubernetesResource, KubernetesVersion};
 use wheelwright_evolve::VersionName;
-use wheelwright_repository::{Collection, Repository};
+use wheelwright_repository::{Collection, Part, Repository};
 
 use super::columns::Columns;
 use crate::shelf::Shelf;
@@ -114,14 +114,22 @@ impl Resource {
         &self.definition().versions[self.version]
     }
 
+    /// What of an object is written with it: the status is not, where it is written by itself.
+    pub(crate) fn part(&self) -> Part {
+        match self.version().has_status {
+            true => Part::Spec,
+            false => Part::Whole,
+        }
+    }
+
     /// How documents name group and version: `shop.example.com/v1`.
     pub(crate) fn api_version(&self) -> String {
         format!("{}/{}", self.definition().group, self.version().name)
     }
 }
 
-/// The resources of a kind.
-fn served(collection: Collection, shelf: &Arc<Shelf>) -> Vec<Resource> {
+/// The resources of a kind: one for every version that is served, those of today's name last.
+pub(crate) fn served(collection: Collection, shelf: &Arc<Shelf>) -> Vec<Resource> {
     let kind = collection.kind();
     let is_known = |version: &KubernetesVersion| version.is_served && kind.kind().version(&version.name).is_some();
     let definitions = kind.kubernetes().iter().enumerate();

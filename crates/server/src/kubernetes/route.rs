@@ -13,6 +13,7 @@ use super::{
 use crate::{
     access::{Access, Scope, Verb},
     answer::Answer,
+    arm::Author,
     request::Head,
 };
 
@@ -27,6 +28,8 @@ pub(super) struct Target {
     pub(super) subresource: Option<Subresource>,
     pub(super) action: Action,
     pub(super) accepted: Accepted,
+    /// Who asks, where it is kept who wrote an object: clients of Azure's resource manager see that.
+    pub(super) author: Option<Author>,
 }
 
 /// A part of an object that is read and written by itself.
@@ -109,7 +112,8 @@ impl Target {
             return Err(refused(Status::not_acceptable("application/json;stream=watch")));
         }
         let namespace = namespace.map(Box::from);
-        Ok(Self { resource, namespace, name: name.map(Box::from), subresource, action, accepted })
+        let author = resource.collection.kind().arm().map(|_| Author::of_caller(&head.caller));
+        Ok(Self { resource, namespace, name: name.map(Box::from), subresource, action, accepted, author })
     }
 
     /// The name of the object; empty if it is about all of them.
