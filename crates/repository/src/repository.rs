@@ -270,7 +270,7 @@ impl Collection {
         self.check_view(view)?;
         let key = self.kind.key(name)?;
         let Some(stored) = self.store().get(&key).await? else { return Ok(Reread::Missing) };
-        if known == Some(&stored.revision) && self.kind.external.is_empty() {
+        if known == Some(&stored.revision) && self.kind.is_ours() {
             return Ok(Reread::Same);
         }
         let answers = self.answers(name).await?;
@@ -413,7 +413,7 @@ impl Collection {
         (after, until): (Option<&Name>, Option<&Name>),
         since: &Cursor,
     ) -> Result<bool, RepositoryError> {
-        if !self.kind.external.is_empty() {
+        if !self.kind.is_ours() {
             return Ok(false);
         }
         let key = |name: Option<&Name>| name.map(|name| self.kind.key(name)).transpose();

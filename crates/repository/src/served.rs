@@ -199,6 +199,11 @@ impl ServedKind {
         own.starts_with(other) || other.starts_with(own)
     }
 
+    /// Whether all that documents show is in their records: no other system owns fields of them.
+    pub fn is_ours(&self) -> bool {
+        self.external.is_empty()
+    }
+
     /// The key of a record.
     ///
     /// # Errors

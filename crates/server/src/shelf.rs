@@ -84,14 +84,16 @@ impl Shelf {
             Reread::Missing => Ok(None),
             Reread::Same => Ok(known),
             Reread::Document(document) => {
-                let object = ShownObject { revision: document.revision, json: document.json.into() };
-                self.put(spot, Item::Object(object.clone()));
+                let object = ShownObject { revision: document.revision, json: exact(document.json) };
+                if collection.kind().is_ours() {
+                    self.put(spot, Item::Object(object.clone()));
+                }
                 Ok(Some(object))
             }
         }
     }
 
-    /// A page of a list, if it was shown and is the same at a moment, which is not before now.
+    /// A page of a list of a moment that has come, if it was shown and is the same then.
     pub(crate) async fn page(
         &self,
         section: usize,
@@ -101,8 +103,12 @@ impl Shelf {
     ) -> Result<Option<ShownPage>, RepositoryError> {
         let spot = Spot::Page(section, scope.cloned(), after.cloned());
         let Some(Item::Page(page)) = self.find(&spot) else { return Ok(None) };
-        if !collection.is_unchanged(scope, (after, page.last.as_ref()), &page.moment).await? {
-            return Ok(None);
+        // It may have been shown before that moment or, if the list takes long, after it: if nothing has happened since either,
+        // nothing has happened between them.
+        for since in [&page.moment, moment] {
+            if !collection.is_unchanged(scope, (after, page.last.as_ref()), since).await? {
+                return Ok(None);
+            }
         }
         // The next who ask have less to look through.
         let page = ShownPage { moment: moment.clone(), ..page };
@@ -110,9 +116,17 @@ impl Shelf {
         Ok(Some(page))
     }
 
-    /// Keeps a page of a list.
-    pub(crate) fn keep_page(&self, section: usize, scope: Option<&Name>, after: Option<&Name>, page: ShownPage) {
-        self.put(Spot::Page(section, scope.cloned(), after.cloned()), Item::Page(page));
+    /// Keeps a page of a list. One without objects costs nothing to make again, and there may be any number of them.
+    pub(crate) fn keep_page(
+        &self,
+        section: usize,
+        collection: &Collection,
+        (scope, after): (Option<&Name>, Option<&Name>),
+        page: ShownPage,
+    ) {
+        if collection.kind().is_ours() && !page.json.is_empty() {
+            self.put(Spot::Page(section, scope.cloned(), after.cloned()), Item::Page(page));
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -132,7 +146,7 @@ impl Shelf {
     }
 
     fn put(&self, spot: Spot, item: Item) {
-        let size = item.size();
+        let size = size(&spot, &item);
         // What takes up the shelf by itself would leave no room for what is asked for more often.
         if size > self.most / 4 {
             return;
@@ -142,28 +156,39 @@ impl Shelf {
         kept.next += 1;
         kept.bytes += size;
         kept.order.insert(when, spot.clone());
-        if let Some((when, item)) = kept.items.insert(spot, (when, item)) {
-            kept.bytes -= item.size();
+        if let Some((when, item)) = kept.items.insert(spot.clone(), (when, item)) {
+            kept.bytes -= self::size(&spot, &item);
             kept.order.remove(&when);
         }
         while kept.bytes > self.most
             && let Some((_, spot)) = kept.order.pop_first()
             && let Some((_, item)) = kept.items.remove(&spot)
         {
-            kept.bytes -= item.size();
+            kept.bytes -= self::size(&spot, &item);
         }
     }
 }
 
-impl Item {
-    /// About how much memory it takes.
-    fn size(&self) -> usize {
-        const AROUND: usize = 400;
-        match self {
-            Self::Object(object) => object.json.len() + AROUND,
-            Self::Page(page) => page.json.len() + AROUND,
-        }
-    }
+/// Bytes that take no more room than they need.
+pub(crate) fn exact(mut bytes: Vec<u8>) -> Bytes {
+    bytes.shrink_to_fit();
+    bytes.into()
+}
+
+/// About how much memory something takes on the shelf.
+fn size(spot: &Spot, item: &Item) -> usize {
+    const AROUND: usize = 400;
+    let length = |name: &Name| name.as_str().len();
+    let of_spot = match spot {
+        Spot::Object(_, name) => length(name),
+        Spot::Page(_, scope, after) => scope.iter().chain(after).map(length).sum(),
+    };
+    let of_item = match item {
+        Item::Object(object) => object.json.len(),
+        Item::Page(page) => page.json.len() + page.last.as_ref().map_or(0, length),
+    };
+    // It is known by its spot and by when it was asked for.
+    of_item + 2 * of_spot + AROUND
 }
 
 #[cfg(test)]
@@ -192,7 +217,7 @@ mod tests {
         }
         shelf.put(spot("e"), object(100));
         let kept = shelf.kept();
-        assert_eq!(kept.bytes, 3 * 2_400 + 500);
+        assert_eq!(kept.bytes, 3 * 2_402 + 502);
         assert_eq!((kept.items.len(), kept.order.len()), (4, 4));
     }
 

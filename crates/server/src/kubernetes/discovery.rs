@@ -40,9 +40,9 @@ struct Tagged {
     etag: HeaderValue,
 }
 
-/// What can be done to the documents of a resource.
 /// How many segments the paths of pages have at most, as in `apis/GROUP/VERSION`.
 const LONGEST_PATH: usize = 3;
+/// What can be done to the documents of a resource.
 const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 const NAMESPACE_VERBS: [&str; 2] = ["get", "list"];

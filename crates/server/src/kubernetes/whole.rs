@@ -1,6 +1,6 @@
 //! Lists of all objects, as they are: pages that were sent before, and in which nothing has happened since, are sent again.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, mem};
 
 use bytes::Bytes;
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, AnswerBody},
-    shelf::{ShownPage, section},
+    shelf::{ShownPage, exact, section},
 };
 
 /// A list of all objects that is under way.
@@ -55,8 +55,11 @@ impl WholeList {
     /// The list: at once if it is short, and page by page if it is long.
     pub(super) async fn answer(mut self, form: &ListForm) -> Result<Answer, Status> {
         let mut bytes = form.begin()?;
+        let mut first = self.page().await?;
+        while first.is_empty() && !self.is_done() {
+            first = self.page().await?;
+        }
         // Every object has a comma before it.
-        let first = self.page().await?;
         let first = first.slice(first.len().min(1)..);
         let end = form.end_of(&self.moment)?;
         if self.is_done() {
@@ -70,7 +73,7 @@ impl WholeList {
             let mut piece = Bytes::from(bytes);
             let mut following = Some(first);
             // Whoever does not want the rest is gone, and so is this.
-            while sender.send(piece).await.is_ok() {
+            while piece.is_empty() || sender.send(mem::take(&mut piece)).await.is_ok() {
                 piece = match following.take() {
                     Some(first) => first,
                     None if self.is_done() => break,
@@ -129,7 +132,8 @@ impl WholeList {
         }
         let page = PageRequest { limit: None, after: Some(position) };
         let unopened = collection.list_unopened(scope, page).await?;
-        let last = unopened.last().filter(|_| unopened.next.is_some()).cloned();
+        // A page may be empty although the list goes on.
+        let last = unopened.last().or(after.as_ref()).filter(|_| unopened.next.is_some()).cloned();
         self.next = unopened.next.clone().map(|next| (next, last.clone()));
         let (target, moment, scope) = (self.target.clone(), self.moment.clone(), self.scope.clone());
         Ok(Making::Underway(tokio::spawn(async move {
@@ -138,9 +142,10 @@ impl WholeList {
                 json.push(b',');
                 unopened.write(target.view(), &mut json)?;
             }
-            let page = ShownPage { json: Bytes::from(json), moment, last };
+            let page = ShownPage { json: exact(json), moment, last };
             let resource = &*target.resource;
-            resource.shelf.keep_page(section(resource), scope.as_ref(), after.as_ref(), page.clone());
+            let place = (scope.as_ref(), after.as_ref());
+            resource.shelf.keep_page(section(resource), &resource.collection, place, page.clone());
             Ok(page.json)
         })))
     }

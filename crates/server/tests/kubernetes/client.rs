@@ -72,6 +72,13 @@ impl Coming {
         self.is_ended
     }
 
+    /// Reads what is there, and no more.
+    pub(crate) async fn read_some(&mut self) {
+        let mut buffer = [0; 1 << 12];
+        let count = self.stream.read(&mut buffer).await.expect("an answer");
+        self.bytes.extend_from_slice(&buffer[..count]);
+    }
+
     /// All of the answer.
     pub(crate) async fn whole(mut self) -> Answered {
         assert!(self.read_for(Duration::from_secs(20)).await, "the answer does not end");

@@ -1,9 +1,10 @@
 //! What a server keeps of what it has shown is what it would show if it kept nothing, whoever writes meanwhile.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use wheelwright_repository::{Name, Write};
 use wheelwright_server::Limits;
 
-use crate::{objects::server, support::Running};
+use crate::{client::begin, objects::server, support::Running};
 
 const ROUNDS: usize = 25;
 
@@ -67,6 +68,35 @@ async fn lists_and_objects_are_as_if_nothing_were_kept() {
             }
         }
     }
+}
+
+/// A list whose client takes its time shows one moment, whatever others have been shown meanwhile.
+#[tokio::test]
+async fn no_list_shows_what_was_written_after_its_moment() {
+    let keeping = server().await.beside(limits(1 << 30)).await;
+    let all = things("v1", "here", "");
+    // Many more bytes than wait anywhere on their way to the client.
+    let note = "x".repeat(10_000);
+    let objects = keeping.repository.kinds().next().expect("a kind");
+    for number in 0..4_000 {
+        let name = format!("thing-{number:04}");
+        let json = json!({"apiVersion": "lab.example.com/v1", "kind": "Thing", "metadata": {"name": name}, "spec": {"note": note}});
+        let name = Name::new(&format!("here/{name}")).expect("a name");
+        objects.create(&name, Write::document("v1", json.to_string().as_bytes())).await.expect("a new object");
+    }
+    let mut slow = begin(keeping.address, "GET", &all, &[], None).await;
+    slow.read_some().await;
+    keeping.send("PATCH", &things("v1", "here", "thing-3999"), Some(json!({"spec": {"note": "later"}}))).await;
+    let quick = keeping.send("GET", &all, None).await;
+    for list in [quick, slow.whole().await] {
+        let list: Value = serde_json::from_slice(&list.body).expect("JSON");
+        let newest = list["items"].as_array().expect("items").iter().map(revision).max();
+        assert!(newest <= Some(revision(&list)), "{newest:?} in a list of {}", list["metadata"]);
+    }
+}
+
+fn revision(of: &Value) -> u64 {
+    of["metadata"]["resourceVersion"].as_str().expect("a revision").parse().expect("a number")
 }
 
 fn things(version: &str, namespace: &str, name: &str) -> String {
