@@ -32,8 +32,8 @@ pub enum ErrorKind {
     Unavailable,
     /// Too much was asked of the store; after this time it may do. Nothing was written.
     Throttled(Duration),
-    /// The answer to a write got lost: it has happened as a whole or not at all, and does not happen any more. Read to
-    /// find out.
+    /// The answer to a write got lost: it has happened as a whole or not at all. Read to find out: a store answers this
+    /// once it is decided, unless that takes longer than its patience.
     Unknown,
     /// There is no room left. Nothing was written.
     Full,

@@ -170,7 +170,8 @@ impl Writer {
                 Trouble::Lost(error) | Trouble::Ended(error) => {
                     self.client = None;
                     if *error.kind() == ErrorKind::Unknown {
-                        // If the database is not back by then, whoever reads cannot reach it either.
+                        // Nobody should have to wait for ever for a server that does not come back, or whose commit waits for
+                        // another server.
                         let _ = timeout(self.shared.connector.patience, self.settle()).await;
                     }
                     return Err(error);
@@ -197,10 +198,15 @@ impl Writer {
                 client.query_typed(&self.shared.statements.lock_head, &[]),
             );
             self.undo(&client).await;
-            if !begun.and(locked).is_err_and(|error| failure::is_lost(&error)) {
-                return;
+            // Also a lock that the server's patience ended with is one that somebody has.
+            match begun.and(locked) {
+                Ok(_) => return,
+                Err(error) if failure::is_lost(&error) => self.client = None,
+                Err(_) => {
+                    self.backoff.fail();
+                    self.backoff.wait().await;
+                }
             }
-            self.client = None;
         }
     }
 

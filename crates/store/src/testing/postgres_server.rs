@@ -111,12 +111,13 @@ impl PostgresServer {
     /// Ends the server and all its processes without giving them a chance (`kill -9`).
     pub fn kill(&mut self) {
         if let Some(server) = self.server_process() {
+            // A parent that stands still has no more children, of which one that is not known would stay, with the memory
+            // that they share.
+            signal("STOP", &[server]);
             let mut processes = children(server);
             // The parent first, or it would mend what was done to its children.
             processes.insert(0, server);
-            let words: Vec<String> = processes.iter().map(u32::to_string).collect();
-            // Some may have ended by themselves.
-            let _ = Command::new("sh").arg("-c").arg(format!("kill -9 {} 2>/dev/null", words.join(" "))).status();
+            signal("KILL", &processes);
             let began = Instant::now();
             while processes.iter().any(|process| is_running(*process)) && began.elapsed() < PATIENCE {
                 thread::sleep(Duration::from_millis(5));
@@ -243,6 +244,12 @@ impl Drop for PostgresServer {
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Sends a signal to processes, of which some may have ended by themselves.
+fn signal(signal: &str, processes: &[u32]) {
+    let words: Vec<String> = processes.iter().map(u32::to_string).collect();
+    let _ = Command::new("sh").arg("-c").arg(format!("kill -{signal} {} 2>/dev/null", words.join(" "))).status();
 }
 
 /// The folder with PostgreSQL's programs.
