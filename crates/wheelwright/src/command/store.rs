@@ -95,18 +95,8 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let own_name = own_name(|key| metadata(document, key)).transpose()?.filter(|_| kind.is_resource());
     let name = options.name.as_ref().or(own_name.as_ref()).cloned();
     let name = name.ok_or("the document has no name in its metadata; give --name")?;
-    match kinds.is_namespaced(kind) {
-        // No client of Kubernetes could name it.
-        Some(true) if !name.contains('/') => {
-            let kind = kind.name();
-            return Err(format!(
-                "{name}: {kind} is in a namespace; add metadata.namespace, or give --name NAMESPACE/{name}"
-            ));
-        }
-        Some(false) if metadata(document, "namespace").is_some() => {
-            return Err(format!("{name}: {} is in no namespace; remove metadata.namespace", kind.name()));
-        }
-        _ => {}
+    if kinds.is_namespaced(kind) == Some(false) && metadata(document, "namespace").is_some() {
+        return Err(format!("{name}: {} is in no namespace; remove metadata.namespace", kind.name()));
     }
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
