@@ -1,6 +1,9 @@
 //! A loaded catalog: every kind that is declared, with everything that is wrong with how it was declared.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use wheelwright_document::Span;
 use wheelwright_evolve::{Declaration, KindName, Located, VersionName};
@@ -34,6 +37,9 @@ pub struct Kind {
     pub folder: PathBuf,
     /// The type of the resource in the Azure Resource Manager: as the catalog says, or as the paths of its documents tell.
     pub arm: Option<Box<str>>,
+    /// The subscription whose resource groups are its namespaces, if it is of CustomResourceDefinitions and served by both
+    /// dialects.
+    pub arm_subscription: Option<Box<str>>,
     /// How a Kubernetes API server serves it: by the name of today, and by former names that versions are published under.
     /// None for kinds that are in OpenAPI documents.
     pub kubernetes: Vec<KubernetesResource>,
@@ -158,6 +164,23 @@ impl Kind {
             operations.long_running = LongRunning::all(is_long);
         }
         operations
+    }
+
+    /// Whether its documents are those of Azure's resource manager, and not objects of Kubernetes.
+    pub fn is_of_resource_manager(&self) -> bool {
+        self.arm.is_some() && self.kubernetes.is_empty()
+    }
+
+    /// What the keys of its records begin with, if something else decides that than the first name it had.
+    pub fn declared_prefix(&self) -> Option<Cow<'_, str>> {
+        match (&self.adopt.prefix, &self.arm) {
+            (Some(prefix), _) => Some(Cow::Borrowed(&prefix.item)),
+            // In one segment: what belongs to a resource is of another type, and not among the records of this one.
+            (None, Some(of_type)) if self.is_of_resource_manager() => {
+                Some(Cow::Owned(of_type.to_ascii_lowercase().replace('/', ":")))
+            }
+            _ => None,
+        }
     }
 
     /// What is said of a version that is to go.

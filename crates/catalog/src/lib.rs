@@ -8,6 +8,7 @@
 //! `wheelwright-schema` does no IO and is given a [`Tree`](wheelwright_schema::Tree); [`Disk`] is the one that reads
 //! files.
 
+mod arm;
 mod bare;
 mod catalog;
 mod chosen;
@@ -34,6 +35,7 @@ mod survey;
 mod table;
 mod verify;
 
+pub use arm::{ARM_FIELDS, ArmEntry};
 pub use catalog::{Catalog, Kind};
 pub use disk::{Disk, LEADS_OUT};
 pub use git::{GitError, Revision};

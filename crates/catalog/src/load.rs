@@ -202,9 +202,12 @@ impl<'s> Loader<'s> {
             (None, Schemas::Definitions(files)) => files.first().map_or(span, |file| file.span),
             (None, Schemas::Documents { .. }) => span,
         };
-        kind.arm = entry.arm.as_ref().map(|arm| arm.item.clone()).or(told.resource_type);
-        kind.told = told.operations;
+        kind.arm = entry.arm.as_ref().map(|arm| arm.resource_type.item.clone()).or(told.resource_type);
         kind.kubernetes = told.kubernetes;
+        let subscription = entry.arm.as_ref().and_then(|arm| arm.subscription.as_ref());
+        kind.arm_subscription =
+            subscription.filter(|_| !kind.kubernetes.is_empty()).map(|subscription| subscription.item.clone());
+        kind.told = told.operations;
         kind.long_running = entry.long_running;
         kind.deprecated.clone_from(&entry.deprecated);
         kind.deprecated.extend(told.deprecated);
@@ -234,6 +237,7 @@ impl<'s> Loader<'s> {
             declaration,
             folder: folder.to_owned(),
             arm: None,
+            arm_subscription: None,
             kubernetes: Vec::new(),
             told: Vec::new(),
             long_running: None,

@@ -6,6 +6,7 @@ use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
 use crate::{
+    arm::{self, ArmEntry},
     policy::{self, PolicySet},
     service::{self, ComputedField, Deprecation},
     stored::{self, Adopt, External},
@@ -33,8 +34,8 @@ pub struct KindEntry {
     pub kind: Option<Located<Box<str>>>,
     /// `was`: the names that the kind had before.
     pub was: Vec<FormerName>,
-    /// `arm`: the type of the resource in the Azure Resource Manager.
-    pub arm: Option<Located<Box<str>>>,
+    /// `arm`: what it is to Azure's resource manager.
+    pub arm: Option<ArmEntry>,
     /// `changes`: the changes file.
     pub changes: Option<Located<Box<str>>>,
     /// `hub`: the version whose shape is stored.
@@ -176,7 +177,7 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
             "definition" => definition = Some((entry, text(reader, value, path, "the name of a definition"))),
             "kind" => kind.kind = text(reader, value, path, "the name of a kind"),
             "was" => kind.was = former_names(reader, value, path),
-            "arm" => kind.arm = arm(reader, value, path),
+            "arm" => kind.arm = arm::read(reader, value, path),
             "changes" => kind.changes = text(reader, value, path, "the path of a file"),
             "hub" => kind.hub = reader.version(value, path),
             "order" => kind.order = order(reader, value, path),
@@ -206,6 +207,9 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
             );
         }
         _ => {}
+    }
+    if let Some(arm) = &kind.arm {
+        arm::check_subscription(reader, arm, &Path::Child(path, "arm"), definitions.is_some());
     }
     kind.schemas = match (definitions, documents) {
         (Some((_, files)), _) => Schemas::Definitions(files?),
@@ -305,21 +309,6 @@ fn document_entry(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> 
         lacks(reader, value, path, "a version needs its document", "add file: with the path of a document");
     }
     file.map(|file| DocumentEntry { file, definition })
-}
-
-/// A type of resource: a provider and at least one name, with slashes between them.
-fn arm(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Located<Box<str>>> {
-    let expected = "a type of resource, such as Microsoft.Shop/carts/items";
-    let named = text(reader, value, path, expected)?;
-    let is_name = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
-    };
-    let is_type = named.item.contains('/') && named.item.split('/').all(is_name);
-    if !is_type {
-        let message = format!("expected {expected}, found {}", wheelwright_evolve::quoted(&named.item));
-        reader.report(&rules::MALFORMED_CATALOG, path, value.span, message);
-    }
-    is_type.then_some(named)
 }
 
 fn order(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Located<Vec<Located<VersionName>>>> {

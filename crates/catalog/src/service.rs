@@ -120,7 +120,7 @@ pub(crate) fn problems(kind: &Kind) -> Vec<Problem> {
             problems.push(wrong(message, "name the list or map, or a field that is in none"));
             continue;
         }
-        if kind.arm.is_some() && is_of_resource_manager(path) {
+        if kind.is_of_resource_manager() && is_of_resource_manager(path) {
             problems.push(wrong(format!("{path} is kept beside the document, and not computed"), "remove it"));
             continue;
         }

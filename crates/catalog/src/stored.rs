@@ -106,8 +106,9 @@ pub(crate) fn overlaps(kinds: &[Kind]) -> Vec<Problem> {
 
 /// What the keys of a kind begin with, and where that is said.
 fn place_of(kind: &Kind) -> (String, &Kind, Span) {
-    if let Some(prefix) = &kind.adopt.prefix {
-        return (format!("{}/", prefix.item), kind, prefix.span);
+    if let Some(prefix) = kind.declared_prefix() {
+        let span = kind.adopt.prefix.as_ref().map_or(kind.named, |prefix| prefix.span);
+        return (format!("{prefix}/"), kind, span);
     }
     let first = kind.declaration.was.first().map_or_else(|| kind.declaration.name(), |was| was.item.clone());
     let prefix = match &*first.group {
@@ -195,7 +196,7 @@ pub(crate) fn problems(kind: &Kind) -> Vec<Problem> {
                 let problem =
                     wrong(format!("{at} is in a list or map, and another system owns that as a whole or not"));
                 problems.push(problem.mend("name the list or map"));
-            } else if kind.arm.is_some() && is_of_resource_manager(at) {
+            } else if kind.is_of_resource_manager() && is_of_resource_manager(at) {
                 let problem = wrong(format!("{at} is kept beside the document, and by no other system"));
                 problems.push(problem.mend("remove it"));
             } else if structure.find(at).is_none() {

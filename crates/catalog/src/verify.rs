@@ -7,7 +7,7 @@ use wheelwright_evolve::{KindName, Located, Structure, VersionName, quoted, unkn
 use wheelwright_findings::rules;
 use wheelwright_schema::Problem;
 
-use crate::{Catalog, Kind, catalog::few, parse::KindEntry, service, stored};
+use crate::{Catalog, Kind, arm, catalog::few, parse::KindEntry, service, stored};
 
 /// Kinds and versions are there once each; of those that are there twice, the first is kept.
 pub(crate) fn verify(catalog: &mut Catalog) {
@@ -39,6 +39,7 @@ pub(crate) fn verify(catalog: &mut Catalog) {
     });
     keep_first_names(&mut catalog.kinds, &mut problems);
     problems.extend(stored::overlaps(&catalog.kinds));
+    problems.extend(arm::nested(&catalog.kinds));
     let findings: Vec<_> = problems.into_iter().map(|problem| catalog.table.finding(problem)).collect();
     catalog.findings.extend(findings);
 }
@@ -81,6 +82,7 @@ pub(crate) fn verify_entry(catalog: &mut Catalog, kind: &Kind, entry: &KindEntry
         problems.extend(fields.filter_map(|(at, _)| unknown_policy_field(at, structures.iter())));
         problems.extend(stored::problems(kind));
         problems.extend(service::problems(kind));
+        problems.extend(arm::problems(kind, entry));
         problems.extend(entry.order.iter().flat_map(|order| order_problems(kind, order)));
     }
     problems.extend(successor_problems(&entry.successors));

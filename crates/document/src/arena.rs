@@ -18,6 +18,11 @@ impl Arena {
         Self(Bump::with_capacity(bytes.saturating_mul(8).min(16 << 20)))
     }
 
+    /// Forgets all values, and keeps memory for the next ones.
+    pub fn reset(&mut self) {
+        self.0.reset();
+    }
+
     /// Copies a string into the arena.
     pub fn text(&self, text: &str) -> &str {
         self.0.alloc_str(text)

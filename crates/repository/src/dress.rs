@@ -110,7 +110,7 @@ impl Dress {
     ) -> Value<'a> {
         match self {
             Self::Plain => document,
-            Self::Kubernetes => unnamed(document, before, name, arena),
+            Self::Kubernetes => unplaced(document, before, name, arena),
             Self::Arm(_) if taken.has_state_alone && before.get(PROPERTIES).is_none() => {
                 without(document, |key| key == PROPERTIES, arena)
             }
@@ -166,7 +166,11 @@ impl Dress {
                 let own = document.get("metadata").unwrap_or(Value::Object(&[]));
                 let own = without(own, |key| OF_SERVER.contains(&key) || key == "finalizers", arena);
                 let own_name = own.get("name").is_none().then(|| ("name", Some(text(name.last()))));
-                with(document, [("metadata", Some(with(own, own_name.into_iter().chain(kept), arena)))], arena)
+                // Where it is, is what its name says, whatever whoever stored it wrote.
+                let is_unsaid = |scope: &&str| own.get("namespace").and_then(Value::as_str) != Some(*scope);
+                let own_scope = name.scope().filter(is_unsaid).map(|scope| ("namespace", Some(text(scope))));
+                let kept = own_name.into_iter().chain(own_scope).chain(kept);
+                with(document, [("metadata", Some(with(own, kept, arena)))], arena)
             }
             Self::Arm(resource_type) => {
                 let state = metadata.provisioning_state.as_deref().filter(|_| declares(STATE_PATH)).map(Value::string);
@@ -197,16 +201,18 @@ impl Dress {
     }
 }
 
-/// A document that is written in the place of another, without the name that the other one does not have.
-fn unnamed<'a>(document: Value<'a>, before: Value<'a>, name: &Name, arena: &'a Arena) -> Value<'a> {
-    let of_name = |document: Value<'a>| document.get("metadata").and_then(|metadata| metadata.get("name"));
-    let is_put_in = of_name(document).and_then(Value::as_str) == Some(name.last()) && of_name(before).is_none();
-    if !is_put_in {
-        return document;
-    }
+/// A document that is written in the place of another, with the name and namespace that the other one has, or without, where
+/// it says no more than what is shown.
+fn unplaced<'a>(document: Value<'a>, before: Value<'a>, name: &Name, arena: &'a Arena) -> Value<'a> {
+    let old = before.get("metadata");
+    let shown = [("name", Some(name.last())), ("namespace", name.scope())];
     changed(document, "metadata", arena, |metadata| {
-        let metadata = without(metadata, |key| key == "name", arena);
-        let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && before.get("metadata").is_none();
+        let says = |(key, shown): &(&str, Option<&str>)| {
+            shown.is_some() && metadata.get(key).and_then(Value::as_str) == *shown
+        };
+        let kept = shown.into_iter().filter(says).map(|(key, _)| (key, old.and_then(|old| old.get(key))));
+        let metadata = with(metadata, kept, arena);
+        let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && old.is_none();
         (!is_put_in).then_some(metadata)
     })
 }

@@ -36,7 +36,7 @@ pub use name::Name;
 pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Metadata, Operation, RecordError};
 pub use remove::{Removal, Removed};
-pub use repository::{Collection, Listed, Repository, Unopened, Written};
+pub use repository::{Collection, Listed, Repository, Reread, Unopened, Written};
 pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
     Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,

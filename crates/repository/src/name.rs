@@ -7,7 +7,7 @@ use wheelwright_store::{BadKey, Key};
 /// What a document is called within its kind: segments with `/` between them, as in `namespace/name` or
 /// `subscription/group/cluster/pool`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Name(Key);
+pub struct Name(pub(crate) Key);
 
 impl Name {
     /// A name of segments with `/` between them.
@@ -21,6 +21,11 @@ impl Name {
     /// The name as a text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
+    }
+
+    /// What comes before its last segment, as in the namespace of `namespace/name`; none if there is nothing.
+    pub fn scope(&self) -> Option<&str> {
+        self.as_str().rsplit_once('/').map(|(scope, _)| scope)
     }
 
     /// Its last segment.

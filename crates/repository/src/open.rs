@@ -55,6 +55,14 @@ pub(crate) struct Opened<'a> {
     pub(crate) is_adopted: bool,
 }
 
+/// What is known of a document that was shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    envelope: Envelope,
+    version: VersionIndex,
+    pub(crate) divergence: Vec<Divergence>,
+}
+
 /// A record that cannot be opened.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -187,15 +195,29 @@ impl ServedKind {
         answers: &Answers,
     ) -> Result<Document, ViewError> {
         let arena = Arena::for_input(bytes.len());
-        let opened = self.open(bytes, &arena)?;
-        let (opened, divergence) = self.merged(opened, answers, name, &arena).map_err(ViewError::Source)?;
-        let version = self.version_for(view, &opened.envelope.origin)?;
         // Most documents are about as long as their records.
         let mut json = Vec::with_capacity(bytes.len());
-        encode_into(self.show(&opened, version, (name, &revision), &arena), &mut json);
-        let Envelope { origin, metadata, .. } = opened.envelope;
-        let (name, version) = (name.clone(), self.version_name(version).clone());
-        Ok(Document { name, revision, version, origin, metadata, json, divergence })
+        let shown = self.show_into(&mut json, bytes, (name, &revision), view, answers, &arena)?;
+        let Envelope { origin, metadata, .. } = shown.envelope;
+        let (name, version) = (name.clone(), self.version_name(shown.version).clone());
+        Ok(Document { name, revision, version, origin, metadata, json, divergence: shown.divergence })
+    }
+
+    /// Appends what is under a key to JSON, as a version shows it.
+    pub(crate) fn show_into(
+        &self,
+        json: &mut Vec<u8>,
+        bytes: &[u8],
+        called: (&Name, &Revision),
+        view: View<'_>,
+        answers: &Answers,
+        arena: &Arena,
+    ) -> Result<Shown, ViewError> {
+        let opened = self.open(bytes, arena)?;
+        let (opened, divergence) = self.merged(opened, answers, called.0, arena).map_err(ViewError::Source)?;
+        let version = self.version_for(view, &opened.envelope.origin)?;
+        encode_into(self.show(&opened, version, called, arena), json);
+        Ok(Shown { envelope: opened.envelope, version, divergence })
     }
 }
 

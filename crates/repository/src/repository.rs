@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::{Origin, VersionName};
 use wheelwright_store::{
-    Continuation, Cursor, Health, Key, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
+    Continuation, Cursor, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
 };
 
 use crate::{
@@ -60,6 +60,17 @@ pub struct Listed {
     pub cursor: Cursor,
 }
 
+/// What became of a document that somebody knows.
+#[derive(Debug)]
+pub enum Reread {
+    /// There is none.
+    Missing,
+    /// It is what it was.
+    Same,
+    /// It is this.
+    Document(Box<Document>),
+}
+
 /// A part of a list of which nothing is opened yet.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -80,6 +91,41 @@ impl Unopened {
         let Self { collection, names, stored, answers, .. } = self;
         let documents = names.iter().zip(stored).zip(&answers);
         documents.map(|((name, stored), answers)| collection.shown(name, stored, view, answers)).collect()
+    }
+
+    /// Appends the documents as a view shows them to JSON, with commas between them: as [`open`](Self::open), for whoever
+    /// wants no more of them than their bytes.
+    ///
+    /// # Errors
+    /// One of them cannot be opened.
+    pub fn write(&self, view: View<'_>, json: &mut Vec<u8>) -> Result<(), RepositoryError> {
+        let Collection { kind, repository } = &self.collection;
+        json.reserve(self.stored.iter().map(|stored| stored.value.len()).sum());
+        let mut arena = Arena::new();
+        for (position, ((name, stored), answers)) in self.names.iter().zip(&self.stored).zip(&self.answers).enumerate()
+        {
+            if position > 0 {
+                json.push(b',');
+            }
+            arena.reset();
+            let called = (name, &stored.revision);
+            let shown = kind.show_into(json, &stored.value, called, view, answers, &arena);
+            match shown.map_err(RepositoryError::view(name)) {
+                Ok(shown) => repository.sources.count(&shown.divergence),
+                Err(error) => {
+                    if let RepositoryError::Source(error) = &error {
+                        repository.sources.count_failed(error);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The last of the documents; none if there is none.
+    pub fn last(&self) -> Option<&Name> {
+        self.names.last()
     }
 }
 
@@ -204,11 +250,31 @@ impl Collection {
     /// # Errors
     /// The store or an external source fails, the record cannot be opened, or there is no such version.
     pub async fn get(&self, name: &Name, view: View<'_>) -> Result<Option<Document>, RepositoryError> {
+        Ok(match self.get_unless(name, view, None).await? {
+            Reread::Missing | Reread::Same => None,
+            Reread::Document(document) => Some(*document),
+        })
+    }
+
+    /// A document, unless it has the revision that somebody knows it by: then nothing is opened. Documents of which other
+    /// systems own fields are never the same for sure.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn get_unless(
+        &self,
+        name: &Name,
+        view: View<'_>,
+        known: Option<&Revision>,
+    ) -> Result<Reread, RepositoryError> {
         self.check_view(view)?;
         let key = self.kind.key(name)?;
-        let Some(stored) = self.store().get(&key).await? else { return Ok(None) };
+        let Some(stored) = self.store().get(&key).await? else { return Ok(Reread::Missing) };
+        if known == Some(&stored.revision) && self.kind.external.is_empty() {
+            return Ok(Reread::Same);
+        }
         let answers = self.answers(name).await?;
-        self.shown(name, stored, view, &answers).map(Some)
+        Ok(Reread::Document(Box::new(self.shown(name, stored, view, &answers)?)))
     }
 
     /// The bytes of a record as they are stored, whatever they are; none if there is none. For looking at what cannot be
@@ -333,6 +399,26 @@ impl Collection {
         self.check_answers(name, &sealed, &answers)?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
         self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub, &answers)
+    }
+
+    /// Whether nothing has happened since a moment to the documents whose names begin with some segments and are after one
+    /// name and not after another: then whoever has them may keep them. False also if the store cannot tell, and if other
+    /// systems own fields of them, which they may change without a word.
+    ///
+    /// # Errors
+    /// The store fails, or a name is too long.
+    pub async fn is_unchanged(
+        &self,
+        scope: Option<&Name>,
+        (after, until): (Option<&Name>, Option<&Name>),
+        since: &Cursor,
+    ) -> Result<bool, RepositoryError> {
+        if !self.kind.external.is_empty() {
+            return Ok(false);
+        }
+        let key = |name: Option<&Name>| name.map(|name| self.kind.key(name)).transpose();
+        let range = KeyRange { prefix: self.prefix(scope)?, after: key(after)?, until: key(until)? };
+        Ok(self.store().is_unchanged(&range, since).await?)
     }
 
     /// Where a list goes on after a name, or begins without one: at an earlier moment, or now without one. None if the

@@ -52,6 +52,8 @@ pub struct ServedKind {
 pub struct ArmResource {
     /// Its type, such as `Microsoft.Shop/carts/lines`, as the catalog spells it.
     pub resource_type: Box<str>,
+    /// The subscription whose resource groups are its namespaces, if its documents are objects of Kubernetes.
+    pub subscription: Option<Box<str>>,
     /// Whether a version of it says how far the service is with what customers asked for.
     pub has_state: bool,
     /// Its versions that can be served, oldest first.
@@ -86,9 +88,9 @@ impl ServedKind {
             let declared = declaration.version(version.name.as_str())?;
             Some(Access::of(&declared.schema))
         });
-        let prefix = match &declared.adopt.prefix {
-            Some(prefix) if prefix.item.starts_with('$') => return Err(BadKey::Forbidden('$')),
-            Some(prefix) => Prefix::new(&prefix.item)?,
+        let prefix = match declared.declared_prefix() {
+            Some(prefix) if prefix.starts_with('$') => return Err(BadKey::Forbidden('$')),
+            Some(prefix) => Prefix::new(&prefix)?,
             None => Self::usual_prefix(&kind)?,
         };
         let history = kind.history();
@@ -100,20 +102,21 @@ impl ServedKind {
         });
         let hub = kind.lenses().hub();
         let computed = declared.computed.iter().filter_map(|computed| Computed::of(computed, history, hub)).collect();
-        let arm = declared.arm.as_ref().filter(|_| !kind.is_resource()).map(|resource_type| {
-            let versions =
-                history.versions.iter().filter(|version| declaration.version(version.name.as_str()).is_some());
+        let arm = declared.arm.as_ref().filter(|_| is_served_by_arm(declared)).map(|resource_type| {
+            let versions = history.versions.iter().filter(|version| is_served(declared, version.name.as_str()));
             let version = |name: &VersionName| ArmVersion {
                 name: name.clone(),
                 operations: declared.operations(name.as_str()),
                 deprecation: declared.deprecation(name.as_str()).cloned(),
             };
             let versions = versions.map(|of_history| version(&of_history.name)).collect();
-            let has_state = history.versions.iter().any(|version| {
-                let structure = &version.structure;
-                STATE_PATH.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
-            });
-            ArmResource { resource_type: resource_type.clone(), has_state, versions }
+            let has_state = !kind.is_resource()
+                && history.versions.iter().any(|version| {
+                    let structure = &version.structure;
+                    STATE_PATH.split('.').try_fold(structure.root(), |node, name| structure.child(node, name)).is_some()
+                });
+            let subscription = declared.arm_subscription.clone();
+            ArmResource { resource_type: resource_type.clone(), subscription, has_state, versions }
         });
         Ok(Self {
             computed,
@@ -199,9 +202,9 @@ impl ServedKind {
     /// The key of a record.
     ///
     /// # Errors
-    /// The name is too long, or has characters in it that keys do not have.
+    /// The name is too long.
     pub fn key(&self, name: &Name) -> Result<Key, BadKey> {
-        Key::new(format!("{}{}", self.prefix, name.as_str()))
+        self.prefix.key(&name.0)
     }
 
     /// The name that is in a key; none if the key is not of this kind.
@@ -236,6 +239,20 @@ impl ServedKind {
             Dress::Kubernetes | Dress::Plain => OutsideSpec::Kubernetes,
         }
     }
+}
+
+/// Whether Azure's resource manager has a place for the resources of a kind.
+fn is_served_by_arm(declared: &catalog::Kind) -> bool {
+    let is_namespaced = declared.kubernetes.iter().all(|resource| resource.is_namespaced);
+    declared.is_of_resource_manager() || declared.arm_subscription.is_some() && is_namespaced
+}
+
+/// Whether a version is declared and, if a definition declares it, served.
+fn is_served(declared: &catalog::Kind, version: &str) -> bool {
+    let mut of_definitions = declared.kubernetes.iter().flat_map(|resource| &resource.versions);
+    let is_served =
+        |of_definition: &catalog::KubernetesVersion| of_definition.is_served && *of_definition.name == *version;
+    declared.declaration.version(version).is_some() && (declared.kubernetes.is_empty() || of_definitions.any(is_served))
 }
 
 /// What is declared and locked. Another release may come to another one, and begins a sweep anew then, which is harmless.

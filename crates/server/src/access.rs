@@ -1,6 +1,6 @@
 //! What a request wants to do to what: asked of roles, counted by metrics, written into logs.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// What a request does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -24,9 +24,9 @@ pub(crate) struct Access {
     pub(crate) verb: Verb,
     /// The kind, with its group, as in `Order.shop.example.com`, or its type as in `Microsoft.Shop/orders`; none if it is about no kind.
     /// A part that is written by itself is a kind of its own, as in `Order.shop.example.com/status`.
-    pub(crate) kind: Option<Box<str>>,
+    pub(crate) kind: Option<Arc<str>>,
     /// The version that is spoken.
-    pub(crate) version: Option<Box<str>>,
+    pub(crate) version: Option<Arc<str>>,
     pub(crate) scope: Scope,
 }
 

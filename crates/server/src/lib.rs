@@ -31,8 +31,10 @@ mod progress;
 mod query;
 mod refusal;
 mod request;
+mod request_id;
 mod server;
 mod share;
+mod shelf;
 mod stall;
 mod tls;
 

@@ -31,6 +31,8 @@ pub struct Limits {
     pub idle_time: Duration,
     /// The most documents of a page of a list.
     pub page: usize,
+    /// How many bytes of what was shown are kept, to be shown again while it is the same.
+    pub kept_bytes: usize,
     /// How long requests are served as ever once the server is asked to end, while `/readyz` says that it will: whoever
     /// spreads requests over servers sees it and sends no more.
     pub shutdown_delay: Duration,
@@ -53,6 +55,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(180),
             page: 500,
+            kept_bytes: 16 << 20,
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(20),
         }

@@ -1,10 +1,14 @@
 //! What a server tells of itself: who asks for what, in which version, and how long it takes.
 
-use std::time::Duration;
+use std::{
+    fmt::{self, Write as _},
+    sync::Arc,
+    time::Duration,
+};
 
 use http::StatusCode;
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode},
+    encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
@@ -27,11 +31,15 @@ pub(crate) struct Metrics {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct RequestLabels {
     dialect: &'static str,
-    kind: String,
-    version: String,
+    kind: Label,
+    version: Label,
     verb: &'static str,
     code: u16,
 }
+
+/// What many requests have in common, shared by them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Label(Option<Arc<str>>);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct DurationLabels {
@@ -70,12 +78,11 @@ impl Metrics {
 
     /// Counts a request that was answered. Only what is served is named, so that nobody can make up names.
     pub(crate) fn count(&self, dialect: &'static str, access: Option<&Access>, code: StatusCode, took: Duration) {
-        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         let verb = access.map_or("none", |access| access.verb.name());
         let labels = RequestLabels {
             dialect,
-            kind: text(access.and_then(|access| access.kind.as_deref())),
-            version: text(access.and_then(|access| access.version.as_deref())),
+            kind: Label(access.and_then(|access| access.kind.clone())),
+            version: Label(access.and_then(|access| access.version.clone())),
             verb,
             code: code.as_u16(),
         };
@@ -96,6 +103,12 @@ impl Metrics {
         // Writing into a text does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+impl EncodeLabelValue for Label {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> fmt::Result {
+        encoder.write_str(self.0.as_deref().unwrap_or_default())
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) async fn answer(
     (metrics, readiness): (&Metrics, &Readiness),
     is_ending: bool,
 ) -> Option<Answer> {
-    let endpoint = match &*head.raw_path {
+    let endpoint = match head.raw_path() {
         "/livez" | "/healthz" => Endpoint::Live,
         "/readyz" => Endpoint::Ready,
         "/metrics" => Endpoint::Metrics,

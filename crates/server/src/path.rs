@@ -1,10 +1,17 @@
 //! Paths of requests, taken apart. What could mean one thing to us and another to somebody before us is refused.
 
+use std::{borrow::Cow, iter};
+
 use percent_encoding::percent_decode_str;
 
 /// The segments of a path, decoded.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Segments(Vec<Box<str>>);
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Segments {
+    /// One after the other.
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
 
 /// What is wrong with a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,26 +33,38 @@ impl Segments {
     pub(crate) fn of(path: &str) -> Result<Self, BadPath> {
         let path = path.strip_prefix('/').ok_or(BadPath::Relative)?;
         let path = path.strip_suffix('/').unwrap_or(path);
+        let mut segments = Self { text: String::with_capacity(path.len()), ends: Vec::with_capacity(8) };
         if path.is_empty() {
-            return Ok(Self(Vec::new()));
+            return Ok(segments);
         }
-        path.split('/').map(decoded).collect::<Result<_, _>>().map(Self)
+        for segment in path.split('/') {
+            // Most segments say what they are.
+            let text = match segment.contains('%') {
+                true => percent_decode_str(segment).decode_utf8().map_err(|_| BadPath::Unreadable)?,
+                false => Cow::Borrowed(segment),
+            };
+            check(&text)?;
+            segments.text.push_str(&text);
+            segments.ends.push(segments.text.len());
+        }
+        Ok(segments)
     }
 
     /// The segments as texts.
     pub(crate) fn texts(&self) -> Vec<&str> {
-        self.0.iter().map(|segment| &**segment).collect()
+        let begins = iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, end)| &self.text[begin..*end]).collect()
     }
 }
 
-fn decoded(segment: &str) -> Result<Box<str>, BadPath> {
-    let text = percent_decode_str(segment).decode_utf8().map_err(|_| BadPath::Unreadable)?;
-    match &*text {
+fn check(segment: &str) -> Result<(), BadPath> {
+    match segment {
         "" => Err(BadPath::Empty),
         "." | ".." => Err(BadPath::Dots),
+        text if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b'\\') => Ok(()),
         text if text.contains(['/', '\\']) => Err(BadPath::Slash),
         text if text.contains(char::is_control) => Err(BadPath::Unreadable),
-        text => Ok(text.into()),
+        _ => Ok(()),
     }
 }
 

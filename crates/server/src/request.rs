@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, Method, Uri, header};
 
 use crate::{caller::Caller, path::Segments, query::Query};
 
@@ -11,13 +11,12 @@ use crate::{caller::Caller, path::Segments, query::Query};
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) method: Method,
-    /// As it was sent, without the query.
-    pub(crate) raw_path: Box<str>,
+    /// As it was sent.
+    pub(crate) uri: Uri,
     pub(crate) path: Segments,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
-    /// How this server is reached, to make links of: `http://127.0.0.1:8080`.
-    pub(crate) base: Box<str>,
+    pub(crate) server: Arc<Reached>,
     pub(crate) caller: Arc<Caller>,
 }
 
@@ -28,7 +27,32 @@ pub(crate) struct Request {
     pub(crate) body: Bytes,
 }
 
+/// How the server is reached.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    pub(crate) scheme: &'static str,
+    /// Where it listens.
+    pub(crate) address: Box<str>,
+    /// What links begin with, if that was said.
+    pub(crate) public_url: Option<Box<str>>,
+}
+
 impl Head {
+    /// The path as it was sent, without the query.
+    pub(crate) fn raw_path(&self) -> &str {
+        self.uri.path()
+    }
+
+    /// How whoever sent the request reaches the server, to make links of: `http://127.0.0.1:8080`.
+    pub(crate) fn base(&self) -> String {
+        let Reached { scheme, address, public_url } = &*self.server;
+        if let Some(url) = public_url {
+            return url.to_string();
+        }
+        let host = self.header(header::HOST).or(self.uri.authority().map(http::uri::Authority::as_str));
+        format!("{scheme}://{}", host.unwrap_or(address))
+    }
+
     /// The text of a header; none if it is not there, or is no text.
     pub(crate) fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

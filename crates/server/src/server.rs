@@ -49,8 +49,9 @@ use crate::{
     peer::Peer,
     query::Query,
     refusal::Refusal,
-    request::{Head, Request},
+    request::{Head, Reached, Request},
     share::{ByAddress, Place, Share, Shares},
+    shelf::Shelf,
     stall::Stalling,
     tls::{Tls, common_name, is_refused_certificate},
 };
@@ -128,15 +129,14 @@ impl Server {
     pub(crate) fn service(self, address: SocketAddr) -> Service {
         let Self { repository, limits, tls, guard, public_url } = self;
         let scheme = if tls.is_some() { "https" } else { "http" };
+        let shelf = Arc::new(Shelf::new(limits.kept_bytes));
         Service {
-            address: address.to_string().into(),
-            scheme,
-            public_url,
+            reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
             tls,
             guard,
             anonymous: Arc::new(Caller::anonymous()),
-            arm: Arm::new(&repository, &limits),
-            kubernetes: Kubernetes::new(repository.clone()),
+            arm: Arm::new(&repository, &limits, shelf.clone()),
+            kubernetes: Kubernetes::new(repository.clone(), &shelf),
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -160,7 +160,7 @@ impl Serving {
 
     /// How clients reach the server: `http://127.0.0.1:8080`.
     pub fn url(&self) -> String {
-        format!("{}://{}", self.service.scheme, self.address)
+        format!("{}://{}", self.service.reached.scheme, self.address)
     }
 
     /// What there is to try, a line each.
@@ -219,9 +219,7 @@ pub(crate) struct Service {
     arm: Arm,
     kubernetes: Kubernetes,
     limits: Limits,
-    address: Box<str>,
-    scheme: &'static str,
-    public_url: Option<Box<str>>,
+    reached: Arc<Reached>,
     tls: Option<Tls>,
     guard: Option<Guard>,
     anonymous: Arc<Caller>,
@@ -406,19 +404,13 @@ impl Service {
             _ => self.anonymous.clone(),
         };
         let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
-        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = host.or(head.uri.authority().map(http::uri::Authority::as_str));
-        let base = match &self.public_url {
-            Some(url) => url.clone(),
-            None => format!("{}://{}", self.scheme, host.unwrap_or(&self.address)).into(),
-        };
         Ok(Head {
-            raw_path: head.uri.path().into(),
             path,
             query: Query::of(head.uri.query()),
+            uri: head.uri,
             method: head.method,
             headers: head.headers,
-            base,
+            server: self.reached.clone(),
             caller,
         })
     }

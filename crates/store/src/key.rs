@@ -16,6 +16,17 @@ pub struct Key(Box<str>);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Prefix(Box<str>);
 
+/// Keys with a prefix: those after one of them, and up to another; without one, from the first and to the last.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct KeyRange {
+    /// The beginning of all of them.
+    pub prefix: Prefix,
+    /// They are after this key.
+    pub after: Option<Key>,
+    /// They are not after this key.
+    pub until: Option<Key>,
+}
+
 /// A text that is no key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -76,6 +87,20 @@ impl Prefix {
         key.0.starts_with(&*self.0)
     }
 
+    /// The key with this beginning, and another one as its rest.
+    ///
+    /// # Errors
+    /// The key would be too long.
+    pub fn key(&self, rest: &Key) -> Result<Key, BadKey> {
+        if self.0.len() + rest.0.len() > MAX_KEY_BYTES {
+            return Err(BadKey::TooLong);
+        }
+        let mut text = String::with_capacity(self.0.len() + rest.0.len());
+        text.push_str(&self.0);
+        text.push_str(&rest.0);
+        Ok(Key(text.into()))
+    }
+
     /// The first text that is after all keys with this beginning; none if there is no such text. Keys are ordered by their
     /// bytes.
     pub fn end(&self) -> Option<String> {
@@ -84,12 +109,29 @@ impl Prefix {
     }
 }
 
+impl KeyRange {
+    /// Whether a key is in it.
+    pub fn contains(&self, key: &Key) -> bool {
+        self.prefix.is_of(key)
+            && self.after.as_ref().is_none_or(|after| key > after)
+            && self.until.as_ref().is_none_or(|until| key <= until)
+    }
+}
+
 fn check(text: &str) -> Result<(), BadKey> {
     if text.len() > MAX_KEY_BYTES {
         return Err(BadKey::TooLong);
     }
-    if text.split('/').any(str::is_empty) {
+    // Nearly all keys are all right, and are looked at with every request.
+    let bytes = text.as_bytes();
+    let has_empty_segment = bytes.first().is_none_or(|byte| *byte == b'/')
+        || bytes.ends_with(b"/")
+        || bytes.windows(2).any(|pair| pair == b"//");
+    if has_empty_segment {
         return Err(BadKey::EmptySegment);
+    }
+    if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'\\' | b'?' | b'#')) {
+        return Ok(());
     }
     match text.chars().find(|character| character.is_control() || matches!(character, '\\' | '?' | '#')) {
         Some(character) => Err(BadKey::Forbidden(character)),

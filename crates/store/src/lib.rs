@@ -30,7 +30,7 @@ pub mod testing;
 mod token;
 
 pub use error::{ErrorKind, StoreError};
-pub use key::{BadKey, Key, MAX_KEY_BYTES, Prefix};
+pub use key::{BadKey, Key, KeyRange, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
 pub use open::backup;

@@ -79,6 +79,20 @@ pub(crate) fn cursor(number: u64) -> Cursor {
     Cursor::new(number.to_string())
 }
 
+/// How many rows are looked through to find out whether something has happened to some keys.
+pub(crate) const MOST_LOOKED_THROUGH: u64 = 10_000;
+
+/// The row of a moment, if all that happened since is in the log and is little enough to look through.
+pub(crate) fn recent(moment: &Cursor, head: u64, compacted: u64) -> Option<u64> {
+    let number = row_of(moment)?;
+    (compacted..=head).contains(&number).then_some(number).filter(|number| head - number <= MOST_LOOKED_THROUGH)
+}
+
+/// The row that a cursor is after.
+pub(crate) fn row_of(cursor: &Cursor) -> Option<u64> {
+    number(cursor.as_str())
+}
+
 /// The row that a watch begins after.
 pub(crate) fn cursor_number(cursor: &Cursor, head: u64, compacted: u64) -> Result<u64, StoreError> {
     match number(cursor.as_str()) {

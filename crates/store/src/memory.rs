@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::watch;
 
 use crate::{
-    Answer, Continuation, Cursor, Event, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
+    Answer, Continuation, Cursor, Event, Guarantees, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision, Store,
     StoreError, Stored, Watch,
     log::{self, Action, Newest, PAGE_LIMIT, Write},
 };
@@ -146,6 +146,14 @@ impl Store for Memory {
             let log = self.log();
             let number = log::revision_number(revision, log.compacted)?;
             Ok(log.keys.get(key).and_then(|rows| log.stored(rows, number - 1)))
+        })
+    }
+
+    fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let log = self.log();
+            let Some(since) = log::recent(since, log.head(), log.compacted) else { return Ok(false) };
+            Ok(!log.rows[since as usize..].iter().any(|row| range.contains(&row.key)))
         })
     }
 

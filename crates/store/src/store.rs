@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin, time::Duration};
 
-use crate::{Continuation, Cursor, Key, Prefix, Revision, StoreError};
+use crate::{Continuation, Cursor, Key, KeyRange, Prefix, Revision, StoreError};
 
 /// What a store answers, in its own time.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -53,6 +53,13 @@ pub trait Store: fmt::Debug + Send + Sync {
         let _ = (key, revision);
         let message = "this store does not keep what was there before";
         Box::pin(async move { Err(StoreError::new(crate::ErrorKind::TooOld, message)) })
+    }
+
+    /// Whether nothing has happened to the keys of a range since a moment: then whoever has what they had may keep it.
+    /// False if something has happened, or if the store cannot tell at little cost, as when too much has happened since.
+    fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
+        let _ = (range, since);
+        Box::pin(async { Ok(false) })
     }
 
     /// Stores the first value of a key.

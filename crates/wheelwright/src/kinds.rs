@@ -217,9 +217,9 @@ impl Kinds {
         self.remembered.iter().filter_map(prefix).collect()
     }
 
-    /// Whether a kind is served as Azure's resource manager does.
+    /// Whether the documents of a kind are those of Azure's resource manager.
     pub(crate) fn is_arm(&self, kind: &Kind) -> bool {
-        self.declared(kind).is_some_and(|declared| declared.arm.is_some())
+        self.declared(kind).is_some_and(wheelwright_catalog::Kind::is_of_resource_manager)
     }
 
     /// Whether the objects of a kind are in namespaces; none if it is no kind of a CustomResourceDefinition.

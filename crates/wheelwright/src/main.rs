@@ -356,6 +356,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     limits.connections = arguments.max_connections.get();
     limits.watches = arguments.max_watches.get();
     limits.body_bytes = arguments.max_body.get();
+    limits.kept_bytes = arguments.max_kept;
     limits.shutdown_delay = Duration::from_secs(arguments.shutdown_delay.into());
     if let Some(most) = descriptors::raise() {
         // Some are for the store and for files that are read again.

@@ -72,19 +72,22 @@ fn load() -> Result<Vec<String>, Box<dyn Error>> {
     let catalog = folder.path().join("catalog");
     fs::create_dir(&catalog)?;
     write_catalog(&catalog)?;
-    let server = serve(&catalog, &folder.path().join("load.db"))?;
+    let store = folder.path().join("load.db");
+    let server = serve(&catalog, &store, &[])?;
     let at_start = server.memory()?.now;
     println!("{CLIENTS} clients, objects of about 1 KB, SQLite; kube-apiserver on two cores in parentheses");
     writes(server.address)?;
-    let ceiling = start_ceiling(server.address, folder.path())?;
-    let mut misses = reads(&server, &ceiling)?;
-    misses.extend(lists(&server, &ceiling)?);
+    // What a server has to do that has never read what it is asked for.
+    let forgetful = serve(&catalog, &store, &["--max-kept", "0"])?;
+    let ceiling = start_ceiling(forgetful.address, folder.path())?;
+    let mut misses = reads([&ceiling, &server, &forgetful])?;
+    misses.extend(lists([&ceiling, &server, &forgetful])?);
     let after = server.memory()?.now;
-    drop((server, ceiling));
+    drop((server, forgetful, ceiling));
     let many = folder.path().join("many");
     fs::create_dir(&many)?;
     write_many_kinds(&many, 100)?;
-    let with_many = serve(&many, &folder.path().join("many.db"))?.memory()?.now;
+    let with_many = serve(&many, &folder.path().join("many.db"), &[])?.memory()?.now;
     println!();
     for (what, kib) in [("2 kinds, at start", at_start), ("2 kinds, after all this", after), ("100 kinds", with_many)] {
         println!("{:<40} {:>7.1} MB (292 MB with one kind)", format!("memory, {what}"), kib as f64 / 1024.0);
@@ -137,7 +140,7 @@ fn start_ceiling(server: SocketAddr, folder: &Path) -> Result<Process, Box<dyn E
 }
 
 /// Gets, in turns with the ceiling.
-fn reads(server: &Process, ceiling: &Process) -> Result<Vec<String>, Box<dyn Error>> {
+fn reads([ceiling, server, forgetful]: [&Process; 3]) -> Result<Vec<String>, Box<dyn Error>> {
     let load = Load { clients: CLIENTS, requests: 200_000, time: Duration::from_secs(1) };
     let objects = |path: &dyn Fn(&str) -> String| -> Vec<Rc<[u8]>> {
         (0..FEWER_OBJECTS).map(|number| get(&path(&format!("{number:05}")))).collect()
@@ -149,6 +152,7 @@ fn reads(server: &Process, ceiling: &Process) -> Result<Vec<String>, Box<dyn Err
         ("gets, Kubernetes, at another version", server, gadgets_at(GADGET_VERSIONS[1])),
         ("gets, Kubernetes, at the hub", server, gadgets_at(GADGET_VERSIONS[0])),
         ("gets, ARM, at another version", server, widgets_at(WIDGET_VERSIONS[1])),
+        ("gets, Kubernetes, nothing kept", forgetful, gadgets_at(GADGET_VERSIONS[1])),
     ];
     let best = in_turns(load, &contenders, Measured::rate)?;
     for ((name, ..), measured) in contenders.iter().zip(&best) {
@@ -157,24 +161,25 @@ fn reads(server: &Process, ceiling: &Process) -> Result<Vec<String>, Box<dyn Err
     Ok(held("gets of another version", best[1].rate() / best[0].rate(), GET_SHARE))
 }
 
-/// Lists, in turns with the ceiling, and the memory that they take.
-fn lists(server: &Process, ceiling: &Process) -> Result<Vec<String>, Box<dyn Error>> {
+/// Lists, in turns with the ceiling, and the memory that they take by themselves.
+fn lists([ceiling, server, forgetful]: [&Process; 3]) -> Result<Vec<String>, Box<dyn Error>> {
     let list = |version: &str, namespace: &str| vec![get(&gadgets(version, namespace))];
     let [hub, other] = GADGET_VERSIONS;
     // The shorter list first, by itself: what the allocator keeps of a longer one must not hide what this one takes.
     let mut peaks = Vec::new();
     for namespace in ["few", "many"] {
-        server.forget_peak()?;
+        forgetful.forget_peak()?;
         for _ in 0..3 {
-            fetch(server.address, &list(other, namespace)[0])?;
+            fetch(forgetful.address, &list(other, namespace)[0])?;
         }
-        peaks.push(server.memory()?.peak);
+        peaks.push(forgetful.memory()?.peak);
     }
     let load = Load { clients: 1, requests: 50, time: Duration::from_secs(2) };
     let contenders = [
         ("lists, ceiling", ceiling, vec![get("/list")]),
         ("lists, Kubernetes, at another version", server, list(other, "many")),
         ("lists, Kubernetes, at the hub", server, list(hub, "many")),
+        ("lists, Kubernetes, nothing kept", forgetful, list(other, "many")),
     ];
     let best = in_turns(load, &contenders, Measured::bytes_rate)?;
     for ((name, ..), measured) in contenders.iter().zip(&best) {
@@ -186,7 +191,7 @@ fn lists(server: &Process, ceiling: &Process) -> Result<Vec<String>, Box<dyn Err
     let [few, many] = peaks[..] else { return Ok(misses) };
     println!(
         "{:<40} {:>7.1} MB, of {FEWER_OBJECTS} {:>7.1} MB",
-        format!("peak memory, lists of {OBJECTS}"),
+        format!("peak memory, lists of {OBJECTS}, nothing kept"),
         megabytes(many),
         megabytes(few)
     );
@@ -237,13 +242,14 @@ fn tell(name: &str, measured: &Measured, beside: &str) {
     println!("{name:<40} {measured}{beside}");
 }
 
-fn serve(catalog: &Path, store: &Path) -> Result<Process, Box<dyn Error>> {
+fn serve(catalog: &Path, store: &Path, options: &[&str]) -> Result<Process, Box<dyn Error>> {
     let program: PathBuf = env::current_exe()?.with_file_name("wheelwright");
     let store = format!("sqlite:{}", store.display());
     Process::start(
         Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--store", &store, "--catalog"])
-            .arg(catalog),
+            .arg(catalog)
+            .args(options),
     )
 }
 

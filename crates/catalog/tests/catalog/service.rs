@@ -43,6 +43,54 @@ fn what_a_catalog_says_goes_before_what_documents_tell() {
 }
 
 #[test]
+fn a_kind_of_a_definition_is_in_one_subscription_and_in_namespaces() {
+    let with = |arm: &str, definition: &str| {
+        let entry = format!("kinds: [{{crd: crds/carts.yaml, changes: changes/carts.yaml, arm: {arm}}}]");
+        let files = [("wheelwright.yaml", &*entry), ("crds/carts.yaml", definition)];
+        let catalog = Memory::shop(files).load("wheelwright.yaml");
+        let told: Vec<String> = catalog.findings().iter().map(|finding| finding.message.to_string()).collect();
+        let kind = &catalog.kinds()[0];
+        (told, kind.arm_subscription.clone(), kind.declared_prefix().is_some())
+    };
+    let carts = crate::support::CARTS;
+    let good = "{type: Example.Shop/carts, subscription: 5A2f}";
+    assert_eq!(with(good, carts), (Vec::new(), Some("5A2f".into()), false), "its records are where they were");
+    let wrong = [
+        ("Example.Shop/carts", "it is not said which"),
+        ("{type: Example.Shop/carts}", "it is not said which"),
+        ("{subscription: s}", "arm needs a type"),
+        ("{type: Example.Shop/carts, subscription: a/b}", "the id of a subscription"),
+        ("{type: Example.Shop/carts, group: s}", "nobody knows the key"),
+        ("{type: Example.Shop/carts/lines, subscription: s}", "belong to no others"),
+        ("{type: Example.Shop/carts, subscription: s}, longRunning: true", "once they are answered"),
+    ];
+    for (arm, expected) in wrong {
+        let (told, ..) = with(arm, carts);
+        assert!(told.iter().any(|told| told.contains(expected)), "{arm}: {told:?}");
+    }
+    let (told, ..) = with(good, &carts.replace("scope: Namespaced", "scope: Cluster"));
+    assert!(told.len() == 1 && told[0].contains("is in no namespace"), "{told:?}");
+    let (told, ..) =
+        with(good, &carts.replacen("            spec:", "            tags: {type: string}\n            spec:", 1));
+    assert!(told.len() == 1 && told[0].contains("a field tags of its own"), "{told:?}");
+}
+
+#[test]
+fn nothing_belongs_to_an_object_and_documents_are_in_any_subscription() {
+    let told = |documents: &str| {
+        let entry = format!(
+            "kinds: [{{crd: crds/carts.yaml, changes: changes/carts.yaml, arm: {{type: A.B/carts, subscription: s}}}}, \
+             {{openapi: {{2026-01-01: a.json}}, definition: Cart, arm: {documents}}}]"
+        );
+        let catalog = Memory::shop([("wheelwright.yaml", &*entry), ("a.json", PATHS)]).load("wheelwright.yaml");
+        catalog.findings().iter().map(|finding| finding.message.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("{type: A.B/others}"), [""; 0]);
+    assert_eq!(told("a.b/Carts/lines").len(), 1);
+    assert_eq!(told("{type: A.B/others, subscription: s}").len(), 1);
+}
+
+#[test]
 fn versions_are_to_go_by_the_catalog_and_by_definitions() {
     let entry = "kinds: [{crd: crds/carts.yaml, changes: changes/carts.yaml, deprecated: {v2: {sunset: 2027-01-31}}}]";
     let definition = crate::support::CARTS.replacen("served: true", "served: true\n      deprecated: true", 1);

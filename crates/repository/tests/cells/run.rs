@@ -72,7 +72,8 @@ impl Subject {
                         for (method, input) in writes.iter().copied() {
                             let cell = Cell { base: &base, through, field, method, input };
                             number += 1;
-                            let name = Name::new(&format!("cell/{number}")).expect("a name");
+                            // In one place with the bases, whose documents are written to it.
+                            let name = Name::new(&format!("base/{number}")).expect("a name");
                             self.try_write(&cell, &name, &mut counts).await;
                         }
                     }

@@ -89,7 +89,7 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let schemas =
         schemas.map(|version| Some(declared.declaration.version(version.name.as_str())?.schema.clone())).collect();
     let (spellings, derived) = (spellings(compiled.history()), derived(compiled.history()));
-    let is_arm = declared.arm.is_some();
+    let is_arm = declared.is_of_resource_manager();
     let served = ServedKind::new(compiled, declared).expect("a kind that can be served");
     let store = Memory::new();
     let repository = Repository::new(Arc::new(store.clone()), [served]);

@@ -73,7 +73,7 @@ async fn a_sweep_makes_records_of_them_and_nobody_sees_a_difference() {
     planted(&*store, key, ORDER).await;
     let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
     let entry = "    adopt: {version: 2024-06-10-preview}\n";
-    planted(&*store, "NodePool/p", POOL).await;
+    planted(&*store, "example.pools:pools/p", POOL).await;
     let pools = Repository::new(store.clone(), served_from(&as_texts(&pools(entry)))).kind("NodePool").unwrap();
     let views = || async {
         let mut views = Vec::new();
@@ -97,7 +97,7 @@ async fn a_sweep_makes_records_of_them_and_nobody_sees_a_difference() {
         (&1.into(), &"v3".into(), &"3c1f".into())
     );
     assert_eq!(record["metadata"].get("modifiedAt"), None, "a sweep is no change");
-    let record = swept(&pools, &*store, "NodePool/p").await;
+    let record = swept(&pools, &*store, "example.pools:pools/p").await;
     assert_eq!(record["object"]["properties"]["autoRepair"], false);
     assert_eq!(record["metadata"]["provisioningState"], "Succeeded");
     assert_eq!(views().await, before);
@@ -160,7 +160,7 @@ async fn what_cannot_be_told_is_refused_with_the_reason() {
         }
     };
     let store = Arc::new(Memory::new());
-    planted(&*store, "NodePool/p", POOL).await;
+    planted(&*store, "example.pools:pools/p", POOL).await;
     let open = Repository::new(store.clone(), served_from(&as_texts(&pools("")))).kind("NodePool").unwrap();
     let error = refused(open).await;
     assert!(matches!(error, OpenError::NoVersion(_)) && error.to_string().contains("adopt"), "{error}");
@@ -181,8 +181,8 @@ async fn what_cannot_be_told_is_refused_with_the_reason() {
     assert!(gone.list(None, PageRequest::default(), View::Hub).await.unwrap().items[0].is_err());
     let patch = Write::merge_patch("2026-09-01", br#"{"properties":{"replicas":2}}"#);
     assert!(matches!(gone.patch(&name("p"), patch).await, Err(RepositoryError::Record(..))));
-    assert_eq!(swept(&gone, &*store, "NodePool/p").await, serde_json::from_str::<Value>(POOL).unwrap());
-    assert_eq!(store.get(&Key::new("NodePool/p").unwrap()).await.unwrap().unwrap().value, POOL.as_bytes());
+    assert_eq!(swept(&gone, &*store, "example.pools:pools/p").await, serde_json::from_str::<Value>(POOL).unwrap());
+    assert_eq!(store.get(&Key::new("example.pools:pools/p").unwrap()).await.unwrap().unwrap().value, POOL.as_bytes());
 }
 
 #[tokio::test]

@@ -201,6 +201,24 @@ async fn the_state_of_provisioning_is_shown_where_there_are_no_properties() {
     assert_eq!(json_of(&emptied)["properties"], json!({"count": 3, "provisioningState": "Creating"}));
 }
 
+#[test]
+fn the_keys_of_a_resource_begin_with_its_type() {
+    let pool = r#"{"swagger": "2.0", "info": {"title": "", "version": "v1"}, "paths": {}, "definitions": {"Pool": {"type":
+        "object"}, "Other": {"type": "object"}}}"#;
+    let served = |types: [&str; 2]| {
+        let entry =
+            |(definition, of_type)| format!("{{openapi: {{v1: pool.json}}, definition: {definition}, arm: {of_type}}}");
+        let entries = ["Pool", "Other"].into_iter().zip(types).map(entry).collect::<Vec<_>>().join(", ");
+        served_from(&[("wheelwright.yaml", &*format!("kinds: [{entries}]")), ("pool.json", pool)])
+    };
+    let prefixes = |types| served(types).iter().map(|kind| kind.prefix().to_string()).collect::<Vec<_>>();
+    let nested = ["Example.Fleet/Clusters", "example.fleet/clusters/nodePools"];
+    assert_eq!(prefixes(nested), ["example.fleet:clusters/", "example.fleet:clusters:nodepools/"]);
+    assert!(Repository::try_new(Arc::new(Memory::new()), served(nested)).is_ok(), "none has keys of the other");
+    // Two providers that call a definition the same share nothing.
+    assert_ne!(prefixes(["A.B/pools", "A.B/others"])[0], prefixes(["C.D/pools", "C.D/others"])[0]);
+}
+
 #[tokio::test]
 async fn tags_are_written_as_a_whole() {
     let pools = collection("pools");

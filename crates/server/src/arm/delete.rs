@@ -30,7 +30,7 @@ pub(crate) async fn delete(
     head: &Head,
     kinds: &Kinds,
 ) -> Result<Answer, ArmError> {
-    let name = resource.place.name()?;
+    let name = resource.place.name(resource.kind)?;
     let collection = &resource.kind.collection;
     let preconditions = Preconditions::of(head)?;
     for _ in 0..TRIES {

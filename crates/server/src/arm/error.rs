@@ -151,7 +151,7 @@ impl ArmError {
         }
     }
 
-    fn internal(message: String) -> Self {
+    pub(crate) fn internal(message: String) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", message)
     }
 

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use wheelwright_repository::ArmVersion;
 
-use crate::answer::Answer;
+use crate::{answer::Answer, request_id};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 pub(crate) const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
@@ -19,7 +19,7 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 /// the client gave it, if it wants that back.
 pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
     let mut ids = HeaderMap::new();
-    let Ok(own) = HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()) else { return ids };
+    let Some(own) = request_id::new() else { return ids };
     ids.insert(CORRELATION_ID, request.get(CORRELATION_ID).unwrap_or(&own).clone());
     let wants_it_back = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"true");
     if let Some(of_client) = request.get(CLIENT_ID).filter(|_| request.get(RETURN_CLIENT_ID).is_some_and(wants_it_back))

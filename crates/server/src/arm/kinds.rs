@@ -1,8 +1,11 @@
 //! The types of resources that there are, found by the paths of requests in any case.
 
+use std::sync::Arc;
+
 use wheelwright_repository::{ArmResource, ArmVersion, Collection, Repository};
 
-use super::names::Names;
+use super::{names::Names, objects::Objects};
+use crate::shelf::Shelf;
 
 /// The types of resources of a repository.
 #[derive(Debug)]
@@ -15,14 +18,17 @@ pub(crate) struct Kind {
     resource: ArmResource,
     /// What resources may be called, by version.
     names: Vec<Names>,
+    /// What they are to Kubernetes, if its resources are objects of that.
+    pub(super) objects: Option<Objects>,
 }
 
 impl Kinds {
-    pub(crate) fn of(repository: &Repository) -> Self {
+    pub(crate) fn of(repository: &Repository, shelf: &Arc<Shelf>) -> Self {
         let kind = |collection: Collection| {
             let resource = collection.kind().arm()?.clone();
             let names = resource.versions.iter().map(|version| Names::of(version, &resource.resource_type)).collect();
-            Some(Kind { collection, resource, names })
+            let objects = resource.subscription.as_deref().map(|own| Objects::of(&collection, own, shelf));
+            Some(Kind { collection, resource, names, objects })
         };
         Self(repository.kinds().filter_map(kind).collect())
     }

@@ -2,13 +2,15 @@
 //! the version that the query names.
 //!
 //! A path leads to a [`Target`](target::Target); [`read`] and [`write`] do what is asked of it, [`operation`] remembers what
-//! takes time, and [`error`] tells what went wrong. What a document means is the repository's to say.
+//! takes time, and [`error`] tells what went wrong. [`objects`] is the door to kinds that Kubernetes serves, too. What a
+//! document means is the repository's to say.
 
 mod delete;
 mod error;
 mod headers;
 mod kinds;
 mod names;
+mod objects;
 mod operation;
 mod parameters;
 mod poll;
@@ -18,14 +20,19 @@ mod system_data;
 mod target;
 mod write;
 
+use std::sync::Arc;
+
 use http::Method;
 use wheelwright_repository::{ArmVersion, Repository};
 
-pub(crate) use self::headers::{CORRELATION_ID, REQUEST_ID, ids, served};
 use self::{
     error::ArmError,
     kinds::{Kind, Kinds},
     target::Target,
+};
+pub(crate) use self::{
+    headers::{CORRELATION_ID, REQUEST_ID, ids, served},
+    system_data::Author,
 };
 use crate::{
     Limits,
@@ -33,6 +40,7 @@ use crate::{
     answer::Answer,
     refusal::Refusal,
     request::{Head, Request},
+    shelf::Shelf,
 };
 
 /// The kinds of a repository, as resources of Azure's resource manager.
@@ -41,6 +49,8 @@ pub(crate) struct Arm {
     kinds: Kinds,
     /// The most resources of a page of a list.
     page: usize,
+    /// What was shown before.
+    shelf: Arc<Shelf>,
 }
 
 /// What a request is about, and in which version: what was asked of grants is what is done.
@@ -52,8 +62,8 @@ pub(crate) struct Route<'k> {
 }
 
 impl Arm {
-    pub(crate) fn new(repository: &Repository, limits: &Limits) -> Self {
-        Self { kinds: Kinds::of(repository), page: limits.page }
+    pub(crate) fn new(repository: &Repository, limits: &Limits, shelf: Arc<Shelf>) -> Self {
+        Self { kinds: Kinds::of(repository, &shelf), page: limits.page, shelf }
     }
 
     /// What a request is about; else, the answer.
@@ -78,33 +88,30 @@ impl Arm {
         let kind = target.kind();
         let version = version(kind, head)?;
         let verb = target.verb(&head.method, version)?;
-        let access = Access {
-            verb,
-            kind: Some(kind.resource_type().into()),
-            version: Some(version.name.as_str().into()),
-            scope: target.scope(),
-        };
+        let access = kind.access(verb, version, target.scope());
         Ok(Route { access, target, version })
     }
 
+    /// What is not the get of a resource is in boxes: a future is as large as the largest that it may wait for, and it is
+    /// moved with every request.
     async fn answered(&self, target: &Target<'_>, version: &ArmVersion, request: &Request) -> Result<Answer, ArmError> {
         let head = &request.head;
         match target {
             Target::Resource(resource) => match head.method {
-                Method::PUT => write::put(resource, version, request, &self.kinds).await,
-                Method::PATCH => write::patch(resource, version, request).await,
-                Method::DELETE => delete::delete(resource, version, head, &self.kinds).await,
-                _ => read::get(resource, version, head).await,
+                Method::PUT => Box::pin(write::put(resource, version, request, &self.kinds)).await,
+                Method::PATCH => Box::pin(write::patch(resource, version, request)).await,
+                Method::DELETE => Box::pin(delete::delete(resource, version, head, &self.kinds)).await,
+                _ => read::get(resource, version, head, &self.shelf).await,
             },
             Target::InSubscription(kind, subscription) => {
                 let scope = read::ListScope::Subscription(subscription);
-                read::list(kind, scope, version, head, self.page, &self.kinds).await
+                Box::pin(read::list(kind, scope, version, head, self.page, &self.kinds)).await
             }
             Target::InCollection(kind, place) => {
                 let scope = read::ListScope::Collection(place);
-                read::list(kind, scope, version, head, self.page, &self.kinds).await
+                Box::pin(read::list(kind, scope, version, head, self.page, &self.kinds)).await
             }
-            Target::Operation(kind, id, polled) => poll::poll(kind, id, *polled, version, head).await,
+            Target::Operation(kind, id, polled) => Box::pin(poll::poll(kind, id, *polled, version, head)).await,
         }
     }
 }
@@ -148,17 +155,14 @@ impl<'k> Target<'k> {
     }
 
     fn scope(&self) -> Scope {
-        let (subscription, group) = match self {
-            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => {
-                (&*place.subscription, Some(&*place.group))
-            }
-            Self::InSubscription(_, subscription) => (&**subscription, None),
+        match self {
+            Self::Resource(target::Resource { place, .. }) | Self::InCollection(_, place) => place.scope(),
+            Self::InSubscription(_, subscription) => Scope::Subscription(subscription.to_lowercase().into(), None),
             Self::Operation(_, id, _) => {
-                let mut segments = id.name.as_str().split('/');
-                (segments.next().unwrap_or_default(), segments.next())
+                let mut segments = id.name.as_str().split('/').map(|segment| segment.to_lowercase().into());
+                Scope::Subscription(segments.next().unwrap_or_default(), segments.next())
             }
-        };
-        Scope::Subscription(subscription.to_lowercase().into(), group.map(|group| group.to_lowercase().into()))
+        }
     }
 }
 

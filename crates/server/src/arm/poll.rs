@@ -26,7 +26,7 @@ pub(crate) fn announced(
 ) -> Answer {
     let link = |polled| {
         let path = path_of(operation, kind, location, polled);
-        format!("{}{path}?api-version={}", head.base, version.name)
+        format!("{}{path}?api-version={}", head.base(), version.name)
     };
     let answer = answer.with(ASYNC_OPERATION, link(Polled::Status)).with(header::RETRY_AFTER, RETRY_AFTER);
     match answer.status {
@@ -75,7 +75,7 @@ pub(crate) async fn poll(
         Polled::Status => {
             let arena = Arena::new();
             let text = |key, text: &str| Entry { key, value: Value::string(arena.text(text)) };
-            let mut entries = vec![text("id", &head.raw_path), text("name", &id.text()), text("status", state)];
+            let mut entries = vec![text("id", head.raw_path()), text("name", &id.text()), text("status", state)];
             entries.extend(known.map(|(operation, _)| text("startTime", &operation.started_at.to_string())));
             let resource_id = document.as_ref().and_then(|document| document.metadata.id.as_deref());
             entries.extend(resource_id.map(|resource_id| text("resourceId", resource_id)));
@@ -83,7 +83,7 @@ pub(crate) async fn poll(
             Answer::json(StatusCode::OK, encode(Value::Object(&entries)))
         }
         Polled::Result if is_running => {
-            let link = format!("{}{}?api-version={}", head.base, head.raw_path, version.name);
+            let link = format!("{}{}?api-version={}", head.base(), head.raw_path(), version.name);
             Answer::empty(StatusCode::ACCEPTED).with(header::LOCATION, link)
         }
         Polled::Result => match (failure, document) {

@@ -15,7 +15,11 @@ use super::{
     preconditions::{Preconditions, etag},
     target::{Place, Resource},
 };
-use crate::{answer::Answer, request::Head};
+use crate::{
+    answer::Answer,
+    request::Head,
+    shelf::{Shelf, ShownObject, section},
+};
 
 /// What a list is about.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +33,31 @@ const QUERY: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'>').add(b'=');
 
 /// Answers with a resource.
-pub(crate) async fn get(resource: &Resource<'_>, version: &ArmVersion, head: &Head) -> Result<Answer, ArmError> {
-    let name = resource.place.name()?;
+pub(crate) async fn get(
+    resource: &Resource<'_>,
+    version: &ArmVersion,
+    head: &Head,
+    shelf: &Shelf,
+) -> Result<Answer, ArmError> {
+    let name = resource.place.name(resource.kind)?;
     let preconditions = Preconditions::of(head)?;
-    let document = resource.kind.collection.get(&name, View::Version(version.name.as_str())).await?;
-    let document = document.ok_or_else(|| missing(resource))?;
-    if preconditions.is_known(&document.revision) {
-        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(header::ETAG, etag(&document.revision)));
+    let view = View::Version(version.name.as_str());
+    let found = match resource.kind.objects {
+        None => shelf.object(section(version), &resource.kind.collection, &name, view).await?,
+        // What is kept of an object would not say all that a resource says.
+        Some(_) => {
+            let document = Box::pin(resource.kind.collection.get(&name, view)).await?;
+            let document = document.map(|document| resource.kind.told(document)).transpose()?;
+            document.map(|Document { revision, json, .. }| ShownObject { revision, json: json.into() })
+        }
+    };
+    let found = found.ok_or_else(|| missing(resource))?;
+    let tag = etag(&found.revision);
+    Ok(match preconditions.is_known(&found.revision) {
+        true => Answer::empty(StatusCode::NOT_MODIFIED),
+        false => Answer::json(StatusCode::OK, found.json),
     }
-    Ok(shown(StatusCode::OK, document))
+    .with(header::ETAG, tag))
 }
 
 /// An answer with a resource in it.
@@ -67,26 +87,31 @@ pub(crate) async fn list(
     });
     let top: Option<usize> = top.transpose()?;
     let name = match scope {
-        ListScope::Subscription(subscription) => Name::new(&subscription.to_lowercase())
-            .map_err(|bad| ArmError::bad_request("InvalidSubscriptionId", bad.to_string()))?,
+        // The namespaces of objects are all in this one.
+        ListScope::Subscription(_) if kind.objects.is_some() => None,
+        ListScope::Subscription(subscription) => {
+            let name = Name::new(&subscription.to_lowercase());
+            Some(name.map_err(|bad| ArmError::bad_request("InvalidSubscriptionId", bad.to_string()))?)
+        }
         ListScope::Collection(place) => {
             check_parent(kind, place, kinds).await?;
-            place.name()?
+            Some(place.name(kind)?)
         }
     };
     let after = parameter(&head.query, "$skiptoken")?.map(Continuation::new);
     let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
-    let listed = kind.collection.list(Some(&name), request, View::Version(version.name.as_str())).await?;
+    let listed = kind.collection.list(name.as_ref(), request, View::Version(version.name.as_str())).await?;
     let next = listed.next.map(|next| link(head, version, next.as_str(), top));
     // What cannot be shown must not be missing from a list as if it were not there.
-    let documents = listed.items.into_iter().collect::<Result<Vec<Document>, _>>()?;
+    let documents = listed.items.into_iter().map(|document| kind.told(document?));
+    let documents = documents.collect::<Result<Vec<Document>, ArmError>>()?;
     Ok(Answer::json(StatusCode::OK, page(&documents, next.as_deref())))
 }
 
 /// Refuses to list what belongs to a resource that is not there.
 async fn check_parent(kind: &Kind, place: &Place, kinds: &Kinds) -> Result<(), ArmError> {
     let Some(parent) = kinds.parent_of(kind).filter(|_| !place.names.is_empty()) else { return Ok(()) };
-    match parent.collection.get(&place.name()?, View::Hub).await? {
+    match parent.collection.get(&place.name(parent)?, View::Hub).await? {
         Some(_) => Ok(()),
         None => Err(no_parent(&Resource { kind: parent, place: place.clone() })),
     }
@@ -120,7 +145,7 @@ fn page(documents: &[Document], next: Option<&str>) -> Vec<u8> {
 
 /// Where a list goes on: in the same version, with pages of the same size.
 fn link(head: &Head, version: &ArmVersion, token: &str, top: Option<usize>) -> String {
-    let (base, path) = (&head.base, &head.raw_path);
+    let (base, path) = (&head.base(), head.raw_path());
     let token = utf8_percent_encode(token, QUERY);
     let mut link = format!("{base}{path}?api-version={}&$skiptoken={token}", version.name);
     if let Some(top) = top {

@@ -5,7 +5,7 @@ use wheelwright_document::{Arena, Entry, Owned, Value, decode};
 use wheelwright_repository::Metadata;
 
 use super::error::ArmError;
-use crate::request::Head;
+use crate::{caller::Caller, request::Head};
 
 /// What the resource manager says about who makes a request.
 const SYSTEM_DATA: &str = "x-ms-arm-resource-system-data";
@@ -43,8 +43,13 @@ impl Author {
         }
         Ok(match head.header(PRINCIPAL).filter(|name| !name.is_empty()) {
             Some(name) => Self { name: name.into(), sort: "User".into(), at: None },
-            None => Self { name: head.caller.name.clone(), sort: "Application".into(), at: None },
+            None => Self::of_caller(&head.caller),
         })
+    }
+
+    /// Who makes a request, where only they say who they are.
+    pub(crate) fn of_caller(caller: &Caller) -> Self {
+        Self { name: caller.name.clone(), sort: "Application".into(), at: None }
     }
 
     /// Writes down that they changed a resource, or made it if nobody had.

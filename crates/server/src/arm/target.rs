@@ -7,7 +7,7 @@ use super::{
     kinds::{Kind, Kinds},
     operation::{OperationId, Polled},
 };
-use crate::path::Segments;
+use crate::{access::Scope, path::Segments};
 
 /// What a path is about. The names in it are as the client wrote them.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl<'k> Target<'k> {
         rest: &[&str],
         kinds: &'k Kinds,
     ) -> Result<Self, ArmError> {
-        let kind = kind_of(provider, &rest.iter().step_by(2).copied().collect::<Vec<_>>(), kinds)?;
+        let kind = kind_of(subscription, provider, &rest.iter().step_by(2).copied().collect::<Vec<_>>(), kinds)?;
         let names = rest.iter().skip(1).step_by(2).map(|name| Box::from(*name)).collect();
         let place = Place { subscription: subscription.into(), group: group.into(), names };
         Ok(match rest.len() % 2 {
@@ -86,14 +86,17 @@ impl<'k> Target<'k> {
         {
             let unknown = || ArmError::not_found("OperationNotFound", format!("there is no operation {id}"));
             let id = OperationId::parse(id, subscription).ok_or_else(unknown)?;
-            let kind = kinds.find(&id.resource_type).filter(|kind| kind.provider().eq_ignore_ascii_case(provider));
+            let is_meant = |kind: &&Kind| kind.provider().eq_ignore_ascii_case(provider) && kind.objects.is_none();
+            let kind = kinds.find(&id.resource_type).filter(is_meant);
             return Ok(Self::Operation(kind.ok_or_else(unknown)?, id, polled));
         }
         match rest {
-            [of_type] => Ok(Self::InSubscription(kind_of(provider, &[of_type], kinds)?, subscription.into())),
+            [of_type] => {
+                Ok(Self::InSubscription(kind_of(subscription, provider, &[of_type], kinds)?, subscription.into()))
+            }
             _ => {
                 let types: Vec<&str> = rest.iter().step_by(2).copied().collect();
-                let kind = kind_of(provider, &types, kinds)?;
+                let kind = kind_of(subscription, provider, &types, kinds)?;
                 let message = format!(
                     "a resource of type {} is in a resource group: \
                      /subscriptions/{subscription}/resourceGroups/{{group}}/providers/…",
@@ -105,21 +108,34 @@ impl<'k> Target<'k> {
     }
 }
 
-fn kind_of<'k>(provider: &str, types: &[&str], kinds: &'k Kinds) -> Result<&'k Kind, ArmError> {
+fn kind_of<'k>(subscription: &str, provider: &str, types: &[&str], kinds: &'k Kinds) -> Result<&'k Kind, ArmError> {
     let resource_type = format!("{provider}/{}", types.join("/"));
-    kinds.find(&resource_type).ok_or_else(|| match kinds.has_provider(provider) {
+    let kind = kinds.find(&resource_type).ok_or_else(|| match kinds.has_provider(provider) {
         true => ArmError::not_found("InvalidResourceType", format!("there is no type {resource_type} here")),
         false => ArmError::not_found("InvalidResourceNamespace", format!("there is no provider {provider} here")),
-    })
+    })?;
+    match kind.is_in(subscription) {
+        true => Ok(kind),
+        false => {
+            let message = format!("there is nothing of type {resource_type} in subscription {subscription}");
+            Err(ArmError::not_found("ResourceNotFound", message))
+        }
+    }
 }
 
 impl Place {
-    /// What its record is called: ids are the same in any case.
-    pub(crate) fn name(&self) -> Result<Name, ArmError> {
-        let names = self.names.iter().map(|name| name.to_lowercase());
-        let segments: Vec<String> =
-            [&self.subscription, &self.group].into_iter().map(|text| text.to_lowercase()).chain(names).collect();
+    /// What the record of a kind's resource is called there: ids are the same in any case.
+    pub(crate) fn name(&self, kind: &Kind) -> Result<Name, ArmError> {
+        // The namespaces of objects do not say in which subscription they are: it is the same for all.
+        let subscription = Some(&self.subscription).filter(|_| kind.objects.is_none());
+        let segments = subscription.into_iter().chain([&self.group]).chain(&self.names);
+        let segments: Vec<String> = segments.map(|text| text.to_lowercase()).collect();
         Name::new(&segments.join("/")).map_err(|bad| ArmError::bad_request("InvalidResourceName", bad.to_string()))
+    }
+
+    /// Where its resources are, for grants.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope::Subscription(self.subscription.to_lowercase().into(), Some(self.group.to_lowercase().into()))
     }
 
     /// Where the resource is that this one belongs to; none if it is in a group.

@@ -8,6 +8,7 @@ use wheelwright_repository::{ArmVersion, Document, Metadata, Name, RepositoryErr
 use super::{
     error::ArmError,
     kinds::Kinds,
+    objects::Sent,
     operation::{self, ACCEPTED, DELETING, Does, OperationId, SUCCEEDED},
     poll,
     preconditions::Preconditions,
@@ -31,18 +32,20 @@ pub(crate) async fn put(
     kinds: &Kinds,
 ) -> Result<Answer, ArmError> {
     check_type(&request.head, &["application/json"])?;
-    let (name, author) = (resource.place.name()?, Author::of(&request.head)?);
+    let (name, author) = (resource.place.name(resource.kind)?, Author::of(&request.head)?);
     let preconditions = Preconditions::of(&request.head)?;
     let view = View::Version(version.name.as_str());
     for _ in 0..TRIES {
         let there = resource.kind.collection.get(&name, view).await?;
         preconditions.check(there.as_ref().map(|document| &document.revision))?;
+        if there.is_none() {
+            resource.check_new(version, &request.head)?;
+        }
+        let sent = Sent::document(resource, version, &request.body, there.as_ref())?;
+        let write = sent.write(version);
         let done = match &there {
-            None => create(resource, &name, version, request, kinds, &author).await,
-            Some(document) => {
-                let write = Write::document(version.name.as_str(), &request.body);
-                update(resource, document, write, version.operations.long_running.put, &author).await
-            }
+            None => create(resource, &name, version, write, kinds, &author).await,
+            Some(document) => update(resource, document, write, version.operations.long_running.put, &author).await,
         };
         match done {
             Err(error) if is_too_late(&error) => check_again(&preconditions)?,
@@ -50,8 +53,7 @@ pub(crate) async fn put(
             Ok(Done::Refused(error)) => return Err(error),
             Ok(Done::Written(written, operation)) => {
                 let status = if there.is_none() { StatusCode::CREATED } else { StatusCode::OK };
-                let answer = answer(status, written, operation.as_ref(), resource, version, &request.head);
-                return Ok(answer);
+                return answer(status, written, operation.as_ref(), resource, version, &request.head);
             }
         }
     }
@@ -65,21 +67,21 @@ pub(crate) async fn patch(
     request: &Request,
 ) -> Result<Answer, ArmError> {
     check_type(&request.head, &["application/merge-patch+json", "application/json"])?;
-    let (name, author) = (resource.place.name()?, Author::of(&request.head)?);
+    let (name, author) = (resource.place.name(resource.kind)?, Author::of(&request.head)?);
     let preconditions = Preconditions::of(&request.head)?;
     let view = View::Version(version.name.as_str());
     for _ in 0..TRIES {
         let there = resource.kind.collection.get(&name, view).await?;
         let Some(document) = there else { return Err(missing(resource)) };
         preconditions.check(Some(&document.revision))?;
-        let write = Write::merge_patch(version.name.as_str(), &request.body);
-        match update(resource, &document, write, version.operations.long_running.patch, &author).await {
+        let sent = Sent::patch(resource, version, &request.body, &document)?;
+        match update(resource, &document, sent.write(version), version.operations.long_running.patch, &author).await {
             Err(error) if is_too_late(&error) => check_again(&preconditions)?,
             Err(error) => return Err(error.into()),
             Ok(Done::Refused(error)) => return Err(error),
             Ok(Done::Written(written, operation)) => {
                 let status = if operation.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
-                return Ok(answer(status, written, operation.as_ref(), resource, version, &request.head));
+                return answer(status, written, operation.as_ref(), resource, version, &request.head);
             }
         }
     }
@@ -96,7 +98,7 @@ async fn create(
     resource: &Resource<'_>,
     name: &Name,
     version: &ArmVersion,
-    request: &Request,
+    write: Write<'_>,
     kinds: &Kinds,
     author: &Author,
 ) -> Result<Done, RepositoryError> {
@@ -118,7 +120,8 @@ async fn create(
         None => resource.id(),
     };
     let keep = |metadata: &mut Metadata, now: Timestamp| {
-        metadata.id = Some(id.as_str().into());
+        // The id of an object is what its names say.
+        metadata.id = resource.kind.objects.is_none().then(|| id.as_str().into());
         author.sign(metadata, now);
         match &operation {
             Some(operation) => operation::begin(metadata, operation, ACCEPTED, now),
@@ -126,7 +129,7 @@ async fn create(
             None => {}
         }
     };
-    let write = Write::document(version.name.as_str(), &request.body).refusing_unknown().keeping(&keep);
+    let write = write.refusing_unknown().keeping(&keep);
     let write = match &parent {
         Some(parent) => write.below(&parent.json),
         None => write,
@@ -166,7 +169,7 @@ async fn parent(
     kinds: &Kinds,
 ) -> Result<Result<Option<Document>, ArmError>, RepositoryError> {
     let Some((kind, place)) = kinds.parent_of(resource.kind).zip(resource.place.parent()) else { return Ok(Ok(None)) };
-    let name = match place.name() {
+    let name = match place.name(kind) {
         Ok(name) => name,
         Err(error) => return Ok(Err(error)),
     };
@@ -198,7 +201,9 @@ async fn update(
     let before = document.metadata.generation;
     let keep = |metadata: &mut Metadata, now: Timestamp| {
         // What was in the store before us may be without one.
-        metadata.id.get_or_insert_with(|| resource.id().into());
+        if resource.kind.objects.is_none() {
+            metadata.id.get_or_insert_with(|| resource.id().into());
+        }
         author.sign(metadata, now);
         // Tags are the customer's own: the service has nothing to do about them.
         let is_spec_changed = metadata.generation != before;
@@ -237,13 +242,13 @@ fn answer(
     resource: &Resource<'_>,
     version: &ArmVersion,
     head: &Head,
-) -> Answer {
+) -> Result<Answer, ArmError> {
     let location = poll::location_of(&written.document.json);
-    let answer = shown(status, written.document);
-    match operation {
+    let answer = shown(status, resource.kind.told(written.document)?);
+    Ok(match operation {
         Some(operation) => poll::announced(answer, operation, resource.kind, location.as_deref(), version, head),
         None => answer,
-    }
+    })
 }
 
 fn check_type(head: &Head, wanted: &[&str]) -> Result<(), ArmError> {

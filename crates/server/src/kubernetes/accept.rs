@@ -37,7 +37,7 @@ impl Accepted {
     /// The first thing that a client asks for and that is offered; none if nothing is.
     pub(crate) fn of(accept: Option<&str>, is_offered: impl Fn(Form) -> bool) -> Option<Self> {
         let accept = accept.unwrap_or_default();
-        if accept.trim().is_empty() {
+        if matches!(accept.trim(), "" | "*/*" | "application/json") {
             return Some(Self { form: Form::Plain, is_yaml: false });
         }
         let mut clauses: Vec<Clause<'_>> = accept.split(',').map(Clause::of).collect();

@@ -2,6 +2,8 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::request_id;
+
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// The longest id that is taken from a client.
@@ -10,8 +12,7 @@ const LONGEST: usize = 64;
 /// The id of a request, for its answer: the one that the client gave it, else a new one.
 pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
     let is_fit = |id: &&HeaderValue| (1..=LONGEST).contains(&id.len()) && id.to_str().is_ok();
-    let own = || HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()).ok();
-    let id = request.get(AUDIT_ID).filter(is_fit).cloned().or_else(own);
+    let id = request.get(AUDIT_ID).filter(is_fit).cloned().or_else(request_id::new);
     id.map(|id| (AUDIT_ID, id)).into_iter().collect()
 }
 

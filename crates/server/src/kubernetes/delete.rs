@@ -13,7 +13,6 @@ use super::{
     options::{DeleteOptions, ListOptions, Propagation},
     refused::About,
     route::Target,
-    show::placed,
     status::{Details, Status},
 };
 use crate::{
@@ -39,7 +38,7 @@ impl Target {
         let (removed, document) = self.removed(found, &options).await?;
         Ok(match removed {
             Removed::Gone => Answer::json(StatusCode::OK, self.gone(&document).json()),
-            Removed::Marked(_) => self.shown(StatusCode::OK, placed(document).json, request)?,
+            Removed::Marked(_) => self.shown(StatusCode::OK, document.json, request)?,
         })
     }
 

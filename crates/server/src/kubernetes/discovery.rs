@@ -41,6 +41,8 @@ struct Tagged {
 }
 
 /// What can be done to the documents of a resource.
+/// How many segments the paths of pages have at most, as in `apis/GROUP/VERSION`.
+const LONGEST_PATH: usize = 3;
 const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 const NAMESPACE_VERBS: [&str; 2] = ["get", "list"];
@@ -84,10 +86,10 @@ impl Discovery {
         Self { pages, openapi: OpenApi::of(resources.clone()) }
     }
 
-    /// Whether a request is about kinds, and not about documents, or about nothing.
-    pub(crate) fn is_about(&self, head: &Head) -> bool {
-        let path = head.path.texts();
-        path.first() == Some(&"openapi") || self.pages.contains_key(path.join("/").as_str())
+    /// Whether a request to a path is about kinds, and not about documents, or about nothing.
+    pub(crate) fn is_about(&self, path: &[&str]) -> bool {
+        path.first() == Some(&"openapi")
+            || path.len() <= LONGEST_PATH && self.pages.contains_key(path.join("/").as_str())
     }
 
     /// Answers what is asked about kinds.

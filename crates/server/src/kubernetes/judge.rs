@@ -18,7 +18,7 @@ use super::{
 
 /// What an object that is written must be like.
 #[derive(Debug)]
-pub(super) struct ObjectJudge<'r> {
+pub(crate) struct ObjectJudge<'r> {
     resource: &'r Resource,
     namespace: Option<&'r str>,
     name: &'r str,
@@ -32,8 +32,12 @@ pub(super) struct ObjectJudge<'r> {
 impl<'r> ObjectJudge<'r> {
     /// What is demanded of an object of a target.
     pub(super) fn new(target: &'r Target, name: &'r str, part: Part, is_patched: bool) -> Self {
-        let (resource, namespace) = (&*target.resource, target.namespace.as_deref());
-        Self { resource, namespace, name, part, is_patched, warnings: Mutex::default() }
+        Self { is_patched, ..Self::of(&target.resource, target.namespace.as_deref(), name, part) }
+    }
+
+    /// What is demanded of an object that is written as a whole.
+    pub(crate) fn of(resource: &'r Resource, namespace: Option<&'r str>, name: &'r str, part: Part) -> Self {
+        Self { resource, namespace, name, part, is_patched: false, warnings: Mutex::default() }
     }
 
     pub(super) fn into_warnings(self) -> Vec<String> {

@@ -16,9 +16,9 @@ use super::{
     resource::Resource,
     route::Target,
     shape::{Count, Shape},
-    show::placed,
     status::Status,
     token::Token,
+    whole::WholeList,
 };
 use crate::{
     answer::{Answer, AnswerBody},
@@ -28,13 +28,19 @@ use crate::{
 /// How many pages of a list may wait for a client that reads slowly.
 pub(super) const PAGES_AHEAD: usize = 1;
 /// How many pages of a long list are opened at once, each by another thread.
-const PAGES_OPENED: usize = 2;
+pub(super) const PAGES_OPENED: usize = 2;
 
 impl Target {
     /// Lists objects.
     pub(super) async fn list(&self, request: &Request) -> Result<Answer, Status> {
         let options = ListOptions::of(&request.head.query, &self.resource, false)?;
         let mut form = ListForm::of(self, request)?;
+        if form.is_plain()
+            && options.is_whole()
+            && let Some(list) = WholeList::begin(self).await?
+        {
+            return list.answer(&form).await;
+        }
         let mut lister = Lister::begin(self, options).await?;
         let mut bytes = form.begin()?;
         form.items(&lister.portion().await?, &mut bytes)?;
@@ -169,7 +175,7 @@ impl Lister {
             && let Some(item) = items.next()
         {
             // What cannot be shown must not be missing from a list as if it were not there.
-            let document = placed(item.map_err(|error| Status::internal(error.to_string()))?);
+            let document = item.map_err(|error| Status::internal(error.to_string()))?;
             if self.options.selects(&document.json)? {
                 self.left = self.left.map(|left| left - 1);
                 found.push(document);
@@ -259,6 +265,11 @@ impl ListForm {
         Ok(Self { resource: target.resource.clone(), shape, is_yaml: target.accepted.is_yaml, is_empty: true })
     }
 
+    /// Whether objects are written as they are, in JSON.
+    fn is_plain(&self) -> bool {
+        matches!(self.shape, Shape::Objects) && !self.is_yaml
+    }
+
     /// What comes before the items.
     pub(super) fn begin(&self) -> Result<Vec<u8>, Status> {
         let (mut list, items) = self.shape.list(&self.resource);
@@ -304,6 +315,13 @@ impl ListForm {
             out.extend_from_slice(&metadata[1..]);
         }
         Ok(())
+    }
+
+    /// What comes after the last of all items.
+    pub(super) fn end_of(&self, moment: &Cursor) -> Result<Vec<u8>, Status> {
+        let mut end = Vec::new();
+        self.end("", moment.as_str(), &mut end)?;
+        Ok(end)
     }
 
     /// An answer with a whole list.

@@ -25,6 +25,7 @@ mod status;
 mod table;
 mod token;
 mod watch;
+mod whole;
 mod write;
 
 use std::sync::Arc;
@@ -41,11 +42,17 @@ use self::{
     shape::{Count, Shape},
     status::Status,
 };
+pub(crate) use self::{
+    judge::ObjectJudge,
+    namespaces::is_name as is_namespace,
+    resource::{Resource, served},
+};
 use crate::{
     access::Access,
     answer::Answer,
     refusal::Refusal,
     request::{Head, Request},
+    shelf::{Shelf, section},
 };
 
 /// The kinds of a repository, as custom resources of a Kubernetes API server.
@@ -75,17 +82,18 @@ enum Subject {
 }
 
 impl Kubernetes {
-    pub(crate) fn new(repository: Repository) -> Self {
-        let resources = Arc::new(Resources::of(&repository));
+    pub(crate) fn new(repository: Repository, shelf: &Arc<Shelf>) -> Self {
+        let resources = Arc::new(Resources::of(&repository, shelf));
         Self { discovery: Discovery::of(&resources), namespaces: Namespaces::new(repository), resources }
     }
 
     /// What a request is about; else, the answer.
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Box<Answer>> {
-        if self.discovery.is_about(head) {
+        let path = head.path.texts();
+        if self.discovery.is_about(&path) {
             return Ok(Route { access: Access::discover(), subject: Subject::Kinds });
         }
-        match &head.path.texts()[..] {
+        match &path[..] {
             ["apis", group, version, below @ ..] if !below.is_empty() => {
                 let target = Target::of(&self.resources, (group, version), below, head)
                     .map_err(|answer| Box::new(uncached(*answer)))?;
@@ -104,7 +112,7 @@ impl Kubernetes {
         uncached(match route.subject {
             Subject::Kinds => self.discovery.answer(&request.head),
             Subject::Namespaces(Some(name)) => self.namespaces.get(&name, &request.head),
-            Subject::Namespaces(None) => self.namespaces.list(&request.head).await,
+            Subject::Namespaces(None) => Box::pin(self.namespaces.list(&request.head)).await,
             Subject::Objects(target) => {
                 let (answer, warnings) = match target.answer(&request).await {
                     Ok(answered) => answered,
@@ -136,6 +144,9 @@ impl Kubernetes {
 
 impl Target {
     /// The answer, and what is said beside it.
+    ///
+    /// What is not the get of an object is in boxes: a future is as large as the largest that it may wait for, and it is
+    /// moved with every request.
     async fn answer(&self, request: &Request) -> Result<(Answer, Vec<String>), Status> {
         let plain = |answer| (answer, Vec::new());
         let is_scale = self.subresource == Some(Subresource::Scale);
@@ -144,21 +155,21 @@ impl Target {
             Shape::of(self, request, Count::One)?;
         }
         let outcome = match self.action {
-            Action::List => return self.list(request).await.map(plain),
-            Action::Watch => return self.watch(request).await.map(plain),
-            Action::Delete => return self.delete(request).await.map(plain),
-            Action::DeleteAll => return self.delete_all(request).await.map(plain),
+            Action::List => return Box::pin(self.list(request)).await.map(plain),
+            Action::Watch => return Box::pin(self.watch(request)).await.map(plain),
+            Action::Delete => return Box::pin(self.delete(request)).await.map(plain),
+            Action::DeleteAll => return Box::pin(self.delete_all(request)).await.map(plain),
             Action::Get if is_scale => {
                 return Ok(plain(self.shown(StatusCode::OK, self.scale().await?, request)?));
             }
             Action::Update | Action::Patch if is_scale => {
-                let (scale, warnings) = self.rescale(request, self.action == Action::Patch).await?;
+                let (scale, warnings) = Box::pin(self.rescale(request, self.action == Action::Patch)).await?;
                 return Ok((self.shown(StatusCode::OK, scale, request)?, warnings));
             }
             Action::Get => return self.get(request).await.map(plain),
-            Action::Create => self.create(request).await?,
-            Action::Update => self.update(request).await?,
-            Action::Patch => self.patch(request).await?,
+            Action::Create => Box::pin(self.create(request)).await?,
+            Action::Update => Box::pin(self.update(request)).await?,
+            Action::Patch => Box::pin(self.patch(request)).await?,
         };
         Ok((self.shown(outcome.code, outcome.document.json, request)?, outcome.warnings))
     }
@@ -173,7 +184,15 @@ impl Target {
                 return Err(Status::too_large_version(version, now.as_str()));
             }
         }
-        self.shown(StatusCode::OK, self.found().await?.json, request)
+        let Shape::Objects = Shape::of(self, request, Count::One)? else {
+            return self.shown(StatusCode::OK, self.found().await?.json, request);
+        };
+        let resource = &*self.resource;
+        let name = self.object_name(self.name())?;
+        let found = resource.shelf.object(section(resource), &resource.collection, &name, self.view()).await;
+        let found = found.map_err(|error| refused::About::new(resource, self.name()).status(error))?;
+        let found = found.ok_or_else(|| Status::not_found(resource, self.name()))?;
+        Ok(Answer::json(StatusCode::OK, found.json))
     }
 
     /// An answer with an object, in the form that is wanted.

@@ -169,6 +169,12 @@ impl DeleteOptions {
 }
 
 impl ListOptions {
+    /// Whether all objects are wanted, as they are now.
+    pub(super) fn is_whole(&self) -> bool {
+        let is_now = matches!(self.moment, Moment::Now | Moment::Any);
+        is_now && self.selector.is_empty() && self.limit.is_none() && self.token.is_none()
+    }
+
     /// Whether a document is one of those that are wanted.
     pub(super) fn selects(&self, json: &[u8]) -> Result<bool, Status> {
         if self.selector.is_empty() {

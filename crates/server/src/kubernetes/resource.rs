@@ -2,21 +2,21 @@
 
 use std::{
     cmp::{Ordering, Reverse},
-    collections::{HashMap, hash_map::Entry},
+    collections::HashSet,
     sync::Arc,
 };
 
 use wheelwright_catalog::{KubernetesResource, KubernetesVersion};
 use wheelwright_evolve::VersionName;
-use wheelwright_repository::{Collection, Repository};
+use wheelwright_repository::{Collection, Part, Repository};
 
 use super::columns::Columns;
+use crate::shelf::Shelf;
 
 /// All resources of a server.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    /// By `group/version/plural`.
-    by_path: HashMap<Box<str>, Arc<Resource>>,
+    /// By their names.
     groups: Vec<Group>,
 }
 
@@ -42,28 +42,36 @@ pub(crate) struct Resource {
     pub(crate) collection: Collection,
     /// The columns of tables of its documents.
     pub(crate) columns: Columns,
+    /// What was shown of it before.
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) names: Names,
     definition: usize,
     version: usize,
 }
 
+/// What a resource is called in grants, metrics and logs.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub(crate) kind: Arc<str>,
+    /// Of the parts that are written by themselves.
+    pub(crate) status: Arc<str>,
+    pub(crate) scale: Arc<str>,
+    pub(crate) version: Arc<str>,
+}
+
 impl Resources {
     /// The resources of all kinds that have any. Versions that are not served are not there.
-    pub(crate) fn of(repository: &Repository) -> Self {
-        let (mut by_path, mut all) = (HashMap::new(), Vec::new());
-        for resource in repository.kinds().flat_map(served).map(Arc::new) {
-            match by_path.entry(path(
-                &resource.definition().group,
-                &resource.version().name,
-                &resource.definition().plural,
-            )) {
-                Entry::Occupied(taken) => {
-                    tracing::warn!(path = %taken.key(), "another kind is served under this path, so this one is not");
-                }
-                Entry::Vacant(free) => {
-                    free.insert(resource.clone());
-                    all.push(resource);
-                }
+    pub(crate) fn of(repository: &Repository, shelf: &Arc<Shelf>) -> Self {
+        let (mut paths, mut all) = (HashSet::new(), Vec::new());
+        for resource in repository.kinds().flat_map(|kind| served(kind, shelf)).map(Arc::new) {
+            let definition = resource.definition();
+            let path = format!("{}/{}/{}", definition.group, resource.version().name, definition.plural);
+            if paths.contains(&path) {
+                tracing::warn!(path, "another kind is served under this path, so this one is not");
+                continue;
             }
+            paths.insert(path);
+            all.push(resource);
         }
         all.sort_by(|a, b| {
             let (of_a, of_b) = (a.definition(), b.definition());
@@ -78,13 +86,15 @@ impl Resources {
             });
             Group { name: of_group[0].definition().group.clone(), versions: versions.collect() }
         });
-        let groups = groups.collect();
-        Self { by_path, groups }
+        Self { groups: groups.collect() }
     }
 
     /// The resource at `/apis/GROUP/VERSION/PLURAL`.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
-        self.by_path.get(&path(group, version, plural))
+        let group = self.groups.binary_search_by(|known| (*known.name).cmp(group)).ok()?;
+        let version = self.groups[group].versions.iter().find(|known| *known.name == *version)?;
+        let by_plural = |known: &Arc<Resource>| (*known.definition().plural).cmp(plural);
+        version.resources.binary_search_by(by_plural).ok().map(|found| &version.resources[found])
     }
 
     /// All groups, by name.
@@ -104,14 +114,22 @@ impl Resource {
         &self.definition().versions[self.version]
     }
 
+    /// What of an object is written with it: the status is not, where it is written by itself.
+    pub(crate) fn part(&self) -> Part {
+        match self.version().has_status {
+            true => Part::Spec,
+            false => Part::Whole,
+        }
+    }
+
     /// How documents name group and version: `shop.example.com/v1`.
     pub(crate) fn api_version(&self) -> String {
         format!("{}/{}", self.definition().group, self.version().name)
     }
 }
 
-/// The resources of a kind.
-fn served(collection: Collection) -> Vec<Resource> {
+/// The resources of a kind: one for every version that is served, those of today's name last.
+pub(crate) fn served(collection: Collection, shelf: &Arc<Shelf>) -> Vec<Resource> {
     let kind = collection.kind();
     let is_known = |version: &KubernetesVersion| version.is_served && kind.kind().version(&version.name).is_some();
     let definitions = kind.kubernetes().iter().enumerate();
@@ -120,14 +138,24 @@ fn served(collection: Collection) -> Vec<Resource> {
         versions.map(move |(version, _)| (definition, version))
     });
     let resource = |(definition, version): (usize, usize)| {
-        let columns = Columns::of(&kind.kubernetes()[definition].versions[version]);
-        Resource { collection: collection.clone(), columns, definition, version }
+        let of_kind = &kind.kubernetes()[definition];
+        let of_version = &of_kind.versions[version];
+        let name = |part: &str| format!("{}.{}{part}", of_kind.kind, of_kind.group).into();
+        Resource {
+            collection: collection.clone(),
+            columns: Columns::of(of_version),
+            shelf: shelf.clone(),
+            names: Names {
+                kind: name(""),
+                status: name("/status"),
+                scale: name("/scale"),
+                version: (&*of_version.name).into(),
+            },
+            definition,
+            version,
+        }
     };
     served.map(resource).collect()
-}
-
-fn path(group: &str, version: &str, plural: &str) -> Box<str> {
-    format!("{group}/{version}/{plural}").into()
 }
 
 /// Which of two versions clients should prefer, as Kubernetes orders them: what promises more comes first, then what is

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     access::{Access, Scope, Verb},
     answer::Answer,
+    arm::Author,
     request::Head,
 };
 
@@ -27,6 +28,8 @@ pub(super) struct Target {
     pub(super) subresource: Option<Subresource>,
     pub(super) action: Action,
     pub(super) accepted: Accepted,
+    /// Who asks, where it is kept who wrote an object: clients of Azure's resource manager see that.
+    pub(super) author: Option<Author>,
 }
 
 /// A part of an object that is read and written by itself.
@@ -109,7 +112,8 @@ impl Target {
             return Err(refused(Status::not_acceptable("application/json;stream=watch")));
         }
         let namespace = namespace.map(Box::from);
-        Ok(Self { resource, namespace, name: name.map(Box::from), subresource, action, accepted })
+        let author = resource.collection.kind().arm().map(|_| Author::of_caller(&head.caller));
+        Ok(Self { resource, namespace, name: name.map(Box::from), subresource, action, accepted, author })
     }
 
     /// The name of the object; empty if it is about all of them.
@@ -119,7 +123,6 @@ impl Target {
 
     /// What is asked of roles, and counted.
     pub(super) fn access(&self) -> Access {
-        let definition = self.resource.definition();
         let verb = match self.action {
             Action::Get => Verb::Get,
             Action::List => Verb::List,
@@ -130,15 +133,16 @@ impl Target {
             Action::Delete => Verb::Delete,
             Action::DeleteAll => Verb::DeleteCollection,
         };
-        let part = match self.subresource {
-            None => "",
-            Some(Subresource::Status) => "/status",
-            Some(Subresource::Scale) => "/scale",
+        let names = &self.resource.names;
+        let kind = match self.subresource {
+            None => &names.kind,
+            Some(Subresource::Status) => &names.status,
+            Some(Subresource::Scale) => &names.scale,
         };
         Access {
             verb,
-            kind: Some(format!("{}.{}{part}", definition.kind, definition.group).into()),
-            version: Some(self.resource.version().name.clone()),
+            kind: Some(kind.clone()),
+            version: Some(names.version.clone()),
             scope: self.namespace.clone().map_or(Scope::All, Scope::Namespace),
         }
     }

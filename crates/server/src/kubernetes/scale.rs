@@ -12,7 +12,6 @@ use super::{
     options::{FieldValidation, WriteOptions},
     refused::About,
     route::Target,
-    show::placed,
     status::{Status, number},
     write::is_merge_patch,
 };
@@ -72,7 +71,7 @@ impl Target {
         let name = self.object_name(self.name())?;
         let found = self.resource.collection.get(&name, self.view()).await;
         let found = found.map_err(|error| About::new(&self.resource, self.name()).status(error))?;
-        found.map(placed).ok_or_else(|| Status::not_found(&self.resource, self.name()))
+        found.ok_or_else(|| Status::not_found(&self.resource, self.name()))
     }
 
     fn paths(&self) -> Result<&Paths, Status> {

@@ -20,7 +20,6 @@ use super::{
     resource::Resource,
     route::Target,
     shape::{Count, Shape},
-    show::placed,
     status::Status,
 };
 use crate::{
@@ -182,7 +181,7 @@ impl Watching {
     }
 
     async fn tell_change(&mut self, event: DocumentEvent) -> Result<(), End> {
-        let document = placed(event.document.map_err(|error| Status::internal(error.to_string()))?);
+        let document = event.document.map_err(|error| Status::internal(error.to_string()))?;
         if let Some(until) = self.silent_until
             && document.revision.as_str().parse().is_ok_and(|revision: u64| revision <= until)
         {
@@ -202,7 +201,7 @@ impl Watching {
         }
         let collection = self.target.resource.collection.clone();
         let before = match collection.before(&document.name, &document.revision, self.target.view()).await {
-            Ok(before) => before.map(placed),
+            Ok(before) => before,
             // Nobody knows what it was: whoever is told too much can pass over it, whoever is told too little cannot know.
             Err(error) if matches!(error.store(), Some(ErrorKind::TooOld)) => {
                 return self.send(if is_selected { "MODIFIED" } else { "DELETED" }, &document.json).await;

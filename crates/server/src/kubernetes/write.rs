@@ -1,10 +1,11 @@
 //! Creating, replacing and patching objects.
 
 use http::StatusCode;
+use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, FieldPath, Value, decode, encode};
 use wheelwright_repository::Revision;
 use wheelwright_repository::{
-    Body as Sent, Document, Name, Part, RepositoryError, UnknownFields, View, Write, Written,
+    Body as Sent, Document, Metadata, Name, Part, RepositoryError, UnknownFields, View, Write, Written,
 };
 use wheelwright_text::names::is_dns1123_subdomain;
 
@@ -15,7 +16,6 @@ use super::{
     options::{FieldValidation, WriteOptions},
     refused::{About, unknown_field},
     route::{Subresource, Target},
-    show::placed,
     status::{Cause, Status},
 };
 use crate::request::Request;
@@ -141,8 +141,7 @@ impl Target {
     fn part(&self) -> Part {
         match self.subresource {
             Some(Subresource::Status) => Part::Status,
-            _ if self.resource.version().has_status => Part::Spec,
-            _ => Part::Whole,
+            _ => self.resource.part(),
         }
     }
 
@@ -163,6 +162,11 @@ impl Target {
         };
         let part = self.part();
         let judge = ObjectJudge::new(self, object, part, is_patch);
+        let keep = |metadata: &mut Metadata, now: Timestamp| {
+            if let Some(author) = &self.author {
+                author.sign(metadata, now);
+            }
+        };
         let write = Write {
             body: sent,
             is_dry_run: options.is_dry_run,
@@ -170,7 +174,7 @@ impl Target {
                 FieldValidation::Strict => UnknownFields::Refuse,
                 FieldValidation::Ignore | FieldValidation::Warn => UnknownFields::Drop,
             },
-            ..Write::document(&self.resource.version().name, &[]).of(part).judged_by(&judge)
+            ..Write::document(&self.resource.version().name, &[]).of(part).judged_by(&judge).keeping(&keep)
         };
         if options.validation == FieldValidation::Strict && !duplicates.is_empty() {
             // All that is wrong is told at once.
@@ -191,7 +195,7 @@ impl Target {
             let version = &history.version(trouble.version).name;
             format!("{} cannot be shown by {version}: {}", trouble.field, trouble.message)
         }));
-        Ok(Outcome { code: StatusCode::OK, document: placed(written.document), warnings })
+        Ok(Outcome { code: StatusCode::OK, document: written.document, warnings })
     }
 
     async fn perform(&self, operation: &Operation, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {

@@ -9,6 +9,7 @@ mod compare;
 mod differences;
 mod discovery;
 mod exchange;
+mod kept;
 mod kubectl;
 mod laws;
 mod namespaces;

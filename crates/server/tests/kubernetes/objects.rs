@@ -18,7 +18,7 @@ use crate::{
 const THINGS: &str = "/apis/lab.example.com/v1/namespaces/here/things";
 
 /// A server of a kind with a version that is served, one that is deprecated, and one that is not served.
-async fn server() -> Running {
+pub(crate) async fn server() -> Running {
     let version = |name: &str, is_served: bool, is_deprecated: bool| {
         let text = json!({"type": "string"});
         let properties = json!({"count": {"type": "integer", "default": 1}, "note": text, "namespace": text});
@@ -44,7 +44,7 @@ async fn server() -> Running {
 }
 
 impl Running {
-    async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Answered {
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Answered {
         let sort = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let headers = [("Content-Type".to_owned(), sort.to_owned())];
         let body = body.map(|body| body.to_string().into_bytes());
@@ -56,7 +56,7 @@ impl Running {
     }
 
     /// Creates things, more than there are on a page, and says what they are called.
-    async fn create_many(&self) -> Vec<String> {
+    pub(crate) async fn create_many(&self) -> Vec<String> {
         let things = self.things();
         let mut names = Vec::new();
         for number in 0..1203 {

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use wheelwright_catalog::{Catalog, LOCK_FILE};
 use wheelwright_evolve::Kind;
 use wheelwright_repository::{Repository, ServedKind};
-use wheelwright_server::Server;
+use wheelwright_server::{Limits, Server};
 use wheelwright_store::{Memory, Store};
 
 /// A server that ends when this is dropped.
@@ -27,7 +27,17 @@ impl Running {
     pub(crate) async fn of(folder: &Path) -> Self {
         let store = Memory::new();
         let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(folder));
-        let serving = Server::new(repository.clone()).bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+        Self::serve(store, repository, Limits::default()).await
+    }
+
+    /// Another server of the same store.
+    pub(crate) async fn beside(&self, limits: Limits) -> Self {
+        Self::serve(self.store.clone(), self.repository.clone(), limits).await
+    }
+
+    async fn serve(store: Memory, repository: Repository, limits: Limits) -> Self {
+        let server = Server::new(repository.clone()).with_limits(limits);
+        let serving = server.bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let address = serving.address();
         let (end, ended) = oneshot::channel();
         tokio::spawn(serving.run(async move {

@@ -10,8 +10,8 @@ use tokio::time::{sleep, timeout};
 
 use super::Subject;
 use crate::{
-    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, Order, Page, PageRequest, Prefix,
-    Revision, Store, StoreError, Stored, Watch,
+    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Order, Page,
+    PageRequest, Prefix, Revision, Store, StoreError, Stored, Watch,
 };
 
 /// How long nothing has to be told by a store without a total order until we believe that nothing will.
@@ -109,6 +109,10 @@ impl Client {
             "begin a list of an earlier moment",
             self.patiently(|| self.store.list_at(moment, prefix, after)).await,
         )
+    }
+
+    pub(super) async fn is_unchanged(&self, range: &KeyRange, since: &Cursor) -> bool {
+        succeeded("ask whether something has happened", self.patiently(|| self.store.is_unchanged(range, since)).await)
     }
 
     pub(super) async fn before(&self, key: &Key, revision: &Revision) -> Result<Option<Stored>, ErrorKind> {

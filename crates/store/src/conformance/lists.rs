@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::client::{Client, Context, Diary, assert_items, key, prefix};
-use crate::{Change, ErrorKind, Key, PageRequest, Prefix, Stored};
+use crate::{Change, ErrorKind, Key, KeyRange, PageRequest, Prefix, Stored};
 
 pub(super) async fn a_list_of_nothing_is_empty(context: Context) {
     let client = context.client().await;
@@ -216,5 +216,50 @@ pub(super) async fn what_was_can_be_listed_and_looked_up_if_it_is_kept(context: 
                 assert_eq!(forgotten, Err(ErrorKind::TooOld), "what was before, once it is forgotten");
             }
         }
+    }
+}
+
+pub(super) async fn a_change_is_never_denied(context: Context) {
+    let client = context.client().await;
+    let mut diary = Diary::new(client.clone());
+    for name in ["kind/1", "kind/2", "kind/3", "kinds/1", "other/2"] {
+        diary.create(&key(name), b"").await;
+    }
+    let range = |after: Option<&str>, until: Option<&str>| KeyRange {
+        prefix: prefix("kind"),
+        after: after.map(key),
+        until: until.map(key),
+    };
+    let ranges = [
+        range(None, None),
+        range(None, Some("kind/2")),
+        range(Some("kind/1"), Some("kind/2")),
+        range(Some("kind/2"), None),
+        KeyRange { prefix: Prefix::all(), after: None, until: None },
+    ];
+    let beginning = client.now().await;
+    // A store that answers at all, and tells of what is there, need not do it for what it would have to look for.
+    let can_tell = client.is_unchanged(&ranges[0], &beginning).await;
+    for (round, changed) in
+        ["kind/1", "other/2", "kind/0", "kind/3", "kind/3", "kinds/1", "kind/9", "kind/2"].iter().enumerate()
+    {
+        let then = client.now().await;
+        let changed = key(*changed);
+        match (diary.stored(&changed).is_some(), round % 2) {
+            (false, _) => drop(diary.create(&changed, b"new").await),
+            (true, 0) => diary.delete(&changed).await,
+            (true, _) => drop(diary.replace(&changed, b"changed").await),
+        }
+        for range in &ranges {
+            let is_unchanged = client.is_unchanged(range, &then).await;
+            match range.contains(&changed) {
+                true => assert!(!is_unchanged, "{changed} was changed, and is in {range:?}"),
+                false => assert_eq!(is_unchanged, can_tell, "only {changed} was changed, which is not in {range:?}"),
+            }
+        }
+        assert!(!client.is_unchanged(&ranges[0], &beginning).await, "it was changed since the beginning");
+    }
+    if context.compact().await {
+        assert!(!client.is_unchanged(&ranges[0], &beginning).await, "what happened is forgotten, not undone");
     }
 }

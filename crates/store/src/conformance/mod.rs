@@ -155,7 +155,8 @@ macro_rules! conformance_tests {
                 all_pages_show_the_moment_of_the_first,
                 a_long_list_comes_in_pages_without_a_limit,
                 watching_from_a_list_has_no_gap,
-                what_was_can_be_listed_and_looked_up_if_it_is_kept;
+                what_was_can_be_listed_and_looked_up_if_it_is_kept,
+                a_change_is_never_denied;
             tokens:
                 a_continuation_of_somebody_else_is_refused,
                 a_cursor_of_somebody_else_is_refused,

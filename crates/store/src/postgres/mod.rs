@@ -30,8 +30,8 @@ use self::{
     writer::{Order, Request, Writer},
 };
 use crate::{
-    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
-    StoreError, Stored, Watch,
+    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision,
+    Store, StoreError, Stored, Watch,
     log::{self, Write},
     room::Room,
 };
@@ -185,6 +185,10 @@ impl Store for Postgres {
 
     fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
         Box::pin(read::before(&self.0.shared, key, revision))
+    }
+
+    fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
+        Box::pin(read::is_unchanged(&self.0.shared, range, since))
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

@@ -8,7 +8,7 @@ use super::{
     rows::{self, LogRow},
 };
 use crate::{
-    Continuation, Key, Page, PageRequest, Prefix, Revision, StoreError, Stored,
+    Continuation, Cursor, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, PAGE_LIMIT},
 };
 
@@ -40,6 +40,24 @@ pub(super) async fn before(shared: &Shared, key: &Key, revision: &Revision) -> R
     let value: Option<Vec<u8>> = rows::column(row, 1)?;
     let revision = log::revision(rows::revision(row, 0)?);
     Ok(value.map(|value| Stored { revision, value }))
+}
+
+/// Whether nothing has happened to some keys since a moment.
+pub(super) async fn is_unchanged(shared: &Shared, range: &KeyRange, since: &Cursor) -> Result<bool, StoreError> {
+    let Some(row) = log::row_of(since) else { return Ok(false) };
+    let after = range.after.as_ref().map_or(range.prefix.as_str(), Key::as_str).as_bytes();
+    let until = range.until.as_ref().map(|key| key.as_str().as_bytes());
+    let parameters: &Parameters<'_> = &[
+        (&(row as i64), Type::INT8),
+        (&(log::MOST_LOOKED_THROUGH as i64), Type::INT8),
+        (&after, Type::BYTEA),
+        (&range.prefix.end().map(String::into_bytes), Type::BYTEA),
+        (&until, Type::BYTEA),
+    ];
+    let rows = shared.readers.query(&shared.statements.is_unchanged, parameters).await?;
+    let head = rows::head(&rows)?;
+    let is_known = log::recent(since, head.revision, head.compacted).is_some();
+    Ok(is_known && rows::column(&rows[0], 2)?)
 }
 
 /// A page, by as many statements as it takes to step over the history of keys and over keys that are gone.

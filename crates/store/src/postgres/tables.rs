@@ -38,6 +38,9 @@ pub(super) struct Statements {
     /// The head, and those of the first so many (2) rows after a revision (1) whose keys are not before one (3) and are
     /// before one (4): in order, and no values after so many bytes (5).
     pub(super) changes: String,
+    /// The head, and whether none of the first so many (2) rows after a revision (1) has a key after one (3), before one (4)
+    /// and up to one (5).
+    pub(super) is_unchanged: String,
     /// The head.
     pub(super) head: String,
     /// The head, locked until the transaction ends.
@@ -105,6 +108,12 @@ impl Statements {
                    WHERE key >= $3 AND ($4::bytea IS NULL OR key < $4)) l ON true \
                  ORDER BY l.revision",
                 bytes_before = bytes_before("revision"),
+            ),
+            is_unchanged: format!(
+                "SELECT h.revision, h.compacted, NOT EXISTS ( \
+                   SELECT 1 FROM (SELECT key FROM {log} WHERE revision > $1 ORDER BY revision LIMIT $2) r \
+                   WHERE key > $3 AND ($4::bytea IS NULL OR key < $4) AND ($5::bytea IS NULL OR key <= $5)) \
+                 FROM {one_head}"
             ),
             head: format!("SELECT revision, compacted FROM {head}"),
             lock_head: format!("SELECT revision, compacted, format FROM {head} FOR UPDATE"),

@@ -21,8 +21,8 @@ use std::{
 };
 
 use crate::{
-    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, Page, PageRequest, Prefix, Revision, Store,
-    StoreError, Stored, Watch,
+    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision,
+    Store, StoreError, Stored, Watch,
     log::{self, Write},
 };
 use file::File;
@@ -141,6 +141,10 @@ impl Store for Sqlite {
 
     fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
         Box::pin(async move { self.file.read(|connection| read::before(connection, key, revision)) })
+    }
+
+    fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
+        Box::pin(async move { self.file.read(|connection| read::is_unchanged(connection, range, since)) })
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

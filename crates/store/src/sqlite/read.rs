@@ -7,7 +7,7 @@ use rusqlite::{
 
 use super::failure::Problem;
 use crate::{
-    ErrorKind, Event, Key, Page, PageRequest, Prefix, Revision, StoreError, Stored,
+    Cursor, ErrorKind, Event, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, Newest, PAGE_LIMIT},
 };
 
@@ -105,6 +105,23 @@ pub(super) fn page(connection: &Connection, prefix: &Prefix, request: &PageReque
         items.push((key(row, 0)?, stored));
     }
     Ok(Page { items, next, cursor: log::cursor(moment) })
+}
+
+/// Whether nothing has happened to some keys since a moment.
+pub(super) fn is_unchanged(connection: &Connection, range: &KeyRange, since: &Cursor) -> Result<bool, Problem> {
+    let transaction = connection.unchecked_transaction()?;
+    let head = head(&transaction)?;
+    let Some(since) = log::recent(since, head.revision, head.compacted) else { return Ok(false) };
+    if since == head.revision {
+        return Ok(true);
+    }
+    // The signs keep SQLite from going by keys, of which there may be many more.
+    let sql = "SELECT NOT EXISTS (SELECT 1 FROM log
+                   WHERE revision > ?1 AND +key > ?2 AND +key < ?3 AND (?4 IS NULL OR +key <= ?4))";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let after = range.after.as_ref().map_or(range.prefix.as_str(), Key::as_str);
+    let until = range.until.as_ref().map(Key::as_str);
+    Ok(statement.query_row(params![since as i64, after, End::of(&range.prefix), until], |row| row.get(0))?)
 }
 
 /// What happened after a row.

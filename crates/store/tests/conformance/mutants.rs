@@ -11,8 +11,8 @@ use std::{
 };
 
 use wheelwright_store::{
-    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, Memory, Page, PageRequest, Prefix,
-    Revision, Store, StoreError, Stored, Watch,
+    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Memory, Page,
+    PageRequest, Prefix, Revision, Store, StoreError, Stored, Watch,
     conformance::{self, Subject},
 };
 
@@ -52,11 +52,13 @@ enum Fault {
     HealthWrites,
     BeforeIsNow,
     EarlierMomentsAreNow,
+    DeniesChanges,
+    DeniesRemovals,
 }
 
 impl Fault {
     /// Each with a property that it lacks.
-    const ALL: [(Self, &str); 32] = [
+    const ALL: [(Self, &str); 34] = [
         (Self::CreateOverwrites, "a_key_with_a_value_cannot_be_created"),
         (Self::ReplaceIgnoresTheRevision, "only_the_value_with_the_revision_is_replaced"),
         (Self::ReplaceOfTheSameIsNothing, "only_the_value_with_the_revision_is_replaced"),
@@ -89,6 +91,8 @@ impl Fault {
         (Self::HealthWrites, "health_is_good_and_leaves_no_trace"),
         (Self::BeforeIsNow, "what_was_can_be_listed_and_looked_up_if_it_is_kept"),
         (Self::EarlierMomentsAreNow, "what_was_can_be_listed_and_looked_up_if_it_is_kept"),
+        (Self::DeniesChanges, "a_change_is_never_denied"),
+        (Self::DeniesRemovals, "a_change_is_never_denied"),
     ];
 }
 
@@ -196,6 +200,22 @@ impl Store for Mutant {
                 true => self.inner.list_at(&self.inner.now().await?, prefix, after).await,
                 false => self.inner.list_at(moment, prefix, after).await,
             }
+        })
+    }
+
+    fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let is_unchanged = self.inner.is_unchanged(range, since).await?;
+            // What was there then and is there no more does not show in what is there.
+            let there = self.inner.list(&range.prefix, PageRequest::default()).await?.items;
+            let is_newer =
+                |stored: &Stored| stored.revision.as_str().parse::<u64>().unwrap() > since.as_str().parse().unwrap();
+            let shows = there.iter().any(|(key, stored)| range.contains(key) && is_newer(stored));
+            Ok(match self.fault {
+                Fault::DeniesChanges => true,
+                Fault::DeniesRemovals => !shows,
+                _ => is_unchanged,
+            })
         })
     }
 

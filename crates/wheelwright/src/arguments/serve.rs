@@ -54,6 +54,9 @@ pub(crate) struct Serve {
     /// The longest body of a request, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "3145728")]
     pub(crate) max_body: NonZeroUsize,
+    /// How many bytes of what was read are kept, to be answered again while it is the same; 0 keeps nothing.
+    #[arg(long, value_name = "BYTES", default_value = "16777216")]
+    pub(crate) max_kept: usize,
     /// How long requests are served as ever once the server is asked to end, while /readyz says that it will: for load
     /// balancers.
     #[arg(long, value_name = "SECONDS", default_value = "0")]

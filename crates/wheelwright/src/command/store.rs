@@ -306,7 +306,7 @@ pub async fn store_get(
             text.push(b'\n');
             console.data.write_all(&text)?;
             // Not every version shows it, and whoever writes the document back needs it.
-            if collection.kind().arm().is_some() {
+            if collection.kind().arm().is_some_and(|arm| arm.subscription.is_none()) {
                 console.say(format_args!("etag: {}", document.revision))?;
             }
             Ok(Exit::Clean)

@@ -1,0 +1,23 @@
+//! Ids of requests: they tell requests apart in logs and are no secrets, so that the system need not be asked for chance with
+//! every request.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use http::HeaderValue;
+use uuid::{Builder, Uuid};
+
+/// An id that no other request has.
+pub(crate) fn new() -> Option<HeaderValue> {
+    static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let halves = [KEYS.hash_one((count, 0_u8)), KEYS.hash_one((count, 1_u8))];
+    let id = Builder::from_random_bytes(Uuid::from_u64_pair(halves[0], halves[1]).into_bytes()).into_uuid();
+    HeaderValue::from_str(id.hyphenated().encode_lower(&mut Uuid::encode_buffer())).ok()
+}

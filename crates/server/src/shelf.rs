@@ -1,0 +1,206 @@
+//! What was shown before, kept while it is true: objects that nobody has written since, and pages of lists in which nothing
+//! has happened since. Only the store can say so, and is asked every time.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use wheelwright_repository::{Collection, Cursor, Name, RepositoryError, Reread, Revision, View};
+
+/// What was shown before, up to so many bytes; what nobody asks for goes first.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    items: HashMap<Spot, (u64, Item)>,
+    /// By when they were last asked for.
+    order: BTreeMap<u64, Spot>,
+    bytes: usize,
+    next: u64,
+}
+
+/// Where something is on the shelf. A section has what is shown as one version of one kind.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Spot {
+    Object(usize, Name),
+    /// A page of the list of what is somewhere, or everywhere, after an object, or from the beginning.
+    Page(usize, Option<Name>, Option<Name>),
+}
+
+#[derive(Clone, Debug)]
+enum Item {
+    Object(ShownObject),
+    Page(ShownPage),
+}
+
+/// An object as a version shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownObject {
+    pub(crate) revision: Revision,
+    pub(crate) json: Bytes,
+}
+
+/// A page of a list as a version shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownPage {
+    /// Each object with a comma before it.
+    pub(crate) json: Bytes,
+    /// The moment that it shows.
+    pub(crate) moment: Cursor,
+    /// Its last object, if the list goes on after it.
+    pub(crate) last: Option<Name>,
+}
+
+/// The section of something that there is one of for each version of a kind, for as long as the shelf is there.
+pub(crate) fn section<T>(of: &T) -> usize {
+    std::ptr::from_ref(of).addr()
+}
+
+impl Shelf {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, kept: Mutex::default() }
+    }
+
+    /// An object as a version shows it; none if there is none.
+    pub(crate) async fn object(
+        &self,
+        section: usize,
+        collection: &Collection,
+        name: &Name,
+        view: View<'_>,
+    ) -> Result<Option<ShownObject>, RepositoryError> {
+        let spot = Spot::Object(section, name.clone());
+        let known = match self.find(&spot) {
+            Some(Item::Object(object)) => Some(object),
+            _ => None,
+        };
+        match collection.get_unless(name, view, known.as_ref().map(|known| &known.revision)).await? {
+            Reread::Missing => Ok(None),
+            Reread::Same => Ok(known),
+            Reread::Document(document) => {
+                let object = ShownObject { revision: document.revision, json: document.json.into() };
+                self.put(spot, Item::Object(object.clone()));
+                Ok(Some(object))
+            }
+        }
+    }
+
+    /// A page of a list, if it was shown and is the same at a moment, which is not before now.
+    pub(crate) async fn page(
+        &self,
+        section: usize,
+        collection: &Collection,
+        (scope, after): (Option<&Name>, Option<&Name>),
+        moment: &Cursor,
+    ) -> Result<Option<ShownPage>, RepositoryError> {
+        let spot = Spot::Page(section, scope.cloned(), after.cloned());
+        let Some(Item::Page(page)) = self.find(&spot) else { return Ok(None) };
+        if !collection.is_unchanged(scope, (after, page.last.as_ref()), &page.moment).await? {
+            return Ok(None);
+        }
+        // The next who ask have less to look through.
+        let page = ShownPage { moment: moment.clone(), ..page };
+        self.put(spot, Item::Page(page.clone()));
+        Ok(Some(page))
+    }
+
+    /// Keeps a page of a list.
+    pub(crate) fn keep_page(&self, section: usize, scope: Option<&Name>, after: Option<&Name>, page: ShownPage) {
+        self.put(Spot::Page(section, scope.cloned(), after.cloned()), Item::Page(page));
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // What is under the lock is whole at all times, also if somebody panicked with it.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, spot: &Spot) -> Option<Item> {
+        let kept = &mut *self.kept();
+        let (when, item) = kept.items.get_mut(spot)?;
+        if let Some(spot) = kept.order.remove(when) {
+            *when = kept.next;
+            kept.order.insert(kept.next, spot);
+            kept.next += 1;
+        }
+        Some(item.clone())
+    }
+
+    fn put(&self, spot: Spot, item: Item) {
+        let size = item.size();
+        // What takes up the shelf by itself would leave no room for what is asked for more often.
+        if size > self.most / 4 {
+            return;
+        }
+        let kept = &mut *self.kept();
+        let when = kept.next;
+        kept.next += 1;
+        kept.bytes += size;
+        kept.order.insert(when, spot.clone());
+        if let Some((when, item)) = kept.items.insert(spot, (when, item)) {
+            kept.bytes -= item.size();
+            kept.order.remove(&when);
+        }
+        while kept.bytes > self.most
+            && let Some((_, spot)) = kept.order.pop_first()
+            && let Some((_, item)) = kept.items.remove(&spot)
+        {
+            kept.bytes -= item.size();
+        }
+    }
+}
+
+impl Item {
+    /// About how much memory it takes.
+    fn size(&self) -> usize {
+        const AROUND: usize = 400;
+        match self {
+            Self::Object(object) => object.json.len() + AROUND,
+            Self::Page(page) => page.json.len() + AROUND,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(length: usize) -> Item {
+        Item::Object(ShownObject { revision: Revision::new("1"), json: vec![b' '; length].into() })
+    }
+
+    fn spot(name: &str) -> Spot {
+        Spot::Object(1, Name::new(name).unwrap())
+    }
+
+    #[test]
+    fn what_nobody_asks_for_makes_room() {
+        let shelf = Shelf::new(10_000);
+        for name in ["a", "b", "c", "d"] {
+            shelf.put(spot(name), object(2_000));
+        }
+        assert!(shelf.find(&spot("a")).is_some());
+        shelf.put(spot("e"), object(2_000));
+        assert!(shelf.find(&spot("b")).is_none(), "it was not asked for");
+        for name in ["a", "c", "d", "e"] {
+            assert!(shelf.find(&spot(name)).is_some(), "{name}");
+        }
+        shelf.put(spot("e"), object(100));
+        let kept = shelf.kept();
+        assert_eq!(kept.bytes, 3 * 2_400 + 500);
+        assert_eq!((kept.items.len(), kept.order.len()), (4, 4));
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept() {
+        let shelf = Shelf::new(10_000);
+        shelf.put(spot("a"), object(5_000));
+        assert!(shelf.find(&spot("a")).is_none());
+        Shelf::new(0).put(spot("a"), object(0));
+    }
+}
