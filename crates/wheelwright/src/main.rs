@@ -2,6 +2,7 @@
 
 mod arguments;
 mod descriptors;
+mod signals;
 
 use std::{
     env,
@@ -17,7 +18,7 @@ use arguments::{
     Serve, StoreCommand, Test,
 };
 use clap::{CommandFactory, Parser};
-use tokio::sync::watch;
+use signals::AskedToEnd;
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas, Unlocked,
@@ -374,48 +375,13 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };
     in_store(&place, Access::Serve, console, async |repository, console| {
-        let asked = times_asked_to_end();
+        let asked = AskedToEnd::listen()?;
         tokio::select! {
-            exit = command::serve(repository, options, reach(asked.clone(), 1), console) => return exit,
-            () = reach(asked, 2) => {}
+            exit = command::serve(repository, options, asked.times(1), console) => return exit,
+            () = asked.times(2) => {}
         }
         command::serve_interrupted(console)
     })
-}
-
-/// How often the program is asked to end, from now on.
-fn times_asked_to_end() -> watch::Receiver<usize> {
-    let (times, counted) = watch::channel(0);
-    tokio::spawn(async move {
-        loop {
-            asked_to_end().await;
-            times.send_modify(|times| *times += 1);
-        }
-    });
-    counted
-}
-
-/// Once something has been counted so often.
-async fn reach(mut counted: watch::Receiver<usize>, wanted: usize) {
-    // Nobody counts any more if this fails: the program is ending.
-    let _ = counted.wait_for(|times| *times >= wanted).await;
-}
-
-/// Once the terminal or the system asks the program to end.
-async fn asked_to_end() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = interrupted => {}
-                _ = terminated.recv() => {}
-            }
-            return;
-        }
-    }
-    let _ = interrupted.await;
 }
 
 /// Logs to standard error from now on.

@@ -116,7 +116,7 @@ fn what_is_damaged_can_be_looked_at_removed_and_replaced() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let store = Sqlite::open(&path, SqliteOptions::default()).unwrap();
-        let key = Key::new("shop.example.com/Order/books").unwrap();
+        let key = Key::new("shop.example.com/Order/default/books").unwrap();
         store.create(&key, b"{damaged\xff".to_vec()).await.unwrap();
     });
     let run = |what: &[&str]| {
@@ -124,14 +124,18 @@ fn what_is_damaged_can_be_looked_at_removed_and_replaced() {
         let output = wheelwright().current_dir(&orders).args(what).args(["--store", &store]).output().unwrap();
         (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
     };
-    for refused in [&["put", "order-v1.yaml"][..], &["get", "books"], &["delete", "books"]] {
+    for refused in [&["put", "order-v1.yaml"][..], &["get", "default/books"], &["delete", "default/books"]] {
         let (code, data, said) = run(&[&["store"], refused].concat());
         assert_eq!((code, data), (Some(1), Vec::new()), "{refused:?}");
-        assert!(said.starts_with("error: books: the record is no JSON") && said.contains("--force"), "{said}");
+        assert!(said.starts_with("error: default/books: the record is no JSON") && said.contains("--force"), "{said}");
     }
-    assert_eq!(run(&["store", "get", "--raw", "books"]).1, b"{damaged\xff");
-    assert_eq!(run(&["store", "delete", "--force", "books"]), (Some(0), b"books\n".to_vec(), String::new()));
-    assert_eq!(run(&["store", "put", "order-v1.yaml"]), (Some(0), b"books\n".to_vec(), String::new()));
+    assert_eq!(run(&["store", "get", "--raw", "default/books"]).1, b"{damaged\xff");
+    assert_eq!(
+        run(&["store", "delete", "--force", "default/books"]),
+        (Some(0), b"default/books\n".to_vec(), String::new())
+    );
+    let said = "default/books names no namespace: it is stored in default\n".to_owned();
+    assert_eq!(run(&["store", "put", "order-v1.yaml"]), (Some(0), b"default/books\n".to_vec(), said));
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, io};
 
-use wheelwright_document::{Arena, Spanned, decode, encode};
+use wheelwright_document::{Arena, Entry, Spanned, Value, decode, encode};
 use wheelwright_repository::{
     Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
 };
@@ -16,6 +16,9 @@ use crate::{
     report::plural,
 };
 
+/// Where documents are that name no namespace, as for kubectl.
+const DEFAULT_NAMESPACE: &str = "default";
+
 /// A document that is to be stored.
 #[derive(Clone, Debug)]
 pub struct ToStore {
@@ -24,6 +27,8 @@ pub struct ToStore {
     name: String,
     /// What it is called by its metadata, if it says so.
     own_name: Option<String>,
+    /// It says of no namespace that it is in it, and its kind has namespaces.
+    is_in_default: bool,
     /// What it is to be stored in the place of, if it says so.
     revision: Option<Revision>,
     json: Vec<u8>,
@@ -95,19 +100,14 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let own_name = own_name(|key| metadata(document, key)).transpose()?.filter(|_| kind.is_resource());
     let name = options.name.as_ref().or(own_name.as_ref()).cloned();
     let name = name.ok_or("the document has no name in its metadata; give --name")?;
-    match kinds.is_namespaced(kind) {
-        // No client of Kubernetes could name it.
-        Some(true) if !name.contains('/') => {
-            let kind = kind.name();
-            return Err(format!(
-                "{name}: {kind} is in a namespace; add metadata.namespace, or give --name NAMESPACE/{name}"
-            ));
-        }
-        Some(false) if metadata(document, "namespace").is_some() => {
-            return Err(format!("{name}: {} is in no namespace; remove metadata.namespace", kind.name()));
-        }
-        _ => {}
+    let is_namespaced = kinds.is_namespaced(kind);
+    if is_namespaced == Some(false) && metadata(document, "namespace").is_some() {
+        return Err(format!("{name}: {} is in no namespace; remove metadata.namespace", kind.name()));
     }
+    // No client of Kubernetes could name it otherwise.
+    let is_in_default = is_namespaced == Some(true) && !name.contains('/');
+    let in_default = |name: String| if is_in_default { format!("{DEFAULT_NAMESPACE}/{name}") } else { name };
+    let (name, own_name) = (in_default(name), own_name.map(in_default));
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
@@ -118,8 +118,22 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     };
     let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
-    let json = encode(document.to_value(&Arena::new()));
-    Ok(ToStore { kind: full_name, version, name, own_name, revision, json })
+    let arena = Arena::new();
+    let value = document.to_value(&arena);
+    let json = encode(if is_in_default { placed(value, &arena) } else { value });
+    Ok(ToStore { kind: full_name, version, name, own_name, is_in_default, revision, json })
+}
+
+/// A document that says that it is in the default namespace.
+fn placed<'a>(document: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    let Some(metadata) = document.get("metadata").and_then(Value::as_object) else { return document };
+    let namespace = Entry { key: "namespace", value: Value::string(DEFAULT_NAMESPACE) };
+    let metadata: Vec<Entry<'a>> = metadata.iter().copied().chain([namespace]).collect();
+    let metadata = Value::Object(arena.slice(&metadata));
+    let entries = document.as_object().unwrap_or_default().iter();
+    let entries =
+        entries.map(|entry| if entry.key == "metadata" { Entry { value: metadata, ..*entry } } else { *entry });
+    Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
 }
 
 fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Option<&'d str> {
@@ -149,8 +163,15 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
     let mut exit = Exit::Clean;
     for (position, document) in documents.iter().enumerate() {
         match put(document, repository).await {
-            Ok(Written { document, is_changed, is_removed, notes, .. }) => {
-                writeln!(console.data, "{}", document.name)?;
+            Ok(Written { document: written, is_changed, is_removed, notes, .. }) => {
+                writeln!(console.data, "{}", written.name)?;
+                if document.is_in_default {
+                    console.say(format_args!(
+                        "{} names no namespace: it is stored in {DEFAULT_NAMESPACE}",
+                        written.name
+                    ))?;
+                }
+                let document = written;
                 for field in &notes.unknown {
                     let (name, version) = (&document.name, &document.version);
                     console.say(format_args!("warning: {name}: {version} does not know {field}: left out"))?;

@@ -1,0 +1,47 @@
+//! How often the terminal or the system asks the program to end.
+
+use std::io;
+
+use tokio::sync::watch;
+
+/// How often the program was asked to end.
+pub(crate) struct AskedToEnd(watch::Receiver<usize>);
+
+impl AskedToEnd {
+    /// Counts from now on: no signal ends the program by itself any more.
+    #[cfg(unix)]
+    pub(crate) fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let (times, counted) = watch::channel(0);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    _ = interrupted.recv() => {}
+                    _ = terminated.recv() => {}
+                }
+                times.send_modify(|times| *times += 1);
+            }
+        });
+        Ok(Self(counted))
+    }
+
+    /// Counts from now on: Ctrl-C does not end the program by itself any more.
+    #[cfg(not(unix))]
+    pub(crate) fn listen() -> io::Result<Self> {
+        let (times, counted) = watch::channel(0);
+        tokio::spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                times.send_modify(|times| *times += 1);
+            }
+        });
+        Ok(Self(counted))
+    }
+
+    /// Once it was asked so often.
+    pub(crate) async fn times(&self, wanted: usize) {
+        let mut counted = self.0.clone();
+        // Nobody counts any more if this fails: the program is ending.
+        let _ = counted.wait_for(|times| *times >= wanted).await;
+    }
+}
