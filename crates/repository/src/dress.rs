@@ -40,17 +40,6 @@ pub(crate) const STATE_PATH: &str = "properties.provisioningState";
 const PROPERTIES: &str = "properties";
 const STATE: &str = "provisioningState";
 
-/// The fields of a Kubernetes resource's metadata that only the server writes.
-const OF_SERVER: [&str; 7] = [
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "selfLink",
-];
-
 impl Dress {
     /// A document without what the service keeps.
     pub(crate) fn undress<'a>(&self, document: Value<'a>, arena: &'a Arena) -> (Value<'a>, Taken) {
@@ -66,7 +55,7 @@ impl Dress {
                     taken.wrong.push((path, "must be a list of texts"));
                 }
                 taken.finalizers = Some(names);
-                Some(without(metadata, |key| OF_SERVER.contains(&key) || key == "finalizers", arena))
+                Some(without(metadata, is_of_server, arena))
             }),
             Self::Arm(_) => {
                 let tags = document.get(TAGS).filter(|tags| !tags.is_null());
@@ -77,9 +66,8 @@ impl Dress {
                 taken.tags = Some(tags.map(Owned::from));
                 let properties = document.get(PROPERTIES).and_then(Value::as_object).unwrap_or_default();
                 taken.has_state_alone = matches!(properties, [only] if only.key == STATE);
-                let is_kept = |key: &str| matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS);
-                changed(without(document, is_kept, arena), PROPERTIES, arena, |properties| {
-                    Some(without(properties, |key| key == STATE, arena))
+                changed(without(document, is_of_manager, arena), PROPERTIES, arena, |properties| {
+                    Some(without(properties, is_state, arena))
                 })
             }
         };
@@ -134,6 +122,24 @@ impl Dress {
         Value::Object(arena.slice(&entries))
     }
 
+    /// A document that is written in the place of another, with what that one says itself where clients see what the service
+    /// keeps: nobody sees it there, so nobody can want it gone.
+    pub(crate) fn with_covered<'a>(&self, document: Value<'a>, before: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        let (below, is_covered_below): (_, fn(&str) -> bool) = match self {
+            Self::Plain => return document,
+            Self::Kubernetes => ("metadata", is_of_server),
+            Self::Arm(_) => (PROPERTIES, is_state),
+        };
+        let is_covered = |key: &str| matches!(self, Self::Arm(_)) && is_of_manager(key);
+        let (covered, covered_below) =
+            (fields_of(Some(before), is_covered), fields_of(before.get(below), is_covered_below));
+        if covered.is_empty() && covered_below.is_empty() {
+            return document;
+        }
+        let document = with(document, covered, arena);
+        changed(document, below, arena, |object| Some(with(object, covered_below, arena)))
+    }
+
     /// A document of a version as clients see it. What the service keeps is as it keeps it, whatever the document says;
     /// `declares` tells whether the version has a field at the root, or [`STATE`].
     pub(crate) fn dress<'a>(
@@ -164,7 +170,7 @@ impl Dress {
                     ("finalizers", (!finalizers.is_empty()).then(|| Value::Array(arena.slice(&finalizers)))),
                 ];
                 let own = document.get("metadata").unwrap_or(Value::Object(&[]));
-                let own = without(own, |key| OF_SERVER.contains(&key) || key == "finalizers", arena);
+                let own = without(own, is_of_server, arena);
                 let own_name = own.get("name").is_none().then(|| ("name", Some(text(name.last()))));
                 // Where it is, is what its name says, whatever whoever stored it wrote.
                 let is_unsaid = |scope: &&str| own.get("namespace").and_then(Value::as_str) != Some(*scope);
@@ -215,6 +221,37 @@ fn unplaced<'a>(document: Value<'a>, before: Value<'a>, name: &Name, arena: &'a 
         let is_put_in = metadata.as_object().is_some_and(<[_]>::is_empty) && old.is_none();
         (!is_put_in).then_some(metadata)
     })
+}
+
+/// Whether the service keeps a field of a Kubernetes resource's metadata.
+fn is_of_server(key: &str) -> bool {
+    matches!(
+        key,
+        "uid"
+            | "resourceVersion"
+            | "generation"
+            | "creationTimestamp"
+            | "deletionTimestamp"
+            | "deletionGracePeriodSeconds"
+            | "selfLink"
+            | "finalizers"
+    )
+}
+
+/// Whether the service keeps a field of an ARM resource.
+fn is_of_manager(key: &str) -> bool {
+    matches!(key, "id" | "name" | "type" | "systemData" | "etag" | "eTag" | TAGS)
+}
+
+/// Whether the service keeps a field of an ARM resource's properties.
+fn is_state(key: &str) -> bool {
+    key == STATE
+}
+
+/// Some of the fields of a value, if it is an object.
+fn fields_of<'a>(value: Option<Value<'a>>, wanted: impl Fn(&str) -> bool) -> Vec<(&'a str, Option<Value<'a>>)> {
+    let entries = value.and_then(Value::as_object).unwrap_or_default().iter();
+    entries.filter(|entry| wanted(entry.key)).map(|entry| (entry.key, Some(entry.value))).collect()
 }
 
 /// An object without some of its fields.

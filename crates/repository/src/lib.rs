@@ -18,6 +18,7 @@ mod error;
 mod external;
 mod fields;
 mod keep;
+mod metadata;
 mod name;
 mod nulls;
 mod open;

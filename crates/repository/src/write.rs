@@ -17,6 +17,7 @@ use crate::{
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
     fields::{placed, with},
+    metadata::keep_shown,
     nulls::Cleared,
     open::Opened,
     record::Envelope,
@@ -201,7 +202,9 @@ struct Before<'a> {
     tags: Option<&'a Owned>,
     /// As it is stored, in the shape of the hub.
     stored: Value<'a>,
-    /// As the version shows it, without what the service keeps.
+    /// As the version reads it from there, whatever the service keeps.
+    read: Value<'a>,
+    /// The same without what it says where the service speaks.
     shown: Value<'a>,
 }
 
@@ -252,12 +255,14 @@ impl ServedKind {
         let stored = self.at_hub(&opened, &arena);
         let (opened, _) = self.merged(opened, answers, called.0, &arena).map_err(WriteError::Source)?;
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
-        let shown = self.kind.get(version, merged, &arena);
+        let read = self.kind.get(version, merged, &arena);
+        let (shown, _) = self.dress.undress(read, &arena);
         let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
         if write.judge.is_some() {
             judge_object(write, document, Some(self.show(&opened, version, called, &arena)))?;
         }
-        let before = Before { name: called.0, tags: opened.envelope.metadata.tags.as_ref(), stored: merged, shown };
+        let tags = opened.envelope.metadata.tags.as_ref();
+        let before = Before { name: called.0, tags, stored: merged, read, shown };
         let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
         let written = match self.external.is_empty() {
             true => written,
@@ -397,7 +402,6 @@ impl ServedKind {
         let document = match before {
             Some(Before { name, shown, .. }) => {
                 let document = self.dress.stripped(document, &taken, shown, name, arena);
-                let document = self.dress.reordered(document, shown, arena);
                 composed(document, shown, write.part, arena)
             }
             None => document,
@@ -445,6 +449,12 @@ impl ServedKind {
         if let Some(why) = not_computed {
             return Err(WriteError::NotComputed(why));
         }
+        let normal = match before {
+            Some(Before { read, .. }) => {
+                self.dress.reordered(self.dress.with_covered(normal, read, arena), read, arena)
+            }
+            None => normal,
+        };
         let old = before.map(|before| before.stored);
         let (stored, troubles) =
             self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
@@ -482,7 +492,10 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<FieldPath>), WriteError> {
         let Some(program) = self.kind.program(version) else { return Ok((sent, Vec::new())) };
-        let admitted = program.run(sent, arena, Stages::DEFAULT).map_err(WriteError::Admit)?;
+        let mut admitted = program.run(sent, arena, Stages::DEFAULT).map_err(WriteError::Admit)?;
+        if let Some(shown) = shown.filter(|_| self.kind.is_resource()) {
+            keep_shown(&mut admitted, sent, shown, arena);
+        }
         let lenses = self.kind.lenses();
         let defaulted = match shown {
             Some(shown) => lenses.withdraw(version, admitted.value, sent, shown, arena),

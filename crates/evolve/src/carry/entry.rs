@@ -2,7 +2,7 @@
 
 use wheelwright_document::{Arena, Entry, Number, Value, canonical, decode, encode};
 
-use crate::lens::by_key;
+use crate::lens::{by_key, state::Extras};
 
 /// Something that a version cannot say, and the way to the scope that it belongs to.
 #[derive(Clone, Debug)]
@@ -88,11 +88,11 @@ pub(crate) enum Within<'a> {
 /// What an object holds besides fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ExtraSort {
-    /// A field that no version declares.
+    /// A field that the version keeps and no version declares.
     Unknown,
     /// An entry of the bag that nobody understands.
     Stray,
-    /// A stored field that nobody understands.
+    /// A field that nobody understands and the version would prune.
     Foreign,
 }
 
@@ -349,6 +349,15 @@ impl ExtraSort {
             Self::Unknown => "unknown",
             Self::Stray => "stray",
             Self::Foreign => "foreign",
+        }
+    }
+
+    /// What an object holds of this sort.
+    pub(crate) fn of<'e, 'a>(self, extras: &'e mut Extras<'a>) -> &'e mut Vec<Entry<'a>> {
+        match self {
+            Self::Unknown => &mut extras.unknown,
+            Self::Stray => &mut extras.strays,
+            Self::Foreign => &mut extras.foreign,
         }
     }
 }

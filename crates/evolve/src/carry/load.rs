@@ -1,6 +1,9 @@
 //! `load`: a document of the hub's version and what it carries, to what is stored at the hub.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use wheelwright_document::{Arena, Entry, Value, encode};
 
@@ -17,12 +20,12 @@ use crate::{
         computed::DerivationPlan,
         lists::match_items,
         plan::{Content, Scope, ViewObject},
-        state::{Slot, Slots, store},
+        state::{BAG, Slot, Slots, store},
     },
 };
 
 /// Entries by the way to where they belong.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Tree<'a> {
     /// Positions among the entries.
     here: Vec<usize>,
@@ -34,18 +37,27 @@ impl<'a> Tree<'a> {
     pub(crate) fn of(entries: &[Carried<'a>], arena: &'a Arena) -> Self {
         let mut root = Self::default();
         for (position, entry) in entries.iter().enumerate() {
-            let mut at = &mut root;
-            for leg in &entry.way {
-                let next = at.below.len();
-                let found = *at.by_leg.entry(encode(leg.to_value(arena))).or_insert(next);
-                if found == next {
-                    at.below.push((leg.clone(), Self::default()));
-                }
-                at = &mut at.below[found].1;
-            }
+            let at = entry.way.iter().fold(&mut root, |at, leg| at.step(leg, arena));
             at.here.push(position);
         }
         root
+    }
+
+    fn step(&mut self, leg: &Leg<'a>, arena: &'a Arena) -> &mut Self {
+        let next = self.below.len();
+        let found = *self.by_leg.entry(encode(leg.to_value(arena))).or_insert(next);
+        if found == next {
+            self.below.push((leg.clone(), Self::default()));
+        }
+        &mut self.below[found].1
+    }
+
+    /// Adds the entries of another way to the same place.
+    fn join(&mut self, other: &Self, arena: &'a Arena) {
+        self.here.extend_from_slice(&other.here);
+        for (leg, below) in &other.below {
+            self.step(leg, arena).join(below, arena);
+        }
     }
 
     /// Every entry here and below.
@@ -203,9 +215,15 @@ impl<'e, 'a> Load<'e, 'a> {
                 }
             }
         }
-        if !unknown.is_empty() {
-            writing.extras.extend(unknown.iter().map(|entry| (slot, ExtraSort::Unknown, entry.key)));
-            writing.slots.set_unknown(slot, unknown);
+        // What the version would have pruned is nobody's, also if another version has a field of that name. A bag's name is
+        // never left to others.
+        let is_foreign = |entry: &mut Entry<'a>| !object.keeps_unknown && entry.key != BAG;
+        let foreign: Vec<_> = unknown.extract_if(.., is_foreign).collect();
+        for (sort, entries) in [(ExtraSort::Unknown, unknown), (ExtraSort::Foreign, foreign)] {
+            if !entries.is_empty() {
+                writing.extras.extend(entries.iter().map(|entry| (slot, sort, entry.key)));
+                *sort.of(writing.slots.extras_mut(slot)) = entries;
+            }
         }
     }
 
@@ -219,12 +237,14 @@ impl<'e, 'a> Load<'e, 'a> {
         match (content, value) {
             (Content::List(element), Value::Array(items)) => {
                 let mut trees = vec![None; items.len()];
-                if let Some(tree) = tree {
-                    self.find_items(element, list, items, tree, &mut trees);
-                }
+                let looks = tree.map(|tree| self.find_items(element, list, items, tree, &mut trees));
                 let below = list.below();
-                let items = items.iter().zip(trees).map(|(item, tree)| self.content(element, below, *item, tree));
+                let items = items.iter().zip(trees);
+                let items = items.map(|(item, tree)| self.content(element, below, *item, tree.as_deref()));
                 let items: Vec<_> = items.collect();
+                if let (Some(tree), Some(looks)) = (tree, looks) {
+                    self.keep_looks(tree, &looks);
+                }
                 Value::Array(self.arena.slice(&items))
             }
             (Content::Map(element), Value::Object(values)) => Value::Object(self.map(element, list, values, tree)),
@@ -270,6 +290,19 @@ impl<'e, 'a> Load<'e, 'a> {
         self.arena.slice(&written)
     }
 
+    /// What items looked like stays known for as long as an entry stays an annotation that is about one of them.
+    fn keep_looks(&mut self, tree: &Tree<'a>, looks: &Looks<'_>) {
+        for (leg, below) in &tree.below {
+            let Leg::Item { position, hash, .. } = leg else { continue };
+            let Some(look) = looks.of_item(*position, *hash) else { continue };
+            let mut stays = false;
+            below.each(&mut |position| stays |= self.fates[position].is_some_and(CarryFate::is_kept));
+            if stays {
+                self.fates[look.entry] = Some(CarryFate::UnknownField);
+            }
+        }
+    }
+
     /// Finds the items that entries are about.
     fn find_items<'t>(
         &mut self,
@@ -277,14 +310,15 @@ impl<'e, 'a> Load<'e, 'a> {
         list: List<'a>,
         items: &'a [Value<'a>],
         tree: &'t Tree<'a>,
-        trees: &mut [Option<&'t Tree<'a>>],
-    ) {
+        trees: &mut [Option<Cow<'t, Tree<'a>>>],
+    ) -> Looks<'e> {
         let filled = filled_items(self.lenses, element, items, self.arena);
-        let mut before: &[u64] = &[];
+        let mut before: Vec<(&[u64], usize)> = Vec::new();
+        let entries = self.entries;
         for position in &tree.here {
-            if let Body::Items(hashes) = &self.entries[*position].body {
+            if let Body::Items(hashes) = &entries[*position].body {
                 self.fates[*position] = None;
-                before = hashes;
+                before.push((hashes, *position));
             }
         }
         let by_look = Looks::of(&filled, before, self.arena);
@@ -305,42 +339,68 @@ impl<'e, 'a> Load<'e, 'a> {
                 }
                 Leg::Field(_) | Leg::Name(_) => None,
             };
-            // Two ways to one item, which only a client can have made: the first counts.
-            if let Some(tree) = found.and_then(|found| trees.get_mut(found)) {
-                tree.get_or_insert(below);
+            // There are two ways to an item that looked otherwise when what nobody understands was written.
+            match found.and_then(|found| trees.get_mut(found)) {
+                Some(Some(tree)) => tree.to_mut().join(below, self.arena),
+                Some(tree) => *tree = Some(Cow::Borrowed(below)),
+                None => {}
             }
         }
+        by_look
     }
 }
 
+/// How often it may be told what the items of a list looked like: when entries were written that nobody understands, and
+/// when all others were.
+const MOST_LOOKS: usize = 2;
+
 /// Items without keys, to be found by what they look like.
 struct Looks<'b> {
-    before: &'b [u64],
-    /// Which item now is which one before.
-    now: HashMap<usize, usize>,
+    before: Vec<Look<'b>>,
     by_hash: HashMap<u64, Vec<usize>>,
 }
 
+/// What all items looked like once.
+struct Look<'b> {
+    hashes: &'b [u64],
+    /// Which item then is which one now.
+    now: HashMap<usize, usize>,
+    /// The entry that tells it.
+    entry: usize,
+}
+
 impl<'b> Looks<'b> {
-    fn of<'a>(items: &[Value<'a>], before: &'b [u64], arena: &'a Arena) -> Self {
+    fn of<'a>(items: &[Value<'a>], mut before: Vec<(&'b [u64], usize)>, arena: &'a Arena) -> Self {
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         let hashes: Vec<u64> = items.iter().map(|item| stable_hash(*item)).collect();
         for (position, hash) in hashes.iter().enumerate() {
             by_hash.entry(*hash).or_default().push(position);
         }
         let value = |hash: &u64| Value::string(arena.text(&format!("{hash:016x}")));
-        let (new, old): (Vec<_>, Vec<_>) = (hashes.iter().map(value).collect(), before.iter().map(value).collect());
-        let matched = match_items(&new, &old, &[]).into_iter().enumerate();
-        let now = matched.filter_map(|(now, before)| Some((before?, now))).collect();
-        Self { before, now, by_hash }
+        let new: Vec<_> = hashes.iter().map(value).collect();
+        // In an order that does not depend on that of the annotations.
+        before.sort_unstable();
+        before.dedup_by_key(|(hashes, _)| *hashes);
+        before.truncate(MOST_LOOKS);
+        let look = |(hashes, entry): (&'b [u64], usize)| {
+            let old: Vec<_> = hashes.iter().map(value).collect();
+            let matched = match_items(&new, &old, &[]).into_iter().enumerate();
+            Look { hashes, now: matched.filter_map(|(now, before)| Some((before?, now))).collect(), entry }
+        };
+        Self { before: before.into_iter().map(look).collect(), by_hash }
+    }
+
+    /// What is known of when the item at a position looked like this.
+    fn of_item(&self, position: usize, hash: u64) -> Option<&Look<'b>> {
+        self.before.iter().find(|look| look.hashes.get(position) == Some(&hash))
     }
 
     /// The item that was at a position and looked like this. If what all items looked like is not known, or is not about
     /// the same list, only items that still look the same are found.
     fn find(&self, position: usize, hash: u64, nth: usize) -> Option<usize> {
-        match self.before.get(position) {
-            Some(before) if *before == hash => self.now.get(&position).copied(),
-            _ => self.by_hash.get(&hash)?.get(nth).copied(),
+        match self.of_item(position, hash) {
+            Some(look) => look.now.get(&position).copied(),
+            None => self.by_hash.get(&hash)?.get(nth).copied(),
         }
     }
 }

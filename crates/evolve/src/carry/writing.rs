@@ -187,13 +187,7 @@ impl<'a> Writing<'a> {
         if !self.extras.insert((slot, sort, entry.key)) {
             return Some(CarryFate::Superseded);
         }
-        let extras = self.slots.extras_mut(slot);
-        let entries = match sort {
-            ExtraSort::Unknown => &mut extras.unknown,
-            ExtraSort::Stray => &mut extras.strays,
-            ExtraSort::Foreign => &mut extras.foreign,
-        };
-        entries.push(entry);
+        sort.of(self.slots.extras_mut(slot)).push(entry);
         None
     }
 

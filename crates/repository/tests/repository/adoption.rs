@@ -59,6 +59,30 @@ async fn a_resource_says_its_version_and_keeps_what_the_server_knew_of_it() {
     assert_eq!(v1["metadata"], metadata);
 }
 
+#[tokio::test]
+async fn metadata_that_nobody_could_write_today_stays_until_somebody_writes_something_else() {
+    let store = Arc::new(Memory::new());
+    let order = ORDER.replace(r#""labels":{"a":"b"}"#, r#""clusterName":"c","labels":{"a":"b"},"annotations":{}"#);
+    planted(&*store, "shop.example.com/Order/shop/books", &order).await;
+    let orders = Repository::new(store, example("orders")).kind("Order").unwrap();
+    let at = name("shop/books");
+    for version in ["v1", "v2", "v3"] {
+        let read = orders.get(&at, View::Version(version)).await.unwrap().unwrap();
+        let back = Write::document(version, &read.json).refusing_unknown();
+        assert!(!orders.update(&at, &read.revision, back).await.unwrap().is_changed, "{version}");
+    }
+    let relabelled = Write::merge_patch("v1", br#"{"metadata":{"labels":{"a":"c"}}}"#).refusing_unknown();
+    orders.patch(&at, relabelled).await.unwrap();
+    let metadata = &shown(&orders, "shop/books", View::Version("v3")).await["metadata"];
+    assert_eq!((&metadata["clusterName"], &metadata["labels"]["a"]), (&"c".into(), &"c".into()));
+
+    let other = Write::merge_patch("v1", br#"{"metadata":{"clusterName":"d"}}"#);
+    assert!(orders.patch(&at, other.refusing_unknown()).await.is_err());
+    let written = orders.patch(&at, other).await.unwrap();
+    assert_eq!(written.notes.unknown.iter().map(ToString::to_string).collect::<Vec<_>>(), ["metadata.clusterName"]);
+    assert_eq!(shown(&orders, "shop/books", View::Hub).await["metadata"].get("clusterName"), None);
+}
+
 /// Sweeps, and gives what is stored under a key then.
 async fn swept(collection: &Collection, store: &dyn Store, key: &str) -> Value {
     collection.sweep(&SweepOptions::default(), |_| ()).await.unwrap();

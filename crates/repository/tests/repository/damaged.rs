@@ -1,23 +1,31 @@
 //! Records that are damaged, or of a release that is not known yet: clear errors, and nothing is lost.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use serde_json::{Value as Json, json};
 use wheelwright_repository::{Collection, Name, OpenError, RecordError, Repository, RepositoryError, View, Write};
 use wheelwright_store::{Memory, PageRequest, Revision, Store};
 
-use crate::support::{example, name};
+use crate::support::{example, name, served};
 
 struct Planted {
     store: Memory,
-    orders: Collection,
+    documents: Collection,
     count: usize,
 }
 
 fn planted() -> Planted {
     let store = Memory::new();
     let orders = Repository::new(Arc::new(store.clone()), example("orders")).kinds().next().unwrap();
-    Planted { store, orders, count: 0 }
+    Planted { store, documents: orders, count: 0 }
+}
+
+/// A store of ARM resources.
+fn planted_pools() -> Planted {
+    let store = Memory::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/pools");
+    let pools = Repository::new(Arc::new(store.clone()), served(&folder)).kinds().next().unwrap();
+    Planted { store, documents: pools, count: 0 }
 }
 
 fn record() -> Json {
@@ -41,24 +49,24 @@ impl Planted {
     async fn plant(&mut self, bytes: &[u8]) -> (Name, Revision) {
         self.count += 1;
         let at = name(&format!("shop/{}", self.count));
-        let revision = self.store.create(&self.orders.kind().key(&at).unwrap(), bytes.to_vec()).await.unwrap();
+        let revision = self.store.create(&self.documents.kind().key(&at).unwrap(), bytes.to_vec()).await.unwrap();
         (at, revision)
     }
 
     async fn bytes(&self, at: &Name) -> Vec<u8> {
-        self.store.get(&self.orders.kind().key(at).unwrap()).await.unwrap().unwrap().value
+        self.store.get(&self.documents.kind().key(at).unwrap()).await.unwrap().unwrap().value
     }
 
     /// What everybody is told about a record that cannot be opened, which stays as it is whatever they try.
     async fn refused(&mut self, bytes: &[u8]) -> RepositoryError {
         let (at, revision) = self.plant(bytes).await;
-        let read = self.orders.get(&at, View::Hub).await.unwrap_err();
+        let read = self.documents.get(&at, View::Hub).await.unwrap_err();
         let patch = Write::merge_patch("v1", b"{}");
-        let written = self.orders.update(&at, &revision, patch).await.unwrap_err();
-        let patched = self.orders.patch(&at, patch).await.unwrap_err();
-        let deleted = self.orders.delete(&at, &revision).await.unwrap_err();
+        let written = self.documents.update(&at, &revision, patch).await.unwrap_err();
+        let patched = self.documents.patch(&at, patch).await.unwrap_err();
+        let deleted = self.documents.delete(&at, &revision).await.unwrap_err();
         let kept =
-            self.orders.update_metadata(&at, &revision, |metadata, _| metadata.generation = 1).await.unwrap_err();
+            self.documents.update_metadata(&at, &revision, |metadata, _| metadata.generation = 1).await.unwrap_err();
         for other in [written, patched, deleted, kept] {
             assert_eq!(other.to_string(), read.to_string());
         }
@@ -132,10 +140,10 @@ async fn what_may_be_missing_may_be_missing() {
     record.as_object_mut().unwrap().remove("oldestWriter");
     record["metadata"] = json!({});
     let (at, revision) = planted.plant(record.to_string().as_bytes()).await;
-    let read = planted.orders.get(&at, View::Origin).await.unwrap().unwrap();
+    let read = planted.documents.get(&at, View::Origin).await.unwrap().unwrap();
     assert_eq!((read.version.as_str(), read.metadata.generation), ("v2", 0));
     let patch = Write::merge_patch("v3", br#"{"spec":{"quantity":4}}"#);
-    let written = planted.orders.update(&at, &revision, patch).await.unwrap();
+    let written = planted.documents.update(&at, &revision, patch).await.unwrap();
     assert_eq!(written.document.metadata.generation, 1);
     assert!(written.document.metadata.uid.is_some());
 }
@@ -188,7 +196,7 @@ async fn a_list_tells_the_good_and_the_bad() {
     planted.plant(record().to_string().as_bytes()).await;
     planted.plant(b"{").await;
     planted.plant(record().to_string().as_bytes()).await;
-    let listed = planted.orders.list(None, PageRequest::default(), View::Version("v1")).await.unwrap();
+    let listed = planted.documents.list(None, PageRequest::default(), View::Version("v1")).await.unwrap();
     let told: Vec<bool> = listed.items.iter().map(Result::is_ok).collect();
     assert_eq!(told, [true, false, true]);
 }
@@ -202,8 +210,8 @@ async fn what_a_newer_release_says_is_kept_by_every_sort_of_write() {
         let coupon = if version == "v3" { json!("SPRING") } else { json!("FALL") };
         let patch = json!({"spec": {"coupon": coupon, "lines": [{"gift": true}]}}).to_string();
         let written =
-            planted.orders.update(&at, &revision, Write::merge_patch(version, patch.as_bytes())).await.unwrap();
-        let kept = planted.orders.update_metadata(&at, &written.document.revision, |metadata, _| {
+            planted.documents.update(&at, &revision, Write::merge_patch(version, patch.as_bytes())).await.unwrap();
+        let kept = planted.documents.update_metadata(&at, &written.document.revision, |metadata, _| {
             metadata.provisioning_state = Some("Updating".into());
         });
         kept.await.unwrap();
@@ -227,7 +235,58 @@ async fn the_highest_generation_is_not_passed() {
     record["metadata"]["generation"] = json!(i64::MAX);
     let (at, revision) = planted.plant(record.to_string().as_bytes()).await;
     let patch = Write::merge_patch("v3", br#"{"spec":{"quantity":4}}"#);
-    planted.orders.update(&at, &revision, patch).await.unwrap();
-    let read = planted.orders.get(&at, View::Hub).await.unwrap().unwrap();
+    planted.documents.update(&at, &revision, patch).await.unwrap();
+    let read = planted.documents.get(&at, View::Hub).await.unwrap().unwrap();
     assert_eq!(read.metadata.generation, i64::MAX as u64);
+}
+
+#[tokio::test]
+async fn what_an_object_says_where_the_service_speaks_nobody_sees_and_nothing_takes_away() {
+    let pool = json!({
+        "$wheelwright": 1, "hub": "2026-01-01",
+        "origin": {"createdWith": "2025-01-01", "writtenWith": "2026-01-01"},
+        "metadata": {},
+        "object": {"name": "A b", "id": "i", "location": "north", "type": "t", "etag": "e", "eTag": "E", "$bag": {"x": 1},
+            "properties": {"count": 1, "provisioningState": "Hidden", "quota": 3}, "tags": {"a": "b"}, "systemData": {"createdBy": "me"}}
+    });
+    let mut order = record();
+    order["metadata"] = json!({});
+    order["object"]["metadata"] = json!({"uid": "mine", "name": "books", "labels": {"a": "b"}, "generation": 7,
+        "creationTimestamp": "x", "finalizers": ["f"], "resourceVersion": "9", "selfLink": "s"});
+    for (mut planted, versions, record, patch, changed) in [
+        (
+            planted(),
+            &["v1", "v2", "v3"][..],
+            order,
+            r#"{"metadata":{"labels":{"a":"c"}}}"#,
+            ("/metadata/labels/a", json!("c")),
+        ),
+        (
+            planted_pools(),
+            &["2025-01-01", "2026-01-01"],
+            pool,
+            r#"{"properties":{"count":5}}"#,
+            ("/properties/count", json!(5)),
+        ),
+    ] {
+        for version in versions {
+            let before = record.to_string();
+            let (at, revision) = planted.plant(before.as_bytes()).await;
+            let read = planted.documents.get(&at, View::Version(version)).await.unwrap().unwrap();
+            let shown = String::from_utf8(read.json.clone()).unwrap();
+            for hidden in ["A b", "Hidden", "createdBy", "mine", "selfLink", "finalizers", "creationTimestamp"] {
+                assert!(!shown.contains(hidden), "{version} shows {hidden}: {shown}");
+            }
+            let back = planted.documents.update(&at, &revision, Write::document(version, &read.json)).await.unwrap();
+            assert!(!back.is_changed, "{version}");
+            assert_eq!(String::from_utf8(planted.bytes(&at).await).unwrap(), before);
+
+            let patched = Write::merge_patch(version, patch.as_bytes());
+            assert!(planted.documents.update(&at, &revision, patched).await.unwrap().is_changed);
+            let after: Json = serde_json::from_slice(&planted.bytes(&at).await).unwrap();
+            let mut expected = record["object"].clone();
+            *expected.pointer_mut(changed.0).unwrap() = changed.1.clone();
+            assert_eq!(after["object"], expected, "{version}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The carry by example.
 
-use wheelwright_document::Value;
+use wheelwright_document::{Entry, Value};
 
 use super::{
     case::{Case, with_annotations_of},
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     ANNOTATION_LIMIT, CARRY_PREFIX, Part,
-    carry::{CarryFate, annotations, carry_size},
+    carry::{CarryFate, annotations, carry_size, set_annotations},
     lens::same,
     testing::document,
 };
@@ -75,6 +75,39 @@ fn what_an_item_hides_stays_with_it_whatever_else_happens_to_the_list() {
             assert_eq!(secrets(r#""l":[{"n":"x"},{"n":"b"},{"n":"c"}]"#), [changed, two, None]);
         });
     }
+}
+
+#[test]
+fn what_a_newer_release_knows_of_an_item_stays_with_it_through_many_changes() {
+    let (_, versions, _) = described("items without keys");
+    Case::run(versions, "", |case| {
+        let mut served = served_at_v1(case, r#""l":[{"n":"a","secret":"1"},{"n":"b","secret":"2"}]"#);
+        let all = annotations(served.as_object().unwrap());
+        // As if v1 and v2 were all that this release knows, and a newer one had carried another field of the first item.
+        let newer: Vec<Entry<'_>> = all
+            .iter()
+            .filter(|entry| entry.value.as_str().unwrap().contains(r#""value":"1""#))
+            .map(|entry| {
+                let text = entry.value.as_str().unwrap().replace("l[].secret", "l[].newer");
+                Entry { key: "carry.wheelwright.dev/newer", value: Value::string(case.arena.text(&text)) }
+            })
+            .collect();
+        assert_eq!(newer.len(), 1);
+        let all: Vec<_> = all.iter().chain(&newer).copied().collect();
+        served = Value::Object(set_annotations(served.as_object().unwrap(), Some(&all), case.arena));
+        for names in ["xb", "xy", "zy"] {
+            let [first, second] = [&names[..1], &names[1..]];
+            let text = format!(
+                r#"{{"apiVersion":"v1","kind":"Test","metadata":{{}},"l":[{{"n":"{first}"}},{{"n":"{second}"}}]}}"#
+            );
+            let sent = with_annotations_of(document(&text, case.arena), served, case.arena);
+            let loaded = case.carries[0].load(sent, case.arena);
+            served = case.carries[0].unload(loaded.stored, case.arena).unwrap();
+            assert!(same(case.carries[0].load(served, case.arena).stored, loaded.stored), "{served:?}");
+            let kept = annotations(served.as_object().unwrap());
+            assert!(kept.iter().any(|entry| entry.key == newer[0].key), "{names}: {kept:?}");
+        }
+    });
 }
 
 #[test]
@@ -161,6 +194,27 @@ fn stored_fields_that_nobody_understands_are_carried_whatever_the_hub_has_in_the
         let served = case.carries[0].unload(stored, case.arena).unwrap();
         let loaded = case.carries[0].load(served, case.arena);
         assert!(loaded.notes.is_empty() && same(loaded.stored, stored), "{served:?} loads as {loaded:?}");
+    });
+}
+
+#[test]
+fn what_a_version_would_prune_is_never_taken_for_the_field_of_another() {
+    let versions: &[(&str, &str)] = &[
+        ("v1", "o: {type: object, x-kubernetes-preserve-unknown-fields: true}"),
+        ("v2", "o: {type: object, properties: {a: {type: string}}}"),
+        ("v3", "o: {type: object, properties: {b: {type: string}}}"),
+    ];
+    Case::run(versions, "", |case| {
+        let carry = &case.carries[2];
+        let fields = r#"{"a":"1","b":"2","c":"3","$bag":{"o.a":"4"},"$$bag":5}"#;
+        let text = format!(r#"{{"apiVersion":"v3","kind":"Test","metadata":{{"name":"t"}},"o":{fields}}}"#);
+        let loaded = carry.load(document(&text, case.arena), case.arena).stored;
+        let served = carry.unload(loaded, case.arena).unwrap();
+        assert!(same(served.get("o").unwrap(), document(r#"{"b":"2"}"#, case.arena)), "{served:?}");
+        let again = carry.load(served, case.arena).stored;
+        assert!(same(again, loaded), "{loaded:?}\nwas served as {served:?}\nand came back as {again:?}");
+        let (read, _) = carry.convert(served, &case.carries[1], case.arena).unwrap();
+        assert!(same(read.get("o").unwrap(), Value::Object(&[])), "{read:?}");
     });
 }
 
