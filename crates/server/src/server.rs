@@ -298,12 +298,12 @@ impl Service {
                 if is_refused_certificate(&error) {
                     tracing::warn!(client = %address, %error, "the certificate of a client was refused");
                 } else {
-                    tracing::info!(client = %address, %error, "a connection could not be secured");
+                    tracing::debug!(client = %address, %error, "a connection could not be secured");
                 }
                 self.metrics.count_refused("tls");
             }
             None => {
-                tracing::info!(client = %address, "a connection was not secured in time");
+                tracing::debug!(client = %address, "a connection was not secured in time");
                 self.metrics.count_refused("tls");
             }
         }

@@ -59,9 +59,12 @@ impl Author {
         let values = [&self.name, &self.sort, &at].map(|text| Value::string(text));
         let mut entries: Vec<Entry<'_>> = Vec::new();
         let known = metadata.system_data.as_ref().map(|data| data.share(&arena));
-        let created = CREATED.iter().zip(values).filter_map(|(key, value)| match known {
-            None => Some(Entry { key, value }),
-            Some(known) => known.get(key).map(|value| Entry { key, value }),
+        // Of what was made before anybody signed it, no more is known than when.
+        let created_at = metadata.created_at.filter(|at| *at != now).map(|at| at.to_string());
+        let created = CREATED.iter().zip(values).filter_map(|(key, value)| match (known, &created_at) {
+            (Some(known), _) => known.get(key).map(|value| Entry { key, value }),
+            (None, Some(at)) => (*key == CREATED[2]).then(|| Entry { key, value: Value::string(at) }),
+            (None, None) => Some(Entry { key, value }),
         });
         entries.extend(created);
         entries.extend(MODIFIED.iter().zip(values).map(|(key, value)| Entry { key, value }));

@@ -37,6 +37,18 @@ impl AccessFile {
         Self::parse(&name, bytes)
     }
 
+    /// The same, with callers that have the places they have in another file: a file that is read again gives nobody more.
+    pub(crate) fn with_shares_of(mut self, other: &Self) -> Self {
+        let callers = |file: &'_ Self| file.by_token.values().chain(file.by_certificate.values()).cloned().collect();
+        let others: Vec<Arc<Caller>> = callers(other);
+        for caller in self.by_token.values_mut().chain(self.by_certificate.values_mut()) {
+            if let Some(known) = others.iter().find(|known| known.name == caller.name) {
+                *caller = Arc::new(Caller { shares: known.shares.clone(), ..Caller::clone(caller) });
+            }
+        }
+        self
+    }
+
     pub(crate) fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, AccessError> {
         let (input, arena) = (Input::named(name, bytes), Arena::new());
         let documents = input.documents(&arena);

@@ -68,7 +68,9 @@ impl Guard {
             }
             match AccessFile::read(&self.path) {
                 Ok(file) => {
-                    *self.file.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(file);
+                    let mut current = self.file.write().unwrap_or_else(PoisonError::into_inner);
+                    *current = Arc::new(file.with_shares_of(&current));
+                    drop(current);
                     tracing::info!("the access file was read again");
                 }
                 Err(error) => {
