@@ -177,8 +177,8 @@ impl<'r> Sent<'r> {
         let missing = || ArmError::internal(format!("{} is no version of an object", version.name));
         let of_kubernetes = objects.version(version).ok_or_else(missing)?;
         let part = of_kubernetes.part();
-        let (group, name) = namespace_and_name(&resource.place);
-        let judge = Some(TagJudge(ObjectJudge::of(of_kubernetes, Some(&group), &name, part)));
+        let (group, name) = (&*resource.place.group, resource.place.names.last().map_or("", |name| name));
+        let judge = Some(TagJudge(ObjectJudge::of(of_kubernetes, Some(group), name, part)));
         let arena = Arena::for_input(body.len());
         let Ok(sent @ Value::Object(_)) = decode(body, &arena) else {
             // The repository refuses it.
