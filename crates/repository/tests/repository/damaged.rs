@@ -229,6 +229,26 @@ async fn what_a_newer_release_says_is_kept_by_every_sort_of_write() {
 }
 
 #[tokio::test]
+async fn what_a_resource_says_of_its_type_follows_from_where_it_is() {
+    let mut planted = planted();
+    for (key, value) in [("kind", json!("")), ("kind", json!(null)), ("apiVersion", json!("other/v9"))] {
+        let mut record = record();
+        record["object"][key] = value;
+        let before = record.to_string();
+        let (at, revision) = planted.plant(before.as_bytes()).await;
+        for version in ["v1", "v2", "v3"] {
+            let read = planted.documents.get(&at, View::Version(version)).await.unwrap().unwrap();
+            let shown: Json = serde_json::from_slice(&read.json).unwrap();
+            let told = (&shown["apiVersion"], &shown["kind"]);
+            assert_eq!(told, (&json!(format!("shop.example.com/{version}")), &json!("Order")));
+            let back = planted.documents.update(&at, &revision, Write::document(version, &read.json)).await.unwrap();
+            assert!(!back.is_changed, "{key} through {version}");
+            assert_eq!(String::from_utf8(planted.bytes(&at).await).unwrap(), before);
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_highest_generation_is_not_passed() {
     let mut planted = planted();
     let mut record = record();
