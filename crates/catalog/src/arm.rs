@@ -1,5 +1,7 @@
 //! What an entry of a catalog says of a kind as a resource of Azure's resource manager.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use wheelwright_document::{Path, Span, Spanned};
 use wheelwright_evolve::{Located, Reader, Structure, quoted};
 use wheelwright_findings::rules;
@@ -19,6 +21,9 @@ pub struct ArmEntry {
 
 /// The fields at the root of a resource that are Azure's resource manager's, whatever the kind.
 pub const ARM_FIELDS: [&str; 7] = ["id", "name", "type", "systemData", "tags", "etag", "eTag"];
+
+/// What comes after the provider in paths of operations.
+const OPERATIONS: [&str; 3] = ["locations", "operationStatuses", "operationResults"];
 
 const TYPE: &str = "a type of resource, such as Microsoft.Shop/carts/items";
 const SUBSCRIPTION: &str = "the id of a subscription, such as 00000000-0000-0000-0000-000000000000";
@@ -105,6 +110,33 @@ pub(crate) fn problems(kind: &Kind, entry: &KindEntry) -> Vec<Problem> {
             );
             wrong(span, message, "remove arm: nobody could read and write the field through it")
         }));
+    }
+    problems
+}
+
+/// Kinds whose resources nobody could reach: of a type that is another's too, in any case, or where operations are.
+pub(crate) fn out_of_reach(kinds: &[Kind]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut first: HashMap<String, &Kind> = HashMap::new();
+    for kind in kinds {
+        let Some(of_type) = &kind.arm else { continue };
+        let wrong = |message: String| Problem::ours(&rules::MALFORMED_CATALOG, &Path::Root, kind.named, message);
+        if let Some(word) = of_type.split('/').nth(1)
+            && OPERATIONS.iter().any(|own| own.eq_ignore_ascii_case(word))
+        {
+            let problem = wrong(format!("{of_type} is no type of resources: operations are at paths with {word}"));
+            problems.push(problem.mend("give it another type"));
+        }
+        match first.entry(of_type.to_ascii_lowercase()) {
+            Entry::Vacant(free) => {
+                free.insert(kind);
+            }
+            Entry::Occupied(taken) => {
+                let other = &taken.get().declaration.kind;
+                let message = format!("{of_type} is the type of {other} already, and types are the same in any case");
+                problems.push(wrong(message).related(taken.get().named, "the other one").mend("give it another type"));
+            }
+        }
     }
     problems
 }

@@ -39,6 +39,7 @@ pub(crate) fn verify(catalog: &mut Catalog) {
     });
     keep_first_names(&mut catalog.kinds, &mut problems);
     problems.extend(stored::overlaps(&catalog.kinds));
+    problems.extend(arm::out_of_reach(&catalog.kinds));
     problems.extend(arm::nested(&catalog.kinds));
     let findings: Vec<_> = problems.into_iter().map(|problem| catalog.table.finding(problem)).collect();
     catalog.findings.extend(findings);

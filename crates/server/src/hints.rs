@@ -1,6 +1,6 @@
 //! What somebody who has just started a server may want to try.
 
-use wheelwright_repository::{Collection, Repository};
+use wheelwright_repository::{ArmResource, Collection, Repository};
 
 /// So many kinds are named; whoever has more knows what to ask for.
 const MOST: usize = 8;
@@ -9,8 +9,9 @@ const MOST: usize = 8;
 pub(crate) fn hints(repository: &Repository, url: &str) -> Vec<String> {
     let kinds: Vec<Collection> = repository.kinds().collect();
     let mut lines = vec![format!("serving {} at {url}; try:", counted(kinds.len()))];
-    let tries: Vec<String> = kinds.iter().filter_map(|kind| to_try(kind, url)).collect();
-    lines.extend(tries.iter().take(MOST).cloned());
+    let tries: Vec<Vec<String>> =
+        kinds.iter().map(|kind| to_try(kind, url)).filter(|of_kind| !of_kind.is_empty()).collect();
+    lines.extend(tries.iter().take(MOST).flatten().cloned());
     if tries.len() > MOST {
         lines.push(format!("  … and so on for {} more", tries.len() - MOST));
     }
@@ -22,15 +23,20 @@ fn counted(kinds: usize) -> String {
     if kinds == 1 { "1 kind".to_owned() } else { format!("{kinds} kinds") }
 }
 
-/// A request that lists the documents of a kind; none if they belong to others, or the kind is served to nobody.
-fn to_try(collection: &Collection, url: &str) -> Option<String> {
+/// Requests that list the documents of a kind, one in each dialect that it is served in.
+fn to_try(collection: &Collection, url: &str) -> Vec<String> {
     let kind = collection.kind();
-    if let Some(resource) = kind.kubernetes().last() {
+    let in_kubernetes = kind.kubernetes().last().map(|resource| {
         let plural = format!("{}.{}", resource.plural, resource.group);
         let everywhere = if resource.is_namespaced { " -A" } else { "" };
-        return Some(format!("  kubectl --server {url} get {plural}{everywhere}"));
-    }
-    let arm = kind.arm()?;
+        format!("  kubectl --server {url} get {plural}{everywhere}")
+    });
+    let in_arm = kind.arm().and_then(|arm| to_try_in_arm(arm, url));
+    in_kubernetes.into_iter().chain(in_arm).collect()
+}
+
+/// None if the resources belong to others.
+fn to_try_in_arm(arm: &ArmResource, url: &str) -> Option<String> {
     let (namespace, name) = arm.resource_type.split_once('/').filter(|(_, name)| !name.contains('/'))?;
     let version = arm.versions.last()?;
     let listed = version.operations.listed;
@@ -40,5 +46,8 @@ fn to_try(collection: &Collection, url: &str) -> Option<String> {
         (false, false) => return None,
     };
     let version = &version.name;
-    Some(format!("  curl '{url}/subscriptions/s1{group}/providers/{namespace}/{name}?api-version={version}'"))
+    let subscription = arm.subscription.as_deref().unwrap_or("s1");
+    Some(format!(
+        "  curl '{url}/subscriptions/{subscription}{group}/providers/{namespace}/{name}?api-version={version}'"
+    ))
 }

@@ -12,6 +12,14 @@ use std::{
 use http::HeaderValue;
 use uuid::{Builder, Uuid};
 
+/// The longest id that is taken from a client.
+const LONGEST: usize = 64;
+
+/// Whether an id of a client is taken for one: it stands in logs.
+pub(crate) fn is_fit(id: &HeaderValue) -> bool {
+    (1..=LONGEST).contains(&id.len()) && id.to_str().is_ok()
+}
+
 /// An id that no other request has.
 pub(crate) fn new() -> Option<HeaderValue> {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);

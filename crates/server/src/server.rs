@@ -15,7 +15,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue, Uri, header};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -110,9 +110,17 @@ impl Server {
     }
 
     /// The same, with links that begin with this address: that of a proxy, where clients do not reach the server itself.
-    #[must_use]
-    pub fn with_public_url(self, url: &str) -> Self {
-        Self { public_url: Some(url.trim_end_matches('/').into()), ..self }
+    ///
+    /// # Errors
+    /// What is no address of that sort.
+    pub fn with_public_url(self, url: &str) -> Result<Self, String> {
+        let is_fit = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some();
+        match url.parse::<Uri>().is_ok_and(|uri| is_fit(&uri)) && !url.contains(['?', '#']) {
+            true => Ok(Self { public_url: Some(url.trim_end_matches('/').into()), ..self }),
+            false => {
+                Err(format!("{url}: expected https://HOST/PATH, without a query or fragment, for links to begin with"))
+            }
+        }
     }
 
     /// Binds the server to an address.

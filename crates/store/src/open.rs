@@ -62,6 +62,9 @@ async fn open_or_make(address: &str, make: bool) -> Result<Box<dyn Store>, Store
 #[cfg(feature = "sqlite")]
 fn path_of(address: &str, make: bool) -> Result<Option<&str>, StoreError> {
     let Some(path) = address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) else { return Ok(None) };
+    if Path::new(path).is_dir() {
+        return Err(StoreError::new(ErrorKind::Setup, format!("{path} is a folder; name a file in it")));
+    }
     // SQLite takes an empty file for a new database.
     if !make && std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return Err(StoreError::new(ErrorKind::Setup, format!("there is no store {path}")));

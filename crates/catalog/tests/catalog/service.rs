@@ -87,6 +87,12 @@ fn nothing_belongs_to_an_object_and_documents_are_in_any_subscription() {
     };
     assert_eq!(told("{type: A.B/others}"), [""; 0]);
     assert_eq!(told("a.b/Carts/lines").len(), 1);
+    assert_eq!(told("a.b/Carts"), ["a.b/Carts is the type of Cart already, and types are the same in any case"]);
+    for word in ["locations", "operationstatuses", "operationResults"] {
+        let expected = format!("A.B/{word} is no type of resources: operations are at paths with {word}");
+        assert_eq!(told(&format!("A.B/{word}")), [expected]);
+    }
+    assert_eq!(told("A.B/others/locations"), [""; 0]);
     assert_eq!(told("{type: A.B/others, subscription: s}").len(), 1);
 }
 

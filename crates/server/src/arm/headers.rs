@@ -20,7 +20,7 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
     let mut ids = HeaderMap::new();
     let Some(own) = request_id::new() else { return ids };
-    ids.insert(CORRELATION_ID, request.get(CORRELATION_ID).unwrap_or(&own).clone());
+    ids.insert(CORRELATION_ID, request.get(CORRELATION_ID).filter(|id| request_id::is_fit(id)).unwrap_or(&own).clone());
     let wants_it_back = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"true");
     if let Some(of_client) = request.get(CLIENT_ID).filter(|_| request.get(RETURN_CLIENT_ID).is_some_and(wants_it_back))
     {
@@ -54,4 +54,19 @@ pub(crate) fn announced(mut answer: Answer, version: &ArmVersion, all: &str) -> 
 fn begin_of(day: &str) -> Option<Timestamp> {
     let day: Date = day.parse().ok()?;
     Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_is_too_long_or_no_text_is_as_if_it_were_not_sent() {
+        let answered = |id: &[u8]| ids(&HeaderMap::from_iter([(CORRELATION_ID, HeaderValue::from_bytes(id).unwrap())]));
+        assert_eq!(answered(b"my-deployment-7")[CORRELATION_ID], "my-deployment-7");
+        for unfit in [&b""[..], "é".as_bytes(), &[b'x'; 65]] {
+            let ids = answered(unfit);
+            assert_eq!(ids[CORRELATION_ID], ids[REQUEST_ID]);
+        }
+    }
 }

@@ -87,6 +87,7 @@ impl Arm {
         let target = Target::of(&head.path, &self.kinds)?;
         let kind = target.kind();
         let version = version(kind, head)?;
+        parameters::check_known(&head.query)?;
         let verb = target.verb(&head.method, version)?;
         let access = kind.access(verb, version, target.scope());
         Ok(Route { access, target, version })

@@ -109,7 +109,7 @@ impl<'k> Target<'k> {
 }
 
 fn kind_of<'k>(subscription: &str, provider: &str, types: &[&str], kinds: &'k Kinds) -> Result<&'k Kind, ArmError> {
-    let resource_type = format!("{provider}/{}", types.join("/"));
+    let resource_type = [&[provider][..], types].concat().join("/");
     let kind = kinds.find(&resource_type).ok_or_else(|| match kinds.has_provider(provider) {
         true => ArmError::not_found("InvalidResourceType", format!("there is no type {resource_type} here")),
         false => ArmError::not_found("InvalidResourceNamespace", format!("there is no provider {provider} here")),

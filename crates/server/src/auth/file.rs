@@ -184,6 +184,10 @@ fn read_grant(
     for entry in reader.entries(grant, path, "a grant with a role and scopes") {
         let path = &Path::Child(path, entry.key);
         match entry.key {
+            "role" if roles.is_empty() => {
+                let message = "the file has no roles, so that none can be granted; write them under roles";
+                reader.report(&rules::MALFORMED_CATALOG, path, entry.value.span, message);
+            }
             "role" => {
                 let names: Vec<(&str, &Vec<Rule>)> = roles.iter().map(|(name, rules)| (*name, rules)).collect();
                 rules_granted = reader.choice(&entry.value, path, &names).map(|role| role.item.clone());

@@ -174,6 +174,7 @@ mod tests {
             ("users:\n- name: ann\n", "access.yaml:2:3: users[0]: ann has neither tokens nor a certificate"),
             ("roles: {a: [{verbs: [fly]}]}\n", "expected get or list or watch"),
             ("roles: {a: []}\nusers: [{name: b, certificate: c, grants: [{role: d}]}]\n", "expected a, found \"d\""),
+            ("users: [{name: b, certificate: c, grants: [{role: d}]}]\n", "the file has no roles"),
             ("user: []\n", "nobody knows the key \"user\""),
             (
                 "roles: {a: []}\nusers: [{name: b, certificate: c, grants: [{role: a, scopes: [shop]}]}]\n",

@@ -1,23 +1,21 @@
 //! The id by which a request is found again in logs.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName};
 
 use crate::request_id;
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// The longest id that is taken from a client.
-const LONGEST: usize = 64;
-
 /// The id of a request, for its answer: the one that the client gave it, else a new one.
 pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
-    let is_fit = |id: &&HeaderValue| (1..=LONGEST).contains(&id.len()) && id.to_str().is_ok();
-    let id = request.get(AUDIT_ID).filter(is_fit).cloned().or_else(request_id::new);
+    let id = request.get(AUDIT_ID).filter(|id| request_id::is_fit(id)).cloned().or_else(request_id::new);
     id.map(|id| (AUDIT_ID, id)).into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     fn answered(id: &str) -> String {

@@ -30,6 +30,43 @@ async fn whoever_says_a_parameter_twice_is_asked_to_say_it_once() {
 }
 
 #[tokio::test]
+async fn nobody_is_answered_as_if_a_parameter_were_not_there() {
+    let served = Served::new(shop().served).await;
+    let cart = format!("{CARTS}/c");
+    served.put(&format!("{cart}?{VERSION}"), &json!({})).await.with_status(&[201]);
+    for name in ["$filter", "$orderby", "$select", "%24expand", "$"] {
+        for path in [CARTS, &cart] {
+            let answered = served.get(&format!("{path}?{VERSION}&{name}=x")).await;
+            let error = &answered.with_status(&[400])["error"];
+            let about = json!(name.replace("%24", "$"));
+            assert_eq!((&error["code"], &error["target"]), (&json!("InvalidQueryParameter"), &about), "{error}");
+        }
+    }
+    for known in ["$Top=1", "other=x"] {
+        served.get(&format!("{CARTS}?{VERSION}&{known}")).await.with_status(&[200]);
+    }
+}
+
+#[tokio::test]
+async fn a_path_without_a_type_is_told_so() {
+    let served = Served::new(shop().served).await;
+    let answered = served.get(&format!("{}?{VERSION}", CARTS.trim_end_matches("/carts"))).await;
+    assert_eq!(answered.with_status(&[404])["error"]["message"], "there is no type Example.Shop here");
+}
+
+#[test]
+fn links_begin_with_an_address_or_there_is_no_server() {
+    let with =
+        |url: &str| Server::new(Repository::new(Arc::new(Memory::new()), shop().served)).with_public_url(url).map(drop);
+    for good in ["https://api.example.com", "http://127.0.0.1:8080/shop/"] {
+        assert_eq!(with(good), Ok(()));
+    }
+    for bad in ["", "api.example.com", "/shop", "ftp://api.example.com", "https://a/?b=c", "https://a/#b", "https://"] {
+        assert!(with(bad).is_err_and(|error| error.contains("expected https://HOST/PATH")), "{bad}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_created_under_a_name_that_is_none() {
     let served = Served::new(shop().served).await;
     let group = |group: &str| CARTS.replace("/g/", &format!("/{group}/"));

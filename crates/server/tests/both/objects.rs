@@ -1,8 +1,13 @@
 //! What one dialect writes, the other reads; and what one does not speak of, it leaves alone.
 
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-use crate::support::{Running, SUBSCRIPTION, arm, kubernetes, order, said};
+use serde_json::{Value, json};
+use wheelwright_repository::Repository;
+use wheelwright_server::Server;
+use wheelwright_store::Memory;
+
+use crate::support::{Running, SUBSCRIPTION, arm, kinds, kubernetes, order, said, shop};
 
 #[tokio::test]
 async fn what_arm_creates_is_an_object_of_kubernetes() {
@@ -29,6 +34,17 @@ async fn what_arm_creates_is_an_object_of_kubernetes() {
     assert_eq!((&metadata["labels"], &metadata["generation"]), (&json!({"team": "a"}), &json!(1)));
     assert_eq!(created.header("etag").unwrap(), format!("\"{}\"", metadata["resourceVersion"].as_str().unwrap()));
     assert!(metadata["uid"].is_string() && metadata["creationTimestamp"].is_string(), "{metadata}");
+}
+
+#[tokio::test]
+async fn what_is_said_to_be_tried_at_the_start_is_in_both_dialects() {
+    let repository = Repository::new(Arc::new(Memory::new()), kinds(&shop()));
+    let serving = Server::new(repository).bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let (hints, url) = (serving.hints(), serving.url());
+    assert!(hints.contains(&format!("  kubectl --server {url} get orders.shop.example.com -A")), "{hints:?}");
+    let in_arm = hints.iter().find_map(|hint| hint.strip_prefix(&format!("  curl '{url}/sub")));
+    let path = format!("/sub{}", in_arm.unwrap().trim_end_matches('\''));
+    assert_eq!(Running::shop().await.get(&path).await, json!({"value": []}));
 }
 
 #[tokio::test]

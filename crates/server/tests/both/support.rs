@@ -139,11 +139,11 @@ pub(crate) fn said(document: &Value) -> Value {
     said
 }
 
-fn shop() -> std::path::PathBuf {
+pub(crate) fn shop() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/both/shop")
 }
 
-fn kinds(catalog: &Path) -> Vec<ServedKind> {
+pub(crate) fn kinds(catalog: &Path) -> Vec<ServedKind> {
     let catalog = Catalog::load(&[catalog]).expect("a catalog");
     let findings: Vec<_> = catalog.findings().iter().map(|finding| &finding.message).collect();
     assert!(findings.is_empty(), "{findings:?}");

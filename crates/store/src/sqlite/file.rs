@@ -57,7 +57,12 @@ pub(super) struct File {
     readers: Mutex<Vec<Connection>>,
     /// Whether the folder cannot be written and nobody had the file open, so that there is no write-ahead log to read.
     is_alone: bool,
+    /// Which file it was when it was opened.
+    identity: Option<Identity>,
 }
+
+/// What tells a file apart from another at the same path: its device and inode, where there are such.
+type Identity = (u64, u64);
 
 /// What a file is.
 #[derive(PartialEq, Eq)]
@@ -79,7 +84,8 @@ impl File {
         let prepared = prepare(&connection, path, &options);
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
         let path = fs::canonicalize(&absolute).unwrap_or(absolute);
-        let mut file = Self { path, options, readers: Mutex::default(), is_alone: false };
+        let identity = identity_of(&path);
+        let mut file = Self { path, options, readers: Mutex::default(), is_alone: false, identity };
         match prepared {
             Ok(()) => {
                 file.sync_folder();
@@ -116,6 +122,20 @@ impl File {
             }
         }
         result.map_err(told)
+    }
+
+    /// Makes sure that the file is still at its path: connections go on with what they have open, and nobody else would
+    /// ever see what they write.
+    pub(super) fn check_in_place(&self) -> Result<(), StoreError> {
+        if self.identity.is_none() || identity_of(&self.path) == self.identity {
+            return Ok(());
+        }
+        let message = format!(
+            "{} was moved, replaced or removed while it was open, and nobody else sees what is written now; stop, and \
+             restore it",
+            self.path.display()
+        );
+        Err(StoreError::new(ErrorKind::Unavailable, message))
     }
 
     /// Closes the connections that nobody reads with now.
@@ -211,6 +231,15 @@ impl fmt::Debug for File {
 /// times what a commit takes.
 pub(super) fn begin<'c>(connection: &'c Connection, patience: Duration) -> Result<Transaction<'c>, Problem> {
     waiting(patience, || Ok(Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?))
+}
+
+/// Which file is at a path; none if there is none.
+fn identity_of(path: &Path) -> Option<Identity> {
+    let there = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    return Some((std::os::unix::fs::MetadataExt::dev(&there), std::os::unix::fs::MetadataExt::ino(&there)));
+    #[cfg(not(unix))]
+    return there.is_file().then_some((0, 0));
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {

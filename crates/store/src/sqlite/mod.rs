@@ -175,6 +175,7 @@ impl Store for Sqlite {
     fn health(&self) -> Answer<'_, Health> {
         Box::pin(async move {
             let began = Instant::now();
+            self.file.check_in_place()?;
             self.file.read(read::head)?;
             self.writer.ask(Work::Probe).await?;
             Ok(Health { took: began.elapsed() })

@@ -180,6 +180,30 @@ fn a_path_that_cannot_be_says_so() {
     }
 }
 
+#[tokio::test]
+async fn a_file_that_is_moved_replaced_or_removed_is_noticed() {
+    let folder = folder();
+    let store = open(folder.path());
+    store.health().await.unwrap();
+    let [path, aside, copy] = ["store", "aside", "copy"].map(|name| folder.path().join(name));
+    store.backup(&copy).unwrap();
+    let assert_noticed = async || {
+        let error = store.health().await.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(error.to_string().contains("moved, replaced or removed"), "{error}");
+    };
+    fs::rename(&path, &aside).unwrap();
+    assert_noticed().await;
+    fs::rename(&aside, &path).unwrap();
+    store.health().await.unwrap();
+    if cfg!(unix) {
+        fs::rename(&copy, &path).unwrap();
+        assert_noticed().await;
+    }
+    fs::remove_file(&path).unwrap();
+    assert_noticed().await;
+}
+
 async fn assert_is_read_only(store: &Sqlite, revision: &str) {
     let stored = store.get(&key("a/b")).await.expect("a get").expect("a value");
     assert_eq!((stored.revision.as_str(), &*stored.value), (revision, &[1][..]));

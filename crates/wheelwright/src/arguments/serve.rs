@@ -14,7 +14,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ADDRESS", default_value = "sqlite:wheelwright.db")]
     pub(crate) store: String,
     /// Where to listen; port 0 is one that is free.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
     pub(crate) listen: SocketAddr,
     /// The certificate of the server in PEM; it is read again when it changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -67,6 +67,10 @@ pub(crate) struct Serve {
     /// How it is logged.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "expected an IP address with a port, such as 127.0.0.1:8080 or [::1]:8080")
 }
 
 #[derive(Clone, Copy, ValueEnum)]

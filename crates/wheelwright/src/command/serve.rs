@@ -62,7 +62,10 @@ pub async fn serve(
     };
     let mut server = Server::new(repository).with_limits(limits);
     if let Some(url) = public_url {
-        server = server.with_public_url(&url);
+        server = match server.with_public_url(&url) {
+            Ok(server) => server,
+            Err(problem) => return refuse(format_args!("--public-url {problem}"), console),
+        };
     }
     if let Some(files) = tls {
         server = match server.with_tls(files) {
