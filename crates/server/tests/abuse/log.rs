@@ -116,7 +116,8 @@ async fn connections_that_cannot_be_secured_are_told_with_where_they_come_from()
     drop(refused);
     running.say("GET /livez HTTP/1.1\r\n\r\n").await;
     let line = log.line("message", "a connection could not be secured").await;
-    assert_eq!(line["level"], "INFO");
+    // Anybody can make as many of them as they like.
+    assert_eq!(line["level"], "DEBUG");
     assert!(line["fields"]["client"].as_str().unwrap().starts_with("127.0.0.1:"), "{line}");
     let silent = running.connect().await;
     log.line("message", "a connection was not secured in time").await;

@@ -1,11 +1,20 @@
 //! A server that is killed while clients write: what it has acknowledged is there when it is back.
 
-use std::{env, io, net::SocketAddr, thread, time::Duration};
+use std::{
+    env, io,
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::server::{Client, Server, app, apps, connect};
 
 /// The last image of every application that a client was told of.
 type Acknowledged = Vec<(String, String)>;
+
+/// Whether something was acknowledged in this round.
+static FIRST: AtomicBool = AtomicBool::new(false);
 
 /// Creates applications and changes them, until the server is gone.
 fn write(address: SocketAddr, round: usize, writer: usize) -> Acknowledged {
@@ -25,6 +34,7 @@ fn create(client: &mut Client, name: &str, acknowledged: &mut Acknowledged) -> i
     let (status, body) = client.request("POST", apps(), &app(name, "first"))?;
     assert_eq!(status, 201, "{body}");
     acknowledged.push((name.to_owned(), "first".to_owned()));
+    FIRST.store(true, Ordering::Relaxed);
     Ok(())
 }
 
@@ -46,8 +56,13 @@ fn every_write_that_was_acknowledged_is_there_after_a_kill() {
     for round in 0..kills {
         let mut server = Server::start(&store, &[]);
         let address = server.address;
+        FIRST.store(false, Ordering::Relaxed);
         let writers: Vec<_> = (0..4).map(|writer| thread::spawn(move || write(address, round, writer))).collect();
-        // Sooner or later after the first write.
+        // Sooner or later after the first write, which may take its time where many tests run.
+        let began = Instant::now();
+        while !FIRST.load(Ordering::Relaxed) && began.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(5));
+        }
         thread::sleep(Duration::from_millis(150 + 37 * (round as u64 % 10)));
         server.kill();
         let written: Acknowledged = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
