@@ -7,7 +7,6 @@ use wheelwright_repository::{
     Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
 };
 use wheelwright_store::{ErrorKind, PageRequest, Revision, Stored};
-use wheelwright_text::names::{is_dns1123_label, is_dns1123_subdomain};
 
 use super::stored::chosen;
 use crate::{
@@ -30,8 +29,6 @@ pub struct ToStore {
     own_name: Option<String>,
     /// It says of no namespace that it is in it, and its kind has namespaces.
     is_in_default: bool,
-    /// What is wrong with its name, if Kubernetes would create nothing under it.
-    unfit_name: Option<&'static str>,
     /// What it is to be stored in the place of, if it says so.
     revision: Option<Revision>,
     json: Vec<u8>,
@@ -111,7 +108,6 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let is_in_default = is_namespaced == Some(true) && !name.contains('/');
     let in_default = |name: String| if is_in_default { format!("{DEFAULT_NAMESPACE}/{name}") } else { name };
     let (name, own_name) = (in_default(name), own_name.map(in_default));
-    let unfit_name = is_namespaced.and_then(|is_namespaced| unfit_name(&name, is_namespaced));
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
@@ -125,20 +121,7 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let arena = Arena::new();
     let value = document.to_value(&arena);
     let json = encode(if is_in_default { placed(value, &arena) } else { value });
-    Ok(ToStore { kind: full_name, version, name, own_name, is_in_default, unfit_name, revision, json })
-}
-
-/// What Kubernetes would say to a name for something new.
-fn unfit_name(name: &str, is_namespaced: bool) -> Option<&'static str> {
-    let (namespace, name) = match is_namespaced {
-        true => name.split_once('/').map_or((None, name), |(namespace, name)| (Some(namespace), name)),
-        false => (None, name),
-    };
-    if namespace.is_some_and(|namespace| !is_dns1123_label(namespace)) {
-        return Some("a namespace is lower-case letters and digits, with - between them, up to 63 characters");
-    }
-    let wanted = "a name is lower-case letters and digits, with - and . between them, up to 253 characters";
-    (!is_dns1123_subdomain(name)).then_some(wanted)
+    Ok(ToStore { kind: full_name, version, name, own_name, is_in_default, revision, json })
 }
 
 /// A document that says that it is in the default namespace.
@@ -208,11 +191,6 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
                 ))?;
                 exit = exit.max(Exit::Findings);
             }
-            Err(Refused::Unfit(wanted)) => {
-                console
-                    .complain(format_args!("{}: no client of Kubernetes could create it: {wanted}", document.name))?;
-                exit = exit.max(Exit::Findings);
-            }
             Err(Refused::Repository(error)) => {
                 exit = exit.max(complain(&document.name, &error, console)?);
                 let left = documents.len() - position - 1;
@@ -237,8 +215,6 @@ enum Refused {
     Repository(RepositoryError),
     /// One that is called this by its metadata has the name.
     Another(String),
-    /// Nothing is created under its name.
-    Unfit(&'static str),
 }
 
 impl From<RepositoryError> for Refused {
@@ -264,10 +240,7 @@ async fn put(document: &ToStore, repository: &Repository) -> Result<Written, Ref
                 }
                 collection.update(&name, &there.revision, write).await
             }
-            None => match document.unfit_name {
-                Some(wanted) => return Err(Refused::Unfit(wanted)),
-                None => collection.create(&name, write).await,
-            },
+            None => collection.create(&name, write).await,
         };
         match outcome {
             Err(error) if tries > 0 && is_overtaken(&error) => tries -= 1,
