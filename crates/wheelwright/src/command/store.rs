@@ -483,16 +483,8 @@ mod tests {
                         format!(r#"{{"apiVersion":"shop.example.com/v1","kind":"Order","spec":{{"qty":{quantity}}}}}"#);
                     let [kind, version, name] = ["Order", "v1", "books"].map(str::to_owned);
                     let json = json.into_bytes();
-                    let document = ToStore {
-                        kind,
-                        version,
-                        name,
-                        own_name: None,
-                        revision: None,
-                        is_in_default: false,
-                        unfit_name: None,
-                        json,
-                    };
+                    let document =
+                        ToStore { kind, version, name, own_name: None, revision: None, is_in_default: false, json };
                     put(&document, &repository).await.unwrap();
                 }
             })
