@@ -40,7 +40,7 @@ pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
-pub use token::{Continuation, Cursor, Revision};
+pub use token::{Continuation, Cursor, Mark, Revision};
 
 #[cfg(all(doctest, feature = "conformance"))]
 #[doc = include_str!("../../../docs/drivers.md")]

@@ -10,8 +10,8 @@ use std::{
 use tokio::sync::watch;
 
 use crate::{
-    Answer, Continuation, Cursor, Event, Guarantees, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision, Store,
-    StoreError, Stored, Watch,
+    Answer, Continuation, Cursor, Event, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest, Prefix, Revision,
+    Store, StoreError, Stored, Watch,
     log::{self, Action, Newest, PAGE_LIMIT, Write},
 };
 
@@ -155,6 +155,10 @@ impl Store for Memory {
             let Some(since) = log::recent(since, log.head(), log.compacted) else { return Ok(false) };
             Ok(!log.rows[since as usize..].iter().any(|row| range.contains(&row.key)))
         })
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        Some(self.log().head().into())
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

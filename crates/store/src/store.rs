@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin, time::Duration};
 
-use crate::{Continuation, Cursor, Key, KeyRange, Prefix, Revision, StoreError};
+use crate::{Continuation, Cursor, Key, KeyRange, Mark, Prefix, Revision, StoreError};
 
 /// What a store answers, in its own time.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -60,6 +60,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
         let _ = (range, since);
         Box::pin(async { Ok(false) })
+    }
+
+    /// Where the mark is that every write moves, whoever writes: between two equal ones nothing was written to any key. It
+    /// has moved once a write is acknowledged, and may also move when nothing is written.
+    ///
+    /// None if the store cannot tell right now for less than a get costs. It is told at once, on the thread that asks.
+    fn mark(&self) -> Option<Mark> {
+        None
     }
 
     /// Stores the first value of a key.

@@ -42,3 +42,25 @@ token! {
     /// Where a list goes on.
     Continuation
 }
+
+/// A mark that every write moves: if it is where it was, nothing was written in between. Equal or not, and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark([u8; Self::BYTES]);
+
+impl Mark {
+    /// The most that a store may need to tell two marks apart.
+    pub const BYTES: usize = 48;
+
+    /// What the store tells it by.
+    pub fn new(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<u64> for Mark {
+    fn from(number: u64) -> Self {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        Self(bytes)
+    }
+}

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::Subject;
 use crate::{
-    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Order, Page,
+    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Mark, Order, Page,
     PageRequest, Prefix, Revision, Store, StoreError, Stored, Watch,
 };
 
@@ -113,6 +113,10 @@ impl Client {
 
     pub(super) async fn is_unchanged(&self, range: &KeyRange, since: &Cursor) -> bool {
         succeeded("ask whether something has happened", self.patiently(|| self.store.is_unchanged(range, since)).await)
+    }
+
+    pub(super) fn mark(&self) -> Option<Mark> {
+        self.store.mark()
     }
 
     pub(super) async fn before(&self, key: &Key, revision: &Revision) -> Result<Option<Stored>, ErrorKind> {

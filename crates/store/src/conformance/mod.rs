@@ -137,6 +137,8 @@ macro_rules! conformance_tests {
                 a_revision_that_is_none_matches_nothing,
                 of_many_writers_one_wins,
                 a_read_sees_what_was_acknowledged_before_it_began,
+                a_mark_moves_with_every_write,
+                what_has_the_mark_of_now_is_the_value_of_now,
                 everything_survives_closing,
                 health_is_good_and_leaves_no_trace;
             values:

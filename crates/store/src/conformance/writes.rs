@@ -1,6 +1,12 @@
 //! What is written, and on which conditions.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
+};
 
 use super::client::{Context, Diary, key};
 use crate::{ErrorKind, Prefix, Revision, Stored};
@@ -182,6 +188,64 @@ pub(super) async fn a_read_sees_what_was_acknowledged_before_it_began(context: C
             assert_eq!(items, expected, "a list right after another client's write, round {round}");
         }
     }
+}
+
+pub(super) async fn a_mark_moves_with_every_write(context: Context) {
+    let (writer, reader) = (context.client().await, context.client().await);
+    let clients = [writer.clone(), reader];
+    let mut diary = Diary::new(writer);
+    let mut earlier = Vec::new();
+    for round in 0..60u8 {
+        let key = key(format!("kind/{}", round % 4));
+        match diary.stored(&key) {
+            None => drop(diary.create(&key, &[round]).await),
+            Some(_) if round % 5 == 4 => diary.delete(&key).await,
+            Some(_) => drop(diary.replace(&key, &[round]).await),
+        }
+        for client in &clients {
+            let mark = client.mark();
+            assert!(mark.is_none() || !earlier.contains(&mark), "{mark:?} was there before the write of {key}");
+        }
+        // What was there for one is there for both.
+        earlier.extend(clients.iter().map(|client| client.mark()));
+        if round % 20 == 19 {
+            context.compact().await;
+        }
+    }
+}
+
+/// Somebody who reads again only when the mark has moved never has less than was acknowledged when the mark was looked at.
+pub(super) async fn what_has_the_mark_of_now_is_the_value_of_now(context: Context) {
+    const WRITES: u16 = 200;
+    let (writer, reader) = (context.client().await, context.client().await);
+    let key = key("kind/one");
+    let acknowledged = Arc::new(AtomicU16::new(0));
+    let mut revision = writer.create(&key, &0u16.to_le_bytes()).await.expect("a key without a value can be created");
+    let writing = tokio::spawn({
+        let (key, acknowledged) = (key.clone(), acknowledged.clone());
+        async move {
+            for number in 1..=WRITES {
+                let written = writer.replace(&key, &revision, &number.to_le_bytes()).await;
+                revision = written.expect("nobody else writes");
+                acknowledged.store(number, Ordering::SeqCst);
+            }
+        }
+    });
+    let mut known = (None, 0);
+    loop {
+        let least = acknowledged.load(Ordering::SeqCst);
+        let mark = reader.mark();
+        if mark.is_none() || mark != known.0 {
+            let stored = reader.get(&key).await.expect("nobody deletes it");
+            known = (mark, u16::from_le_bytes(stored.value.try_into().expect("it is a number")));
+        }
+        assert!(known.1 >= least, "{} has the mark of now, and write {least} was acknowledged before", known.1);
+        if least == WRITES {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    writing.await.expect("all is written");
 }
 
 pub(super) async fn everything_survives_closing(context: Context) {

@@ -187,6 +187,11 @@ impl File {
         copy.close().map_err(|(_, error)| told(error))
     }
 
+    /// A connection to keep open; none if there can be none, or if it would hide what others write.
+    pub(super) fn connect_for_long(&self) -> Option<Connection> {
+        if self.is_alone { None } else { self.connect().ok() }
+    }
+
     fn connect(&self) -> Result<Connection, rusqlite::Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if self.is_alone && !self.has_log() {
@@ -201,8 +206,17 @@ impl File {
 
     /// Where SQLite writes first.
     pub(super) fn log_path(&self) -> PathBuf {
+        self.beside("-wal")
+    }
+
+    /// Where SQLite says how far that is.
+    pub(super) fn index_path(&self) -> PathBuf {
+        self.beside("-shm")
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
-        path.push("-wal");
+        path.push(suffix);
         path.into()
     }
 

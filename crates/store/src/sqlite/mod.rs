@@ -8,6 +8,7 @@
 mod compaction;
 mod failure;
 mod file;
+mod mark;
 mod read;
 mod tail;
 mod watch;
@@ -15,17 +16,18 @@ mod writer;
 
 use std::{
     path::Path,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use crate::{
-    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision,
-    Store, StoreError, Stored, Watch,
+    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest, Prefix,
+    Revision, Store, StoreError, Stored, Watch,
     log::{self, Write},
 };
 use file::File;
+use mark::Index;
 use tail::Tail;
 use watch::SqliteWatch;
 use writer::{Work, Writer};
@@ -35,6 +37,8 @@ use writer::{Work, Writer};
 pub struct Sqlite {
     // Dropped in this order: the connection of the writer is the last, because only a connection that may write cleans up.
     tail: Tail,
+    /// Looked for when a mark is wanted for the first time; none if there is none.
+    index: OnceLock<Option<Index>>,
     writer: Writer,
     file: Arc<File>,
 }
@@ -82,7 +86,7 @@ impl Sqlite {
         let file = Arc::new(file);
         let tail = Tail::start(&file)?;
         let writer = Writer::start(&file, connection, tail.head())?;
-        Ok(Self { tail, writer, file })
+        Ok(Self { tail, index: OnceLock::new(), writer, file })
     }
 
     /// Copies the store as it is now to a new file, while it is written to. The file appears when it is complete. Takes
@@ -145,6 +149,10 @@ impl Store for Sqlite {
 
     fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
         Box::pin(async move { self.file.read(|connection| read::is_unchanged(connection, range, since)) })
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.index.get_or_init(|| Index::of(&self.file)).as_ref()?.mark()
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

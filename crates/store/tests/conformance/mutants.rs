@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    mem,
     panic::catch_unwind,
     sync::{
         Arc, Mutex,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use wheelwright_store::{
-    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Memory, Page,
+    Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Mark, Memory, Page,
     PageRequest, Prefix, Revision, Store, StoreError, Stored, Watch,
     conformance::{self, Subject},
 };
@@ -54,11 +55,13 @@ enum Fault {
     EarlierMomentsAreNow,
     DeniesChanges,
     DeniesRemovals,
+    MarkStays,
+    MarkIsLate,
 }
 
 impl Fault {
     /// Each with a property that it lacks.
-    const ALL: [(Self, &str); 34] = [
+    const ALL: [(Self, &str); 36] = [
         (Self::CreateOverwrites, "a_key_with_a_value_cannot_be_created"),
         (Self::ReplaceIgnoresTheRevision, "only_the_value_with_the_revision_is_replaced"),
         (Self::ReplaceOfTheSameIsNothing, "only_the_value_with_the_revision_is_replaced"),
@@ -93,6 +96,8 @@ impl Fault {
         (Self::EarlierMomentsAreNow, "what_was_can_be_listed_and_looked_up_if_it_is_kept"),
         (Self::DeniesChanges, "a_change_is_never_denied"),
         (Self::DeniesRemovals, "a_change_is_never_denied"),
+        (Self::MarkStays, "what_has_the_mark_of_now_is_the_value_of_now"),
+        (Self::MarkIsLate, "a_mark_moves_with_every_write"),
     ];
 }
 
@@ -103,6 +108,7 @@ struct Mutant {
     /// Of this client only.
     cache: Arc<Mutex<HashMap<Key, Option<Stored>>>>,
     writes: Arc<AtomicU32>,
+    marked: Arc<Mutex<Option<Mark>>>,
 }
 
 impl Mutant {
@@ -217,6 +223,14 @@ impl Store for Mutant {
                 _ => is_unchanged,
             })
         })
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        match self.fault {
+            Fault::MarkStays => Some(Mark::from(0)),
+            Fault::MarkIsLate => mem::replace(&mut self.marked.lock().unwrap(), self.inner.mark()),
+            _ => self.inner.mark(),
+        }
     }
 
     fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
@@ -380,7 +394,13 @@ struct MutantSubject(Memory, Fault);
 
 impl Subject for MutantSubject {
     fn open(&self) -> Answer<'_, Arc<dyn Store>> {
-        let mutant = Mutant { inner: self.0.clone(), fault: self.1, cache: Arc::default(), writes: Arc::default() };
+        let mutant = Mutant {
+            inner: self.0.clone(),
+            fault: self.1,
+            cache: Arc::default(),
+            writes: Arc::default(),
+            marked: Arc::default(),
+        };
         Box::pin(async { Ok(Arc::new(mutant) as Arc<dyn Store>) })
     }
 
