@@ -1,7 +1,7 @@
 //! The connections that there are, so that idle ones make room for others.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -13,26 +13,64 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::{Limits, progress::Progress};
 
+/// How long nobody is looked for to make room after none was found.
+const FULL: Duration = Duration::from_millis(20);
+
 /// All connections of a server.
+///
+/// Each keeps its own state, so that requests of different connections have nothing to wait for; whoever wants to know of all
+/// of them goes from one to the next.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    /// The idle ones, by when they have been so for too long. Who comes first there goes first if there is no room.
-    idle: Mutex<BTreeMap<(Instant, usize), Arc<Notify>>>,
-    /// The requests that they are busy with.
-    open: Mutex<HashMap<usize, Open>>,
+    known: Mutex<HashMap<usize, Arc<Member>>>,
+    queue: Mutex<Queue>,
     count: AtomicUsize,
     next: AtomicUsize,
+    times: Times,
     most: usize,
-    head_time: Duration,
-    idle_time: Duration,
-    answer_time: Duration,
-    stall_time: Duration,
+}
+
+/// How long a connection may take over what.
+#[derive(Debug)]
+struct Times {
+    head: Duration,
+    idle: Duration,
+    answer: Duration,
+    stall: Duration,
+}
+
+/// The connections that were idle when they were last looked through, with until when they might be.
+#[derive(Debug, Default)]
+struct Queue {
+    /// Whose time is up first comes last.
+    idle: Vec<(Instant, Arc<Member>)>,
+    /// When nobody was idle.
+    was_full: Option<Instant>,
+}
+
+/// A connection as the others know it.
+#[derive(Debug)]
+struct Member {
+    state: Mutex<State>,
+    leave: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The requests that it is busy with.
+    open: Vec<Open>,
+    /// How many there were.
+    requests: usize,
+    /// Whether it has several at a time: then not all that comes is of a request.
+    is_multiplexed: bool,
+    /// When it will have been idle for too long. None while it is busy, and once it was asked to leave.
+    idle_until: Option<Instant>,
 }
 
 /// A request that is being answered. Whoever takes too long over the answer, or takes none of it for too long, has to leave.
 #[derive(Debug)]
 struct Open {
-    leave: Arc<Notify>,
+    number: usize,
     progress: Arc<Progress>,
     /// None if it may take as long as it likes.
     until: Option<Instant>,
@@ -45,39 +83,33 @@ struct Open {
 pub(crate) struct Connection {
     all: Arc<Connections>,
     number: usize,
-    state: Mutex<State>,
-    leave: Arc<Notify>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// How many requests it has open.
-    busy: usize,
-    /// Where it is among the idle ones.
-    idle_until: Option<Instant>,
+    member: Arc<Member>,
 }
 
 /// A request that a connection is busy with.
 #[derive(Debug)]
 pub(crate) struct Busy {
     connection: Arc<Connection>,
-    /// Which one it is among all that are open.
+    /// Which one it is among those of the connection.
     number: usize,
     progress: Arc<Progress>,
 }
 
 impl Connections {
     pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+        let times = Times {
+            head: limits.head_time,
+            idle: limits.idle_time,
+            answer: limits.answer_time,
+            stall: limits.stall_time,
+        };
         Arc::new(Self {
-            idle: Mutex::default(),
-            open: Mutex::default(),
+            known: Mutex::default(),
+            queue: Mutex::default(),
             count: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
+            times,
             most: limits.connections,
-            head_time: limits.head_time,
-            idle_time: limits.idle_time,
-            answer_time: limits.answer_time,
-            stall_time: limits.stall_time,
         })
     }
 
@@ -93,71 +125,111 @@ impl Connections {
         }
         self.count.fetch_add(1, Ordering::Relaxed);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let state = Mutex::new(State { busy: 0, idle_until: None });
-        let connection = Arc::new(Connection { all: self.clone(), number, state, leave: Arc::default() });
         // Whoever says nothing at all has less time than whoever has said something.
-        connection.become_idle(&mut locked(&connection.state), self.head_time);
-        Some(connection)
+        let state = State { idle_until: Some(Instant::now() + self.times.head), ..State::default() };
+        let member = Arc::new(Member { state: Mutex::new(state), leave: Notify::new() });
+        locked(&self.known).insert(number, member.clone());
+        Some(Arc::new(Connection { all: self.clone(), number, member }))
     }
 
     /// Asks the idle connection whose time is up first to leave.
     pub(crate) fn dismiss_one(&self) -> bool {
-        locked(&self.idle).pop_first().map(|(_, leave)| leave.notify_one()).is_some()
+        let queue = &mut *locked(&self.queue);
+        if queue.was_full.is_some_and(|then| then.elapsed() < FULL) {
+            return false;
+        }
+        let next = |queue: &mut Queue| loop {
+            let (until, member) = queue.idle.pop()?;
+            // Whoever was busy since is idle for longer now.
+            if member.dismiss(|idle_until| idle_until == until) {
+                return Some(());
+            }
+        };
+        let is_found = next(queue).is_some() || {
+            queue.idle = self.idle();
+            next(queue).is_some()
+        };
+        queue.was_full = (!is_found).then(Instant::now);
+        is_found
     }
 
-    /// Asks those to leave that have been idle for too long, again and again.
-    pub(crate) async fn dismiss_idle(&self) {
+    /// The idle ones, and last whose time is up first.
+    fn idle(&self) -> Vec<(Instant, Arc<Member>)> {
+        let known = locked(&self.known);
+        let idle = |member: &Arc<Member>| Some((locked(&member.state).idle_until?, member.clone()));
+        let mut idle: Vec<_> = known.values().filter_map(idle).collect();
+        idle.sort_unstable_by_key(|(until, _)| std::cmp::Reverse(*until));
+        idle
+    }
+
+    /// Asks those to leave that have been idle or taken an answer for too long, again and again.
+    pub(crate) async fn dismiss_late(&self) {
         loop {
             tokio::time::sleep(Duration::from_millis(500)).await;
             let now = Instant::now();
-            let mut idle = locked(&self.idle);
-            while let Some(first) = idle.first_entry().filter(|first| first.key().0 <= now) {
-                first.remove().notify_one();
-            }
-            drop(idle);
-            for open in locked(&self.open).values_mut() {
-                if open.is_late(now, self.stall_time) {
-                    open.leave.notify_one();
+            let members: Vec<Arc<Member>> = locked(&self.known).values().cloned().collect();
+            for member in members {
+                member.dismiss(|idle_until| idle_until <= now);
+                if locked(&member.state).open.iter_mut().any(|open| open.is_late(now, self.times.stall)) {
+                    member.leave.notify_one();
                 }
             }
         }
     }
 }
 
+impl Member {
+    /// Asks it to leave if it is idle until a moment of that sort.
+    fn dismiss(&self, is_meant: impl FnOnce(Instant) -> bool) -> bool {
+        let is_meant = locked(&self.state).idle_until.take_if(|until| is_meant(*until)).is_some();
+        if is_meant {
+            self.leave.notify_one();
+        }
+        is_meant
+    }
+}
+
 impl Connection {
     /// Once it is asked to leave.
     pub(crate) async fn dismissed(&self) {
-        self.leave.notified().await;
+        self.member.leave.notified().await;
     }
 
-    /// It is busy until what this gives is dropped.
-    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
-        let mut state = locked(&self.state);
-        state.busy += 1;
-        if let Some(until) = state.idle_until.take() {
-            locked(&self.all.idle).remove(&(until, self.number));
+    /// Something has come: there is little time for the rest of the head that it begins.
+    pub(crate) fn heard(&self) {
+        let state = &mut *locked(&self.member.state);
+        if let Some(until) = state.idle_until.as_mut().filter(|_| !state.is_multiplexed) {
+            *until = (*until).min(Instant::now() + self.all.times.head);
         }
-        let (number, now) = (self.all.next.fetch_add(1, Ordering::Relaxed), Instant::now());
-        let progress = Arc::new(Progress::default());
-        let until = Some(now + self.all.answer_time);
-        let open = Open { leave: self.leave.clone(), progress: progress.clone(), until, seen: (None, now) };
-        locked(&self.all.open).insert(number, open);
-        Busy { connection: self.clone(), number, progress }
     }
 
-    fn become_idle(&self, state: &mut State, time: Duration) {
-        let until = Instant::now() + time;
-        state.idle_until = Some(until);
-        locked(&self.all.idle).insert((until, self.number), self.leave.clone());
+    /// Whether a request of it is being answered.
+    pub(crate) fn is_busy(&self) -> bool {
+        !locked(&self.member.state).open.is_empty()
+    }
+
+    /// It is busy until what this gives is dropped, with a request that may be one of several.
+    pub(crate) fn busy(self: &Arc<Self>, is_multiplexed: bool) -> Busy {
+        let (now, progress) = (Instant::now(), Arc::new(Progress::default()));
+        let until = Some(now + self.all.times.answer);
+        let state = &mut *locked(&self.member.state);
+        state.idle_until = None;
+        state.is_multiplexed = is_multiplexed;
+        state.requests += 1;
+        let number = state.requests;
+        state.open.push(Open { number, progress: progress.clone(), until, seen: (None, now) });
+        Busy { connection: self.clone(), number, progress }
     }
 }
 
 impl Busy {
     /// It may take as long as it likes, as watches do.
     pub(crate) fn for_long(self) -> Self {
-        if let Some(open) = locked(&self.connection.all.open).get_mut(&self.number) {
+        let mut state = locked(&self.connection.member.state);
+        if let Some(open) = state.open.iter_mut().find(|open| open.number == self.number) {
             open.until = None;
         }
+        drop(state);
         self
     }
 
@@ -180,12 +252,11 @@ impl Open {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        locked(&self.connection.all.open).remove(&self.number);
         let connection = &self.connection;
-        let mut state = locked(&connection.state);
-        state.busy -= 1;
-        if state.busy == 0 {
-            connection.become_idle(&mut state, connection.all.idle_time);
+        let state = &mut *locked(&connection.member.state);
+        state.open.retain(|open| open.number != self.number);
+        if state.open.is_empty() {
+            state.idle_until = Some(Instant::now() + connection.all.times.idle);
         }
     }
 }
@@ -193,9 +264,9 @@ impl Drop for Busy {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.all.count.fetch_sub(1, Ordering::Relaxed);
-        if let Some(until) = locked(&self.state).idle_until {
-            locked(&self.all.idle).remove(&(until, self.number));
-        }
+        locked(&self.all.known).remove(&self.number);
+        // Nobody need look for it to make room.
+        locked(&self.member.state).idle_until = None;
     }
 }
 
@@ -220,21 +291,44 @@ mod tests {
     async fn an_idle_connection_makes_room_and_a_busy_one_does_not() {
         let all = connections(2);
         let (one, two) = (all.enter().unwrap(), all.enter().unwrap());
-        let (busy_one, busy_two) = (one.busy(), two.busy());
+        let (busy_one, busy_two) = (one.busy(false), two.busy(false));
         assert!(all.enter().is_none(), "all are busy");
         drop(busy_two);
+        tokio::time::sleep(FULL).await;
         let three = all.enter().unwrap();
         assert!(is_dismissed(&two).await);
         assert!(!is_dismissed(&one).await && !is_dismissed(&three).await);
         drop((busy_one, one, two, three));
-        assert_eq!((all.count(), locked(&all.idle).len()), (0, 0));
+        assert_eq!((all.count(), locked(&all.known).len()), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_that_are_idle_go_one_after_the_other_and_those_that_come_back_do_not() {
+        let all = connections(4);
+        let mut connected = Vec::new();
+        for _ in 0..4 {
+            connected.push(all.enter().unwrap());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let fifth = all.enter().unwrap();
+        assert!(is_dismissed(&connected[0]).await);
+        // It was found idle with the others, and is not any more.
+        drop(connected[1].busy(false));
+        let sixth = all.enter().unwrap();
+        assert!(is_dismissed(&connected[2]).await && !is_dismissed(&connected[1]).await);
+        let busy: Vec<_> = connected.iter().chain([&fifth, &sixth]).map(|one| one.busy(false)).collect();
+        assert!(all.enter().is_none(), "all are busy");
+        drop(busy);
+        assert!(all.enter().is_none(), "all were just now");
+        tokio::time::sleep(FULL).await;
+        assert!(all.enter().is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_never_said_anything_goes_before_who_did() {
         let all = connections(2);
         let (used, fresh) = (all.enter().unwrap(), all.enter().unwrap());
-        drop(used.busy());
+        drop(used.busy(false));
         let _new = all.enter().unwrap();
         assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
     }
@@ -243,10 +337,10 @@ mod tests {
     async fn whoever_takes_an_answer_drop_by_drop_has_to_leave_and_whoever_watches_has_not() {
         let all = connections(9);
         let (slow, watching) = (all.enter().unwrap(), all.enter().unwrap());
-        let (_slow, _watching) = (slow.busy(), watching.busy().for_long());
+        let (_slow, _watching) = (slow.busy(false), watching.busy(false).for_long());
         let sweeper = tokio::spawn({
             let all = all.clone();
-            async move { all.dismiss_idle().await }
+            async move { all.dismiss_late().await }
         });
         tokio::time::sleep(Duration::from_secs(200)).await;
         assert!(!is_dismissed(&slow).await);
@@ -259,12 +353,12 @@ mod tests {
     async fn whoever_takes_nothing_of_an_answer_has_to_leave_and_whoever_waits_for_us_has_not() {
         let all = connections(9);
         let connected: Vec<_> = (0..3).map(|_| all.enter().unwrap()).collect();
-        let busy: Vec<_> = connected.iter().map(|connection| connection.busy().for_long()).collect();
+        let busy: Vec<_> = connected.iter().map(|connection| connection.busy(false).for_long()).collect();
         let [deaf, slow, ours] = &busy[..] else { unreachable!() };
         deaf.progress().offer();
         let sweeper = tokio::spawn({
             let all = all.clone();
-            async move { all.dismiss_idle().await }
+            async move { all.dismiss_late().await }
         });
         for _ in 0..5 {
             slow.progress().offer();
@@ -279,13 +373,40 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn whoever_begins_a_head_has_less_time_than_whoever_waits() {
+        let all = connections(9);
+        let connected: Vec<_> = (0..4).map(|_| all.enter().unwrap()).collect();
+        let [waiting, beginning, both, many] = &connected[..] else { unreachable!() };
+        for connection in &connected {
+            drop(connection.busy(Arc::ptr_eq(connection, many)));
+        }
+        let _busy = both.busy(false);
+        let sweeper = tokio::spawn({
+            let all = all.clone();
+            async move { all.dismiss_late().await }
+        });
+        // However much comes of it.
+        for _ in 0..12 {
+            beginning.heard();
+            both.heard();
+            many.heard();
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        assert!(is_dismissed(beginning).await);
+        for other in [waiting, both, many] {
+            assert!(!is_dismissed(other).await);
+        }
+        sweeper.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn whoever_is_idle_for_too_long_has_to_leave() {
         let all = connections(9);
         let (used, fresh) = (all.enter().unwrap(), all.enter().unwrap());
-        drop(used.busy());
+        drop(used.busy(false));
         let sweeper = tokio::spawn({
             let all = all.clone();
-            async move { all.dismiss_idle().await }
+            async move { all.dismiss_late().await }
         });
         tokio::time::sleep(Duration::from_secs(12)).await;
         assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);

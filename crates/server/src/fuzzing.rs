@@ -26,7 +26,7 @@ impl Unbound {
     pub async fn answer(&self, request: http::Request<Vec<u8>>) -> http::Response<Bytes> {
         let request = request.map(|body| Full::new(Bytes::from(body)));
         let Some(connection) = self.0.connections.enter() else { return http::Response::default() };
-        let (head, body) = self.0.clone().respond(request, &Peer::local(), connection.busy()).await.into_parts();
+        let (head, body) = self.0.clone().respond(request, &Peer::local(), connection.busy(false)).await.into_parts();
         let Ok(body) = body.collect().await;
         http::Response::from_parts(head, body.to_bytes())
     }

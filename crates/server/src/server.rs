@@ -56,6 +56,9 @@ use crate::{
     tls::{Tls, common_name, is_refused_certificate},
 };
 
+/// How long a connection that has to leave has for its last words.
+const PARTING: Duration = Duration::from_secs(1);
+
 /// A server that is yet to be bound to an address.
 #[derive(Debug)]
 pub struct Server {
@@ -262,7 +265,7 @@ impl Service {
     async fn watch_over(&self) {
         const EVERY: Duration = Duration::from_secs(1);
         tokio::join!(
-            self.connections.dismiss_idle(),
+            self.connections.dismiss_late(),
             async {
                 if let Some(tls) = &self.tls {
                     tls.keep_up(EVERY).await;
@@ -326,8 +329,8 @@ impl Service {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
             .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.limits.head_time)
+            // Connections see to that, for less than a timer for each request, and let those be idle that say nothing.
+            .header_read_timeout(None)
             .max_buf_size(self.limits.head_bytes.max(8 << 10))
             .half_close(false);
         builder
@@ -339,20 +342,27 @@ impl Service {
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
         let respond = service_fn(|request: http::Request<Incoming>| {
-            let (service, busy, peer) = (self.clone(), connection.busy(), peer.clone());
+            let busy = connection.busy(request.version() == http::Version::HTTP_2);
+            let (service, peer) = (self.clone(), peer.clone());
             async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) }
         });
-        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time));
+        let heard = {
+            let connection = connection.clone();
+            move || connection.heard()
+        };
+        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, heard));
         let mut serving = pin!(builder.serve_connection(stream, respond));
         let mut ending = self.ending.subscribe();
-        tokio::select! {
+        let is_dismissed = tokio::select! {
             _ = serving.as_mut() => return,
-            () = connection.dismissed() => {}
-            _ = ending.wait_for(|is_ending| *is_ending) => {}
-        }
+            () = connection.dismissed() => true,
+            _ = ending.wait_for(|is_ending| *is_ending) => false,
+        };
         serving.as_mut().graceful_shutdown();
-        // Ends at once if it is idle, and with its last answer if it is not.
-        let _ = tokio::time::timeout(self.limits.grace, serving).await;
+        // Ends at once if it is idle, and with its last answer if it is not. Whoever was dismissed with half a head has had the
+        // time for the other half.
+        let time = if is_dismissed && !connection.is_busy() { PARTING } else { self.limits.grace };
+        let _ = tokio::time::timeout(time, serving).await;
     }
 
     /// Answers a request, and counts it.

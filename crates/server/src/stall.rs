@@ -1,5 +1,5 @@
 //! A stream that fails once the other side takes too little for too long: whoever asks and does not read must not hold
-//! what they asked for for ever.
+//! what they asked for for ever. And whoever begins to ask is told of, so that they must come to an end of it.
 
 use std::{
     io,
@@ -16,18 +16,20 @@ use tokio::{
 /// So many bytes are taken at least in the time that there is for it, or all that is there.
 pub(crate) const LEAST: usize = 16 << 10;
 
-/// A stream of which writes must get on within some time.
+/// A stream of which writes must get on within some time, and somebody is told of reads.
 #[derive(Debug)]
-pub(crate) struct Stalling<S> {
+pub(crate) struct Stalling<S, F> {
     stream: S,
+    heard: F,
     most: Duration,
     /// Running while the other side has yet to take something, with how much it took meanwhile.
     stalled: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-impl<S> Stalling<S> {
-    pub(crate) fn new(stream: S, most: Duration) -> Self {
-        Self { stream, most, stalled: None }
+impl<S, F> Stalling<S, F> {
+    /// Whenever something comes, `heard` is called.
+    pub(crate) fn new(stream: S, most: Duration, heard: F) -> Self {
+        Self { stream, heard, most, stalled: None }
     }
 
     /// What a write of so many bytes came to, or that it has waited for too long.
@@ -65,17 +67,22 @@ impl<S> Stalling<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stalling<S> {
+impl<S: AsyncRead + Unpin, F: Fn() + Unpin> AsyncRead for Stalling<S, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let filled = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > filled {
+            (self.heard)();
+        }
+        read
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stalling<S> {
+impl<S: AsyncWrite + Unpin, F: Unpin> AsyncWrite for Stalling<S, F> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.judge_write(written, bytes.len(), context)
@@ -114,7 +121,7 @@ mod tests {
     /// Writes to somebody who takes some bytes every second.
     async fn written_to(a_second: usize, all: usize) -> io::Result<()> {
         let (ours, mut theirs) = tokio::io::duplex(64);
-        let mut ours = Stalling::new(ours, Duration::from_secs(30));
+        let mut ours = Stalling::new(ours, Duration::from_secs(30), || {});
         let reading = tokio::spawn(async move {
             let mut bytes = vec![0; a_second];
             while a_second > 0 && theirs.read_exact(&mut bytes).await.is_ok() {
@@ -140,7 +147,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_has_taken_all_may_wait_for_more() {
         let (ours, mut theirs) = tokio::io::duplex(64);
-        let mut ours = Stalling::new(ours, Duration::from_secs(30));
+        let mut ours = Stalling::new(ours, Duration::from_secs(30), || {});
         for _ in 0..5 {
             let writing = async {
                 ours.write_all(&[1; 80]).await.unwrap();
