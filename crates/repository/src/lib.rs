@@ -44,5 +44,5 @@ pub use sweep::{
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
-pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, PageRequest, Revision, StoreError};
+pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, Mark, PageRequest, Revision, StoreError};
 pub use write::{Body, Judge, Keeping, Notes, UnknownFields, Write, Writer};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::{Origin, VersionName};
 use wheelwright_store::{
-    Continuation, Cursor, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
+    Continuation, Cursor, Health, Key, KeyRange, Mark, Page, PageRequest, Prefix, Revision, Store, StoreError, Stored,
 };
 
 use crate::{
@@ -218,6 +218,12 @@ impl Repository {
     /// The store fails.
     pub async fn cursor(&self) -> Result<Cursor, RepositoryError> {
         Ok(self.store.now().await?)
+    }
+
+    /// Where the [mark](Store::mark) is that every write to the store moves: what was read at the same mark holds. None if
+    /// the store cannot tell. Of what other systems own it says nothing.
+    pub fn mark(&self) -> Option<Mark> {
+        self.store.mark()
     }
 
     /// What its clock says.

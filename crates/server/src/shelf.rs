@@ -1,5 +1,6 @@
 //! What was shown before, kept while it is true: objects that nobody has written since, and pages of lists in which nothing
-//! has happened since. Only the store can say so, and is asked every time.
+//! has happened since. Only the store can say so, and is asked every time: whether anything was written at all, if it can
+//! tell that at once, and otherwise whether this was.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -7,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use wheelwright_repository::{Collection, Cursor, Name, RepositoryError, Reread, Revision, View};
+use wheelwright_repository::{Collection, Cursor, Mark, Name, RepositoryError, Reread, Revision, View};
 
 /// What was shown before, up to so many bytes; what nobody asks for goes first.
 #[derive(Debug)]
@@ -35,7 +36,8 @@ enum Spot {
 
 #[derive(Clone, Debug)]
 enum Item {
-    Object(ShownObject),
+    /// With where the mark of the store was before it was read.
+    Object(ShownObject, Option<Mark>),
     Page(ShownPage),
 }
 
@@ -76,21 +78,28 @@ impl Shelf {
         view: View<'_>,
     ) -> Result<Option<ShownObject>, RepositoryError> {
         let spot = Spot::Object(section, name.clone());
-        let known = match self.find(&spot) {
-            Some(Item::Object(object)) => Some(object),
-            _ => None,
+        let (known, known_at) = match self.find(&spot) {
+            Some(Item::Object(object, mark)) => (Some(object), mark),
+            _ => (None, None),
         };
-        match collection.get_unless(name, view, known.as_ref().map(|known| &known.revision)).await? {
-            Reread::Missing => Ok(None),
-            Reread::Same => Ok(known),
-            Reread::Document(document) => {
-                let object = ShownObject { revision: document.revision, json: exact(document.json) };
-                if collection.kind().is_ours() {
-                    self.put(spot, Item::Object(object.clone()));
-                }
-                Ok(Some(object))
-            }
+        // Looked at before it is read, so that what is written meanwhile has moved it.
+        let mark = collection.repository().mark();
+        if mark.is_some() && mark == known_at {
+            return Ok(known);
         }
+        let reread = collection.get_unless(name, view, known.as_ref().map(|known| &known.revision)).await?;
+        let object = match reread {
+            Reread::Missing => return Ok(None),
+            Reread::Same if mark.is_none() => return Ok(known),
+            Reread::Same => known,
+            Reread::Document(document) => Some(ShownObject { revision: document.revision, json: exact(document.json) }),
+        };
+        if let Some(object) = &object
+            && collection.kind().is_ours()
+        {
+            self.put(spot, Item::Object(object.clone(), mark));
+        }
+        Ok(object)
     }
 
     /// A page of a list of a moment that has come, if it was shown and is the same then.
@@ -137,7 +146,9 @@ impl Shelf {
     fn find(&self, spot: &Spot) -> Option<Item> {
         let kept = &mut *self.kept();
         let (when, item) = kept.items.get_mut(spot)?;
-        if let Some(spot) = kept.order.remove(when) {
+        // What was asked for not long ago need not move up, and most who ask find such.
+        let is_recent = kept.next - *when <= kept.order.len() as u64 / 2;
+        if !is_recent && let Some(spot) = kept.order.remove(when) {
             *when = kept.next;
             kept.order.insert(kept.next, spot);
             kept.next += 1;
@@ -177,14 +188,14 @@ pub(crate) fn exact(mut bytes: Vec<u8>) -> Bytes {
 
 /// About how much memory something takes on the shelf.
 fn size(spot: &Spot, item: &Item) -> usize {
-    const AROUND: usize = 400;
+    const AROUND: usize = 450;
     let length = |name: &Name| name.as_str().len();
     let of_spot = match spot {
         Spot::Object(_, name) => length(name),
         Spot::Page(_, scope, after) => scope.iter().chain(after).map(length).sum(),
     };
     let of_item = match item {
-        Item::Object(object) => object.json.len(),
+        Item::Object(object, _) => object.json.len(),
         Item::Page(page) => page.json.len() + page.last.as_ref().map_or(0, length),
     };
     // It is known by its spot and by when it was asked for.
@@ -196,7 +207,7 @@ mod tests {
     use super::*;
 
     fn object(length: usize) -> Item {
-        Item::Object(ShownObject { revision: Revision::new("1"), json: vec![b' '; length].into() })
+        Item::Object(ShownObject { revision: Revision::new("1"), json: vec![b' '; length].into() }, None)
     }
 
     fn spot(name: &str) -> Spot {
@@ -217,7 +228,7 @@ mod tests {
         }
         shelf.put(spot("e"), object(100));
         let kept = shelf.kept();
-        assert_eq!(kept.bytes, 3 * 2_402 + 502);
+        assert_eq!(kept.bytes, 3 * 2_452 + 552);
         assert_eq!((kept.items.len(), kept.order.len()), (4, 4));
     }
 
