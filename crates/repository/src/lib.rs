@@ -17,6 +17,7 @@ mod dress;
 mod error;
 mod external;
 mod fields;
+mod hidden;
 mod keep;
 mod metadata;
 mod name;

@@ -16,7 +16,7 @@ use crate::{
 /// Which version of a document is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum View<'v> {
-    /// The version of this name.
+    /// The version of this name, as its customers see it: without what they may write and never read.
     Version(&'v str),
     /// The one whose shape is stored: what back ends read.
     Hub,
@@ -163,7 +163,7 @@ impl ServedKind {
         self.lenses(opened.hub)
     }
 
-    /// An opened record as a version shows it to clients.
+    /// An opened record as a version shows it, with what customers do not see.
     pub(crate) fn show<'a>(
         &'a self,
         opened: &'a Opened<'a>,
@@ -216,7 +216,9 @@ impl ServedKind {
         let opened = self.open(bytes, arena)?;
         let (opened, divergence) = self.merged(opened, answers, called.0, arena).map_err(ViewError::Source)?;
         let version = self.version_for(view, &opened.envelope.origin)?;
-        encode_into(self.show(&opened, version, called, arena), json);
+        let shown = self.show(&opened, version, called, arena);
+        let hidden = self.hidden[version.position()].as_ref().filter(|_| matches!(view, View::Version(_)));
+        encode_into(hidden.map_or(shown, |hidden| hidden.concealed(shown, arena)), json);
         Ok(Shown { envelope: opened.envelope, version, divergence })
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     computed::Computed,
     dress::{Dress, STATE_PATH},
     external::OwnedFields,
+    hidden::Hidden,
     nulls::NullPolicies,
 };
 
@@ -25,6 +26,8 @@ pub struct ServedKind {
     pub(crate) nulls: NullPolicies,
     /// Who may write which fields, by version; none where only the lock remembers the version.
     pub(crate) access: Vec<Option<Access>>,
+    /// What customers do not see, by version; none where they see everything.
+    pub(crate) hidden: Vec<Option<Hidden>>,
     pub(crate) dress: Dress,
     pub(crate) successors: Vec<(VersionName, VersionName)>,
     /// The version of documents that were in the store before us and do not say it.
@@ -88,6 +91,10 @@ impl ServedKind {
             let declared = declaration.version(version.name.as_str())?;
             Some(Access::of(&declared.schema))
         });
+        let hidden = kind.history().versions.iter().map(|version| {
+            let declared = declaration.version(version.name.as_str())?;
+            Hidden::of(&declared.schema)
+        });
         let prefix = match declared.declared_prefix() {
             Some(prefix) if prefix.starts_with('$') => return Err(BadKey::Forbidden('$')),
             Some(prefix) => Prefix::new(&prefix)?,
@@ -124,6 +131,7 @@ impl ServedKind {
             zeros: Zeros::new(declaration, kind.history()),
             nulls: NullPolicies::of(&declared.policies.null, kind.history()),
             access: access.collect(),
+            hidden: hidden.collect(),
             dress,
             successors: declaration.successors.clone(),
             adopted_version: declared.adopt.version.as_ref().map(|version| version.item.clone()),

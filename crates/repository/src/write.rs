@@ -352,7 +352,10 @@ impl ServedKind {
         let sent = decode(json, arena).map_err(WriteError::Decode)?;
         let shown = || self.show(opened, version, called, arena);
         match write.body {
-            Body::Document(_) => Ok((sent, Vec::new())),
+            Body::Document(_) => match &self.hidden[version.position()] {
+                Some(hidden) if write.writer == Writer::Customer => Ok((hidden.kept(sent, shown(), arena), Vec::new())),
+                _ => Ok((sent, Vec::new())),
+            },
             Body::JsonPatch(_) => {
                 let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply(shown(), arena));
                 Ok((patched.map_err(WriteError::Patch)?, Vec::new()))

@@ -166,7 +166,7 @@ pub struct Annotations {
     pub read_only: bool,
     /// `writeOnly`: the server never shows it.
     pub write_only: bool,
-    /// `x-ms-secret`: it is never shown or logged.
+    /// `x-ms-secret`: customers never see it.
     pub secret: bool,
     /// `x-ms-mutability`, if it is there.
     pub mutability: Option<Mutability>,

@@ -89,6 +89,34 @@ pub(crate) fn rule_of(schema: &Schema) -> Option<Rule> {
     }
 }
 
+/// Whether customers never see a value.
+fn is_hidden(schema: &Schema) -> bool {
+    let annotations = schema.annotations.as_deref();
+    annotations.and_then(|annotations| annotations.mutability).is_some_and(|mutability| !mutability.read)
+}
+
+/// Takes out of a value what customers never see.
+pub(crate) fn conceal(schema: &Schema, value: &mut Json) {
+    match value {
+        Json::Object(fields) => {
+            fields.retain(|key, _| !field_schema(schema, key).is_some_and(is_hidden));
+            for (key, value) in fields {
+                if let Some(below) = field_schema(schema, key) {
+                    conceal(below, value);
+                }
+            }
+        }
+        Json::Array(items) => {
+            for item in items {
+                if let Some(below) = &schema.items {
+                    conceal(below, item);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 pub(crate) fn zero(shape: Shape) -> Json {
     match shape {
         Shape::Object | Shape::Map => Json::Object(Default::default()),

@@ -13,7 +13,7 @@ use wheelwright_store::{Revision, Store};
 
 use crate::{
     json::{Segment, at},
-    oracle::{Because, Expected, Field, INPUTS, Input, Method},
+    oracle::{Because, Expected, Field, INPUTS, Input, Method, conceal},
     sample::{Author, Extent, Sample},
     subject::{Policies, Subject},
 };
@@ -186,9 +186,13 @@ impl Subject {
             (Expected::Shown(shown), Ok(written)) => {
                 let is_sure = self.policies.older_write == "reject" && self.must_be_stale(cell, &shown);
                 assert!(!is_sure, "{told}\nmust be refused: it would reset what the version cannot say");
-                assert_eq!(self.written(&written), shown, "{told}");
-                self.metadata_moves(&written, shown != before, &told);
-                (shown, written.document.revision)
+                let seen = self.seen(through, shown.clone());
+                assert_eq!(self.written(&written), seen, "{told}");
+                // What is not seen may be there or not.
+                if !self.is_unseen(through, field) {
+                    self.metadata_moves(&written, shown != before, &told);
+                }
+                (seen, written.document.revision)
             }
         };
         let after = self.shown(name).await;
@@ -221,8 +225,9 @@ impl Subject {
                 return;
             }
             (Expected::Shown(shown), Ok(written)) => {
-                assert_eq!(self.written(&written), shown, "{told}");
-                (shown, written.document.revision)
+                let seen = self.seen(version, shown);
+                assert_eq!(self.written(&written), seen, "{told}");
+                (seen, written.document.revision)
             }
             (expected, outcome) => panic!("{told}\nmust be {expected:?}: {outcome:?}"),
         };
@@ -243,6 +248,19 @@ impl Subject {
         }
         self.nothing_changes_when_written_back((&name, &revision), &after, &told).await;
         counts.add(self.versions().count(), &[format!("create {input:?}"), format!("{:?}", field.shape)]);
+    }
+
+    /// A document as customers see it.
+    fn seen(&self, version: VersionIndex, mut document: Json) -> Json {
+        conceal(self.schema(version), &mut document);
+        document
+    }
+
+    /// Whether customers never see a field.
+    fn is_unseen(&self, version: VersionIndex, field: &Field) -> bool {
+        let sample = Sample { extent: Extent::Full, author: Author::Service, number: 1 };
+        let document = sample.value(self.schema(version));
+        at(&document, &field.place).is_some() && at(&self.seen(version, document.clone()), &field.place).is_none()
     }
 
     fn written(&self, written: &Written) -> Json {

@@ -400,3 +400,37 @@ async fn a_version_that_nobody_knows_is_refused_before_anything_is_looked_for() 
     let listed = things.list(None, Default::default(), nope).await;
     assert!(matches!(listed, Err(RepositoryError::UnknownVersion(_))));
 }
+
+#[tokio::test]
+async fn what_customers_never_see_stays_when_they_write_back_what_they_see() {
+    let pools = collection("pools");
+    let with_secret = json!({"location": "here", "properties": {"secret": "hush", "count": 3}});
+    let created = create(&pools, "2026-01-01", with_secret).await.unwrap();
+    assert_eq!(json_of(&created)["properties"].get("secret"), None);
+    for version in ["2025-01-01", "2026-01-01"] {
+        let seen = shown(&pools, version).await;
+        assert_eq!(seen["properties"].get("secret"), None, "{version}");
+        put(&pools, version, seen).await.unwrap();
+        patch(&pools, version, json!({"tags": {"a": version}})).await.unwrap();
+        assert_eq!(stored(&pools).await["properties"]["secret"], "hush", "{version}");
+    }
+    // What is written anew is there, and what is said to be null is not.
+    patch(&pools, "2026-01-01", json!({"properties": {"secret": "other"}})).await.unwrap();
+    assert_eq!(stored(&pools).await["properties"]["secret"], "other");
+    let mut seen = shown(&pools, "2026-01-01").await;
+    seen["properties"]["secret"] = json!("third");
+    put(&pools, "2026-01-01", seen.clone()).await.unwrap();
+    assert_eq!(stored(&pools).await["properties"]["secret"], "third");
+    patch(&pools, "2026-01-01", json!({"properties": {"secret": null}})).await.unwrap();
+    assert_eq!(stored(&pools).await["properties"].get("secret"), None);
+    put(&pools, "2026-01-01", seen.clone()).await.unwrap();
+    seen["properties"]["secret"] = Json::Null;
+    put(&pools, "2026-01-01", seen).await.unwrap();
+    assert_eq!(stored(&pools).await["properties"].get("secret"), None);
+}
+
+/// What back ends read.
+async fn stored(documents: &Collection) -> Json {
+    let read = documents.get(&name("one"), View::Hub).await.unwrap().unwrap();
+    serde_json::from_slice(&read.json).unwrap()
+}

@@ -9,3 +9,4 @@ mod lists;
 mod operations;
 mod refused;
 mod scenarios;
+mod secrets;

@@ -1,0 +1,168 @@
+//! What customers may write and never see: `writeOnly`, `x-ms-secret`, and `x-ms-mutability` without `read`.
+//!
+//! Views of a version leave it out. So a document that was read and is written back does not have it, and must not remove it:
+//! where the object around it is written, it stays, unless it is said to be null.
+
+use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_evolve::match_items;
+use wheelwright_schema::{Schema, model::Additional};
+
+/// The fields of a version, from one of its values on, that are not shown.
+#[derive(Debug)]
+pub(crate) struct Hidden {
+    /// The value itself is not shown.
+    is_whole: bool,
+    fields: Vec<(Box<str>, Hidden)>,
+    /// Of the items of a list, and the values of a map.
+    element: Option<Box<Hidden>>,
+    /// What tells the items of a list apart.
+    keys: Vec<Box<str>>,
+}
+
+impl Hidden {
+    /// None if all is shown.
+    pub(crate) fn of(schema: &Schema) -> Option<Self> {
+        let annotations = schema.annotations.as_deref();
+        let is_hidden = annotations.is_some_and(|annotations| {
+            annotations.write_only || annotations.secret || annotations.mutability.is_some_and(|access| !access.read)
+        });
+        let fields = schema.properties.iter().filter_map(|field| Some((field.name.clone(), Self::of(&field.schema)?)));
+        let fields: Vec<_> = fields.collect();
+        let values = schema.additional_properties.as_ref().and_then(|additional| match additional {
+            Additional::Schema(schema) => Some(&**schema),
+            Additional::Allowed(_) => None,
+        });
+        let element = schema.items.as_deref().or(values).and_then(Self::of).map(Box::new);
+        // How many secrets there are, and what they are called, is nothing to tell either.
+        let is_whole = is_hidden || element.as_ref().is_some_and(|element| element.is_whole);
+        let identifiers = annotations.and_then(|annotations| annotations.identifiers.clone());
+        let keys = identifiers.unwrap_or_else(|| schema.extensions.list_map_keys.clone());
+        (is_whole || !fields.is_empty() || element.is_some()).then_some(Self { is_whole, fields, element, keys })
+    }
+
+    /// What is hidden of a field.
+    fn below(&self, name: &str) -> Option<&Self> {
+        let field = self.fields.iter().find(|(field, _)| **field == *name);
+        field.map(|(_, below)| below).or(self.element.as_deref())
+    }
+
+    /// A document as customers see it.
+    pub(crate) fn concealed<'a>(&self, document: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        match document {
+            Value::Object(entries) => {
+                let seen = entries.iter().filter_map(|entry| match self.below(entry.key) {
+                    None => Some(*entry),
+                    Some(below) if below.is_whole => None,
+                    Some(below) => Some(Entry { key: entry.key, value: below.concealed(entry.value, arena) }),
+                });
+                Value::Object(arena.slice(&seen.collect::<Vec<_>>()))
+            }
+            Value::Array(items) => match &self.element {
+                Some(element) => {
+                    let items: Vec<_> = items.iter().map(|item| element.concealed(*item, arena)).collect();
+                    Value::Array(arena.slice(&items))
+                }
+                None => document,
+            },
+            scalar => scalar,
+        }
+    }
+
+    /// A customer's document with what they could not see of the one that is there.
+    pub(crate) fn kept<'a>(&self, written: Value<'a>, there: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        match (written, there) {
+            (Value::Object(entries), Value::Object(_)) => {
+                let mut entries = entries.to_vec();
+                for entry in &mut entries {
+                    if let Some((below, there)) = self.below(entry.key).zip(there.get(entry.key)) {
+                        entry.value = below.kept(entry.value, there, arena);
+                    }
+                }
+                let unseen = there.as_object().unwrap_or_default().iter();
+                let unseen = unseen.filter(|entry| self.below(entry.key).is_some_and(|below| below.is_whole));
+                entries.extend(unseen.filter(|entry| written.get(entry.key).is_none()));
+                Value::Object(arena.slice(&entries))
+            }
+            (Value::Array(items), Value::Array(old)) => {
+                let Some(element) = &self.element else { return written };
+                // Items are known by what customers see of them.
+                let seen: Vec<_> = old.iter().map(|item| element.concealed(*item, arena)).collect();
+                let matched = match_items(items, &seen, &self.keys);
+                let items = items.iter().zip(matched).map(|(item, position)| match position {
+                    Some(position) => element.kept(*item, old[position], arena),
+                    None => *item,
+                });
+                Value::Array(arena.slice(&items.collect::<Vec<_>>()))
+            }
+            _ => written,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::{decode, encode};
+
+    use super::*;
+
+    fn whole() -> Hidden {
+        Hidden { is_whole: true, fields: Vec::new(), element: None, keys: Vec::new() }
+    }
+
+    /// A value of which one field is hidden.
+    fn with(field: &str) -> Hidden {
+        Hidden { is_whole: false, fields: vec![(field.into(), whole())], element: None, keys: Vec::new() }
+    }
+
+    fn of_elements(element: Hidden, keys: &[&str]) -> Hidden {
+        let keys = keys.iter().map(|key| Box::from(*key)).collect();
+        Hidden { is_whole: false, fields: Vec::new(), element: Some(Box::new(element)), keys }
+    }
+
+    /// What is seen of a document, and what becomes of it when something is written in its place.
+    fn seen_and_kept(hidden: &Hidden, there: &str, written: Option<&str>) -> (String, String) {
+        let arena = Arena::new();
+        let there = decode(there.as_bytes(), &arena).unwrap();
+        let seen = hidden.concealed(there, &arena);
+        let written = written.map_or(seen, |written| decode(written.as_bytes(), &arena).unwrap());
+        let text = |value| String::from_utf8(encode(value)).unwrap();
+        (text(seen), text(hidden.kept(written, there, &arena)))
+    }
+
+    #[test]
+    fn what_is_seen_and_written_back_changes_nothing_but_the_order() {
+        for (hidden, there, seen, kept) in [
+            (with("s"), r#"{"s":1,"a":2}"#, r#"{"a":2}"#, r#"{"a":2,"s":1}"#),
+            (with("s"), r#"{"a":2}"#, r#"{"a":2}"#, r#"{"a":2}"#),
+            (of_elements(with("s"), &[]), r#"[{"s":1},{"s":2}]"#, "[{},{}]", r#"[{"s":1},{"s":2}]"#),
+            (of_elements(with("s"), &[]), r#"{"k":{"s":1}}"#, r#"{"k":{}}"#, r#"{"k":{"s":1}}"#),
+            (with("s"), "7", "7", "7"),
+        ] {
+            assert_eq!(seen_and_kept(&hidden, there, None), (seen.to_owned(), kept.to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_item_keeps_its_own_wherever_it_goes() {
+        let (items, there) = (of_elements(with("s"), &["k"]), r#"[{"k":"a","s":1},{"k":"b","s":2}]"#);
+        let (seen, kept) = seen_and_kept(&items, there, Some(r#"[{"k":"c"},{"k":"b"},{"k":"a","s":3}]"#));
+        assert_eq!(seen, r#"[{"k":"a"},{"k":"b"}]"#);
+        assert_eq!(kept, r#"[{"k":"c"},{"k":"b","s":2},{"k":"a","s":3}]"#);
+        let unkeyed = of_elements(with("s"), &[]);
+        let (_, kept) = seen_and_kept(&unkeyed, there, Some(r#"[{"k":"b"},{"k":"a"}]"#));
+        assert_eq!(kept, r#"[{"k":"b","s":2},{"k":"a","s":1}]"#, "known by what is seen of it");
+    }
+
+    #[test]
+    fn null_and_leaving_out_what_is_around_it_remove() {
+        let nested = Hidden { is_whole: false, fields: vec![("o".into(), with("s"))], element: None, keys: Vec::new() };
+        for (written, kept) in [
+            (r#"{"o":{"s":null}}"#, r#"{"o":{"s":null}}"#),
+            (r#"{"o":{}}"#, r#"{"o":{"s":1}}"#),
+            (r#"{"o":null}"#, r#"{"o":null}"#),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(seen_and_kept(&nested, r#"{"o":{"s":1}}"#, Some(written)).1, kept);
+        }
+    }
+}
