@@ -17,6 +17,8 @@ pub(crate) enum Refusal {
     TooSlow(Duration),
     /// Its body was not sent to the end.
     CutShort,
+    /// Its body is packed in some way.
+    Packed,
     /// Who sent it did not say who they are, or it was not true: why not.
     Unknown(Cow<'static, str>),
     /// Who sent it may not do it: who may not do what.
@@ -36,6 +38,7 @@ impl Refusal {
             Self::Path(_) | Self::CutShort => StatusCode::BAD_REQUEST,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
+            Self::Packed => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::TooMany(_) | Self::TooManyOfOne(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -50,6 +53,7 @@ impl Refusal {
             Self::TooLarge(most) => format!("the body is longer than {most} bytes"),
             Self::TooSlow(most) => format!("the body did not come within {} seconds", most.as_secs()),
             Self::CutShort => "the body was not sent to its end".to_owned(),
+            Self::Packed => "the body has a Content-Encoding; send it as it is, without one".to_owned(),
             Self::Unknown(why) => why.clone().into_owned(),
             Self::Forbidden(why) => why.clone(),
             Self::TooMany(after) => {

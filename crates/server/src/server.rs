@@ -454,7 +454,7 @@ impl Service {
         let answered = async {
             head.caller.check(&access)?;
             let shares = head.caller.shares.as_ref().unwrap_or(&peer.shares).clone();
-            let body = self.body(body, &shares, head.headers.contains_key(header::EXPECT)).await?;
+            let body = self.body(body, &shares, &head.headers).await?;
             let (room, gauge, place, all) = match access.verb {
                 Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
                 _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
@@ -479,7 +479,7 @@ impl Service {
     }
 
     /// The body of a request, if it is not too long and does not take too long.
-    async fn body(&self, body: impl RequestBody, shares: &Arc<Shares>, waits: bool) -> Result<Bytes, Refusal> {
+    async fn body(&self, body: impl RequestBody, shares: &Arc<Shares>, headers: &HeaderMap) -> Result<Bytes, Refusal> {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
@@ -490,7 +490,11 @@ impl Service {
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
         let _open = Decrease::of(&self.metrics.bodies);
-        body::read(body, &self.limits, waits).await
+        let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT)).await?;
+        match headers.get_all(header::CONTENT_ENCODING).iter().all(|encoding| encoding == "identity") {
+            true => Ok(body),
+            false => Err(Refusal::Packed),
+        }
     }
 
     /// A place for a caller, unless they have half of all.

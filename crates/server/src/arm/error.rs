@@ -82,6 +82,7 @@ impl ArmError {
             Refusal::TooLarge(_) => "RequestEntityTooLarge",
             Refusal::TooSlow(_) => "RequestTimeout",
             Refusal::CutShort => "InvalidRequestContent",
+            Refusal::Packed => "UnsupportedMediaType",
             Refusal::Unknown(_) => "AuthenticationFailed",
             Refusal::Forbidden(_) => "AuthorizationFailed",
             Refusal::TooMany(_) | Refusal::TooManyOfOne(_) => "TooManyRequests",

@@ -129,6 +129,7 @@ impl Kubernetes {
         let reason = match refusal {
             Refusal::Path(_) | Refusal::CutShort => "BadRequest",
             Refusal::TooLarge(_) => "RequestEntityTooLarge",
+            Refusal::Packed => "UnsupportedMediaType",
             Refusal::TooSlow(_) | Refusal::OutOfTime => "Timeout",
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",

@@ -150,3 +150,15 @@ async fn what_is_said_to_be_tried_at_the_start_is_served() {
         assert_eq!(served.get(path).await.status, 200, "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_body_that_is_packed_is_told_so() {
+    let served = Served::new(shop().served).await;
+    let put = async |encoding: &str| {
+        let headers = [("content-type", "application/json"), ("content-encoding", encoding)];
+        served.send("PUT", &format!("{CARTS}/c?{VERSION}"), &headers, b"{}").await
+    };
+    let refused = put("gzip").await;
+    assert_eq!(refused.with_status(&[415])["error"]["code"], "UnsupportedMediaType");
+    put("identity").await.with_status(&[201]);
+}
