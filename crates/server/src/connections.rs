@@ -1,7 +1,8 @@
 //! The connections that there are, so that idle ones make room for others.
 
 use std::{
-    collections::HashMap,
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -39,10 +40,12 @@ struct Times {
     stall: Duration,
 }
 
-/// The connections that were idle when they were last looked through, with until when they might be.
+/// The connections that may have to make room, with until when they may be idle.
 #[derive(Debug, Default)]
 struct Queue {
-    /// Whose time is up first comes last.
+    /// Those that have not made a request yet.
+    fresh: BTreeMap<(Instant, usize), Arc<Member>>,
+    /// Those that were idle when all were last looked through. Whose time is up first comes last.
     idle: Vec<(Instant, Arc<Member>)>,
     /// When nobody was idle.
     was_full: Option<Instant>,
@@ -65,6 +68,10 @@ struct State {
     is_multiplexed: bool,
     /// When it will have been idle for too long. None while it is busy, and once it was asked to leave.
     idle_until: Option<Instant>,
+    /// Where it is among those that have not made a request yet.
+    fresh_until: Option<Instant>,
+    /// It was asked to leave.
+    is_leaving: bool,
 }
 
 /// A request that is being answered. Whoever takes too long over the answer, or takes none of it for too long, has to leave.
@@ -126,8 +133,10 @@ impl Connections {
         self.count.fetch_add(1, Ordering::Relaxed);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         // Whoever says nothing at all has less time than whoever has said something.
-        let state = State { idle_until: Some(Instant::now() + self.times.head), ..State::default() };
+        let until = Instant::now() + self.times.head;
+        let state = State { idle_until: Some(until), fresh_until: Some(until), ..State::default() };
         let member = Arc::new(Member { state: Mutex::new(state), leave: Notify::new() });
+        locked(&self.queue).fresh.insert((until, number), member.clone());
         locked(&self.known).insert(number, member.clone());
         Some(Arc::new(Connection { all: self.clone(), number, member }))
     }
@@ -138,28 +147,29 @@ impl Connections {
         if queue.was_full.is_some_and(|then| then.elapsed() < FULL) {
             return false;
         }
-        let next = |queue: &mut Queue| loop {
-            let (until, member) = queue.idle.pop()?;
-            // Whoever was busy since is idle for longer now.
-            if member.dismiss(|idle_until| idle_until == until) {
-                return Some(());
-            }
-        };
-        let is_found = next(queue).is_some() || {
+        let is_found = queue.dismiss_one() || {
             queue.idle = self.idle();
-            next(queue).is_some()
+            queue.dismiss_one()
         };
         queue.was_full = (!is_found).then(Instant::now);
         is_found
     }
 
-    /// The idle ones, and last whose time is up first.
+    /// The idle ones that have made a request, and last whose time is up first.
     fn idle(&self) -> Vec<(Instant, Arc<Member>)> {
         let known = locked(&self.known);
-        let idle = |member: &Arc<Member>| Some((locked(&member.state).idle_until?, member.clone()));
+        let idle = |member: &Arc<Member>| {
+            let state = locked(&member.state);
+            state.idle_until.filter(|_| state.fresh_until.is_none()).map(|until| (until, member.clone()))
+        };
         let mut idle: Vec<_> = known.values().filter_map(idle).collect();
-        idle.sort_unstable_by_key(|(until, _)| std::cmp::Reverse(*until));
+        idle.sort_unstable_by_key(|(until, _)| Reverse(*until));
         idle
+    }
+
+    /// It has made a request, or is gone.
+    fn no_longer_fresh(&self, number: usize, until: Instant) {
+        locked(&self.queue).fresh.remove(&(until, number));
     }
 
     /// Asks those to leave that have been idle or taken an answer for too long, again and again.
@@ -169,7 +179,7 @@ impl Connections {
             let now = Instant::now();
             let members: Vec<Arc<Member>> = locked(&self.known).values().cloned().collect();
             for member in members {
-                member.dismiss(|idle_until| idle_until <= now);
+                member.dismiss(now);
                 if locked(&member.state).open.iter_mut().any(|open| open.is_late(now, self.times.stall)) {
                     member.leave.notify_one();
                 }
@@ -178,11 +188,33 @@ impl Connections {
     }
 }
 
+impl Queue {
+    /// Asks the one to leave whose time is up first.
+    fn dismiss_one(&mut self) -> bool {
+        loop {
+            let fresh = self.fresh.keys().next().map(|(until, _)| *until);
+            let idle = self.idle.last().map(|(until, _)| *until);
+            let next = match (fresh, idle) {
+                (Some(fresh), Some(idle)) if idle < fresh => self.idle.pop(),
+                (Some(_), _) => self.fresh.pop_first().map(|((until, _), member)| (until, member)),
+                (None, _) => self.idle.pop(),
+            };
+            let Some((until, member)) = next else { return false };
+            // Whoever was busy since it was looked at may be idle for longer now.
+            if member.dismiss(until) {
+                return true;
+            }
+        }
+    }
+}
+
 impl Member {
-    /// Asks it to leave if it is idle until a moment of that sort.
-    fn dismiss(&self, is_meant: impl FnOnce(Instant) -> bool) -> bool {
-        let is_meant = locked(&self.state).idle_until.take_if(|until| is_meant(*until)).is_some();
+    /// Asks it to leave if it may be idle no longer than until then.
+    fn dismiss(&self, until: Instant) -> bool {
+        let mut state = locked(&self.state);
+        let is_meant = state.idle_until.take_if(|own| *own <= until).is_some();
         if is_meant {
+            state.is_leaving = true;
             self.leave.notify_one();
         }
         is_meant
@@ -195,7 +227,8 @@ impl Connection {
         self.member.leave.notified().await;
     }
 
-    /// Something has come: there is little time for the rest of the head that it begins.
+    /// Something has come: there is little time for the rest of the head that it begins. What comes while it is busy may
+    /// belong to the request before it; whoever begins a head so is as one who is idle.
     pub(crate) fn heard(&self) {
         let state = &mut *locked(&self.member.state);
         if let Some(until) = state.idle_until.as_mut().filter(|_| !state.is_multiplexed) {
@@ -212,12 +245,17 @@ impl Connection {
     pub(crate) fn busy(self: &Arc<Self>, is_multiplexed: bool) -> Busy {
         let (now, progress) = (Instant::now(), Arc::new(Progress::default()));
         let until = Some(now + self.all.times.answer);
-        let state = &mut *locked(&self.member.state);
+        let mut state = locked(&self.member.state);
         state.idle_until = None;
+        let was_fresh = state.fresh_until.take();
         state.is_multiplexed = is_multiplexed;
         state.requests += 1;
         let number = state.requests;
         state.open.push(Open { number, progress: progress.clone(), until, seen: (None, now) });
+        drop(state);
+        if let Some(until) = was_fresh {
+            self.all.no_longer_fresh(self.number, until);
+        }
         Busy { connection: self.clone(), number, progress }
     }
 }
@@ -255,7 +293,7 @@ impl Drop for Busy {
         let connection = &self.connection;
         let state = &mut *locked(&connection.member.state);
         state.open.retain(|open| open.number != self.number);
-        if state.open.is_empty() {
+        if state.open.is_empty() && !state.is_leaving {
             state.idle_until = Some(Instant::now() + connection.all.times.idle);
         }
     }
@@ -265,8 +303,14 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.all.count.fetch_sub(1, Ordering::Relaxed);
         locked(&self.all.known).remove(&self.number);
+        let mut state = locked(&self.member.state);
         // Nobody need look for it to make room.
-        locked(&self.member.state).idle_until = None;
+        state.idle_until = None;
+        let was_fresh = state.fresh_until.take();
+        drop(state);
+        if let Some(until) = was_fresh {
+            self.all.no_longer_fresh(self.number, until);
+        }
     }
 }
 
@@ -322,6 +366,25 @@ mod tests {
         assert!(all.enter().is_none(), "all were just now");
         tokio::time::sleep(FULL).await;
         assert!(all.enter().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_that_says_nothing_pushes_out_itself() {
+        let all = connections(10);
+        let used: Vec<_> = (0..10).map(|_| all.enter().unwrap()).collect();
+        used.iter().for_each(|one| drop(one.busy(false)));
+        let mut silent = Vec::new();
+        for _ in 0..30 {
+            silent.push(all.enter().unwrap());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let mut dismissed = 0;
+        for one in &used {
+            dismissed += usize::from(is_dismissed(one).await);
+        }
+        assert_eq!(dismissed, 1, "only for the first of them there was no other");
+        drop((used, silent));
+        assert_eq!((locked(&all.queue).fresh.len(), locked(&all.known).len()), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

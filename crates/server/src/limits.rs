@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most connections. Whoever comes then takes the place of the one that was idle longest.
+    /// The most connections. Whoever comes then takes the place of an idle one, whose time is up first.
     pub connections: usize,
     /// The most requests that are being answered; whoever comes then is told to try again. Watches do not count. One caller
     /// has at most half of them.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub answer_time: Duration,
     /// How long a client may take for 16 KiB of what it asked for, or for all that is there of it, before it is given up.
     pub stall_time: Duration,
-    /// How long a connection may be idle; one of HTTP/1 no longer than the head of its next request may take to come.
+    /// How long a connection may be idle; one that has not made a request yet no longer than a head may take to come.
     pub idle_time: Duration,
     /// The most documents of a page of a list.
     pub page: usize,

@@ -65,7 +65,7 @@ pub(crate) fn is_probe(path: &str) -> bool {
 
 impl Readiness {
     /// Tries the store, unless somebody just has.
-    async fn is_ready(&self, repository: &Repository) -> bool {
+    pub(crate) async fn is_ready(&self, repository: &Repository) -> bool {
         let mut known = self.0.lock().await;
         if let Some((tried, is_ready)) = *known
             && tried.elapsed() < FRESH

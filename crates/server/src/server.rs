@@ -56,7 +56,7 @@ use crate::{
     tls::{Tls, common_name, is_refused_certificate},
 };
 
-/// How long a connection that has to leave has for its last words.
+/// How long a connection that has to leave has to come to the end of a head that it has begun.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// A server that is yet to be bound to an address.
@@ -265,6 +265,11 @@ impl Service {
     async fn watch_over(&self) {
         const EVERY: Duration = Duration::from_secs(1);
         tokio::join!(
+            async {
+                // A store may have to write something before it can say whether something was written.
+                self.repository.mark();
+                self.readiness.is_ready(&self.repository).await;
+            },
             self.connections.dismiss_late(),
             async {
                 if let Some(tls) = &self.tls {
@@ -353,16 +358,16 @@ impl Service {
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, heard));
         let mut serving = pin!(builder.serve_connection(stream, respond));
         let mut ending = self.ending.subscribe();
-        let is_dismissed = tokio::select! {
+        tokio::select! {
             _ = serving.as_mut() => return,
-            () = connection.dismissed() => true,
-            _ = ending.wait_for(|is_ending| *is_ending) => false,
-        };
+            () = connection.dismissed() => {}
+            _ = ending.wait_for(|is_ending| *is_ending) => {}
+        }
         serving.as_mut().graceful_shutdown();
-        // Ends at once if it is idle, and with its last answer if it is not. Whoever was dismissed with half a head has had the
-        // time for the other half.
-        let time = if is_dismissed && !connection.is_busy() { PARTING } else { self.limits.grace };
-        let _ = tokio::time::timeout(time, serving).await;
+        // Ends at once if it is idle, and with its last answer if it is not. Half a head is no request that is owed one.
+        if tokio::time::timeout(PARTING, serving.as_mut()).await.is_err() && connection.is_busy() {
+            let _ = tokio::time::timeout(self.limits.grace, serving).await;
+        }
     }
 
     /// Answers a request, and counts it.

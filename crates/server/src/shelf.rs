@@ -20,7 +20,7 @@ pub(crate) struct Shelf {
 #[derive(Debug, Default)]
 struct Kept {
     items: HashMap<Spot, (u64, Item)>,
-    /// By when they were last asked for.
+    /// By about when they were last asked for.
     order: BTreeMap<u64, Spot>,
     bytes: usize,
     next: u64,
@@ -204,6 +204,13 @@ fn size(spot: &Spot, item: &Item) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use wheelwright_catalog::Catalog;
+    use wheelwright_evolve::Kind;
+    use wheelwright_repository::{Health, PageRequest, Repository, ServedKind, Write};
+    use wheelwright_store::{Answer, Guarantees, Key, Memory, Page, Prefix, Store, Stored, Watch};
+
     use super::*;
 
     fn object(length: usize) -> Item {
@@ -238,5 +245,88 @@ mod tests {
         shelf.put(spot("a"), object(5_000));
         assert!(shelf.find(&spot("a")).is_none());
         Shelf::new(0).put(spot("a"), object(0));
+    }
+
+    /// A store in which somebody writes right after a get: the same record, with another text in it.
+    #[derive(Debug)]
+    struct Hasty {
+        store: Memory,
+        changes: Mutex<Vec<[&'static str; 2]>>,
+    }
+
+    impl Store for Hasty {
+        fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
+            Box::pin(async move {
+                let stored = self.store.get(key).await?;
+                let change = self.changes.lock().unwrap().pop();
+                if let (Some(stored), Some([old, new])) = (&stored, change) {
+                    let changed = String::from_utf8(stored.value.clone()).unwrap().replace(old, new);
+                    self.store.replace(key, &stored.revision, changed.into_bytes()).await?;
+                }
+                Ok(stored)
+            })
+        }
+
+        fn mark(&self) -> Option<Mark> {
+            self.store.mark()
+        }
+
+        fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
+            self.store.create(key, value)
+        }
+
+        fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
+            self.store.list(prefix, page)
+        }
+
+        fn replace<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision> {
+            self.store.replace(key, expected, value)
+        }
+
+        fn delete<'a>(&'a self, key: &'a Key, expected: &'a Revision) -> Answer<'a, ()> {
+            self.store.delete(key, expected)
+        }
+
+        fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {
+            self.store.watch(prefix, from)
+        }
+
+        fn now(&self) -> Answer<'_, Cursor> {
+            self.store.now()
+        }
+
+        fn health(&self) -> Answer<'_, Health> {
+            self.store.health()
+        }
+
+        fn guarantees(&self) -> Guarantees {
+            self.store.guarantees()
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_written_after_a_read_is_shown_to_the_next_who_ask() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+        let catalog = Catalog::load(&[folder]).unwrap();
+        let declared = &catalog.kinds()[0];
+        let kind = ServedKind::new(Kind::compile(&declared.declaration, None).0.unwrap(), declared).unwrap();
+        let store = Hasty { store: Memory::new(), changes: Mutex::default() };
+        let store = Arc::new(store);
+        let orders = Repository::new(store.clone(), [kind]).kinds().next().unwrap();
+        let body = r#"{"apiVersion":"shop.example.com/v2","kind":"Order","metadata":{"name":"a","labels":{"l":"one"}},"spec":{"quantity":1}}"#;
+        let name = Name::new("a").unwrap();
+        orders.create(&name, Write::document("v2", body.as_bytes())).await.unwrap();
+        let shelf = Shelf::new(100_000);
+        let label = async || {
+            let shown = shelf.object(1, &orders, &name, View::Version("v1")).await.unwrap().unwrap();
+            let shown: serde_json::Value = serde_json::from_slice(&shown.json).unwrap();
+            shown["metadata"]["labels"]["l"].as_str().unwrap().to_owned()
+        };
+        *store.changes.lock().unwrap() = vec![["two", "three"], ["one", "two"]];
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            seen.push(label().await);
+        }
+        assert_eq!(seen, ["one", "two", "three", "three"]);
     }
 }

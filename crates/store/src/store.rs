@@ -62,10 +62,12 @@ pub trait Store: fmt::Debug + Send + Sync {
         Box::pin(async { Ok(false) })
     }
 
-    /// Where the mark is that every write moves, whoever writes: between two equal ones nothing was written to any key. It
-    /// has moved once a write is acknowledged, and may also move when nothing is written.
+    /// Where the mark is that every write moves, whoever writes: what was read after one mark is what would be read after an
+    /// equal one. So a write moves it no later than it is acknowledged, and no sooner than all who read see it. It may
+    /// move when nothing is written.
     ///
-    /// None if the store cannot tell right now for less than a get costs. It is told at once, on the thread that asks.
+    /// None if the store cannot tell, or not yet, for less than a get costs. It is told at once, on the thread that asks; a
+    /// store may have to write something, as [`health`](Self::health) does, before it can.
     fn mark(&self) -> Option<Mark> {
         None
     }

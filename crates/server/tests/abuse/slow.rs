@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use tokio::{
-    io::AsyncWriteExt,
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
 };
 
-use crate::support::{Answer, LONG, Running, orders, rest_of, short};
+use crate::support::{Answer, LONG, Running, order, orders, rest_of, short};
 
 /// Sends a text a byte at a time, for as long as the other side takes it.
 async fn dribble(stream: &mut TcpStream, text: &str) {
@@ -41,6 +41,35 @@ async fn heads_that_dribble_are_cut_off() {
     assert!(began.elapsed() < Duration::from_secs(20), "all were cut off long before they were done");
     running.assert_serves_on().await;
     running.until_metric("wheelwright_connections", |open| open <= 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_head_must_come_to_its_end_and_whoever_says_nothing_may_stay() {
+    let mut limits = short();
+    limits.idle_time = LONG;
+    let running = Running::with_limits(limits).await;
+    let request = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut clients = [running.connect().await, running.connect().await];
+    for client in &mut clients {
+        client.write_all(request).await.unwrap();
+        assert!(first_of(client).await.starts_with("HTTP/1.1 200"));
+    }
+    let [mut dribbling, mut quiet] = clients;
+    let began = Instant::now();
+    let head = format!("GET /livez HTTP/1.1\r\nHost: localhost\r\n{}", "X-A: b\r\n".repeat(99));
+    dribble(&mut dribbling, &head).await;
+    assert_eq!(rest_of(&mut dribbling).await, "");
+    assert!(began.elapsed() < LONG / 2, "cut off long before it was done, and before the other's time was up");
+    assert!(began.elapsed() >= Duration::from_secs(1), "the quiet one was so for longer than a head may take");
+    quiet.write_all(request).await.unwrap();
+    assert!(first_of(&mut quiet).await.starts_with("HTTP/1.1 200"));
+}
+
+/// What comes first.
+async fn first_of(stream: &mut TcpStream) -> String {
+    let mut bytes = vec![0; 4096];
+    let length = stream.read(&mut bytes).await.expect("something comes");
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,4 +179,40 @@ async fn a_server_that_ends_waits_for_nobody_who_dawdles() {
     assert!(began.elapsed() < LONG);
     let told = rest_of(&mut watching).await;
     assert!(told.ends_with("0\r\n\r\n"), "a watch ends as it should: {told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_ends_waits_for_no_half_a_head() {
+    let mut limits = short();
+    (limits.head_time, limits.idle_time, limits.grace) = (LONG, LONG, LONG);
+    let running = Running::with_limits(limits).await;
+    let mut halfway = [running.connect().await, running.connect().await];
+    halfway[0].write_all(b"GET /livez HT").await.unwrap();
+    halfway[1].write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /li").await.unwrap();
+    assert!(first_of(&mut halfway[1]).await.starts_with("HTTP/1.1 200"));
+    let began = Instant::now();
+    running.end().await;
+    assert!(began.elapsed() < LONG / 2);
+}
+
+/// Whoever has to make room in the middle of a head, and comes to its end, is answered as anybody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_owed_an_answer_gets_it_although_its_connection_has_to_leave() {
+    let mut limits = short();
+    (limits.connections, limits.head_time, limits.body_time, limits.grace) = (1, LONG, LONG, LONG);
+    let running = Running::with_limits(limits).await;
+    let mut leaving = running.connect().await;
+    let path = orders("a");
+    leaving.write_all(format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n").as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let _other = running.connect().await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let body = order("one", "late");
+    let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+    leaving.write_all(head.as_bytes()).await.unwrap();
+    // Longer than a connection has that owes nothing.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    leaving.write_all(body.as_bytes()).await.unwrap();
+    let answer = Answer::of(&rest_of(&mut leaving).await);
+    assert_eq!(answer.status, 201, "{answer:?}");
 }

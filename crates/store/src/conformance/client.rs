@@ -119,6 +119,12 @@ impl Client {
         self.store.mark()
     }
 
+    /// Lets the store have what it may need to tell marks.
+    pub(super) async fn may_mark(&self) {
+        self.mark();
+        self.health().await;
+    }
+
     pub(super) async fn before(&self, key: &Key, revision: &Revision) -> Result<Option<Stored>, ErrorKind> {
         self.patiently(|| self.store.before(key, revision)).await
     }

@@ -193,6 +193,9 @@ pub(super) async fn a_read_sees_what_was_acknowledged_before_it_began(context: C
 pub(super) async fn a_mark_moves_with_every_write(context: Context) {
     let (writer, reader) = (context.client().await, context.client().await);
     let clients = [writer.clone(), reader];
+    for client in &clients {
+        client.may_mark().await;
+    }
     let mut diary = Diary::new(writer);
     let mut earlier = Vec::new();
     for round in 0..60u8 {
@@ -218,6 +221,7 @@ pub(super) async fn a_mark_moves_with_every_write(context: Context) {
 pub(super) async fn what_has_the_mark_of_now_is_the_value_of_now(context: Context) {
     const WRITES: u16 = 200;
     let (writer, reader) = (context.client().await, context.client().await);
+    reader.may_mark().await;
     let key = key("kind/one");
     let acknowledged = Arc::new(AtomicU16::new(0));
     let mut revision = writer.create(&key, &0u16.to_le_bytes()).await.expect("a key without a value can be created");

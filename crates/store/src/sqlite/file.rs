@@ -62,7 +62,7 @@ pub(super) struct File {
 }
 
 /// What tells a file apart from another at the same path: its device and inode, where there are such.
-type Identity = (u64, u64);
+pub(super) type Identity = (u64, u64);
 
 /// What a file is.
 #[derive(PartialEq, Eq)]
@@ -187,11 +187,6 @@ impl File {
         copy.close().map_err(|(_, error)| told(error))
     }
 
-    /// A connection to keep open; none if there can be none, or if it would hide what others write.
-    pub(super) fn connect_for_long(&self) -> Option<Connection> {
-        if self.is_alone { None } else { self.connect().ok() }
-    }
-
     fn connect(&self) -> Result<Connection, rusqlite::Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if self.is_alone && !self.has_log() {
@@ -248,7 +243,7 @@ pub(super) fn begin<'c>(connection: &'c Connection, patience: Duration) -> Resul
 }
 
 /// Which file is at a path; none if there is none.
-fn identity_of(path: &Path) -> Option<Identity> {
+pub(super) fn identity_of(path: &Path) -> Option<Identity> {
     let there = fs::metadata(path).ok()?;
     #[cfg(unix)]
     return Some((std::os::unix::fs::MetadataExt::dev(&there), std::os::unix::fs::MetadataExt::ino(&there)));

@@ -16,7 +16,7 @@ mod writer;
 
 use std::{
     path::Path,
-    sync::{Arc, OnceLock},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -27,7 +27,7 @@ use crate::{
     log::{self, Write},
 };
 use file::File;
-use mark::Index;
+use mark::Marks;
 use tail::Tail;
 use watch::SqliteWatch;
 use writer::{Work, Writer};
@@ -37,9 +37,8 @@ use writer::{Work, Writer};
 pub struct Sqlite {
     // Dropped in this order: the connection of the writer is the last, because only a connection that may write cleans up.
     tail: Tail,
-    /// Looked for when a mark is wanted for the first time; none if there is none.
-    index: OnceLock<Option<Index>>,
     writer: Writer,
+    marks: Arc<Marks>,
     file: Arc<File>,
 }
 
@@ -85,8 +84,9 @@ impl Sqlite {
         let (file, connection) = File::open(path.as_ref(), options)?;
         let file = Arc::new(file);
         let tail = Tail::start(&file)?;
-        let writer = Writer::start(&file, connection, tail.head())?;
-        Ok(Self { tail, index: OnceLock::new(), writer, file })
+        let marks = Arc::default();
+        let writer = Writer::start(&file, connection, tail.head(), &marks)?;
+        Ok(Self { tail, writer, marks, file })
     }
 
     /// Copies the store as it is now to a new file, while it is written to. The file appears when it is complete. Takes
@@ -152,7 +152,7 @@ impl Store for Sqlite {
     }
 
     fn mark(&self) -> Option<Mark> {
-        self.index.get_or_init(|| Index::of(&self.file)).as_ref()?.mark()
+        self.marks.mark()
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {

@@ -17,6 +17,7 @@ use super::{
     compaction::{self, Age},
     failure::{Doing, Problem},
     file::{self, File},
+    mark::Marks,
     read::{self, Head},
 };
 use crate::{
@@ -64,9 +65,11 @@ impl Writer {
         file: &Arc<File>,
         connection: Connection,
         head: &Arc<watch::Sender<u64>>,
+        marks: &Arc<Marks>,
     ) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel();
-        let desk = Desk { file: file.clone(), connection, queue, head: head.clone() };
+        let marks = Marking(marks.clone());
+        let desk = Desk { file: file.clone(), marks, connection, queue, head: head.clone() };
         let thread = super::start_thread("store-writer", move || desk.work())?;
         Ok(Self { room: Room::new(), jobs, thread: Some(thread) })
     }
@@ -96,9 +99,20 @@ impl Drop for Writer {
 /// What the thread has.
 struct Desk {
     file: Arc<File>,
+    // Dropped before the connection, without which the index of the log may become another file.
+    marks: Marking,
     connection: Connection,
     queue: Receiver<Job>,
     head: Arc<watch::Sender<u64>>,
+}
+
+/// What no mark is told without.
+struct Marking(Arc<Marks>);
+
+impl Drop for Marking {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 impl Desk {
@@ -152,8 +166,13 @@ impl Desk {
     fn commit(&self, works: Vec<Work>) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
         let path = &self.file.path;
         let (transaction, before) = self.begin().map_err(|problem| problem.told(path, Doing::Write))?;
+        let is_probed = works.iter().any(|work| matches!(work, Work::Probe));
         let (answers, revision) = self.apply(works, before).map_err(|problem| problem.told(path, Doing::Write))?;
+        let mark = self.marks.0.before_commit(&self.file);
         transaction.commit().map_err(|error| Problem::from(error).told(path, Doing::Commit))?;
+        if is_probed || revision > before.revision {
+            self.marks.0.after_commit(mark);
+        }
         if self.file.options.hints && revision > before.revision {
             self.head.send_if_modified(|known| revision > mem::replace(known, revision.max(*known)));
         }
@@ -261,7 +280,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, connection) = File::open(&folder.path().join("store"), SqliteOptions::default()).unwrap();
         let file = Arc::new(file);
-        let writer = Writer::start(&file, connection, &Arc::new(watch::Sender::new(0))).unwrap();
+        let writer = Writer::start(&file, connection, &Arc::new(watch::Sender::new(0)), &Arc::default()).unwrap();
         let other = Connection::open(&file.path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let write = |number| {

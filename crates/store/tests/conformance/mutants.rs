@@ -57,11 +57,12 @@ enum Fault {
     DeniesRemovals,
     MarkStays,
     MarkIsLate,
+    MarkIsEarly,
 }
 
 impl Fault {
     /// Each with a property that it lacks.
-    const ALL: [(Self, &str); 36] = [
+    const ALL: [(Self, &str); 37] = [
         (Self::CreateOverwrites, "a_key_with_a_value_cannot_be_created"),
         (Self::ReplaceIgnoresTheRevision, "only_the_value_with_the_revision_is_replaced"),
         (Self::ReplaceOfTheSameIsNothing, "only_the_value_with_the_revision_is_replaced"),
@@ -98,6 +99,7 @@ impl Fault {
         (Self::DeniesRemovals, "a_change_is_never_denied"),
         (Self::MarkStays, "what_has_the_mark_of_now_is_the_value_of_now"),
         (Self::MarkIsLate, "a_mark_moves_with_every_write"),
+        (Self::MarkIsEarly, "what_has_the_mark_of_now_is_the_value_of_now"),
     ];
 }
 
@@ -109,6 +111,8 @@ struct Mutant {
     cache: Arc<Mutex<HashMap<Key, Option<Stored>>>>,
     writes: Arc<AtomicU32>,
     marked: Arc<Mutex<Option<Mark>>>,
+    /// Of all clients.
+    begun: Arc<AtomicU32>,
 }
 
 impl Mutant {
@@ -228,6 +232,7 @@ impl Store for Mutant {
     fn mark(&self) -> Option<Mark> {
         match self.fault {
             Fault::MarkStays => Some(Mark::from(0)),
+            Fault::MarkIsEarly => Some(Mark::from(u64::from(self.begun.load(Ordering::SeqCst)))),
             Fault::MarkIsLate => mem::replace(&mut self.marked.lock().unwrap(), self.inner.mark()),
             _ => self.inner.mark(),
         }
@@ -270,6 +275,10 @@ impl Store for Mutant {
                 if current.is_some_and(|current| current.revision == *expected && current.value == value) {
                     return Ok(expected.clone());
                 }
+            }
+            if self.has(Fault::MarkIsEarly) {
+                self.begun.fetch_add(1, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
             if self.has(Fault::AcknowledgesWhatItDoesNot) && self.writes.fetch_add(1, Ordering::Relaxed) % 20 == 19 {
                 return Ok(Revision::new("1000000"));
@@ -390,7 +399,7 @@ impl Watch for MutantWatch {
     }
 }
 
-struct MutantSubject(Memory, Fault);
+struct MutantSubject(Memory, Fault, Arc<AtomicU32>);
 
 impl Subject for MutantSubject {
     fn open(&self) -> Answer<'_, Arc<dyn Store>> {
@@ -400,6 +409,7 @@ impl Subject for MutantSubject {
             cache: Arc::default(),
             writes: Arc::default(),
             marked: Arc::default(),
+            begun: self.2.clone(),
         };
         Box::pin(async { Ok(Arc::new(mutant) as Arc<dyn Store>) })
     }
@@ -419,7 +429,7 @@ impl Subject for MutantSubject {
 #[test]
 fn the_suite_finds_every_fault() {
     for (fault, property) in Fault::ALL {
-        let check = |fault| conformance::check(property, async || MutantSubject(Memory::new(), fault));
+        let check = |fault| conformance::check(property, async || MutantSubject(Memory::new(), fault, Arc::default()));
         check(Fault::None);
         assert!(catch_unwind(|| check(fault)).is_err(), "{property} does not find {fault:?}");
     }

@@ -6,7 +6,7 @@ use std::{
     io::{BufRead, BufReader, Write, stdout},
     process::{Child, Command, Stdio},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError, channel},
     },
@@ -16,7 +16,8 @@ use std::{
 
 use rustix::time::{ClockId, clock_gettime};
 use wheelwright_store::{
-    Cursor, ErrorKind, Key, Postgres, PostgresOptions, Prefix, Revision, Sqlite, SqliteOptions, Store, StoreError,
+    Cursor, ErrorKind, Key, Mark, Postgres, PostgresOptions, Prefix, Revision, Sqlite, SqliteOptions, Store,
+    StoreError, Stored,
     conformance::linearizable::{Call, Outcome},
 };
 
@@ -166,7 +167,7 @@ pub(crate) fn run_if_asked() {
             ["call", prefix, keys, calls, seed] => {
                 let parse = |text: &str| text.parse::<u64>().expect("a number");
                 let (keys, calls, seed) = (parse(keys), parse(calls), parse(seed));
-                let next = Arc::new(AtomicU64::new(0));
+                let (next, kept) = (Arc::new(AtomicU64::new(0)), Arc::<Mutex<_>>::default());
                 let tasks = (0..TASKS).map(|task| {
                     let caller = Caller {
                         store: store.clone(),
@@ -175,6 +176,7 @@ pub(crate) fn run_if_asked() {
                         random: seed * TASKS + task,
                         process: seed,
                         next: next.clone(),
+                        kept: kept.clone(),
                     };
                     tokio::spawn(caller.run(calls))
                 });
@@ -207,6 +209,9 @@ pub(crate) async fn open(address: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
+/// What was read, and where the mark was before.
+type Kept = (Mark, Option<Stored>);
+
 struct Caller {
     store: Arc<dyn Store>,
     keys: Vec<Key>,
@@ -216,6 +221,8 @@ struct Caller {
     process: u64,
     /// The number of the next call of this process.
     next: Arc<AtomicU64>,
+    /// What was read in this process.
+    kept: Arc<Mutex<HashMap<Key, Kept>>>,
 }
 
 impl Caller {
@@ -253,7 +260,7 @@ impl Caller {
     async fn make(&self, key: &Key, call: &Call) -> Result<Outcome, StoreError> {
         let written = match call {
             Call::Get => {
-                let Some(stored) = self.store.get(key).await? else { return Ok(Outcome::Found(None)) };
+                let Some(stored) = self.get(key).await? else { return Ok(Outcome::Found(None)) };
                 return match number(&stored.value) {
                     Ok(value) => Ok(Outcome::Found(Some((stored.revision, value)))),
                     Err(problem) => Err(StoreError::new(ErrorKind::Corrupt, problem)),
@@ -271,6 +278,20 @@ impl Caller {
             ErrorKind::Conflict(revision) => Ok(Outcome::Conflict(revision.clone())),
             _ => Err(error),
         })
+    }
+
+    /// Reads as somebody does who keeps what was read until the mark has moved: nobody can tell the difference.
+    async fn get(&self, key: &Key) -> Result<Option<Stored>, StoreError> {
+        let mark = self.store.mark();
+        let kept = self.kept.lock().expect("nobody panics").get(key).cloned();
+        if let Some((_, stored)) = kept.filter(|(kept_at, _)| mark == Some(*kept_at)) {
+            return Ok(stored);
+        }
+        let stored = self.store.get(key).await?;
+        if let Some(mark) = mark {
+            self.kept.lock().expect("nobody panics").insert(key.clone(), (mark, stored.clone()));
+        }
+        Ok(stored)
     }
 
     fn believe(&mut self, key: Key, outcome: Outcome) {
