@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
+use http::{HeaderValue, header};
 use http_body_util::{BodyExt, Full};
 use wheelwright_repository::Repository;
 
@@ -24,7 +25,8 @@ impl Unbound {
 
     /// The answer to a request, with its body as a whole.
     pub async fn answer(&self, request: http::Request<Vec<u8>>) -> http::Response<Bytes> {
-        let request = request.map(|body| Full::new(Bytes::from(body)));
+        let mut request = request.map(|body| Full::new(Bytes::from(body)));
+        request.headers_mut().entry(header::HOST).or_insert(HeaderValue::from_static("localhost"));
         let Some(connection) = self.0.connections.enter() else { return http::Response::default() };
         let (head, body) = self.0.clone().respond(request, &Peer::local(), connection.busy(false)).await.into_parts();
         let Ok(body) = body.collect().await;

@@ -26,8 +26,9 @@ pub(crate) struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// Writes it: for those who want to see every request, and at any level if it failed.
-    pub(crate) fn write(&self) {
+    /// Writes it: for those who want to see every request, and at any level if it failed, unless it is a probe whose answer is
+    /// meant so.
+    pub(crate) fn write(&self, is_probe: bool) {
         macro_rules! line {
             ($level:ident, $message:literal) => {
                 tracing::$level!(
@@ -47,7 +48,7 @@ impl Line<'_> {
                 )
             };
         }
-        match self.status.is_server_error() {
+        match self.status.is_server_error() && !is_probe {
             true => line!(error, "a request failed"),
             false => line!(debug, "a request was answered"),
         }

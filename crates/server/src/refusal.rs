@@ -11,6 +11,8 @@ use crate::path::BadPath;
 pub(crate) enum Refusal {
     /// Its path is none.
     Path(BadPath),
+    /// It names no host, several, or one that cannot be.
+    Host,
     /// Its body is longer than so many bytes.
     TooLarge(usize),
     /// Its body took longer than this to come.
@@ -35,7 +37,7 @@ impl Refusal {
     /// The status of HTTP.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Path(_) | Self::CutShort => StatusCode::BAD_REQUEST,
+            Self::Path(_) | Self::Host | Self::CutShort => StatusCode::BAD_REQUEST,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Packed => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -50,6 +52,7 @@ impl Refusal {
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Path(bad) => bad.message().to_owned(),
+            Self::Host => "the request needs one Host header, with a host".to_owned(),
             Self::TooLarge(most) => format!("the body is longer than {most} bytes"),
             Self::TooSlow(most) => format!("the body did not come within {} seconds", most.as_secs()),
             Self::CutShort => "the body was not sent to its end".to_owned(),

@@ -400,7 +400,10 @@ impl Service {
             _ => answer,
         };
         let took = began.elapsed();
-        self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
+        // Whoever only looks after the server asks for nothing, and what is wrong is said where it is found.
+        if !is_probe {
+            self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
+        }
         let line = Line {
             dialect: dialect.name(),
             path: path.path(),
@@ -411,7 +414,7 @@ impl Service {
             status: answer.status,
             took,
         };
-        line.write();
+        line.write(is_probe);
         let answer = answer.with_all(ids);
         let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
         let busy = if is_watch { busy.for_long() } else { busy };
@@ -426,6 +429,9 @@ impl Service {
             Some(guard) if !is_probe => guard.caller(&head.headers, certificate)?,
             _ => self.anonymous.clone(),
         };
+        if !names_its_host(&head) {
+            return Err(Refusal::Host);
+        }
         let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
         Ok(Head {
             path,
@@ -529,6 +535,20 @@ impl Service {
         match refusal.retry_after() {
             Some(after) => answer.with(header::RETRY_AFTER, after.as_secs().max(1)),
             None => answer,
+        }
+    }
+}
+
+/// Whether a request of HTTP/1.1 names the one host that it is for, as it must: links are made of it, and somebody before us
+/// may go by another one.
+fn names_its_host(head: &http::request::Parts) -> bool {
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) => head.version != http::Version::HTTP_11,
+        (Some(_), Some(_)) => false,
+        (Some(host), None) => {
+            let is_host = |host: &str| host.parse::<http::uri::Authority>().is_ok() && !host.contains('@');
+            host.to_str().is_ok_and(|host| host.is_empty() || is_host(host))
         }
     }
 }

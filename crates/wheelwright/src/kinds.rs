@@ -7,6 +7,7 @@ use wheelwright_document::Spanned;
 use wheelwright_evolve::{Declaration, Hooks, Kind, LockedKind, VersionIndex};
 use wheelwright_findings::{Finding, Level, rules};
 use wheelwright_repository::{RepositoryError, ServedKind};
+use wheelwright_schema::check;
 use wheelwright_store::Prefix;
 
 use crate::{
@@ -145,6 +146,36 @@ impl Kinds {
                 Ok(Err(Exit::Usage))
             }
         }
+    }
+
+    /// Warns of what is wrong with schemas and was not said yet: whoever writes documents will be refused for it, and can do
+    /// nothing about it.
+    ///
+    /// # Errors
+    /// The console cannot be written to.
+    pub fn warn_of_what_clients_meet(&self, console: &mut Console<'_>) -> io::Result<()> {
+        const MOST: usize = 3;
+        let said: Vec<&str> = errors_by_file(self.catalog.schema_findings()).into_keys().collect();
+        let versions = self.catalog.kinds().iter().flat_map(|kind| &kind.declaration.versions);
+        let problems = versions.flat_map(|version| check::check_schema(&version.schema, version.root));
+        let findings: Vec<Finding> = problems.map(|problem| self.catalog.finding(problem)).collect();
+        for (file, errors) in errors_by_file(&findings) {
+            if said.contains(&file) {
+                continue;
+            }
+            for error in errors.iter().take(MOST) {
+                let place = error.place.as_ref().map(|place| format!("{}:{}: ", place.span.line, place.span.column));
+                let (place, field) = (place.unwrap_or_default(), &error.field);
+                console.say(format_args!("warning: {file}:{place}{field}: {}", error.message))?;
+            }
+            let more = match errors.len().saturating_sub(MOST) {
+                0 => String::new(),
+                more => format!(" of these, and of {more} more"),
+            };
+            console
+                .say(format_args!("help: documents are refused for it; wheelwright check {file} says more{more}"))?;
+        }
+        Ok(())
     }
 
     /// The catalog that declares them.
@@ -390,14 +421,20 @@ pub(crate) fn few(mut names: impl Iterator<Item = String>) -> String {
 
 /// Schemas that are written wrongly are used all the same.
 fn warn_of_schemas(catalog: &Catalog, console: &mut Console<'_>) -> io::Result<()> {
-    let mut errors: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in catalog.schema_findings().iter().filter(|finding| finding.level == Level::Error) {
-        *errors.entry(finding.place.as_ref().map_or("", |place| &place.file)).or_default() += 1;
-    }
-    for (file, count) in errors {
-        console.say(format_args!("warning: {file} has {}; see wheelwright check {file}", plural(count, "error")))?;
+    for (file, errors) in errors_by_file(catalog.schema_findings()) {
+        let errors = plural(errors.len(), "error");
+        console.say(format_args!("warning: {file} has {errors}; see wheelwright check {file}"))?;
     }
     Ok(())
+}
+
+/// What is wrong, by the file that it is in.
+fn errors_by_file(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
+    let mut errors: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| finding.level == Level::Error) {
+        errors.entry(finding.place.as_ref().map_or("", |place| &place.file)).or_default().push(finding);
+    }
+    errors
 }
 
 /// Hooks that only programs register are done without.

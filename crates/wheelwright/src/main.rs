@@ -2,6 +2,7 @@
 
 mod arguments;
 mod descriptors;
+mod log_lines;
 mod signals;
 
 use std::{
@@ -18,6 +19,7 @@ use arguments::{
     Serve, StoreCommand, Test,
 };
 use clap::{CommandFactory, Parser};
+use log_lines::LogLines;
 use signals::AskedToEnd;
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
@@ -347,6 +349,14 @@ fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
 
 fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     log(arguments.log, arguments.log_format, console.colour_conversation);
+    let mut lines = LogLines::default();
+    let console = &mut match arguments.log_format {
+        LogFormat::Text => Console { conversation: &mut *console.conversation, data: &mut *console.data, ..*console },
+        LogFormat::Json => {
+            let (colour_conversation, is_watched) = (false, false);
+            Console { conversation: &mut lines, data: &mut *console.data, colour_conversation, is_watched, ..*console }
+        }
+    };
     let tls = arguments.tls_cert.zip(arguments.tls_key).map(|(certificate, key)| TlsFiles {
         certificate,
         key,
@@ -470,6 +480,9 @@ fn load(place: &Place, access: Access, console: &mut Console<'_>) -> io::Result<
         Ok(kinds) => kinds,
         Err(exit) => return Ok(Err(exit)),
     };
+    if matches!(access, Access::Serve) {
+        kinds.warn_of_what_clients_meet(console)?;
+    }
     let unlocked = match access {
         Access::Read | Access::Serve => Unlocked::Warn,
         Access::Write | Access::Create => Unlocked::Refuse,

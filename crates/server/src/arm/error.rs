@@ -79,6 +79,7 @@ impl ArmError {
     pub(crate) fn of_refusal(refusal: &Refusal) -> Self {
         let code = match refusal {
             Refusal::Path(_) => "InvalidRequestUri",
+            Refusal::Host => "InvalidRequestHeader",
             Refusal::TooLarge(_) => "RequestEntityTooLarge",
             Refusal::TooSlow(_) => "RequestTimeout",
             Refusal::CutShort => "InvalidRequestContent",

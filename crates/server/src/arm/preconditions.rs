@@ -36,6 +36,11 @@ impl Preconditions {
         self.none_matches.as_ref().is_some_and(|tags| tags.include(Some(revision)))
     }
 
+    /// Refuses to show another state of the resource than a reader wants.
+    pub(crate) fn check_read(&self, revision: &Revision) -> Result<(), ArmError> {
+        Self { none_matches: None, ..self.clone() }.check(Some(revision))
+    }
+
     /// Refuses what is asked of another state of the resource than it is in; `None` if it is not there.
     pub(crate) fn check(&self, revision: Option<&Revision>) -> Result<(), ArmError> {
         if self.matches.as_ref().is_some_and(|tags| !tags.include(revision)) {

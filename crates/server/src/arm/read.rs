@@ -52,6 +52,7 @@ pub(crate) async fn get(
         }
     };
     let found = found.ok_or_else(|| missing(resource))?;
+    preconditions.check_read(&found.revision)?;
     let tag = etag(&found.revision);
     Ok(match preconditions.is_known(&found.revision) {
         true => Answer::empty(StatusCode::NOT_MODIFIED),

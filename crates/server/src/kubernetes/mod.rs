@@ -127,7 +127,7 @@ impl Kubernetes {
     /// The answer to a request that is not done.
     pub(crate) fn refuse(&self, refusal: &Refusal) -> Answer {
         let reason = match refusal {
-            Refusal::Path(_) | Refusal::CutShort => "BadRequest",
+            Refusal::Path(_) | Refusal::Host | Refusal::CutShort => "BadRequest",
             Refusal::TooLarge(_) => "RequestEntityTooLarge",
             Refusal::Packed => "UnsupportedMediaType",
             Refusal::TooSlow(_) | Refusal::OutOfTime => "Timeout",

@@ -57,3 +57,26 @@ async fn what_is_in_a_body_is_no_request() {
     assert!(!told.contains("APIGroupList"), "{told}");
     running.assert_serves_on().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_for_no_host_or_for_several_are_refused() {
+    let running = Running::with_limits(short()).await;
+    let path = "/apis/shop.example.com/v1/namespaces/a/orders";
+    for (what, version, hosts, status) in [
+        ("none", "1.1", "", 400),
+        ("two", "1.1", "Host: a\r\nHost: b\r\n", 400),
+        ("the same twice", "1.1", "Host: a\r\nHost: a\r\n", 400),
+        ("a quote", "1.1", "Host: a\"b\r\n", 400),
+        ("somebody at it", "1.1", "Host: a@b\r\n", 400),
+        ("two in an old version", "1.0", "Host: a\r\nHost: b\r\n", 400),
+        ("one", "1.1", "Host: a:80\r\n", 200),
+        ("an address", "1.1", "Host: [::1]:80\r\n", 200),
+        ("an empty one", "1.1", "Host:\r\n", 200),
+        ("none in an old version", "1.0", "", 200),
+    ] {
+        let said = format!("GET {path} HTTP/{version}\r\n{hosts}Connection: close\r\n\r\n");
+        let told = answers_to(&running, &said).await;
+        let begins = told.split(' ').nth(1).map(str::to_owned);
+        assert_eq!(begins, Some(status.to_string()), "{what}: {told}");
+    }
+}

@@ -162,3 +162,14 @@ async fn a_body_that_is_packed_is_told_so() {
     assert_eq!(refused.with_status(&[415])["error"]["code"], "UnsupportedMediaType");
     put("identity").await.with_status(&[201]);
 }
+
+#[tokio::test]
+async fn whoever_wants_to_read_another_state_is_told_so() {
+    let served = Served::new(shop().served).await;
+    let cart = format!("{CARTS}/c?{VERSION}");
+    let created = served.put(&cart, &json!({})).await;
+    let tag = created.header("etag").expect("a tag");
+    served.send("GET", &cart, &[("if-match", tag)], b"").await.with_status(&[200]);
+    let other = served.send("GET", &cart, &[("if-match", "\"other\"")], b"").await;
+    assert_eq!(other.with_status(&[412])["error"]["target"], "If-Match");
+}

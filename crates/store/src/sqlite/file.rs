@@ -57,8 +57,8 @@ pub(super) struct File {
     readers: Mutex<Vec<Connection>>,
     /// Whether the folder cannot be written and nobody had the file open, so that there is no write-ahead log to read.
     is_alone: bool,
-    /// Which file it was when it was opened.
-    identity: Option<Identity>,
+    /// Which files it and those beside it were when it was opened.
+    identities: Vec<(PathBuf, Identity)>,
 }
 
 /// What tells a file apart from another at the same path: its device and inode, where there are such.
@@ -84,11 +84,13 @@ impl File {
         let prepared = prepare(&connection, path, &options);
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
         let path = fs::canonicalize(&absolute).unwrap_or(absolute);
-        let identity = identity_of(&path);
-        let mut file = Self { path, options, readers: Mutex::default(), is_alone: false, identity };
+        let mut file = Self { path, options, readers: Mutex::default(), is_alone: false, identities: Vec::new() };
         match prepared {
             Ok(()) => {
                 file.sync_folder();
+                let paths = [file.path.clone(), file.log_path(), file.index_path()].into_iter();
+                file.identities =
+                    paths.filter_map(|path| identity_of(&path).map(|identity| (path, identity))).collect();
                 Ok((file, connection))
             }
             // Which of the two it is depends on whether the folder or the file cannot be written, and on who asks.
@@ -124,16 +126,15 @@ impl File {
         result.map_err(told)
     }
 
-    /// Makes sure that the file is still at its path: connections go on with what they have open, and nobody else would
-    /// ever see what they write.
+    /// Makes sure that the file is still at its path, and so are its log and the index of that: connections go on with what
+    /// they have open, and nobody else would ever see what they write, or would write over it.
     pub(super) fn check_in_place(&self) -> Result<(), StoreError> {
-        if self.identity.is_none() || identity_of(&self.path) == self.identity {
-            return Ok(());
-        }
+        let is_gone = |(path, identity): &&(PathBuf, Identity)| identity_of(path) != Some(*identity);
+        let Some((path, _)) = self.identities.iter().find(is_gone) else { return Ok(()) };
         let message = format!(
-            "{} was moved, replaced or removed while it was open, and nobody else sees what is written now; stop, and \
+            "{} was moved, replaced or removed while it was open, and nobody else would see what is written now; stop, and \
              restore it",
-            self.path.display()
+            path.display()
         );
         Err(StoreError::new(ErrorKind::Unavailable, message))
     }

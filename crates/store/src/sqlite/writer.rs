@@ -165,6 +165,7 @@ impl Desk {
     /// What was decided is told only after the commit, refusals too: they may rest on a write before them that fails.
     fn commit(&self, works: Vec<Work>) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
         let path = &self.file.path;
+        self.file.check_in_place()?;
         let (transaction, before) = self.begin().map_err(|problem| problem.told(path, Doing::Write))?;
         let is_probed = works.iter().any(|work| matches!(work, Work::Probe));
         let (answers, revision) = self.apply(works, before).map_err(|problem| problem.told(path, Doing::Write))?;

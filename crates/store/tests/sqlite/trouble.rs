@@ -188,14 +188,23 @@ async fn a_file_that_is_moved_replaced_or_removed_is_noticed() {
     let [path, aside, copy] = ["store", "aside", "copy"].map(|name| folder.path().join(name));
     store.backup(&copy).unwrap();
     let assert_noticed = async || {
-        let error = store.health().await.unwrap_err();
-        assert_eq!(*error.kind(), ErrorKind::Unavailable, "{error}");
-        assert!(error.to_string().contains("moved, replaced or removed"), "{error}");
+        // What would be written now, nobody else would see.
+        for error in [store.health().await.unwrap_err(), store.create(&key("a/b"), vec![1]).await.unwrap_err()] {
+            assert_eq!(*error.kind(), ErrorKind::Unavailable, "{error}");
+            assert!(error.to_string().contains("moved, replaced or removed"), "{error}");
+        }
+        assert_eq!(store.get(&key("a/b")).await.unwrap(), None);
     };
     fs::rename(&path, &aside).unwrap();
     assert_noticed().await;
     fs::rename(&aside, &path).unwrap();
     store.health().await.unwrap();
+    for beside in ["store-wal", "store-shm"].map(|name| folder.path().join(name)) {
+        fs::rename(&beside, &aside).unwrap();
+        assert_noticed().await;
+        fs::rename(&aside, &beside).unwrap();
+        store.health().await.unwrap();
+    }
     if cfg!(unix) {
         fs::rename(&copy, &path).unwrap();
         assert_noticed().await;

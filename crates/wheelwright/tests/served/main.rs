@@ -5,4 +5,5 @@
 mod crowd;
 mod ended;
 mod killed;
+mod said;
 mod server;
