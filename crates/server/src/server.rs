@@ -278,7 +278,7 @@ impl Service {
             },
             async {
                 if let Some(guard) = &self.guard {
-                    guard.keep_up(EVERY).await;
+                    guard.keep_up(EVERY, |kind| self.kubernetes.grants(kind) || self.arm.grants(kind)).await;
                 }
             },
         );

@@ -62,6 +62,11 @@ pub(crate) struct Route<'k> {
 }
 
 impl Arm {
+    /// Whether something is called so in grants, in any case: what is also an object of Kubernetes is granted by that name.
+    pub(crate) fn grants(&self, resource_type: &str) -> bool {
+        self.kinds.find(resource_type).is_some_and(|kind| kind.objects.is_none())
+    }
+
     pub(crate) fn new(repository: &Repository, limits: &Limits, shelf: Arc<Shelf>) -> Self {
         Self { kinds: Kinds::of(repository, &shelf), page: limits.page, shelf }
     }

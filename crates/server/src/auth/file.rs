@@ -1,6 +1,12 @@
 //! The file that says who there is, and what they may do.
 
-use std::{collections::HashMap, error::Error, fmt, path::Path as FilePath, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    error::Error,
+    fmt,
+    path::Path as FilePath,
+    sync::Arc,
+};
 
 use wheelwright_catalog::Input;
 use wheelwright_document::{Arena, Path, Span, Spanned};
@@ -35,6 +41,18 @@ impl AccessFile {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| AccessError(vec![format!("{name}: {error}")]))?;
         Self::parse(&name, bytes)
+    }
+
+    /// The kinds that are named in what somebody may do.
+    pub(super) fn kinds(&self) -> BTreeSet<&str> {
+        let callers = self.by_token.values().chain(self.by_certificate.values());
+        let grants = callers.flat_map(|caller| caller.grants.as_deref().unwrap_or_default());
+        let kinds = grants.flat_map(|grant| &grant.rules).map(|rule| &rule.kinds);
+        let named = |kinds| match kinds {
+            &Kinds::All => &[][..],
+            Kinds::Named(names) => names,
+        };
+        kinds.flat_map(named).map(|name| &**name).collect()
     }
 
     /// The same, with callers that have the places they have in another file: a file that is read again gives nobody more.

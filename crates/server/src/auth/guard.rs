@@ -59,8 +59,9 @@ impl Guard {
         }
     }
 
-    /// Reads the file again whenever it changes; one that is wrong is told and not used.
-    pub(crate) async fn keep_up(&self, every: Duration) {
+    /// Reads the file again whenever it changes; one that is wrong is told and not used. Kinds that nobody serves are told of.
+    pub(crate) async fn keep_up(&self, every: Duration, is_served: impl Fn(&str) -> bool) {
+        self.warn_of_others(&is_served);
         loop {
             tokio::time::sleep(every).await;
             if !self.changes.lock().unwrap_or_else(PoisonError::into_inner).happened() {
@@ -72,11 +73,23 @@ impl Guard {
                     *current = Arc::new(file.with_shares_of(&current));
                     drop(current);
                     tracing::info!("the access file was read again");
+                    self.warn_of_others(&is_served);
                 }
                 Err(error) => {
                     tracing::error!(%error, "the access file has changed and cannot be used; the old one counts")
                 }
             }
+        }
+    }
+}
+
+impl Guard {
+    /// Warns of kinds that somebody may do something to, and that are not served: they may be spelled wrongly.
+    fn warn_of_others(&self, is_served: impl Fn(&str) -> bool) {
+        let file = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for kind in file.kinds().into_iter().filter(|kind| !is_served(kind)) {
+            let file = self.path.display();
+            tracing::warn!(%file, kind, "somebody is granted something on a kind that is not served; is it spelled right?");
         }
     }
 }
@@ -195,7 +208,7 @@ mod tests {
         let path = folder.path().join("access.yaml");
         let keeping = tokio::spawn({
             let guard = guard.clone();
-            async move { guard.keep_up(Duration::from_secs(1)).await }
+            async move { guard.keep_up(Duration::from_secs(1), |_| true).await }
         });
         let is_known = || guard.caller(&headers("Bearer secret"), None).is_ok();
         tokio::time::sleep(Duration::from_secs(2)).await;

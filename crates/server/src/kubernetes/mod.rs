@@ -87,6 +87,14 @@ impl Kubernetes {
         Self { discovery: Discovery::of(&resources), namespaces: Namespaces::new(repository), resources }
     }
 
+    /// Whether something is called so in grants, in any case.
+    pub(crate) fn grants(&self, kind: &str) -> bool {
+        let versions = self.resources.groups().iter().flat_map(|group| &group.versions);
+        let names = versions.flat_map(|version| &version.resources).map(|resource| &resource.names);
+        let mut names = names.flat_map(|names| [&*names.kind, &*names.status, &*names.scale]);
+        namespaces::KIND.eq_ignore_ascii_case(kind) || names.any(|name| name.eq_ignore_ascii_case(kind))
+    }
+
     /// What a request is about; else, the answer.
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Box<Answer>> {
         let path = head.path.texts();

@@ -21,6 +21,9 @@ use crate::{
     request::Head,
 };
 
+/// What they are called in grants.
+pub(crate) const KIND: &str = "Namespace";
+
 /// Namespaces of a repository.
 #[derive(Debug)]
 pub(crate) struct Namespaces {
@@ -90,9 +93,7 @@ impl Namespaces {
 pub(crate) fn access(name: Option<&str>) -> Access {
     match name {
         Some(_) => Access::discover(),
-        None => {
-            Access { verb: Verb::List, kind: Some("Namespace".into()), version: Some("v1".into()), scope: Scope::All }
-        }
+        None => Access { verb: Verb::List, kind: Some(KIND.into()), version: Some("v1".into()), scope: Scope::All },
     }
 }
 

@@ -103,6 +103,17 @@ async fn every_request_is_told_with_its_caller_its_client_and_the_id_that_is_ans
 }
 
 #[tokio::test]
+async fn grants_on_kinds_that_nobody_serves_are_told() {
+    let (log, _logging) = Log::begin();
+    let kinds = "kinds: [order.shop.example.com/status, Namespace, Example.Shop/carts, Odrer.shop.example.com]";
+    let _running = Running::with_access(&access_file().replace(r#"kinds: ["*"]"#, kinds)).await;
+    let line = log.line("message", "not served").await;
+    assert_eq!((&line["level"], &line["fields"]["kind"]), (&"WARN".into(), &"Odrer.shop.example.com".into()), "{line}");
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(logged.matches("not served").count(), 1, "{logged}");
+}
+
+#[tokio::test]
 async fn connections_that_cannot_be_secured_are_told_with_where_they_come_from() {
     let (log, _logging) = Log::begin();
     let (servers, clients, strangers) =
