@@ -19,11 +19,22 @@ pub(crate) struct Shelf {
 
 #[derive(Debug, Default)]
 struct Kept {
-    items: HashMap<Spot, (u64, Item)>,
-    /// By about when they were last asked for.
+    items: HashMap<Spot, Place>,
+    /// In which order they make room.
     order: BTreeMap<u64, Spot>,
     bytes: usize,
     next: u64,
+}
+
+/// Something on the shelf.
+#[derive(Debug)]
+struct Place {
+    item: Item,
+    /// Where it is in the order in which they make room.
+    turn: u64,
+    /// Somebody has asked for it since it had its last turn, and so it stays for another: to put it last whenever it is asked
+    /// for would cost more than to find it.
+    is_wanted: bool,
 }
 
 /// Where something is on the shelf. A section has what is shown as one version of one kind.
@@ -145,15 +156,9 @@ impl Shelf {
 
     fn find(&self, spot: &Spot) -> Option<Item> {
         let kept = &mut *self.kept();
-        let (when, item) = kept.items.get_mut(spot)?;
-        // What was asked for not long ago need not move up, and most who ask find such.
-        let is_recent = kept.next - *when <= kept.order.len() as u64 / 2;
-        if !is_recent && let Some(spot) = kept.order.remove(when) {
-            *when = kept.next;
-            kept.order.insert(kept.next, spot);
-            kept.next += 1;
-        }
-        Some(item.clone())
+        let place = kept.items.get_mut(spot)?;
+        place.is_wanted = true;
+        Some(place.item.clone())
     }
 
     fn put(&self, spot: Spot, item: Item) {
@@ -163,20 +168,38 @@ impl Shelf {
             return;
         }
         let kept = &mut *self.kept();
-        let when = kept.next;
-        kept.next += 1;
+        let turn = kept.next_turn();
         kept.bytes += size;
-        kept.order.insert(when, spot.clone());
-        if let Some((when, item)) = kept.items.insert(spot.clone(), (when, item)) {
-            kept.bytes -= self::size(&spot, &item);
-            kept.order.remove(&when);
+        kept.order.insert(turn, spot.clone());
+        if let Some(old) = kept.items.insert(spot.clone(), Place { item, turn, is_wanted: false }) {
+            kept.bytes -= self::size(&spot, &old.item);
+            kept.order.remove(&old.turn);
         }
-        while kept.bytes > self.most
-            && let Some((_, spot)) = kept.order.pop_first()
-            && let Some((_, item)) = kept.items.remove(&spot)
-        {
-            kept.bytes -= self::size(&spot, &item);
+        while kept.bytes > self.most && kept.make_room() {}
+    }
+}
+
+impl Kept {
+    fn next_turn(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Removes whose turn it is, or gives it another one; false if there is nothing.
+    fn make_room(&mut self) -> bool {
+        let Some((_, spot)) = self.order.pop_first() else { return false };
+        let turn = self.next_turn();
+        match self.items.get_mut(&spot) {
+            Some(place) if place.is_wanted => {
+                (place.turn, place.is_wanted) = (turn, false);
+                self.order.insert(turn, spot);
+            }
+            _ => {
+                let removed = self.items.remove(&spot);
+                self.bytes -= removed.map_or(0, |place| size(&spot, &place.item));
+            }
         }
+        true
     }
 }
 
