@@ -103,7 +103,12 @@ fn config(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
             builder.with_client_cert_verifier(verifier)
         }
     };
-    let mut config = builder.with_single_cert(certificates, key).map_err(|error| in_file(&files.certificate, error))?;
+    let mut config = builder.with_single_cert(certificates, key).map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            in_file(&files.certificate, format_args!("the key in {} is of another certificate", files.key.display()))
+        }
+        error => in_file(&files.certificate, error),
+    })?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }

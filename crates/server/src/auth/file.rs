@@ -9,7 +9,7 @@ use std::{
 };
 
 use wheelwright_catalog::Input;
-use wheelwright_document::{Arena, Path, Span, Spanned};
+use wheelwright_document::{Arena, FieldPath, Path, Span, Spanned};
 use wheelwright_evolve::{Reader, quoted};
 use wheelwright_findings::rules;
 
@@ -83,7 +83,11 @@ impl AccessFile {
         let lines = problems.iter().map(|problem| {
             let Span { line, column, .. } = problem.span;
             let mend = problem.mend.as_ref().map(|mend| format!("; {mend}")).unwrap_or_default();
-            format!("{name}:{line}:{column}: {}: {}{mend}", problem.path, problem.message)
+            let path = match &problem.path {
+                root if *root == FieldPath::root() => String::new(),
+                path => format!("{path}: "),
+            };
+            format!("{name}:{line}:{column}: {path}{}{mend}", problem.message)
         });
         Err(AccessError(lines.collect()))
     }
