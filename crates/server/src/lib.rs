@@ -37,6 +37,7 @@ mod share;
 mod shelf;
 mod stall;
 mod tls;
+mod trouble;
 
 pub use auth::AccessError;
 pub use http_source::HttpSource;

@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry, Value, encode};
 use wheelwright_repository::ErrorKind;
 use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
 
-use crate::{answer::Answer, refusal::Refusal};
+use crate::{answer::Answer, refusal::Refusal, trouble::told};
 
 /// Why a request is not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -188,14 +188,13 @@ impl From<RepositoryError> for ArmError {
             RepositoryError::Name(bad) => Self::bad_request("InvalidResourceName", bad.to_string()),
             RepositoryError::Store(error) => match error.kind() {
                 ErrorKind::Unavailable | ErrorKind::ReadOnly => {
-                    Self::unavailable(error.to_string(), Duration::from_secs(1))
+                    Self::unavailable(told(&error).to_owned(), Duration::from_secs(1))
                 }
                 ErrorKind::Unknown => {
                     // No Retry-After: whoever just sends it again may do it twice.
-                    let message = format!("{error}; nobody knows whether it was done, so read first");
-                    Self::new(StatusCode::GATEWAY_TIMEOUT, "GatewayTimeout", message)
+                    Self::new(StatusCode::GATEWAY_TIMEOUT, "GatewayTimeout", told(&error))
                 }
-                ErrorKind::Throttled(after) => Self::unavailable(error.to_string(), *after),
+                ErrorKind::Throttled(after) => Self::unavailable(told(&error).to_owned(), *after),
                 ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_) => {
                     Self::conflict("somebody else changed the resource at the same time; read it and try again")
                 }
@@ -206,7 +205,7 @@ impl From<RepositoryError> for ArmError {
                 ErrorKind::TooLarge => {
                     Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
                 }
-                _ => Self::internal(error.to_string()),
+                _ => Self::internal(told(&error).to_owned()),
             },
             RepositoryError::Source(error) => Self::unavailable(error.to_string(), Duration::from_secs(5)),
             error => Self::internal(error.to_string()),

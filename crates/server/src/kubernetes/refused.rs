@@ -11,6 +11,7 @@ use super::{
     resource::Resource,
     status::{Cause, Status},
 };
+use crate::trouble::told;
 
 /// What a request was about that was refused.
 #[derive(Clone, Copy, Debug)]
@@ -51,15 +52,12 @@ impl<'r> About<'r> {
             ErrorKind::TooLarge => too_large(error.to_string()),
             ErrorKind::Throttled(after) => {
                 let seconds = u32::try_from(after.as_secs()).unwrap_or(u32::MAX).max(1);
-                let status = Status::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", error.to_string());
+                let status = Status::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", told(error));
                 status.retry_after(seconds)
             }
-            ErrorKind::Unavailable | ErrorKind::ReadOnly => unavailable(error.to_string()),
-            ErrorKind::Unknown => {
-                let message = format!("{error}; nobody knows whether it was done, so read first");
-                Status::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
-            }
-            _ => Status::internal(error.to_string()),
+            ErrorKind::Unavailable | ErrorKind::ReadOnly => unavailable(told(error).to_owned()),
+            ErrorKind::Unknown => Status::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", told(error)),
+            _ => Status::internal(told(error)),
         }
     }
 

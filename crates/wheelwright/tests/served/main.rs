@@ -5,5 +5,6 @@
 mod crowd;
 mod ended;
 mod killed;
+mod moved;
 mod said;
 mod server;
