@@ -8,42 +8,84 @@ use wheelwright_evolve::match_items;
 use wheelwright_schema::{Schema, model::Additional};
 
 /// The fields of a version, from one of its values on, that are not shown.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Hidden {
     /// The value itself is not shown.
     is_whole: bool,
     fields: Vec<(Box<str>, Hidden)>,
-    /// Of the items of a list, and the values of a map.
+    /// Of the items of a list, and of the values of a map that are not fields.
     element: Option<Box<Hidden>>,
+    /// The fields of an object that is a map, too.
+    declared: Vec<Box<str>>,
     /// What tells the items of a list apart.
     keys: Vec<Box<str>>,
+}
+
+/// What becomes of what is hidden, and is not in an object that is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unsaid {
+    /// It stays: whoever wrote the object could not see it.
+    Stays,
+    /// It is as the object says: the object was there with it, and was changed.
+    IsGone,
 }
 
 impl Hidden {
     /// None if all is shown.
     pub(crate) fn of(schema: &Schema) -> Option<Self> {
+        let hidden = Self::of_all(schema);
+        (hidden.is_whole || !hidden.fields.is_empty() || hidden.element.is_some()).then_some(hidden)
+    }
+
+    fn of_all(schema: &Schema) -> Self {
         let annotations = schema.annotations.as_deref();
         let is_hidden = annotations.is_some_and(|annotations| {
             annotations.write_only || annotations.secret || annotations.mutability.is_some_and(|access| !access.read)
         });
         let fields = schema.properties.iter().filter_map(|field| Some((field.name.clone(), Self::of(&field.schema)?)));
-        let fields: Vec<_> = fields.collect();
         let values = schema.additional_properties.as_ref().and_then(|additional| match additional {
             Additional::Schema(schema) => Some(&**schema),
             Additional::Allowed(_) => None,
         });
         let element = schema.items.as_deref().or(values).and_then(Self::of).map(Box::new);
         // How many secrets there are, and what they are called, is nothing to tell either.
-        let is_whole = is_hidden || element.as_ref().is_some_and(|element| element.is_whole);
+        let is_of_secrets = schema.properties.is_empty() && element.as_ref().is_some_and(|element| element.is_whole);
         let identifiers = annotations.and_then(|annotations| annotations.identifiers.clone());
-        let keys = identifiers.unwrap_or_else(|| schema.extensions.list_map_keys.clone());
-        (is_whole || !fields.is_empty() || element.is_some()).then_some(Self { is_whole, fields, element, keys })
+        let mut hidden = Self {
+            is_whole: is_hidden || is_of_secrets,
+            fields: fields.collect(),
+            element,
+            declared: schema.properties.iter().map(|field| field.name.clone()).collect(),
+            keys: identifiers.unwrap_or_else(|| schema.extensions.list_map_keys.clone()),
+        };
+        // What one of several schemas hides is hidden, whichever it is.
+        let alternatives = schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of);
+        alternatives.for_each(|schema| hidden.join(Self::of_all(schema)));
+        hidden
+    }
+
+    /// Hides what another hides, too.
+    fn join(&mut self, other: Self) {
+        self.is_whole |= other.is_whole;
+        for (name, below) in other.fields {
+            match self.fields.iter_mut().find(|(own, _)| *own == name) {
+                Some((_, own)) => own.join(below),
+                None => self.fields.push((name, below)),
+            }
+        }
+        if let Some(other) = other.element {
+            self.element.get_or_insert_default().join(*other);
+        }
+        self.declared.extend(other.declared);
+        if self.keys.is_empty() {
+            self.keys = other.keys;
+        }
     }
 
     /// What is hidden of a field.
     fn below(&self, name: &str) -> Option<&Self> {
-        let field = self.fields.iter().find(|(field, _)| **field == *name);
-        field.map(|(_, below)| below).or(self.element.as_deref())
+        let field = self.fields.iter().find(|(field, _)| **field == *name).map(|(_, below)| below);
+        field.or_else(|| self.element.as_deref().filter(|_| !self.declared.iter().any(|own| **own == *name)))
     }
 
     /// A document as customers see it.
@@ -68,28 +110,34 @@ impl Hidden {
         }
     }
 
-    /// A customer's document with what they could not see of the one that is there.
-    pub(crate) fn kept<'a>(&self, written: Value<'a>, there: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    /// A customer's document with what they could not see of the one that is there. Items of lists are always written as a
+    /// whole, whatever the objects are that they are in. Who writes what is hidden as a whole writes all of it.
+    pub(crate) fn kept<'a>(&self, written: Value<'a>, there: Value<'a>, unsaid: Unsaid, arena: &'a Arena) -> Value<'a> {
         match (written, there) {
-            (Value::Object(entries), Value::Object(_)) => {
+            (Value::Object(entries), Value::Object(there)) => {
+                let was = |key: &str| there.iter().find(|entry| entry.key == key);
+                let is_whole = |entry: &&Entry<'a>| self.below(entry.key).is_some_and(|below| below.is_whole);
                 let mut entries = entries.to_vec();
                 for entry in &mut entries {
-                    if let Some((below, there)) = self.below(entry.key).zip(there.get(entry.key)) {
-                        entry.value = below.kept(entry.value, there, arena);
+                    let below = self.below(entry.key).filter(|below| !below.is_whole);
+                    if let Some((below, was)) = below.zip(was(entry.key)) {
+                        entry.value = below.kept(entry.value, was.value, unsaid, arena);
                     }
                 }
-                let unseen = there.as_object().unwrap_or_default().iter();
-                let unseen = unseen.filter(|entry| self.below(entry.key).is_some_and(|below| below.is_whole));
-                entries.extend(unseen.filter(|entry| written.get(entry.key).is_none()));
+                if unsaid == Unsaid::Stays {
+                    let unseen = there.iter().filter(is_whole);
+                    entries.extend(unseen.filter(|entry| written.get(entry.key).is_none()));
+                }
                 Value::Object(arena.slice(&entries))
             }
             (Value::Array(items), Value::Array(old)) => {
                 let Some(element) = &self.element else { return written };
                 // Items are known by what customers see of them.
                 let seen: Vec<_> = old.iter().map(|item| element.concealed(*item, arena)).collect();
-                let matched = match_items(items, &seen, &self.keys);
+                let shown: Vec<_> = items.iter().map(|item| element.concealed(*item, arena)).collect();
+                let matched = match_items(&shown, &seen, &self.keys);
                 let items = items.iter().zip(matched).map(|(item, position)| match position {
-                    Some(position) => element.kept(*item, old[position], arena),
+                    Some(position) => element.kept(*item, old[position], Unsaid::Stays, arena),
                     None => *item,
                 });
                 Value::Array(arena.slice(&items.collect::<Vec<_>>()))
@@ -106,17 +154,17 @@ mod tests {
     use super::*;
 
     fn whole() -> Hidden {
-        Hidden { is_whole: true, fields: Vec::new(), element: None, keys: Vec::new() }
+        Hidden { is_whole: true, ..Hidden::default() }
     }
 
     /// A value of which one field is hidden.
     fn with(field: &str) -> Hidden {
-        Hidden { is_whole: false, fields: vec![(field.into(), whole())], element: None, keys: Vec::new() }
+        Hidden { fields: vec![(field.into(), whole())], ..Hidden::default() }
     }
 
     fn of_elements(element: Hidden, keys: &[&str]) -> Hidden {
         let keys = keys.iter().map(|key| Box::from(*key)).collect();
-        Hidden { is_whole: false, fields: Vec::new(), element: Some(Box::new(element)), keys }
+        Hidden { element: Some(Box::new(element)), keys, ..Hidden::default() }
     }
 
     /// What is seen of a document, and what becomes of it when something is written in its place.
@@ -126,7 +174,7 @@ mod tests {
         let seen = hidden.concealed(there, &arena);
         let written = written.map_or(seen, |written| decode(written.as_bytes(), &arena).unwrap());
         let text = |value| String::from_utf8(encode(value)).unwrap();
-        (text(seen), text(hidden.kept(written, there, &arena)))
+        (text(seen), text(hidden.kept(written, there, Unsaid::Stays, &arena)))
     }
 
     #[test]
@@ -155,7 +203,7 @@ mod tests {
 
     #[test]
     fn null_and_leaving_out_what_is_around_it_remove() {
-        let nested = Hidden { is_whole: false, fields: vec![("o".into(), with("s"))], element: None, keys: Vec::new() };
+        let nested = Hidden { fields: vec![("o".into(), with("s"))], ..Hidden::default() };
         for (written, kept) in [
             (r#"{"o":{"s":null}}"#, r#"{"o":{"s":null}}"#),
             (r#"{"o":{}}"#, r#"{"o":{"s":1}}"#),

@@ -18,6 +18,8 @@ use crate::{
 pub enum View<'v> {
     /// The version of this name, as its customers see it: without what they may write and never read.
     Version(&'v str),
+    /// The version of this name, with everything: for the service itself.
+    Whole(&'v str),
     /// The one whose shape is stored: what back ends read.
     Hub,
     /// The one that its owner speaks: as pinned, else the one that it was last written with.
@@ -149,7 +151,7 @@ impl ServedKind {
     pub(crate) fn version_for(&self, view: View<'_>, origin: &Origin) -> Result<VersionIndex, ViewError> {
         match view {
             View::Hub => Ok(self.kind.lenses().hub()),
-            View::Version(name) => {
+            View::Version(name) | View::Whole(name) => {
                 self.kind.version(name).ok_or_else(|| ViewError::UnknownVersion(VersionName::new(name)))
             }
             View::Origin => {

@@ -508,7 +508,7 @@ impl Collection {
     /// Refuses a version that the kind does not have, before anything is asked.
     pub(crate) fn check_view(&self, view: View<'_>) -> Result<(), RepositoryError> {
         match view {
-            View::Version(name) if self.kind.kind.version(name).is_none() => {
+            View::Version(name) | View::Whole(name) if self.kind.kind.version(name).is_none() => {
                 Err(RepositoryError::UnknownVersion(VersionName::new(name)))
             }
             _ => Ok(()),
@@ -564,7 +564,7 @@ impl Collection {
         if sealed.is_same {
             let (notes, revision) = (sealed.notes, stored.revision.clone());
             let stored = Stored { revision, ..stored };
-            let document = self.shown(name, stored, View::Version(write.version), &answers)?;
+            let document = self.shown(name, stored, write.view(), &answers)?;
             return Ok(Written { document, notes, is_changed: false, is_removed: false });
         }
         let revision = match write.is_dry_run {
@@ -600,7 +600,7 @@ impl Collection {
         answers: &Answers,
     ) -> Result<Written, RepositoryError> {
         let Sealed { bytes, notes, is_released, .. } = sealed;
-        let document = self.shown(name, Stored { revision, value: bytes }, View::Version(write.version), answers)?;
+        let document = self.shown(name, Stored { revision, value: bytes }, write.view(), answers)?;
         Ok(Written { document, notes, is_changed: true, is_removed: is_released })
     }
 }

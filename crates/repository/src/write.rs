@@ -17,9 +17,10 @@ use crate::{
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
     fields::{placed, with},
+    hidden::Unsaid,
     metadata::keep_shown,
     nulls::Cleared,
-    open::Opened,
+    open::{Opened, View},
     record::Envelope,
 };
 
@@ -120,6 +121,14 @@ impl<'w> Write<'w> {
     #[must_use]
     pub fn by_service(self) -> Self {
         Self { writer: Writer::Service, ..self }
+    }
+
+    /// What whoever asks for it sees of what it has led to.
+    pub(crate) fn view(&self) -> View<'w> {
+        match self.writer {
+            Writer::Customer => View::Version(self.version),
+            Writer::Service => View::Whole(self.version),
+        }
     }
 
     /// The same, of a part alone.
@@ -351,14 +360,18 @@ impl ServedKind {
         };
         let sent = decode(json, arena).map_err(WriteError::Decode)?;
         let shown = || self.show(opened, version, called, arena);
+        let hidden = self.hidden[version.position()].as_ref().filter(|_| write.writer == Writer::Customer);
+        let with_hidden = |document, unsaid| match hidden {
+            Some(hidden) => hidden.kept(document, shown(), unsaid, arena),
+            None => document,
+        };
         match write.body {
-            Body::Document(_) => match &self.hidden[version.position()] {
-                Some(hidden) if write.writer == Writer::Customer => Ok((hidden.kept(sent, shown(), arena), Vec::new())),
-                _ => Ok((sent, Vec::new())),
-            },
+            Body::Document(_) => Ok((with_hidden(sent, Unsaid::Stays), Vec::new())),
             Body::JsonPatch(_) => {
-                let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply(shown(), arena));
-                Ok((patched.map_err(WriteError::Patch)?, Vec::new()))
+                // It may look at values and copy them, and so is of what its sender sees.
+                let seen = hidden.map_or_else(shown, |hidden| hidden.concealed(shown(), arena));
+                let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply(seen, arena));
+                Ok((with_hidden(patched.map_err(WriteError::Patch)?, Unsaid::Stays), Vec::new()))
             }
             Body::MergePatch(_) => {
                 if sent.as_object().is_none() {
@@ -370,6 +383,7 @@ impl ServedKind {
                 let merged = merge_patch(shown(), followed.patch, arena);
                 let empty = |document, names| placed(document, names, Some(Value::Object(&[])), arena);
                 let merged = followed.emptied.into_iter().fold(merged, empty);
+                let merged = with_hidden(merged, Unsaid::IsGone);
                 Ok((self.dress.retagged(merged, sent, arena), followed.cleared))
             }
         }

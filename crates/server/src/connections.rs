@@ -141,15 +141,19 @@ impl Connections {
         Some(Arc::new(Connection { all: self.clone(), number, member }))
     }
 
-    /// Asks the idle connection whose time is up first to leave.
+    /// Asks an idle connection to leave.
     pub(crate) fn dismiss_one(&self) -> bool {
         let queue = &mut *locked(&self.queue);
         if queue.was_full.is_some_and(|then| then.elapsed() < FULL) {
             return false;
         }
-        let is_found = queue.dismiss_one() || {
+        let many = self.most / 8;
+        if queue.idle.is_empty() && queue.fresh.len() <= many {
             queue.idle = self.idle();
-            queue.dismiss_one()
+        }
+        let is_found = queue.dismiss_one(many) || {
+            queue.idle = self.idle();
+            queue.dismiss_one(many)
         };
         queue.was_full = (!is_found).then(Instant::now);
         is_found
@@ -189,15 +193,14 @@ impl Connections {
 }
 
 impl Queue {
-    /// Asks the one to leave whose time is up first.
-    fn dismiss_one(&mut self) -> bool {
+    /// Asks one to leave: of those that have not made a request yet if there are many, and else of those that have, always the
+    /// one whose time is up first. So a crowd that says nothing pushes out itself, and whoever is about to speak is let.
+    fn dismiss_one(&mut self, many: usize) -> bool {
         loop {
-            let fresh = self.fresh.keys().next().map(|(until, _)| *until);
-            let idle = self.idle.last().map(|(until, _)| *until);
-            let next = match (fresh, idle) {
-                (Some(fresh), Some(idle)) if idle < fresh => self.idle.pop(),
-                (Some(_), _) => self.fresh.pop_first().map(|((until, _), member)| (until, member)),
-                (None, _) => self.idle.pop(),
+            let is_crowd = self.fresh.len() > many || self.idle.is_empty();
+            let next = match is_crowd.then(|| self.fresh.pop_first()).flatten() {
+                Some(((until, _), member)) => Some((until, member)),
+                None => self.idle.pop(),
             };
             let Some((until, member)) = next else { return false };
             // Whoever was busy since it was looked at may be idle for longer now.
@@ -370,8 +373,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_crowd_that_says_nothing_pushes_out_itself() {
-        let all = connections(10);
-        let used: Vec<_> = (0..10).map(|_| all.enter().unwrap()).collect();
+        let all = connections(16);
+        let used: Vec<_> = (0..16).map(|_| all.enter().unwrap()).collect();
         used.iter().for_each(|one| drop(one.busy(false)));
         let mut silent = Vec::new();
         for _ in 0..30 {
@@ -382,7 +385,7 @@ mod tests {
         for one in &used {
             dismissed += usize::from(is_dismissed(one).await);
         }
-        assert_eq!(dismissed, 1, "only for the first of them there was no other");
+        assert_eq!(dismissed, 3, "until there were more of the others than newcomers need");
         drop((used, silent));
         assert_eq!((locked(&all.queue).fresh.len(), locked(&all.known).len()), (0, 0));
     }
@@ -394,6 +397,24 @@ mod tests {
         drop(used.busy(false));
         let _new = all.enter().unwrap();
         assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_about_to_speak_takes_the_place_of_who_is_idle() {
+        let all = connections(160);
+        let used: Vec<_> = (0..160).map(|_| all.enter().unwrap()).collect();
+        used.iter().for_each(|one| drop(one.busy(false)));
+        let mut new = std::collections::VecDeque::new();
+        for _ in 0..60 {
+            new.push_back(all.enter().unwrap());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            // Each makes its request a tenth of a second after it came.
+            if new.len() > 10 {
+                let speaks = new.pop_front().unwrap();
+                assert!(!is_dismissed(&speaks).await);
+                drop(speaks.busy(false));
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]

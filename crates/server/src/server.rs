@@ -501,8 +501,10 @@ impl Service {
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
         let _open = Decrease::of(&self.metrics.bodies);
+        // Read in any case: a client that is still sending would not see the answer.
         let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT)).await?;
-        match headers.get_all(header::CONTENT_ENCODING).iter().all(|encoding| encoding == "identity") {
+        let is_plain = |encoding: &HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
+        match headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
             true => Ok(body),
             false => Err(Refusal::Packed),
         }

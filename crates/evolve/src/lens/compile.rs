@@ -1,6 +1,9 @@
 //! A history to lenses: scopes with their slots, the layout of the hub, and a view for every version.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    iter::successors,
+};
 
 use wheelwright_document::{Arena, Owned};
 
@@ -184,7 +187,7 @@ impl Compiler<'_> {
             let mut parents = HashSet::new();
             for version in &self.history.versions {
                 let Some(node) = version.node_of(part) else { continue };
-                let mut above = std::iter::successors(Some(node), |node| version.structure.node(*node).parent);
+                let mut above = successors(Some(node), |node| version.structure.node(*node).parent);
                 if !above.any(|node| version.id(node) == Some(object)) {
                     return true;
                 }
@@ -199,10 +202,15 @@ impl Compiler<'_> {
         false
     }
 
-    /// Which objects hold, in some version or as they are stored, a field that another version has elsewhere.
+    /// Which objects may hold something although nobody has written them: those that hold, in some version or as they are
+    /// stored, a field that another version has elsewhere; and those that are elsewhere in another version, with all that is in
+    /// them, since whoever writes an object around them that was in the way of them has not seen what they leave out.
     fn may_be_implied(&self, plan: &Scope, stored_parents: &[Option<usize>]) -> Vec<bool> {
         let mut implied = vec![false; plan.slots.len()];
         let computed = |id: FieldId| self.spellings.may_imply.contains(&id);
+        for (slot, _) in plan.slots.iter().enumerate().filter(|(_, field)| field.content == Content::Fields) {
+            implied[slot] = successors(Some(slot), |slot| stored_parents[*slot]).any(|slot| plan.moved[slot]);
+        }
         let fields = plan.slots.iter().enumerate();
         for (slot, field) in fields.filter(|(slot, field)| plan.moved[*slot] || computed(field.id)) {
             // What is computed may not be stored, while something in it is.
@@ -391,7 +399,7 @@ impl Compiler<'_> {
     fn may_be_anything(&self, version: &VersionHistory, id: FieldId, field: NodeIndex) -> bool {
         let keeps =
             |version: &VersionHistory| version.node_of(id).is_some_and(|node| version.structure.node(node).is_adopted);
-        let innermost = std::iter::successors(Some(field), |node| version.structure.element(*node)).last();
+        let innermost = successors(Some(field), |node| version.structure.element(*node)).last();
         let is_typed = innermost.is_some_and(|node| version.structure.node(node).shape != Shape::Scalar(Scalar::Any));
         is_typed && !keeps(version) && self.history.versions.iter().any(keeps)
     }

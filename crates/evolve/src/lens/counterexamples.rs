@@ -167,6 +167,29 @@ fn a_null_in_the_place_of_an_object_blocks_what_moved_below_it_and_loses_nothing
 }
 
 #[test]
+fn whoever_clears_the_way_to_an_object_removes_nothing_that_it_could_not_see() {
+    for (v1, v2, hidden, shown) in [
+        ("h: {type: string}", "x: {type: string}", r#"{"h":"1"}"#, r#"{"h":"1"}"#),
+        (
+            "p: {type: object, properties: {h: {type: string}, y: {type: string}}}",
+            "p: {type: object, properties: {y: {type: string}}}, x: {type: string}",
+            r#"{"p":{"h":"1","y":"2"}}"#,
+            r#"{"p":{"h":"1"}}"#,
+        ),
+    ] {
+        let (v1, v2) =
+            (object(&format!("a: {}", object(v1))), object(&format!("o: {}", object(&format!("a: {}", object(v2))))));
+        let (hidden, shown) = (format!(r#"{{"a":{hidden}}}"#), format!(r#"{{"a":{shown}}}"#));
+        for_every_hub(&[("v1", &v1), ("v2", &v2)], "v2: {renamed: {a: o.a}}", |stored| {
+            stored.write("v2", r#"{"o":7}"#).reads("v1", "{}");
+            stored.write("v1", &hidden).reads("v1", &hidden).reads("v2", r#"{"o":7}"#);
+            stored.write("v2", r#"{"o":{}}"#).reads("v2", r#"{"o":{}}"#).reads("v1", &shown);
+            stored.write("v2", r#"{"o":{"a":{"x":"3"}}}"#).write("v2", "{}").reads("v1", "{}");
+        });
+    }
+}
+
+#[test]
 fn a_frozen_default_that_a_later_version_rejects_is_shown_and_is_no_error() {
     let v1 = object("size: {type: string, enum: [small, large], default: small}");
     let v2 = object("size: {type: string, enum: [large], default: large}");

@@ -429,6 +429,29 @@ async fn what_customers_never_see_stays_when_they_write_back_what_they_see() {
     assert_eq!(stored(&pools).await["properties"].get("secret"), None);
 }
 
+#[tokio::test]
+async fn nobody_learns_what_they_do_not_see_by_a_patch_and_the_service_sees_all() {
+    let pools = collection("pools");
+    let with_secret = json!({"location": "here", "properties": {"secret": "hush", "count": 3}});
+    create(&pools, "2026-01-01", with_secret).await.unwrap();
+    for operation in [
+        json!({"op": "copy", "from": "/properties/secret", "path": "/tags/x"}),
+        json!({"op": "move", "from": "/properties/secret", "path": "/tags/x"}),
+        json!({"op": "test", "path": "/properties/secret", "value": "hush"}),
+    ] {
+        let body = json!([operation]).to_string();
+        let refused = pools.patch(&name("one"), Write::json_patch("2026-01-01", body.as_bytes())).await;
+        assert!(matches!(refused, Err(RepositoryError::Write(WriteError::Patch(_)))), "{operation}");
+    }
+    let body = json!([{"op": "add", "path": "/properties/count", "value": 4}]).to_string();
+    pools.patch(&name("one"), Write::json_patch("2026-01-01", body.as_bytes())).await.unwrap();
+    let written = by_service(&pools, "2026-01-01", json!({"properties": {"count": 5}})).await;
+    assert_eq!(json_of(&written)["properties"]["secret"], "hush");
+    let whole = pools.get(&name("one"), View::Whole("2025-01-01")).await.unwrap().unwrap();
+    let whole: Json = serde_json::from_slice(&whole.json).unwrap();
+    assert_eq!(whole["properties"]["secret"], "hush");
+}
+
 /// What back ends read.
 async fn stored(documents: &Collection) -> Json {
     let read = documents.get(&name("one"), View::Hub).await.unwrap().unwrap();

@@ -30,7 +30,11 @@ async fn vaults() -> Served {
                 "name": {"type": "string"},
                 "pin": {"type": "string", "x-ms-secret": true}
             }}},
-            "codes": {"type": "object", "additionalProperties": {"type": "string", "x-ms-secret": true}}
+            "codes": {"type": "object", "additionalProperties": {"type": "string", "x-ms-secret": true}},
+            "lock": {"type": "object", "oneOf": [
+                {"properties": {"number": {"type": "string", "x-ms-secret": true}}, "required": ["number"]},
+                {"properties": {"shape": {"type": "string"}}, "required": ["shape"]}
+            ]}
         }}}}}
     });
     let folder = tempfile::tempdir().expect("a folder");
@@ -48,7 +52,8 @@ fn properties() -> Json {
         "password": "hush-1",
         "admin": {"name": "a", "key": "hush-2"},
         "guards": [{"name": "b", "pin": "hush-3"}, {"name": "c", "pin": "hush-4"}],
-        "codes": {"front": "hush-5"}
+        "codes": {"front": "hush-5"},
+        "lock": {"number": "hush-6"}
     })
 }
 
@@ -57,7 +62,7 @@ async fn no_answer_has_a_secret_and_writing_back_what_is_seen_keeps_them() {
     let served = vaults().await;
     let created = served.put(VAULT, &json!({"properties": properties()})).await;
     let seen = created.with_status(&[201]);
-    let expected = json!({"size": 1, "admin": {"name": "a"}, "guards": [{"name": "b"}, {"name": "c"}]});
+    let expected = json!({"size": 1, "admin": {"name": "a"}, "guards": [{"name": "b"}, {"name": "c"}], "lock": {}});
     assert_eq!(seen["properties"], expected);
     assert_eq!(served.get(VAULT).await.with_status(&[200]), seen);
     assert_eq!(served.get(VAULTS).await.with_status(&[200])["value"], json!([seen]));
@@ -79,7 +84,23 @@ async fn no_answer_has_a_secret_and_writing_back_what_is_seen_keeps_them() {
     let same = served.put(VAULT, &json!({"properties": whole})).await;
     same.with_status(&[200]);
     assert_eq!(same.header("etag"), patched.header("etag"), "all secrets were there");
-    whole["guards"][1]["pin"] = json!("hush-6");
+    whole["guards"][1]["pin"] = json!("hush-7");
     let other = served.put(VAULT, &json!({"properties": whole})).await;
     assert_ne!(other.header("etag"), patched.header("etag"));
+}
+
+#[tokio::test]
+async fn a_list_that_is_patched_keeps_the_secrets_of_its_items_and_what_is_written_as_a_whole_is_all_of_it() {
+    let served = vaults().await;
+    served.put(VAULT, &json!({"properties": properties()})).await.with_status(&[201]);
+    let guards = json!([{"name": "c"}, {"name": "new"}, {"name": "b"}]);
+    let patch = json!({"properties": {"guards": guards, "codes": {"front": null, "back": "hush-8"}}});
+    let patched = served.patch(VAULT, &patch).await;
+    assert_eq!(patched.with_status(&[200])["properties"]["guards"], guards);
+    let mut whole = properties();
+    whole["guards"] = json!([{"name": "c", "pin": "hush-4"}, {"name": "new"}, {"name": "b", "pin": "hush-3"}]);
+    whole["codes"] = json!({"back": "hush-8"});
+    let same = served.put(VAULT, &json!({"properties": whole})).await;
+    same.with_status(&[200]);
+    assert_eq!(same.header("etag"), patched.header("etag"), "each has its own, and the old code is gone");
 }

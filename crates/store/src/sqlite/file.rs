@@ -99,7 +99,7 @@ impl File {
                     && !file.has_log() =>
             {
                 file.is_alone = true;
-                let connection = file.connect().map_err(|error| told(error.into()))?;
+                let connection = file.connect().map_err(told)?;
                 check_at_once(&connection, &file.path).map_err(told)?;
                 Ok((file, connection))
             }
@@ -113,7 +113,7 @@ impl File {
         let kept = self.readers().pop();
         let connection = match kept {
             Some(connection) => connection,
-            None => self.connect().map_err(|error| told(error.into()))?,
+            None => self.connect().map_err(told)?,
         };
         let result = read(&connection);
         // Whoever failed is not used again, so that a new connection finds out whether the failure has passed.
@@ -188,8 +188,10 @@ impl File {
         copy.close().map_err(|(_, error)| told(error))
     }
 
-    fn connect(&self) -> Result<Connection, rusqlite::Error> {
+    fn connect(&self) -> Result<Connection, Problem> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // Whoever reads must not read another file than the others do.
+        self.check_in_place()?;
         let connection = if self.is_alone && !self.has_log() {
             // Not kept by anybody who calls this, because somebody else may begin to write.
             connect(unchanging(&self.path).as_ref(), flags | OpenFlags::SQLITE_OPEN_URI)?

@@ -165,7 +165,6 @@ impl Desk {
     /// What was decided is told only after the commit, refusals too: they may rest on a write before them that fails.
     fn commit(&self, works: Vec<Work>) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
         let path = &self.file.path;
-        self.file.check_in_place()?;
         let (transaction, before) = self.begin().map_err(|problem| problem.told(path, Doing::Write))?;
         let is_probed = works.iter().any(|work| matches!(work, Work::Probe));
         let (answers, revision) = self.apply(works, before).map_err(|problem| problem.told(path, Doing::Write))?;
@@ -254,6 +253,8 @@ impl Desk {
 
     fn begin(&self) -> Result<(rusqlite::Transaction<'_>, Head), Problem> {
         let transaction = file::begin(&self.connection, self.file.options.busy_timeout)?;
+        // Once nobody else writes, and so at the last moment.
+        self.file.check_in_place()?;
         let head = read::head(&transaction)?;
         Ok((transaction, head))
     }
