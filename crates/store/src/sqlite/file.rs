@@ -57,7 +57,7 @@ pub(super) struct File {
     readers: Mutex<Vec<Connection>>,
     /// Whether the folder cannot be written and nobody had the file open, so that there is no write-ahead log to read.
     is_alone: bool,
-    /// Which files it and those beside it were when it was opened.
+    /// Which files it, first, and those beside it were when it was opened.
     identities: Vec<(PathBuf, Identity)>,
 }
 
@@ -129,8 +129,12 @@ impl File {
     /// Makes sure that the file is still at its path, and so are its log and the index of that: connections go on with what
     /// they have open, and nobody else would ever see what they write, or would write over it.
     pub(super) fn check_in_place(&self) -> Result<(), StoreError> {
+        Self::check_identities(&self.identities)
+    }
+
+    fn check_identities(identities: &[(PathBuf, Identity)]) -> Result<(), StoreError> {
         let is_gone = |(path, identity): &&(PathBuf, Identity)| identity_of(path) != Some(*identity);
-        let Some((path, _)) = self.identities.iter().find(is_gone) else { return Ok(()) };
+        let Some((path, _)) = identities.iter().find(is_gone) else { return Ok(()) };
         let message = format!(
             "{} was moved, replaced or removed while it was open, and nobody else would see what is written now; stop, and \
              restore it",
@@ -190,8 +194,8 @@ impl File {
 
     fn connect(&self) -> Result<Connection, Problem> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // Whoever reads must not read another file than the others do.
-        self.check_in_place()?;
+        // Whoever reads must not read another file than the others do. Its log goes when the last who writes is done.
+        Self::check_identities(self.identities.get(..1).unwrap_or_default())?;
         let connection = if self.is_alone && !self.has_log() {
             // Not kept by anybody who calls this, because somebody else may begin to write.
             connect(unchanging(&self.path).as_ref(), flags | OpenFlags::SQLITE_OPEN_URI)?

@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store, StoreError};
@@ -211,6 +212,25 @@ async fn a_file_that_is_moved_replaced_or_removed_is_noticed() {
     }
     fs::remove_file(&path).unwrap();
     assert_noticed().await;
+}
+
+#[tokio::test]
+async fn nothing_is_forgotten_in_a_file_that_is_not_in_its_place() {
+    let folder = folder();
+    let [path, aside] = ["store", "aside"].map(|name| folder.path().join(name));
+    let history = Duration::from_secs(4);
+    let store = Sqlite::open(&path, SqliteOptions { history, ..SqliteOptions::default() }).unwrap();
+    let first = store.create(&key("a/b"), vec![1]).await.unwrap();
+    let second = store.replace(&key("a/b"), &first, vec![2]).await.unwrap();
+    assert!(store.before(&key("a/b"), &second).await.unwrap().is_some());
+    fs::rename(&path, &aside).unwrap();
+    // Longer than it takes until what happened may be forgotten, and somebody looks.
+    tokio::time::sleep(history + history / 2).await;
+    assert!(store.before(&key("a/b"), &second).await.unwrap().is_some());
+    fs::rename(&aside, &path).unwrap();
+    while store.before(&key("a/b"), &second).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 async fn assert_is_read_only(store: &Sqlite, revision: &str) {
