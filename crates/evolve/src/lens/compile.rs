@@ -174,29 +174,31 @@ impl Compiler<'_> {
         plan.slots.iter().map(is_moved).collect()
     }
 
-    /// Whether some version has a part of a fact outside of the object that the spellings of the fact are in, or versions have
-    /// one in different objects, so that it stays when an object goes.
+    /// Whether some version has a part of a fact outside of the object that the spellings of the fact are in, or a part is, in
+    /// one spelling or another, in different objects, so that it stays when an object goes.
     fn is_scattered(&self, spellings: &[FieldId], object: FieldId) -> bool {
         let mut parts = spellings.to_vec();
         let mut seen = HashSet::new();
         while let Some(part) = parts.pop() {
-            if !seen.insert(part) {
+            if seen.contains(&part) {
                 continue;
             }
-            parts.extend(self.spellings.of_one_fact(part));
             let mut parents = HashSet::new();
-            for version in &self.history.versions {
-                let Some(node) = version.node_of(part) else { continue };
-                let mut above = successors(Some(node), |node| version.structure.node(*node).parent);
-                if !above.any(|node| version.id(node) == Some(object)) {
-                    return true;
+            for spelling in self.spellings.of_one_fact(part) {
+                seen.insert(*spelling);
+                for version in &self.history.versions {
+                    let Some(node) = version.node_of(*spelling) else { continue };
+                    let mut above = successors(Some(node), |node| version.structure.node(*node).parent);
+                    if !above.any(|node| version.id(node) == Some(object)) {
+                        return true;
+                    }
+                    let parent = version.structure.node(node).parent;
+                    parents.insert(parent.and_then(|parent| version.id(parent)));
+                    if parents.len() > 1 {
+                        return true;
+                    }
+                    parts.extend(version.structure.below(node).into_iter().filter_map(|node| version.id(node)));
                 }
-                let parent = version.structure.node(node).parent;
-                parents.insert(parent.and_then(|parent| version.id(parent)));
-                if parents.len() > 1 {
-                    return true;
-                }
-                parts.extend(version.structure.below(node).into_iter().filter_map(|node| version.id(node)));
             }
         }
         false

@@ -25,7 +25,7 @@
 //!   that is new counts as one that showed nothing.
 //! - Another spelling of a fact is the fact in another place: a member of a union that the version can say in another
 //!   spelling is not hidden, and a field belongs to an object if all its spellings do, no version has a part of them
-//!   outside of it, and no part is in different objects in different versions. A version adopts neither what is derived nor another spelling of what it has.
+//!   outside of it, and no part is in different objects in different versions or spellings. A version adopts neither what is derived nor another spelling of what it has.
 //! - Keys of lists are those of the version that writes, else those of the newest version that has any which the writer
 //!   has in its items. An adopted list has the keys of the version that it is adopted from.
 
@@ -462,7 +462,7 @@ impl View<'_> {
     }
 
     /// Whether fields, what is in them, and all other spellings of that are in an object wherever a version has them, each
-    /// right in the same one.
+    /// fact right in the same one.
     fn are_within(self, fields: BTreeSet<FieldId>, object: FieldId) -> bool {
         let mut parts = fields;
         loop {
@@ -485,7 +485,11 @@ impl View<'_> {
             nodes.map(move |node| (tree, node))
         });
         let is_right_in_one = |part: &FieldId| {
-            let nodes = self.model.trees.iter().filter_map(|tree| Some((tree, tree.node_of(*part)?)));
+            let spellings = self.model.facts.spellings(*part);
+            let nodes = self.model.trees.iter().flat_map(|tree| {
+                let nodes = spellings.iter().filter_map(|spelling| tree.node_of(*spelling)).collect::<Vec<_>>();
+                nodes.into_iter().map(move |node| (tree, node))
+            });
             let parents = nodes.map(|(tree, node)| tree.node(node).parent.and_then(|parent| tree.node(parent).id));
             parents.collect::<BTreeSet<_>>().len() <= 1
         };

@@ -30,7 +30,7 @@ pub(crate) fn compile_computed(
         let scope = slot_of(from[0]).0;
         let side = |version: VersionIndex, ids: &[FieldId]| {
             let fields = ids.iter().map(|id| field_plan(&scopes[scope], version, slot_of(*id).1));
-            Some(SidePlan { version, fields: fields.collect::<Option<_>>()? })
+            side_plan(&scopes[scope], version, fields.collect::<Option<_>>()?)
         };
         let (from, key) = (side(link.before, &from), history.field(to[0]).text.clone());
         let (Some(from), Some(to)) = (from, side(link.version, &to)) else { continue };
@@ -84,6 +84,20 @@ pub(crate) fn compile_computed(
     }
 }
 
+fn side_plan(scope: &Scope, version: VersionIndex, fields: Vec<FieldPlan>) -> Option<SidePlan> {
+    let view = scope.views[version.position()].as_ref()?;
+    let mut reads: Vec<usize> = fields.iter().flat_map(|field| &field.slots).copied().collect();
+    // Beside one that is there, others are filled in where the objects that they are in are shown.
+    if fields.len() > 1 {
+        for (object, position) in fields.iter().flat_map(|field| &field.above) {
+            let above = &view.objects[*object].fields.list[*position].1;
+            reads.push(above.slot);
+            reads.extend(above.implied_by.iter().map(|below| below.slot));
+        }
+    }
+    Some(SidePlan { version, fields, reads })
+}
+
 pub(super) fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> Option<FieldPlan> {
     let view = scope.views[version.position()].as_ref()?;
     let mut fields = view.objects.iter().enumerate().flat_map(|(object, shown)| {
@@ -119,6 +133,8 @@ impl InputPlan {
             slots.extend(slots_below(view, field.slot, field.object));
         } else {
             slots.push(field.slot);
+            // What is filled in below it is there if it is shown, which it may be for something else.
+            slots.extend(field.implied_by.iter().map(|below| below.slot));
             self.below.iter().for_each(|below| below.add_slots(view, slots));
         }
     }

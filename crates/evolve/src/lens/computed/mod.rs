@@ -131,6 +131,8 @@ pub(crate) struct SidePlan {
     /// The version that shows them.
     pub(crate) version: VersionIndex,
     pub(crate) fields: Vec<FieldPlan>,
+    /// The slots that are read to know them.
+    reads: Vec<usize>,
 }
 
 /// A field that is computed, or computed from.

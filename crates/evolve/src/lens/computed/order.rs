@@ -176,7 +176,7 @@ fn needed(computed: &Computed, all: &Needed, says: &[bool]) -> Needed {
 fn wants(wanted: &mut HashSet<usize>, (source, target): (&SidePlan, &SidePlan)) -> bool {
     let is_wanted = target.fields.iter().flat_map(|field| &field.slots).any(|slot| wanted.contains(slot));
     if is_wanted {
-        wanted.extend(source.fields.iter().flat_map(|field| &field.slots));
+        wanted.extend(&source.reads);
     }
     is_wanted
 }

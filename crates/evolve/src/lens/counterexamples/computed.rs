@@ -106,6 +106,49 @@ fn a_list_that_is_a_map_by_two_keys_is_matched_by_the_key_of_the_older_step() {
 }
 
 #[test]
+fn what_is_filled_in_where_an_object_is_shown_is_read_also_if_something_derived_shows_it() {
+    let item = |fields: &str| object(&format!("l: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}"));
+    let v1 = item("b: {type: string}, a: {type: object, properties: {a: {type: integer, default: 0}}}");
+    let v2 = item("b: {type: string}, a: {type: object, properties: {a: {type: string}, b: {type: string}}}");
+    let v3 = item("b: {type: string}, f: {type: string}, a: {type: object, properties: {a: {type: string}}}");
+    let changes = "{v2: {converted: {'l[].a.a': {to: 'l[].a.a', with: durationSeconds}}, \
+                         derived: {up: {'l[].a.b': self.b}}}, \
+                    v3: {derived: {up: {'l[].f': self.a.a}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v1", r#"{"l":[{"b":"x"}]}"#);
+        stored.reads("v3", r#"{"l":[{"b":"x","f":"0s"}]}"#);
+    });
+}
+
+#[test]
+fn what_is_filled_in_beside_a_field_is_there_also_if_another_spelling_shows_its_object() {
+    let v1 =
+        object("p: {type: string}, y: {type: integer}, o: {type: object, properties: {q: {type: string, default: d}}}");
+    let v2 = object("p: {type: string}, o: {type: object, properties: {q: {type: string}, x: {type: string}}}");
+    let v3 = object("r: {type: string}");
+    let changes = "{v2: {converted: {y: {to: o.x, with: durationSeconds}}}, \
+                    v3: {removed: [o.x], reshaped: [{from: [p, o.q], to: r, template: '{p}:{q}'}]}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v1", r#"{"p":"1","y":5}"#).reads("v2", r#"{"p":"1","o":{"q":"d","x":"5s"}}"#);
+        stored.reads("v3", r#"{"r":"1:d"}"#);
+    });
+}
+
+#[test]
+fn a_fact_does_not_leave_what_it_consists_of_behind() {
+    let v1 = object("a: {type: object, properties: {a: {type: integer}}}");
+    let v2 = object("a: {type: object, properties: {a: {type: object, properties: {a: {type: string}}}}}");
+    let items = "{type: array, items: {type: object, properties: {a: {type: string}}}}";
+    let v3 = object(&format!("a: {{type: object, properties: {{a: {items}}}}}"));
+    let changes = "{v2: {converted: {a.a: {to: a.a.a, with: durationSeconds}}}, \
+                    v3: {converted: {a.a: {with: oneItem}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"a":{"a":[{"a":"x"}]}}"#).reads("v1", r#"{"a":{}}"#);
+        stored.write("v1", "{}").reads("v2", r#"{"a":{"a":{"a":"x"}}}"#).reads("v3", r#"{"a":{"a":[{"a":"x"}]}}"#);
+    });
+}
+
+#[test]
 fn items_that_change_places_keep_what_could_not_be_converted() {
     let list = |fields: &str| {
         object(&format!("a: {{type: array, items: {{type: object, properties: {{a: {STRING}{fields}}}}}}}"))
