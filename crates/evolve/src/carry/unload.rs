@@ -353,7 +353,7 @@ impl super::UnionPlace {
 
 impl ViewObject {
     /// Whether a field that nobody declares is shown.
-    fn shows_unknown(&self, key: &str) -> bool {
+    pub(crate) fn shows_unknown(&self, key: &str) -> bool {
         self.keeps_unknown && !self.fields.contains(key)
     }
 }

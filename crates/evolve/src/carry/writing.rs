@@ -184,7 +184,8 @@ impl<'a> Writing<'a> {
             self.slots.set_object(slot);
             self.set_hidden_above(slot, place);
         }
-        if !self.extras.insert((slot, sort, entry.key)) {
+        let could_be_said = sort == ExtraSort::Unknown && self.could_say_unknown(slot, entry.key);
+        if could_be_said || !self.extras.insert((slot, sort, entry.key)) {
             return Some(CarryFate::Superseded);
         }
         sort.of(self.slots.extras_mut(slot)).push(entry);
@@ -240,6 +241,15 @@ impl<'a> Writing<'a> {
         let is_null = matches!(value, Slot::Value(Value::Null));
         let is_other = |slot: usize| self.shown[slot].is_some_and(|value| value.as_object().is_none());
         (field.nullable || !is_null) && !self.places.path(self.scope, slot).any(is_other)
+    }
+
+    /// Whether a document would have said something about a field that nobody declares, if the object held it.
+    fn could_say_unknown(&self, slot: Option<usize>, key: &str) -> bool {
+        let object = match slot {
+            None => Some(0),
+            Some(slot) => self.places.field(self.view, slot).and_then(|field| field.object),
+        };
+        object.is_some_and(|object| self.object_shown(slot).is_some() && self.view.objects[object].shows_unknown(key))
     }
 
     /// Says that the objects are there which an entry speaks for.

@@ -219,6 +219,28 @@ fn what_a_version_would_prune_is_never_taken_for_the_field_of_another() {
 }
 
 #[test]
+fn what_stood_behind_something_else_goes_if_an_object_is_written_there_without_it() {
+    let versions: &[(&str, &str)] = &[
+        (
+            "v1",
+            "a: {type: object, properties: {a: {type: object, x-kubernetes-preserve-unknown-fields: true, \
+             properties: {b: {type: string}}}}}",
+        ),
+        (
+            "v2",
+            "a: {type: object}, c: {type: object, x-kubernetes-preserve-unknown-fields: true, \
+             properties: {b: {type: string}}}",
+        ),
+    ];
+    Case::run(versions, "v2: {renamed: {a.a: c, a.a.b: c.b}}", |case| {
+        let served = served_at_v1(case, r#""a":7,"c":{"b":"x","u":0}"#);
+        let read = |fields: &str| read_at_v2(case, served, fields).get("c");
+        assert!(same(read(r#""a":7"#).unwrap(), document(r#"{"b":"x","u":0}"#, case.arena)), "nobody wrote anything");
+        assert!(same(read(r#""a":{"a":{}}"#).unwrap(), Value::Object(&[])), "whoever writes it says what is in it");
+    });
+}
+
+#[test]
 fn past_the_room_for_annotations_the_largest_entry_is_named() {
     let (_, versions, _) = described("fields that come and go");
     Case::run(versions, "", |case| {
