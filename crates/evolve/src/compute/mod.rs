@@ -25,7 +25,7 @@ use wheelwright_schema::Problem;
 
 pub use self::fill_in::FillIn;
 pub use self::hook::{Hook, HookCall, HookError, Hooks};
-use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, lens::same_option, problem::problem_at};
+use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, problem::problem_at};
 
 /// Some fields of one version: its structure, and the fields in it. Where a path ends in `[]` or `{}`, the field is the
 /// list or map.
@@ -170,11 +170,6 @@ impl Converter {
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
         let Exchange { sources, old, metadata, arena, .. } = *exchange;
-        if let Some((_, old_results)) = old.filter(|(old, _)| old.iter().zip(sources).all(|(a, b)| same_option(*a, *b)))
-        {
-            results.extend_from_slice(old_results);
-            return Ok(());
-        }
         let (from, to) = self.counts;
         let count = if direction == Direction::Up { to } else { from };
         let start = results.len();

@@ -149,6 +149,22 @@ fn a_fact_does_not_leave_what_it_consists_of_behind() {
 }
 
 #[test]
+fn a_fact_that_was_taken_away_is_back_once_somebody_changes_it_also_if_that_shows_nowhere_in_between() {
+    let items =
+        |fields: &str| object(&format!("a: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}"));
+    let v1 = object(&format!("b: {{type: object, properties: {{p: {STRING}, q: {STRING}}}}}"));
+    let v2 = items(&format!("p: {STRING}, q: {STRING}"));
+    let v3 = items(&format!("p: {STRING}"));
+    let v4 = object(&format!("a: {{type: object, properties: {{p: {STRING}}}}}"));
+    let changes = "{v2: {converted: {b: {to: a, with: oneItem}}}, v4: {converted: {a: {with: oneItem}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3), ("v4", &v4)], changes, |stored| {
+        stored.write("v2", r#"{"a":[{},{"q":"1"}]}"#);
+        stored.write("v4", "{}").reads("v1", r#"{"b":{}}"#).reads("v3", r#"{"a":[{}]}"#);
+        stored.write("v1", r#"{"b":{"q":"2"}}"#).reads("v3", r#"{"a":[{}]}"#).reads("v4", r#"{"a":{}}"#);
+    });
+}
+
+#[test]
 fn items_that_change_places_keep_what_could_not_be_converted() {
     let list = |fields: &str| {
         object(&format!("a: {{type: array, items: {{type: object, properties: {{a: {STRING}{fields}}}}}}}"))
