@@ -165,6 +165,25 @@ fn a_fact_that_was_taken_away_is_back_once_somebody_changes_it_also_if_that_show
 }
 
 #[test]
+fn an_object_of_which_a_part_is_another_spelling_keeps_what_nobody_declares() {
+    let fields = |names: &[&str]| {
+        let fields: Vec<String> = names.iter().map(|name| format!("{name}: {STRING}")).collect();
+        let fields = fields.join(", ");
+        format!("{{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{{fields}}}}}")
+    };
+    let list = format!("b: {{type: array, items: {}}}", fields(&["b", "c"]));
+    let v1 = object(&list);
+    let v2 = object(&format!("a: {}", fields(&["b", "c"])));
+    let v3 = object(&format!("a: {}, {list}", fields(&["c"])));
+    let changes = "{v2: {converted: {b: {to: a, with: oneItem}}}, v3: {derived: {down: {a.b: self.a.c}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"a":{"c":"x","u":0},"b":[{}]}"#).reads("v2", r#"{"a":{"b":"x","c":"x","u":0}}"#);
+        stored.write("v3", r#"{"a":{"c":"x","u":1},"b":[{"b":"y"}]}"#);
+        stored.reads("v2", r#"{"a":{"b":"y","c":"x","u":1}}"#);
+    });
+}
+
+#[test]
 fn items_that_change_places_keep_what_could_not_be_converted() {
     let list = |fields: &str| {
         object(&format!("a: {{type: array, items: {{type: object, properties: {{a: {STRING}{fields}}}}}}}"))

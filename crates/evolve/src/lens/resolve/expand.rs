@@ -2,7 +2,7 @@
 
 use wheelwright_document::Value;
 
-use super::{Placed, Resolve, is_nothing};
+use super::{Resolve, is_nothing};
 use crate::{
     VersionIndex,
     lens::{
@@ -106,12 +106,23 @@ impl<'a> Resolve<'a> {
             }
             return;
         }
-        // Of an object that is known in part, nothing goes but what is computed, hidden fields neither: it stays.
-        let is_known = |slot: &usize| !way.slots.contains(slot);
-        let known: Placed<'a> = match field.slots.iter().any(is_known) {
-            true => slots.values.iter().copied().enumerate().filter(|(slot, _)| is_known(slot)).collect(),
-            false => Vec::new(),
-        };
+        // Of an object that is known in part, nothing changes but what is computed, hidden fields neither: the rest stays.
+        if field.slots.iter().any(|slot| !way.slots.contains(slot)) {
+            let mut computed = slots.clone();
+            self.rewrite_whole(version, field, new, &mut computed);
+            way.computed(field).for_each(|slot| slots.copy(*slot, &computed));
+        } else {
+            self.rewrite_whole(version, field, new, slots);
+        }
+    }
+
+    fn rewrite_whole(
+        &mut self,
+        version: VersionIndex,
+        field: &'a FieldPlan,
+        new: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
         let shown = self.shown(version, field, slots);
         // Null that the version cannot say is no less out of date than what it shows.
         if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {
@@ -121,9 +132,6 @@ impl<'a> Resolve<'a> {
         // An object that was there only for what is in it is there now.
         if let (Some(Value::Object(_)), Some(_)) = (new, self.scope.layout.object_of[field.slot]) {
             slots.set_object(field.slot);
-        }
-        for (slot, value) in known {
-            slots.values[slot] = value;
         }
     }
 
