@@ -162,6 +162,20 @@ impl Converter {
         }
     }
 
+    /// Which item of a list that was made is which one of the list before, where one side of the fact is an item of the other:
+    /// then that is known, whatever the items look like.
+    pub(crate) fn aligned<'a>(
+        &self,
+        direction: Direction,
+        (old_sources, old_results): (FieldValues<'_, 'a>, FieldValues<'_, 'a>),
+        new: Value<'a>,
+    ) -> Option<Vec<Option<usize>>> {
+        match (&self.work, old_sources, old_results) {
+            (Work::Single(single), [was], [Some(list)]) => single.aligned(direction, (*was, *list), new),
+            _ => None,
+        }
+    }
+
     /// Adds the value of every field on the other side to `results`, in their order. Where it fails, nothing is added.
     pub(crate) fn convert<'a>(
         &'a self,

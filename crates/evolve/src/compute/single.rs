@@ -91,6 +91,25 @@ impl Single {
         if self.within.is_empty() { self.how.left(direction, old) } else { None }
     }
 
+    /// Which item of the list that the one item was made part of is which one of the list before.
+    pub(super) fn aligned(
+        &self,
+        direction: Direction,
+        (was, list): Past<'_>,
+        new: Value<'_>,
+    ) -> Option<Vec<Option<usize>>> {
+        let is_list = matches!(self.how, How::OneItem(list_is) if list_is == direction) && self.within.is_empty();
+        let (old, new) = list.as_array().zip(new.as_array()).filter(|_| is_list)?;
+        let others = not_shown(was, list).len();
+        let own = new.len().checked_sub(others)?;
+        let was_there = (others < old.len()).then_some(0);
+        let before = |position: usize| match position.checked_sub(own) {
+            Some(other) => Some(old.len() - others + other),
+            None => was_there,
+        };
+        Some((0..new.len()).map(before).collect())
+    }
+
     pub(super) fn convert<'a>(
         &'a self,
         direction: Direction,

@@ -31,10 +31,15 @@ pub(crate) struct Put<'a> {
     pub(crate) metadata: (Option<Value<'a>>, Option<Value<'a>>),
     /// Who wants to know what could not be computed.
     pub(crate) troubles: Troubles,
+    /// Which old item is which of a list that is computed, where that is known.
+    pub(crate) aligned: Option<Alignment>,
     /// What the laws want to know about a write.
     pub(crate) tally: Option<Tally>,
     pool: Vec<Slots<'a>>,
 }
+
+/// The old item that each item of a list continues, if any.
+pub(crate) type Alignment = Vec<Option<usize>>;
 
 /// A value as it is stored, and what the version shows of it.
 #[derive(Clone, Copy)]
@@ -54,6 +59,7 @@ impl<'a> Put<'a> {
             preserves: false,
             metadata: (None, None),
             troubles: Troubles::default(),
+            aligned: None,
             tally,
             pool: Vec::new(),
         }
@@ -307,6 +313,8 @@ impl<'a> Put<'a> {
         new: Value<'a>,
         old: Option<Old<'a>>,
     ) -> Value<'a> {
+        // It is about the field itself, and not about lists in it.
+        let aligned = self.aligned.take();
         if let Some(old) = old
             && !self.looks_everywhere
             && same(new, old.shown)
@@ -314,7 +322,9 @@ impl<'a> Put<'a> {
             return old.stored;
         }
         match (content, new) {
-            (Content::List(element), Value::Array(items)) => Value::Array(self.list(element, levels, items, old)),
+            (Content::List(element), Value::Array(items)) => {
+                Value::Array(self.list(element, levels, items, old, aligned))
+            }
             (Content::Map(element), Value::Object(entries)) => Value::Object(self.map(element, levels, entries, old)),
             (Content::Scope(scope), Value::Object(entries)) => {
                 let old = old.and_then(|old| Some((old.stored.as_object()?, old.shown.as_object()?)));
@@ -330,6 +340,7 @@ impl<'a> Put<'a> {
         levels: &'a [Level],
         items: &'a [Value<'a>],
         old: Option<Old<'a>>,
+        aligned: Option<Alignment>,
     ) -> &'a [Value<'a>] {
         let old = old.and_then(|old| Some((old.stored.as_array()?, old.shown.as_array()?)));
         let below = levels.get(1..).unwrap_or_default();
@@ -338,7 +349,8 @@ impl<'a> Put<'a> {
             return arena.slice_from(items.iter().map(|item| self.content(element, below, *item, None)));
         };
         let keys = levels.first().map_or(&[][..], |level| &level.keys);
-        let matched = match_items(items, shown, keys);
+        let aligned = aligned.filter(|aligned| aligned.iter().flatten().all(|position| *position < shown.len()));
+        let matched = aligned.unwrap_or_else(|| match_items(items, shown, keys));
         if let Some(tally) = &mut self.tally {
             tally.reorders += usize::from(self.lenses.hides_in_moved(self.version, element, &matched, stored));
         }

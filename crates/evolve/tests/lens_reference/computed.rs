@@ -6,6 +6,8 @@
 //!   one that comes out as it was are spelled anew, too, for the fact has changed; of lists and maps whose items are
 //!   converted one by one, only what is made of items that changed. A spelling that returned in a later version is known there, and what
 //!   it was respelled as before is spelled anew from there.
+//! - What is the first item of a list in another spelling is that item, whatever the items look like, and the others are
+//!   the others.
 //! - A derived field is shown where nothing is stored and nobody said that nothing is there. What is derived on the way up
 //!   is read on the way up, what is derived on the way down on the way down, and where both give something, up wins.
 //!   A constant is shown only where the object that it is in is shown.
@@ -343,6 +345,7 @@ impl<'m> Here<'m> {
             let unknown = view.tree.ids_below(*node).into_iter().filter(|id| !known.contains(id));
             unknown.into_iter().any(|id| before.fields.get(&id) != alone.fields.get(&id))
         };
+        let aligned = old.and_then(|old| link.converter.aligned(old, results.as_ref()?));
         let written: Vec<bool> = target.nodes.iter().enumerate().map(|field| !stays(field)).collect();
         // What a hook keeps of a fact goes with it.
         match kept.filter(|_| !is_absent(&now)) {
@@ -379,7 +382,12 @@ impl<'m> Here<'m> {
             if view.tree.node(*node).shape != Shape::Object {
                 scope.gone.remove(&view.id(*node));
             }
-            view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope);
+            match (&aligned, &result) {
+                (Some(aligned), Some(Json::Array(items))) if shown != result => {
+                    view.write_items(*node, items, aligned, scope);
+                }
+                _ => view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope),
+            }
             // An object that was there only for what is in it is there now.
             if view.tree.node(*node).shape == Shape::Object && result.is_some_and(|result| result.is_object()) {
                 scope.fields.entry(view.id(*node)).or_insert(Content::Present(serde_json::Map::new()));

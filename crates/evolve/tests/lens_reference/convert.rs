@@ -92,6 +92,26 @@ impl Converter {
         }
     }
 
+    /// Of what is the first item of a list on the other side: which old item every item of the list continues. The item is
+    /// the one that was shown, if one was, and the others are the others.
+    pub(crate) fn aligned(
+        &self,
+        (sources, old): (&[Option<Json>], &[Option<Json>]),
+        results: &[Option<Json>],
+    ) -> Option<Vec<Option<usize>>> {
+        let ([was], [Some(Json::Array(old))], [Some(Json::Array(new))]) = (sources, old, results) else { return None };
+        if self.with != Conversion::OneItem || self.levels > 0 {
+            return None;
+        }
+        let others = others(Some((was.as_ref(), &Json::Array(old.clone())))).count();
+        let (added, hidden) = (new.len() - others, old.len() - others);
+        Some(
+            (0..new.len())
+                .map(|at| if at < added { (hidden > 0).then_some(0) } else { Some(at - added + hidden) })
+                .collect(),
+        )
+    }
+
     fn converted(
         &self,
         direction: Direction,

@@ -398,6 +398,21 @@ impl View<'_> {
         }
     }
 
+    /// Writes a list of which it is known which old item every new one continues.
+    pub(crate) fn write_items(self, node: usize, items: &[Json], aligned: &[Option<usize>], scope: &mut Scope) {
+        let element = self.tree.element(node).expect("lists have items");
+        let old = match scope.fields.get(&self.id(node)) {
+            Some(Content::List(old)) => old.clone(),
+            _ => Vec::new(),
+        };
+        let contents = items.iter().zip(aligned).map(|(item, at)| match at.and_then(|at| old.get(at)) {
+            Some(old) if self.content(element, old) == *item => old.clone(),
+            old => self.content_of(element, item, old),
+        });
+        let contents = contents.collect();
+        scope.fields.insert(self.id(node), Content::List(contents));
+    }
+
     /// The keys of a list: as this version says, else as the newest version says that has any which this one has, else as a
     /// change says.
     fn keys(self, list: usize) -> Vec<String> {

@@ -159,9 +159,28 @@ fn a_fact_that_was_taken_away_is_back_once_somebody_changes_it_also_if_that_show
     let changes = "{v2: {converted: {b: {to: a, with: oneItem}}}, v4: {converted: {a: {with: oneItem}}}}";
     for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3), ("v4", &v4)], changes, |stored| {
         stored.write("v2", r#"{"a":[{},{"q":"1"}]}"#);
-        stored.write("v4", "{}").reads("v1", r#"{"b":{}}"#).reads("v3", r#"{"a":[{}]}"#);
+        stored.write("v4", "{}").reads("v1", r#"{"b":{"q":"1"}}"#).reads("v3", r#"{"a":[{}]}"#);
         stored.write("v1", r#"{"b":{"q":"2"}}"#).reads("v3", r#"{"a":[{}]}"#).reads("v4", r#"{"a":{}}"#);
     });
+}
+
+#[test]
+fn whoever_takes_away_the_first_item_takes_what_that_hides_and_nothing_of_the_others() {
+    let items =
+        |fields: &str| object(&format!("a: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}"));
+    let v1 = items(&format!("p: {STRING}, q: {STRING}"));
+    let v2 = items(&format!("p: {STRING}"));
+    let v3 = object(&format!("a: {{type: object, properties: {{p: {STRING}}}}}"));
+    for keys in ["", "v2: {keys: {a: [p]}}, "] {
+        let changes = format!("{{{keys}v3: {{converted: {{a: {{with: oneItem}}}}}}}}");
+        for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], &changes, |stored| {
+            stored.write("v1", r#"{"a":[{"p":"x","q":"1"},{"p":"x","q":"2"}]}"#).reads("v3", r#"{"a":{"p":"x"}}"#);
+            stored.write("v3", r#"{"a":{"p":"y"}}"#).reads("v1", r#"{"a":[{"p":"y","q":"1"},{"p":"x","q":"2"}]}"#);
+            stored.write("v3", r#"{"a":{"p":"x"}}"#).reads("v1", r#"{"a":[{"p":"x","q":"1"},{"p":"x","q":"2"}]}"#);
+            stored.write("v3", "{}").reads("v1", r#"{"a":[{"p":"x","q":"2"}]}"#);
+            stored.write("v3", r#"{"a":{"p":"x"}}"#).reads("v1", r#"{"a":[{"p":"x"},{"p":"x","q":"2"}]}"#);
+        });
+    }
 }
 
 #[test]

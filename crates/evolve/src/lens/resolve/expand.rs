@@ -7,6 +7,7 @@ use crate::{
     VersionIndex,
     lens::{
         computed::{FieldPlan, Needed, SidePlan, Way},
+        put::Alignment,
         state::{Slot, Slots},
     },
 };
@@ -54,7 +55,8 @@ impl<'a> Resolve<'a> {
                 }
                 if !is_guarded && is_stored {
                     // Somebody changed the other spelling behind our back: it counts, and what is hidden stays.
-                    self.rewrite(far.version, way, field, result, slots);
+                    let aligned = self.aligned(plan, way.direction, old, result);
+                    self.rewrite(far.version, way, field, (result, aligned), slots);
                 } else {
                     self.fill(far.version, way, field, result, slots);
                 }
@@ -97,7 +99,7 @@ impl<'a> Resolve<'a> {
         version: VersionIndex,
         way: &'a Way,
         field: &'a FieldPlan,
-        new: Option<Value<'a>>,
+        (new, aligned): (Option<Value<'a>>, Option<Alignment>),
         slots: &mut Slots<'a>,
     ) {
         if field.is_plain {
@@ -109,10 +111,10 @@ impl<'a> Resolve<'a> {
         // Of an object that is known in part, nothing changes but what is computed, hidden fields neither: the rest stays.
         if field.slots.iter().any(|slot| !way.slots.contains(slot)) {
             let mut computed = slots.clone();
-            self.rewrite_whole(version, field, new, &mut computed);
+            self.rewrite_whole(version, field, (new, aligned), &mut computed);
             way.computed(field).for_each(|slot| slots.copy(*slot, &computed));
         } else {
-            self.rewrite_whole(version, field, new, slots);
+            self.rewrite_whole(version, field, (new, aligned), slots);
         }
     }
 
@@ -120,7 +122,7 @@ impl<'a> Resolve<'a> {
         &mut self,
         version: VersionIndex,
         field: &'a FieldPlan,
-        new: Option<Value<'a>>,
+        (new, aligned): (Option<Value<'a>>, Option<Alignment>),
         slots: &mut Slots<'a>,
     ) {
         let shown = self.shown(version, field, slots);
@@ -128,7 +130,7 @@ impl<'a> Resolve<'a> {
         if let (None, Slot::Value(Value::Null)) = (shown, slots.values[field.slot]) {
             slots.values[field.slot] = Slot::Absent;
         }
-        self.write(version, field, new, shown, slots);
+        self.write_aligned(version, field, (new, aligned), shown, slots);
         // An object that was there only for what is in it is there now.
         if let (Some(Value::Object(_)), Some(_)) = (new, self.scope.layout.object_of[field.slot]) {
             slots.set_object(field.slot);

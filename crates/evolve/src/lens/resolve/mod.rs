@@ -19,7 +19,7 @@ use super::{
     computed::{FieldPlan, LinkPlan, SidePlan, Way},
     get::{Get, says, shows},
     plan::{Scope, View, ViewField},
-    put::Put,
+    put::{Alignment, Put},
     same::same,
     state::{Slot, Slots},
     trouble::Troubles,
@@ -129,12 +129,25 @@ impl<'a> Resolve<'a> {
         shown: Option<Value<'a>>,
         slots: &mut Slots<'a>,
     ) {
+        self.write_aligned(version, field, (new, None), shown, slots);
+    }
+
+    /// The same; of the items of a list it may be known which ones they were.
+    fn write_aligned(
+        &mut self,
+        version: VersionIndex,
+        field: &'a FieldPlan,
+        (new, aligned): (Option<Value<'a>>, Option<Alignment>),
+        shown: Option<Value<'a>>,
+        slots: &mut Slots<'a>,
+    ) {
         if field.is_plain {
             slots.values[field.slot] = new.map_or(Slot::Absent, Slot::Value);
             return;
         }
         let Some((view, at)) = self.view_field(version, field) else { return };
         let mut put = Put::computing(self.lenses, version, self.arena, self.metadata);
+        put.aligned = aligned;
         put.write_field(self.scope, view, at, slots, new, shown);
     }
 
@@ -171,6 +184,17 @@ impl<'a> Resolve<'a> {
         }
         results.resize(plan.sides(direction).1.fields.len(), None);
         (results, exchange.entry, has_failed)
+    }
+
+    /// Which item of what was converted is which one that was there before, if it is a list of which that is known.
+    pub(super) fn aligned(
+        &self,
+        plan: &LinkPlan,
+        direction: Direction,
+        old: Option<(Values<'_, 'a>, Values<'_, 'a>)>,
+        result: Option<Value<'a>>,
+    ) -> Option<Alignment> {
+        self.lenses.computations.links[plan.link].converter.aligned(direction, old?, result?)
     }
 
     fn view_field(&self, version: VersionIndex, field: &FieldPlan) -> Option<(&'a View, &'a ViewField)> {

@@ -138,7 +138,8 @@ impl<'a> Resolve<'a> {
             }
             let written = target.fields.iter().zip(results.iter().copied()).enumerate();
             for (position, (field, result)) in written.filter(|(position, _)| !stays[*position]) {
-                self.rewrite(target.version, way, field, result, slots);
+                let aligned = self.aligned(plan, way.direction, past, result);
+                self.rewrite(target.version, way, field, (result, aligned), slots);
                 if let Some((told, old)) = past {
                     self.note(way, field, (told, old[position]), (&sources, result), has_failed);
                 }
