@@ -51,13 +51,14 @@ impl<'a> Computing<'a> {
                 slots.copy(*slot, &all);
             }
         }
-        let following = resolve.following(lenses.hub(), view, &all);
+        let mut shown = all.clone();
+        let placed = resolve.derive(&scope.computed.all, &mut shown);
+        let following = resolve.following(lenses.hub(), view, &all, &placed);
         // What follows does so as long as nobody changed another spelling of it.
         let follows = |slot: usize| following.iter().any(|at| scope.computed.derivations[*at].field.slot == slot);
         let guards = resolve.further_guards(&all, &|slot| may_go_alone(slot) || follows(slot));
-        let derived = resolve.derive(&scope.computed.all, &mut all).into_iter().map(|(slot, _)| slot);
-        let derived: Vec<usize> = derived.filter(|slot| view.says[*slot]).collect();
-        derived.iter().for_each(|slot| slots.copy(*slot, &all));
+        let derived: Vec<usize> = placed.iter().map(|(slot, _)| *slot).filter(|slot| view.says[*slot]).collect();
+        derived.iter().for_each(|slot| slots.copy(*slot, &shown));
         Self { derived, following, guards }
     }
 

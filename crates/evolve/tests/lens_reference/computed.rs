@@ -12,7 +12,8 @@
 //!   is read on the way up, what is derived on the way down on the way down, and where both give something, up wins.
 //!   A constant is shown only where the object that it is in is shown.
 //! - A derived field that is stored, and which the writer cannot see, follows what it is derived from if it was what that
-//!   gave before, and unless it would be gone. What it is derived from is what the writer saw and wrote, stored or not.
+//!   gave before, and unless it would be gone. What it is derived from is what the writer saw, and what it wrote, stored or
+//!   not.
 //! - After a write the version shows what was written: what would be derived otherwise is stored, or said to be absent.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -249,11 +250,22 @@ impl<'m> Here<'m> {
             above.all(|node| self.view.field(node, scope).is_none_or(|object| object.is_object()))
         };
         let own = self.view.tree.scope_ids(self.node).into_iter().filter(|id| is_open(id, scope)).collect::<Vec<_>>();
+        let seen = before.map(|before| {
+            let mut seen = before.clone();
+            for id in own.iter().filter(|id| is_open(id, before) && !before.fields.contains_key(id)) {
+                match placed.get(id) {
+                    Some(shown) => drop(seen.fields.insert(*id, shown.clone())),
+                    None => drop(seen.gone.insert(*id)),
+                }
+            }
+            seen
+        });
+        let past = before.zip(seen.as_ref());
         let wanted: Wanted = own.into_iter().map(|id| (id, scope.fields.get(&id).cloned())).collect();
         let is_new = |id: &FieldId| wanted.contains_key(id) && before.is_some_and(|before| !is_open(id, before));
         scope.fields.retain(|id, content| is_new(id) || placed.get(id) != Some(content));
         scope.gone.retain(|id| !scope.fields.contains_key(id));
-        self.propagate(before, &wanted, scope);
+        self.propagate(past, &wanted, scope);
         loop {
             let (now, _) = self.derived(scope);
             let differing: Vec<_> =
@@ -270,11 +282,13 @@ impl<'m> Here<'m> {
                     }
                 }
             }
-            self.propagate(before, &wanted, scope);
+            self.propagate(past, &wanted, scope);
         }
     }
 
-    fn propagate(self, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
+    /// `past` is what was there before, and that as the version saw it.
+    fn propagate(self, past: Option<(&Scope, &Scope)>, wanted: &Wanted, scope: &mut Scope) {
+        let before = past.map(|(before, _)| before);
         let mut known: BTreeSet<FieldId> = self.view.tree.scope_ids(self.node).into_iter().collect();
         let mut anew = BTreeMap::new();
         for (step, direction) in self.model().ways_from(self.view.version) {
@@ -292,7 +306,7 @@ impl<'m> Here<'m> {
                 known.extend(sources.into_iter().chain(targets));
             }
             for derivation in self.derivations(step, direction) {
-                self.follow(derivation, before, wanted, scope);
+                self.follow(derivation, past, wanted, scope);
             }
         }
     }
@@ -403,10 +417,10 @@ impl<'m> Here<'m> {
         scope.gone.retain(|id| !scope.fields.contains_key(id));
     }
 
-    fn follow(self, derivation: &Derivation, before: Option<&Scope>, wanted: &Wanted, scope: &mut Scope) {
+    fn follow(self, derivation: &Derivation, past: Option<(&Scope, &Scope)>, wanted: &Wanted, scope: &mut Scope) {
         let target = self.model().at(derivation.target);
         let id = target.id(derivation.node);
-        let Some(before) = before.filter(|before| before.fields.contains_key(&id)) else { return };
+        let Some((before, seen)) = past.filter(|(before, _)| before.fields.contains_key(&id)) else { return };
         if self.view.tree.node_of(id).is_some() || before.fields.get(&id) != scope.fields.get(&id) {
             return;
         }
@@ -421,7 +435,7 @@ impl<'m> Here<'m> {
             }
         }
         let gave = |scope: &Scope| self.value_of(derivation, &self.derived(scope).0);
-        let (old, new, shown) = (gave(before), gave(&written), target.field(derivation.node, scope));
+        let (old, new, shown) = (gave(seen), gave(&written), target.field(derivation.node, scope));
         if new.is_some() && old == shown && old != new {
             target.write(derivation.node, new.as_ref(), shown.as_ref(), shown.is_none(), scope);
         }

@@ -184,6 +184,20 @@ fn whoever_takes_away_the_first_item_takes_what_that_hides_and_nothing_of_the_ot
 }
 
 #[test]
+fn what_was_written_does_not_follow_what_nobody_changed() {
+    let v1 = object(&format!("b: {STRING}, note: {STRING}"));
+    let v2 = object(&format!("e: {INTEGER}, note: {STRING}"));
+    let v3 = object(&format!("a: {INTEGER}, note: {STRING}"));
+    let changes = "{v2: {derived: {up: {e: size(self.b)}, down: {b: \"'x'\"}}}, \
+                    v3: {derived: {up: {a: self.e}, down: {e: self.a}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"a":2}"#).reads("v2", r#"{"e":2}"#).reads("v1", r#"{"b":"x"}"#);
+        stored.write("v1", r#"{"b":"x","note":"n"}"#).reads("v3", r#"{"a":2,"note":"n"}"#);
+        stored.write("v2", r#"{"e":5,"note":"n"}"#).reads("v3", r#"{"a":5,"note":"n"}"#);
+    });
+}
+
+#[test]
 fn an_object_of_which_a_part_is_another_spelling_keeps_what_nobody_declares() {
     let fields = |names: &[&str]| {
         let fields: Vec<String> = names.iter().map(|name| format!("{name}: {STRING}")).collect();

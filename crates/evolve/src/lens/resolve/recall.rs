@@ -135,14 +135,22 @@ impl<'a> Resolve<'a> {
     }
 
     /// The derivations of fields that a version cannot say, a client wrote, and which are as they would be derived.
-    pub(crate) fn following(&mut self, version: VersionIndex, view: &View, slots: &Slots<'a>) -> Vec<usize> {
+    /// `placed` is what of it all is merely shown.
+    pub(crate) fn following(
+        &mut self,
+        version: VersionIndex,
+        view: &View,
+        slots: &Slots<'a>,
+        placed: &[(usize, Slot<'a>)],
+    ) -> Vec<usize> {
+        let seen = self.seen(version, view, slots, placed);
         let mut found = Vec::new();
         for onward in &self.scope.computed.onward[version.position()] {
             let Onward::Derive(derivation) = onward else { continue };
             let plan = &self.scope.computed.derivations[*derivation];
             let slot = plan.field.slot;
             let is_stored = matches!(slots.values[slot], Slot::Value(_)) && !view.says[slot];
-            if is_stored && self.follows(plan, slots) {
+            if is_stored && self.follows(plan, &seen) {
                 found.push(*derivation);
             }
         }

@@ -11,6 +11,18 @@ use crate::{
     },
 };
 
+/// A write that is settled.
+struct Written<'w, 'a> {
+    version: VersionIndex,
+    view: &'w View,
+    /// What was there.
+    before: Option<Before<'w, 'a>>,
+    /// What of it was merely shown.
+    placed: &'w [(usize, Slot<'a>)],
+    /// What the version must show of what could be derived.
+    wanted: Vec<(usize, Slot<'a>)>,
+}
+
 impl<'a> Resolve<'a> {
     /// What follows from a write through a version: other spellings of what was written, and derived fields that followed
     /// what was written so far. `before` is what was there, `placed` what of it was merely shown.
@@ -37,21 +49,46 @@ impl<'a> Resolve<'a> {
                 slots.values[*slot] = Slot::Absent;
             }
         }
-        self.propagate(version, view, before, &wanted, slots);
-        if wanted.is_empty() {
+        let written = Written { version, view, before, placed, wanted };
+        self.propagate(&written, slots);
+        if written.wanted.is_empty() {
             return;
         }
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
-            let differing = self.differing(version, &wanted, slots);
+            let differing = self.differing(version, &written.wanted, slots);
             if differing.is_empty() {
                 return;
             }
             for (slot, wanted) in differing {
                 slots.values[slot] = if wanted.is_absent() { Slot::Tombstone } else { wanted };
             }
-            self.propagate(version, view, before, &wanted, slots);
+            self.propagate(&written, slots);
         }
+    }
+
+    /// What was there before a write as its writer saw it: what was merely shown is as good as stored, and so is its absence.
+    pub(super) fn seen(
+        &self,
+        version: VersionIndex,
+        view: &View,
+        before: &Slots<'a>,
+        placed: &[(usize, Slot<'a>)],
+    ) -> Slots<'a> {
+        let mut seen = before.clone();
+        for derivable in &self.scope.computed.derivable_said[version.position()] {
+            let slot = &mut seen.values[derivable.slot];
+            if slot.is_absent() && derivable.is_open(view, before) {
+                let shown = placed.iter().find(|(placed, _)| *placed == derivable.slot).map(|(_, shown)| *shown);
+                *slot = match shown {
+                    None => Slot::Tombstone,
+                    // What it holds besides fields is not at hand here, and no expression reads it.
+                    Some(Slot::Object(_)) => Slot::Object(None),
+                    Some(shown) => shown,
+                };
+            }
+        }
+        seen
     }
 
     /// What a version would not show as it was written.
@@ -71,22 +108,15 @@ impl<'a> Resolve<'a> {
         found
     }
 
-    fn propagate(
-        &mut self,
-        version: VersionIndex,
-        view: &View,
-        before: Option<Before<'_, 'a>>,
-        wanted: &[(usize, Slot<'a>)],
-        slots: &mut Slots<'a>,
-    ) {
+    fn propagate(&mut self, written: &Written<'_, 'a>, slots: &mut Slots<'a>) {
         self.changed.clear();
-        for onward in &self.scope.computed.onward[version.position()] {
+        for onward in &self.scope.computed.onward[written.version.position()] {
             match onward {
-                Onward::Link(way) => self.respell(way, before, slots),
+                Onward::Link(way) => self.respell(way, written.before, slots),
                 Onward::Derive(derivation) => {
                     let slot = self.scope.computed.derivations[*derivation].field.slot;
-                    if let Some(before) = before.filter(|_| !view.says[slot]) {
-                        self.follow(*derivation, before, wanted, slots);
+                    if let Some(before) = written.before.filter(|_| !written.view.says[slot]) {
+                        self.follow(*derivation, before, written, slots);
                     }
                 }
             }
@@ -186,13 +216,7 @@ impl<'a> Resolve<'a> {
 
     /// A derived field that a client wrote and the writer cannot see follows its inputs, if it did so far. It is never
     /// removed by that. Its inputs are what the writer saw and wrote, whether that is stored or not.
-    fn follow(
-        &mut self,
-        derivation: usize,
-        before: Before<'_, 'a>,
-        wanted: &[(usize, Slot<'a>)],
-        slots: &mut Slots<'a>,
-    ) {
+    fn follow(&mut self, derivation: usize, before: Before<'_, 'a>, written: &Written<'_, 'a>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.derivations[derivation];
         let slot = plan.field.slot;
         let is_stored = matches!(before.slots.values[slot], Slot::Value(_));
@@ -201,17 +225,20 @@ impl<'a> Resolve<'a> {
         }
         let follows = match before.told {
             Some(told) => told.following.contains(&derivation),
-            None => self.beside(before, |it| it.follows(plan, before.slots)),
+            None => {
+                let seen = self.seen(written.version, written.view, before.slots, written.placed);
+                self.beside(before, |it| it.follows(plan, &seen))
+            }
         };
         if !follows {
             return;
         }
-        let mut written = slots.clone();
-        for (slot, wanted) in wanted {
-            written.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
+        let mut now = slots.clone();
+        for (slot, wanted) in &written.wanted {
+            now.values[*slot] = if wanted.is_absent() { Slot::Tombstone } else { *wanted };
         }
-        self.derive(&plan.needed, &mut written);
-        let new = self.derived(plan, &written);
+        self.derive(&plan.needed, &mut now);
+        let new = self.derived(plan, &now);
         let shown = self.shown(plan.target, &plan.field, slots);
         if new.is_some() && !same_option(shown, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
