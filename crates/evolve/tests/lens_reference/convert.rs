@@ -57,10 +57,20 @@ impl Converter {
         (source, target): (Fields<'_>, Fields<'_>),
         kept: &mut Option<Json>,
     ) -> Option<Vec<Option<Json>>> {
-        if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
+        // What is left is not converted, and stays whatever it is.
+        let left = || {
             let old = before.and_then(|(sources, results)| Some((sources[0].as_ref(), results[0].as_ref()?)));
-            let left = self.left(self.levels, old, (source.tree, source.nodes[0]));
-            return Some(left.map_or_else(|| vec![None; target.nodes.len()], |left| vec![Some(left)]));
+            Some(vec![Some(self.left(self.levels, old, (source.tree, source.nodes[0]))?)])
+        };
+        let is_null = |values: &[Option<Json>]| matches!(values, [Some(Json::Null)]);
+        if sources.iter().all(Option::is_none) && !matches!(self.with, Conversion::Entries(_)) {
+            return Some(left().unwrap_or_else(|| vec![None; target.nodes.len()]));
+        }
+        if is_null(sources)
+            && !before.is_some_and(|(sources, _)| is_null(sources))
+            && let Some(left) = left()
+        {
+            return Some(left);
         }
         let converted = match (&self.with, sources) {
             (Conversion::Hook(_), [Some(value)]) => hooked(direction, value, kept).map(|result| vec![Some(result)]),
