@@ -120,6 +120,17 @@ async fn node_pools() {
     has(&counted(&example("nodepools"), "NodePool", &POLICIES, 1).await, &POLICY_CELLS);
 }
 
+#[tokio::test]
+async fn databases_of_a_front_and_a_back_end() {
+    has(&counted(&example("front-and-back"), "Database", &POLICIES, 1).await, &POLICY_CELLS);
+}
+
+#[tokio::test]
+async fn clusters_and_node_pools_of_four_versions() {
+    has(&counted(&example("node-pools"), "NodePool", &POLICIES, 1).await, &POLICY_CELLS);
+    has(&counted(&example("node-pools"), "Cluster", &POLICIES, 1).await, &["olderWrite preserve: done"]);
+}
+
 /// No version of theirs has a field that an older one cannot say, and nothing is filled in.
 #[tokio::test]
 async fn persons_whose_addresses_a_hook_splits() {
