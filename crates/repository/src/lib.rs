@@ -12,6 +12,7 @@
 
 mod absence;
 mod access;
+mod collection;
 mod computed;
 mod dress;
 mod error;
@@ -19,6 +20,7 @@ mod external;
 mod fields;
 mod hidden;
 mod keep;
+mod list;
 mod metadata;
 mod name;
 mod nulls;
@@ -26,19 +28,23 @@ mod open;
 mod record;
 mod remove;
 mod repository;
+mod request;
 mod scopes;
 mod served;
 mod sweep;
 mod watch;
 mod write;
 
+pub use collection::{Collection, Reread, Written};
 pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
 pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, SourceError, SourceProblem};
+pub use list::{Listed, Unopened};
 pub use name::Name;
 pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Metadata, Operation, RecordError};
 pub use remove::{Removal, Removed};
-pub use repository::{Collection, Listed, Repository, Reread, Unopened, Written};
+pub use repository::Repository;
+pub use request::{Body, Judge, Keeping, UnknownFields, Write, Writer};
 pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
     Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
@@ -46,4 +52,4 @@ pub use sweep::{
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
 pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, Mark, PageRequest, Revision, StoreError};
-pub use write::{Body, Judge, Keeping, Notes, UnknownFields, Write, Writer};
+pub use write::Notes;
