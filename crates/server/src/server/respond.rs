@@ -1,0 +1,261 @@
+//! The steps that lead every request to its dialect and back.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, header};
+
+use super::Service;
+use crate::{
+    access::{Access, Verb},
+    answer::{Answer, AnswerBody},
+    arm,
+    body::{self, RequestBody},
+    connections::Busy,
+    held::{Decrease, Held, Permit},
+    kubernetes,
+    log::Line,
+    own,
+    path::Segments,
+    peer::Peer,
+    query::Query,
+    refusal::Refusal,
+    request::{Head, Request},
+    share::{Place, Share, Shares},
+};
+
+/// Whose words a request is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Dialect {
+    Arm,
+    Kubernetes,
+}
+
+/// What a request is about, in its dialect.
+enum Route<'k> {
+    Arm(arm::Route<'k>),
+    Kubernetes(kubernetes::Route),
+}
+
+impl Service {
+    /// Answers a request, and counts it.
+    pub(crate) async fn respond<B: RequestBody>(
+        self: Arc<Self>,
+        request: http::Request<B>,
+        peer: &Peer,
+        busy: Busy,
+    ) -> http::Response<Held> {
+        let began = Instant::now();
+        let (head, body) = request.into_parts();
+        let is_multiplexed = head.version == http::Version::HTTP_2;
+        let (dialect, path) = (Dialect::of(head.uri.path()), head.uri.clone());
+        let is_head = head.method == http::Method::HEAD;
+        let ids = dialect.ids(&head.headers);
+        let mut permit = None;
+        let is_ending = self.is_leaving.load(Ordering::Relaxed);
+        let is_probe = own::is_probe(head.uri.path());
+        let head = self.head(head, peer.certificate.as_deref(), is_probe);
+        let caller = head.as_ref().ok().map(|head| head.caller.clone());
+        let (access, answer) = match head {
+            Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
+                Some(answer) => (None, answer),
+                None => self.routed(dialect, head, body, peer, &mut permit).await,
+            },
+            Err(refusal) => (None, self.refuse(dialect, &refusal)),
+        };
+        let answer = match (dialect, access.as_ref().and_then(|access| access.version.as_deref())) {
+            (Dialect::Arm, Some(version)) => arm::served(answer, version),
+            _ => answer,
+        };
+        let took = began.elapsed();
+        // Whoever only looks after the server asks for nothing, and what is wrong is said where it is found.
+        if !is_probe {
+            self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
+        }
+        let line = Line {
+            dialect: dialect.name(),
+            path: path.path(),
+            access: access.as_ref(),
+            caller: caller.as_deref(),
+            peer,
+            ids: &ids,
+            status: answer.status,
+            took,
+        };
+        line.write(is_probe);
+        let answer = answer.with_all(ids);
+        let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
+        let busy = if is_watch { busy.for_long() } else { busy };
+        answer.into_response().map(|body| {
+            let body = if is_head { AnswerBody::Whole(None) } else { body };
+            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy, is_multiplexed)
+        })
+    }
+
+    fn head(&self, head: http::request::Parts, certificate: Option<&str>, is_probe: bool) -> Result<Head, Refusal> {
+        let caller = match &self.guard {
+            Some(guard) if !is_probe => guard.caller(&head.headers, certificate)?,
+            _ => self.anonymous.clone(),
+        };
+        if !names_its_host(&head) {
+            return Err(Refusal::Host);
+        }
+        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
+        Ok(Head {
+            path,
+            query: Query::of(head.uri.query()),
+            uri: head.uri,
+            method: head.method,
+            headers: head.headers,
+            server: self.reached.clone(),
+            caller,
+        })
+    }
+
+    /// Leads a request to its dialect, if its sender may make it and there is room.
+    async fn routed<B: RequestBody>(
+        &self,
+        dialect: Dialect,
+        head: Head,
+        body: B,
+        peer: &Peer,
+        permit: &mut Option<Permit>,
+    ) -> (Option<Access>, Answer) {
+        let route = match dialect {
+            Dialect::Arm => self.arm.route(&head).map(Route::Arm),
+            Dialect::Kubernetes => self.kubernetes.route(&head).map(Route::Kubernetes),
+        };
+        let route = match route {
+            Ok(route) => route,
+            Err(answer) => return (None, *answer),
+        };
+        let access = route.access().clone();
+        let answered = async {
+            head.caller.check(&access)?;
+            let shares = head.caller.shares.as_ref().unwrap_or(&peer.shares).clone();
+            let body = self.body(body, &shares, &head.headers).await?;
+            let (room, gauge, place, all) = match access.verb {
+                Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
+                _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
+            };
+            let share = self.share(&shares, place, all)?;
+            let Ok(place) = room.clone().try_acquire_owned() else {
+                self.metrics.count_refused("requests");
+                return Err(Refusal::TooMany(Duration::from_secs(1)));
+            };
+            *permit = Some(Permit::new(place, share, gauge));
+            let request = Request { head, body };
+            let answer = async {
+                match route {
+                    Route::Arm(route) => self.arm.answer(route, request).await,
+                    Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
+                }
+            };
+            tokio::time::timeout(self.limits.request_time, answer).await.map_err(|_| Refusal::OutOfTime)
+        };
+        let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
+        (Some(access), answer)
+    }
+
+    /// The body of a request, if it is not too long and does not take too long.
+    async fn body(&self, body: impl RequestBody, shares: &Arc<Shares>, headers: &HeaderMap) -> Result<Bytes, Refusal> {
+        if body.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        let _share = self.share(shares, Place::Body, self.limits.requests)?;
+        // Whoever sends slowly keeps only others from sending.
+        let Ok(_place) = self.bodies.try_acquire() else {
+            self.metrics.count_refused("bodies");
+            return Err(Refusal::TooMany(Duration::from_secs(1)));
+        };
+        let _open = Decrease::of(&self.metrics.bodies);
+        // Read in any case: a client that is still sending would not see the answer.
+        let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT)).await?;
+        let is_plain = |encoding: &HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
+        match headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+            true => Ok(body),
+            false => Err(Refusal::Packed),
+        }
+    }
+
+    /// A place for a caller, unless they have half of all.
+    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize) -> Result<Share, Refusal> {
+        shares.take(place, all).ok_or_else(|| {
+            self.metrics.count_refused("caller");
+            Refusal::TooManyOfOne(Duration::from_secs(1))
+        })
+    }
+
+    fn refuse(&self, dialect: Dialect, refusal: &Refusal) -> Answer {
+        let answer = match dialect {
+            Dialect::Arm => self.arm.refuse(refusal),
+            Dialect::Kubernetes => self.kubernetes.refuse(refusal),
+        };
+        let answer = match refusal {
+            // What is left of the body is not read.
+            Refusal::TooLarge(_) | Refusal::TooSlow(_) | Refusal::CutShort => {
+                answer.with(header::CONNECTION, HeaderValue::from_static("close"))
+            }
+            _ => answer,
+        };
+        let answer = match refusal {
+            Refusal::Unknown(_) => answer.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            _ => answer,
+        };
+        match refusal.retry_after() {
+            Some(after) => answer.with(header::RETRY_AFTER, after.as_secs().max(1)),
+            None => answer,
+        }
+    }
+}
+
+/// Whether a request of HTTP/1.1 names the one host that it is for, as it must: links are made of it, and somebody before us
+/// may go by another one.
+fn names_its_host(head: &http::request::Parts) -> bool {
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) => head.version != http::Version::HTTP_11,
+        (Some(_), Some(_)) => false,
+        (Some(host), None) => {
+            let is_host = |host: &str| host.parse::<http::uri::Authority>().is_ok() && !host.contains('@');
+            host.to_str().is_ok_and(|host| host.is_empty() || is_host(host))
+        }
+    }
+}
+
+impl Dialect {
+    fn of(path: &str) -> Self {
+        let first = path.split('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+        match ["subscriptions", "providers"].iter().any(|own| first.eq_ignore_ascii_case(own)) {
+            true => Self::Arm,
+            false => Self::Kubernetes,
+        }
+    }
+
+    /// The ids of a request, for its answer and the log.
+    fn ids(self, request: &HeaderMap) -> HeaderMap {
+        match self {
+            Self::Arm => arm::ids(request),
+            Self::Kubernetes => kubernetes::ids(request),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Arm => "arm",
+            Self::Kubernetes => "kubernetes",
+        }
+    }
+}
+
+impl Route<'_> {
+    fn access(&self) -> &Access {
+        match self {
+            Self::Arm(route) => route.access(),
+            Self::Kubernetes(route) => route.access(),
+        }
+    }
+}
