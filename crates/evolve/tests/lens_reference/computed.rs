@@ -402,9 +402,9 @@ impl<'m> Here<'m> {
                 }
                 _ => view.write(*node, result.as_ref(), shown.as_ref(), shown.is_none(), scope),
             }
-            // An object that was there only for what is in it is there now.
-            if view.tree.node(*node).shape == Shape::Object && result.is_some_and(|result| result.is_object()) {
-                scope.fields.entry(view.id(*node)).or_insert(Content::Present(serde_json::Map::new()));
+            // Objects that were there only for what is in them are there now.
+            if let Some(result) = &result {
+                view.say_present(*node, result, scope);
             }
             if !known.is_empty() {
                 let computed = std::mem::replace(scope, before);

@@ -398,6 +398,20 @@ impl View<'_> {
         }
     }
 
+    /// Says that an object is there, and all objects of a value in it.
+    pub(crate) fn say_present(self, node: usize, value: &Json, scope: &mut Scope) {
+        if let (Shape::Object, Json::Object(object)) = (self.shape(node), value) {
+            if !matches!(scope.fields.get(&self.id(node)), Some(Content::Present(_))) {
+                scope.fields.insert(self.id(node), Content::Present(Map::new()));
+            }
+            for (name, value) in object {
+                if let Some(child) = self.tree.child(node, name) {
+                    self.say_present(child, value, scope);
+                }
+            }
+        }
+    }
+
     /// Writes a list of which it is known which old item every new one continues.
     pub(crate) fn write_items(self, node: usize, items: &[Json], aligned: &[Option<usize>], scope: &mut Scope) {
         let element = self.tree.element(node).expect("lists have items");

@@ -198,6 +198,19 @@ fn what_was_written_does_not_follow_what_nobody_changed() {
 }
 
 #[test]
+fn all_objects_of_what_is_computed_are_there_also_if_they_were_shown_before_for_what_is_in_them() {
+    let inner = format!("{{type: object, properties: {{a: {{type: object, properties: {{a: {STRING}}}}}}}}}");
+    let v1 = object(&format!("b: {STRING}"));
+    let v2 = object(&format!("b: {inner}"));
+    let v3 = object(&format!("a: {{type: array, items: {inner}}}, b: {STRING}"));
+    let changes = "{v2: {renamed: {b: b.a.a}}, v3: {converted: {b: {to: a, with: oneItem}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], changes, |stored| {
+        stored.write("v3", r#"{"a":[{"a":{"a":"x"}}],"b":"x"}"#).reads("v2", r#"{"b":{"a":{"a":"x"}}}"#);
+        stored.write("v1", "{}").reads("v2", r#"{"b":{"a":{}}}"#);
+    });
+}
+
+#[test]
 fn an_object_of_which_a_part_is_another_spelling_keeps_what_nobody_declares() {
     let fields = |names: &[&str]| {
         let fields: Vec<String> = names.iter().map(|name| format!("{name}: {STRING}")).collect();

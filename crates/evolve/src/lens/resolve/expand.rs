@@ -7,6 +7,7 @@ use crate::{
     VersionIndex,
     lens::{
         computed::{FieldPlan, Needed, SidePlan, Way},
+        plan::{View, ViewField},
         put::Alignment,
         state::{Slot, Slots},
     },
@@ -131,9 +132,9 @@ impl<'a> Resolve<'a> {
             slots.values[field.slot] = Slot::Absent;
         }
         self.write_aligned(version, field, (new, aligned), shown, slots);
-        // An object that was there only for what is in it is there now.
-        if let (Some(Value::Object(_)), Some(_)) = (new, self.scope.layout.object_of[field.slot]) {
-            slots.set_object(field.slot);
+        // Objects that were there only for what is in them are there now.
+        if let (Some(new), Some((view, field))) = (new, self.view_field(version, field)) {
+            set_objects(view, field, new, slots);
         }
     }
 
@@ -141,5 +142,17 @@ impl<'a> Resolve<'a> {
     pub(super) fn guarded(&self, side: &SidePlan, guard: Value<'a>) -> Vec<Option<Value<'a>>> {
         let texts = &self.scope.layout.texts;
         side.fields.iter().map(|field| guard.get(&texts[field.slot])).collect()
+    }
+}
+
+/// Says that a field is there if it is an object, and so are the objects in it.
+fn set_objects(view: &View, field: &ViewField, value: Value<'_>, slots: &mut Slots<'_>) {
+    if let (Some(object), Value::Object(_)) = (field.object, value) {
+        slots.set_object(field.slot);
+        for (name, below) in view.objects[object].fields.list.iter().filter(|(_, below)| below.object.is_some()) {
+            if let Some(value) = value.get(name) {
+                set_objects(view, below, value, slots);
+            }
+        }
     }
 }
