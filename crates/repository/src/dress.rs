@@ -171,11 +171,13 @@ impl Dress {
                 ];
                 let own = document.get("metadata").unwrap_or(Value::Object(&[]));
                 let own = without(own, is_of_server, arena);
-                let own_name = own.get("name").is_none().then(|| ("name", Some(text(name.last()))));
-                // Where it is, is what its name says, whatever whoever stored it wrote.
-                let is_unsaid = |scope: &&str| own.get("namespace").and_then(Value::as_str) != Some(*scope);
-                let own_scope = name.scope().filter(is_unsaid).map(|scope| ("namespace", Some(text(scope))));
-                let kept = own_name.into_iter().chain(own_scope).chain(kept);
+                // What it is called and where it is, is what its key says, whatever whoever stored it wrote.
+                let placed = [("name", Some(name.last())), ("namespace", name.scope())];
+                let is_unsaid = |(key, placed): &(&str, Option<&str>)| {
+                    placed.is_some() && own.get(key).and_then(Value::as_str) != *placed
+                };
+                let placed = placed.into_iter().filter(is_unsaid).map(|(key, placed)| (key, placed.map(text)));
+                let kept = placed.chain(kept);
                 with(document, [("metadata", Some(with(own, kept, arena)))], arena)
             }
             Self::Arm(resource_type) => {

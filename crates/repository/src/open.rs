@@ -3,7 +3,7 @@
 use std::{error::Error, fmt};
 
 use wheelwright_document::{Arena, Owned, Value, encode_into};
-use wheelwright_evolve::{Lenses, NoActingVersion, Origin, Part, PutError, VersionIndex, VersionName};
+use wheelwright_evolve::{Lenses, NoActingVersion, Origin, VersionIndex, VersionName};
 use wheelwright_store::Revision;
 
 use crate::{
@@ -79,8 +79,6 @@ pub enum OpenError {
     Metadata(String),
     /// It was written by a program that leaves out zero values, and these defaults cannot be told from them: why not.
     AmbiguousZeros(Vec<String>),
-    /// It is a document without a record that cannot be stored.
-    Refused(PutError),
     /// Nobody can speak the version that its owner spoke.
     Origin(NoActingVersion),
 }
@@ -101,11 +99,11 @@ impl ServedKind {
         let version = self.version_of_adopted(document)?;
         let lenses = self.lenses(version);
         let (undressed, taken) = self.dress.undress(document, arena);
-        // A document is stored in its own version's shape already, with what no version declares. Only if it may have keys
-        // that look like ours, they are escaped, as if it were written.
+        // A document is stored in its own version's shape already, with what no version declares, but for keys that look
+        // like ours.
         let stored = match has_own_keys(undressed) {
             false => undressed,
-            true => lenses.put(version, undressed, None, Part::Whole, arena).map_err(OpenError::Refused)?,
+            true => lenses.escaped(undressed, arena),
         };
         let restored = self.zeros.restore(lenses, stored, Some(version), arena);
         if !restored.refused.is_empty() {
@@ -135,7 +133,11 @@ impl ServedKind {
             };
             return match self.kind.version_of(api_version, text("kind")) {
                 Some(version) => Ok(version),
-                None => no_version(format!("{api_version} is no version of {}", self.kind.name())),
+                None => no_version(match text("kind") {
+                    Some(kind) if self.is_called(kind) => format!("{api_version} is no version of {kind}"),
+                    Some(kind) => format!("its kind is {kind}, and not {}", self.kind.name()),
+                    None => "it has no kind; write one into it".to_owned(),
+                }),
             };
         }
         let Some(name) = &self.adopted_version else {
@@ -145,6 +147,11 @@ impl ServedKind {
             Some(version) => Ok(version),
             None => no_version(format!("{name} is no version of {}", self.kind.name())),
         }
+    }
+
+    /// Whether a version calls the kind so.
+    fn is_called(&self, name: &str) -> bool {
+        self.kind.history().indexes().any(|version| self.kind.name_in(version) == name)
     }
 
     /// The version that a view means.
@@ -265,20 +272,31 @@ impl crate::dress::Dress {
                     },
                     None => Ok(None),
                 };
-                metadata.uid = own("uid").and_then(Value::as_str).map(Box::from);
-                let generation = own("generation").and_then(Value::as_number).and_then(|number| number.as_i64());
-                metadata.generation = generation.and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
+                metadata.uid = text(own("uid"), "metadata.uid")?;
+                let generation = own("generation").filter(|generation| !generation.is_null()).map(|generation| {
+                    let number = generation.as_number().and_then(|number| number.as_i64());
+                    number.and_then(|number| u64::try_from(number).ok()).ok_or("metadata.generation is no count")
+                });
+                metadata.generation = generation.transpose()?.unwrap_or(0);
                 metadata.created_at = time("creationTimestamp")?;
                 metadata.deleted_at = time("deletionTimestamp")?;
             }
             Self::Arm(_) => {
-                metadata.id = document.get("id").and_then(Value::as_str).map(Box::from);
+                metadata.id = text(document.get("id"), "id")?;
                 metadata.system_data = document.get("systemData").map(Owned::from);
                 let state = document.get("properties").and_then(|properties| properties.get("provisioningState"));
-                metadata.provisioning_state = state.and_then(Value::as_str).map(Box::from);
+                metadata.provisioning_state = text(state, STATE_PATH)?;
             }
         }
         Ok(metadata)
+    }
+}
+
+/// A text that a document says of itself. What is something else cannot be kept, and is not dropped.
+fn text(value: Option<Value<'_>>, path: &str) -> Result<Option<Box<str>>, String> {
+    match value.filter(|value| !value.is_null()) {
+        Some(value) => value.as_str().map(|text| Some(text.into())).ok_or_else(|| format!("{path} is no text")),
+        None => Ok(None),
     }
 }
 
@@ -296,7 +314,6 @@ impl fmt::Display for OpenError {
             }
             Self::Metadata(problem) => write!(f, "the document has no record, and none can be made of it: {problem}"),
             Self::AmbiguousZeros(reasons) => f.write_str(&reasons.join("; ")),
-            Self::Refused(error) => error.fmt(f),
             Self::Origin(none) => none.fmt(f),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use wheelwright_document::Value;
 
-use super::same::{hash, same, same_option};
+use super::same::{equal, equal_option, hash};
 
 /// For every item of a list that is written, the position of the old item that it replaces. Both lists are as the version
 /// shows them.
@@ -16,7 +16,7 @@ pub fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> V
     }
     match keys {
         [] => {
-            let mut matched = nth_to_nth(new, old, hash, same);
+            let mut matched = nth_to_nth(new, old, hash, equal);
             match_gaps(&mut matched, old.len());
             matched
         }
@@ -79,7 +79,7 @@ fn hash_of_keys(item: Value<'_>, keys: &[Box<str>]) -> u64 {
 }
 
 fn same_keys(a: Value<'_>, b: Value<'_>, keys: &[Box<str>]) -> bool {
-    keys.iter().all(|key| same_option(a.get(key), b.get(key)))
+    keys.iter().all(|key| equal_option(a.get(key), b.get(key)))
 }
 
 #[cfg(test)]
@@ -113,5 +113,6 @@ mod tests {
         assert_eq!(matched("[8,9]", "[1,2,3]", &[]), [None, None]);
         assert_eq!(matched("[1,8,9,3]", "[1,2,3]", &[]), [Some(0), None, None, Some(2)]);
         assert_eq!(matched("[1,1]", "[1,1,1]", &[]), [Some(0), Some(1)]);
+        assert_eq!(matched("[2,1]", "[1.0,2]", &[]), [Some(1), Some(0)], "however a client spells numbers");
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod computed;
 mod convert;
 #[cfg(test)]
 mod counterexamples;
+mod escape;
 mod fill;
 pub(crate) mod get;
 pub(crate) mod lists;

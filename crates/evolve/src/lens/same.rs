@@ -1,14 +1,34 @@
-//! Equality of documents as lenses see them: the order of keys does not count, the text of numbers does.
+//! Equality of documents as lenses see them. The order of keys never counts. The text of numbers does in what is stored and
+//! shown, and does not where it is asked which item is which, or whether a fact has changed: clients spell numbers as
+//! their languages do.
 
-use wheelwright_document::{Entry, Value};
+use wheelwright_document::{Entry, Number, Value};
 
 /// Whether two values are the same but for the order of keys.
 pub(crate) fn same(a: Value<'_>, b: Value<'_>) -> bool {
+    same_by(a, b, |a, b| a == b)
+}
+
+/// Whether two values mean the same: `1` and `1.0` do.
+pub(crate) fn equal(a: Value<'_>, b: Value<'_>) -> bool {
+    same_by(a, b, |a, b| a == b || a.compare(b).is_eq())
+}
+
+/// Whether two fields mean the same, or are both absent.
+pub(crate) fn equal_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => equal(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+fn same_by(a: Value<'_>, b: Value<'_>, numbers: fn(Number<'_>, Number<'_>) -> bool) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => {
-            is_same_slice(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
+            is_same_slice(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_by(*a, *b, numbers))
         }
-        (Value::Object(a), Value::Object(b)) => is_same_slice(a, b) || same_entries(a, b),
+        (Value::Object(a), Value::Object(b)) => is_same_slice(a, b) || same_entries(a, b, numbers),
+        (Value::Number(a), Value::Number(b)) => numbers(a, b),
         (a, b) => a == b,
     }
 }
@@ -21,13 +41,13 @@ pub(crate) fn same_option(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
     }
 }
 
-fn same_entries(a: &[Entry<'_>], b: &[Entry<'_>]) -> bool {
+fn same_entries(a: &[Entry<'_>], b: &[Entry<'_>], numbers: fn(Number<'_>, Number<'_>) -> bool) -> bool {
     if a.len() != b.len() {
         return false;
     }
     // Keys mostly come in one order.
     let in_order = a.iter().zip(b).take_while(|(a, b)| a.key == b.key).count();
-    let is_same = |(a, b): (&Entry<'_>, &Entry<'_>)| a.key == b.key && same(a.value, b.value);
+    let is_same = |(a, b): (&Entry<'_>, &Entry<'_>)| a.key == b.key && same_by(a.value, b.value, numbers);
     if !a[..in_order].iter().zip(b).all(is_same) {
         return false;
     }
@@ -54,12 +74,13 @@ fn is_same_slice<T>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && std::ptr::eq(a.as_ptr(), b.as_ptr())
 }
 
-/// A hash under which values that are the [`same`] are equal.
+/// A hash under which values that are [`equal`] are equal.
 pub(crate) fn hash(value: Value<'_>) -> u64 {
     match value {
         Value::Null => 1,
         Value::Bool(value) => 2 + u64::from(value),
-        Value::Number(number) => bytes(5, number.as_str()),
+        // The nearest float of equal numbers is one.
+        Value::Number(number) => mix(mix(5) ^ (number.as_f64() + 0.0).to_bits()),
         Value::String(text) => bytes(7, text.as_str()),
         Value::Array(items) => items.iter().fold(11, |sum, item| mix(sum ^ hash(*item))),
         // Adding up makes the order of keys not count.
@@ -100,7 +121,22 @@ mod tests {
         ];
         for (a, b, expected) in pairs {
             assert_eq!(same(value(a), value(b)), expected, "{a} {b}");
-            assert_eq!(hash(value(a)) == hash(value(b)), expected, "{a} {b}");
+            assert_eq!(hash(value(a)) == hash(value(b)), equal(value(a), value(b)), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn numbers_mean_what_they_are_worth() {
+        let arena = Arena::new();
+        let value = |text: &'static str| decode(text.as_bytes(), &arena).unwrap();
+        for (a, b) in
+            [("1", "1.0"), ("1e3", "1000"), ("-0", "0"), ("1e-7", "1e-07"), (r#"[{"a":1.50}]"#, r#"[{"a":1.5}]"#)]
+        {
+            assert!(equal(value(a), value(b)) && hash(value(a)) == hash(value(b)), "{a} {b}");
+            assert!(!same(value(a), value(b)), "{a} {b}");
+        }
+        for (a, b) in [("1", "2"), ("1", r#""1""#), ("9007199254740993", "9007199254740992")] {
+            assert!(!equal(value(a), value(b)), "{a} {b}");
         }
     }
 }

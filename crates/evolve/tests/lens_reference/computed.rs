@@ -349,8 +349,7 @@ impl<'m> Here<'m> {
         let view = self.view_of(target);
         // Where it fails, what has parts stays as it was, if somebody has hidden something in them.
         let stays = |(position, node): (usize, &usize)| {
-            let has_parts = !matches!(view.tree.node(*node).shape, Shape::Scalar(_));
-            let Some(before) = before.filter(|_| results.is_none() && has_parts) else { return false };
+            let Some(before) = before.filter(|_| results.is_none() && view.may_hide(*node)) else { return false };
             let computed = self.convert(link, direction, before, None).0.and_then(|results| results[position].clone());
             let mut alone = Scope::default();
             if computed.is_some() {

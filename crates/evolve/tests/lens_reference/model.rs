@@ -201,6 +201,22 @@ impl View<'_> {
         *value == Content::Raw(Json::Null) && !is_nullable(self.tree) && self.model.trees.iter().any(is_nullable)
     }
 
+    /// Whether something can be in a value that this version does not show: objects have fields, and null among the values
+    /// of a map is shown by some versions and not by others.
+    pub(crate) fn may_hide(self, node: usize) -> bool {
+        let is_nullable = |element: usize| {
+            let counterparts =
+                self.model.trees.iter().filter_map(move |tree| Some((tree, tree.counterpart(self.tree, element)?)));
+            counterparts.map(|(tree, node)| tree.node(node).nullable).collect::<BTreeSet<_>>().len() > 1
+        };
+        match (self.shape(node), self.tree.element(node)) {
+            (Shape::Object, _) => true,
+            (Shape::Map, Some(element)) => is_nullable(element) || self.may_hide(element),
+            (_, Some(element)) => self.may_hide(element),
+            _ => false,
+        }
+    }
+
     /// The unknown fields of an object.
     fn unknown(self, node: usize, scope: &Scope) -> Map<String, Json> {
         match self.tree.node(node).id.map(|id| scope.fields.get(&id)) {

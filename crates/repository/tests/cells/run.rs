@@ -150,10 +150,14 @@ impl Subject {
 
     async fn try_write(&self, cell: &Cell<'_>, name: &Name, counts: &mut Counts) {
         let Cell { base, through, field, method, input } = *cell;
-        let dressed = &base.shown[through.position()];
+        let mut dressed = base.shown[through.position()].clone();
+        // A record is shown under the name that it lies under.
+        if let Some(own) = dressed.pointer_mut("/metadata/name") {
+            *own = name.last().into();
+        }
         let value = self.value(through, field);
-        let Some(attempt) = self.attempt(field, (method, input), &value, dressed) else { return };
-        let before = self.undressed(dressed.clone());
+        let Some(attempt) = self.attempt(field, (method, input), &value, &dressed) else { return };
+        let before = self.undressed(dressed);
         let expected = self.expected(through, field, &attempt, Some(&before));
 
         let key = self.collection.kind().key(name).expect("a key");

@@ -216,6 +216,9 @@ async fn what_a_document_says_of_itself_is_kept_or_refused() {
     let broken = [
         (r#"["shop/refund"]"#, r#"["shop/refund",1]"#, "metadata.finalizers"),
         (r#""2024-05-06T07:08:09Z""#, r#""yesterday""#, "metadata.creationTimestamp"),
+        (r#""uid":"3c1f""#, r#""uid":5"#, "metadata.uid"),
+        (r#""generation":4"#, r#""generation":-1"#, "metadata.generation"),
+        (r#""generation":4"#, r#""generation":"4""#, "metadata.generation"),
     ];
     for (number, (there, instead, field)) in broken.into_iter().enumerate() {
         let called = format!("shop/{number}");
@@ -237,4 +240,38 @@ async fn what_no_version_declares_is_kept_by_a_sweep() {
     let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
     let record = swept(&orders, &*store, key).await.to_string();
     assert!(record.contains(r#""newer":5"#) && record.contains(r#""weight":3"#), "{record}");
+}
+
+#[tokio::test]
+async fn a_key_that_looks_like_ours_costs_nothing_of_what_is_beside_it() {
+    let store = Arc::new(Memory::new());
+    let key = "shop.example.com/Order/shop/books";
+    let odd = ORDER
+        .replace(r#""city":"Ulm""#, r#""city":"Ulm","$bag":{"spec.coupon":"x"},"old":{"$bag":1,"$$bag":2}"#)
+        .replace(r#""sku":"B-1""#, r#""sku":"B-1","$bag":"mine","weight":3"#);
+    planted(&*store, key, &odd).await;
+    let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
+    let before = shown(&orders, "shop/books", View::Version("v1")).await;
+    assert_eq!(before["spec"]["coupon"], "SPRING", "nobody's key is taken for a bag");
+    let spec = swept(&orders, &*store, key).await["object"]["spec"].clone();
+    assert_eq!((&spec["$$bag"], &spec["old"]), (&json!({"spec.coupon": "x"}), &json!({"$bag": 1, "$$bag": 2})));
+    assert_eq!((&spec["lines"][0]["$$bag"], &spec["lines"][0]["weight"]), (&json!("mine"), &json!(3)));
+    let after = shown(&orders, "shop/books", View::Version("v1")).await;
+    assert_eq!(after["spec"], before["spec"]);
+}
+
+#[tokio::test]
+async fn the_key_says_what_a_document_is_called_and_it_can_be_written_back() {
+    let store = Arc::new(Memory::new());
+    planted(&*store, "shop.example.com/Order/shop/books", &ORDER.replace(r#""name":"books""#, r#""name":"other""#))
+        .await;
+    let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
+    let read = orders.get(&name("shop/books"), View::Version("v1")).await.unwrap().unwrap();
+    let document: Value = serde_json::from_slice(&read.json).unwrap();
+    assert_eq!(document["metadata"]["name"], "books");
+    let back = orders.update(&name("shop/books"), &read.revision, Write::document("v1", &read.json)).await.unwrap();
+    assert!(!back.is_changed);
+    let patch = Write::merge_patch("v3", br#"{"spec":{"quantity":2}}"#);
+    let patched = orders.patch(&name("shop/books"), patch).await.unwrap().document;
+    assert_eq!(serde_json::from_slice::<Value>(&patched.json).unwrap()["metadata"]["name"], "books");
 }

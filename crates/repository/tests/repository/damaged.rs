@@ -173,7 +173,7 @@ async fn what_is_no_record_is_told_from_a_document() {
         ("null", "not an object"),
         ("{}", "it has no apiVersion"),
         (r#"{"apiVersion":"shop.example.com/v9","kind":"Order"}"#, "shop.example.com/v9 is no version of Order"),
-        (r#"{"apiVersion":"shop.example.com/v1","kind":"Other"}"#, "is no version of Order"),
+        (r#"{"apiVersion":"shop.example.com/v1","kind":"Other"}"#, "its kind is Other, and not Order"),
     ] {
         let error = planted.refused(text.as_bytes()).await.to_string();
         assert!(error.contains(told), "{text}: {error}");

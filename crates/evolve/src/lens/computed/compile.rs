@@ -107,7 +107,8 @@ pub(super) fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> O
     let slots = slots_below(view, slot, field.object);
     // A map whose values may be null is not always shown as it is stored.
     let is_plain = scope.slots[slot].content == Content::Opaque && !field.may_be_anything;
-    let has_parts = field.object.is_some() || !field.levels.is_empty();
+    // Of a value that all versions show alike, nothing can be hidden.
+    let has_parts = scope.slots[slot].content != Content::Opaque;
     let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
     Some(FieldPlan { at, slot, slots, is_plain, has_parts, above })
 }

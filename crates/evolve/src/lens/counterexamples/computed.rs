@@ -211,6 +211,40 @@ fn all_objects_of_what_is_computed_are_there_also_if_they_were_shown_before_for_
 }
 
 #[test]
+fn a_list_that_cannot_be_converted_any_more_is_absent_if_nothing_can_be_hidden_in_it() {
+    let v1 = object("delays: {type: array, items: {type: string}}");
+    let v2 = object("seconds: {type: array, items: {type: integer}}");
+    let changes = "v2: {converted: {'delays[]': {to: 'seconds[]', with: durationSeconds}}}";
+    for written in [r#"{"delays":["60m"]}"#, r#"{"delays":["1h0m0s"]}"#] {
+        for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+            stored.write("v1", written).reads("v2", r#"{"seconds":[3600]}"#);
+            stored.write("v2", r#"{"seconds":[9223372037]}"#).reads("v1", "{}");
+        });
+    }
+}
+
+#[test]
+fn a_number_in_another_spelling_is_the_same_fact_and_the_same_key() {
+    let items = |more: &str| {
+        let item = format!("{{type: object, properties: {{w: {{type: number}}{more}}}}}");
+        object(&format!("l: {{type: array, items: {item}}}, n: {{type: number}}"))
+    };
+    let v1 = object(&format!(
+        "l: {{type: array, items: {{type: object, properties: {{w: {{type: number}}}}}}}}, t: {STRING}"
+    ));
+    let v2 = items(&format!(", hidden: {STRING}"));
+    for keys in ["", ", keys: {l: [w]}"] {
+        let changes = format!("v2: {{converted: {{t: {{to: n, with: text}}}}{keys}}}");
+        for_every_hub(&[("v1", &v1), ("v2", &v2)], &changes, |stored| {
+            stored.write("v2", r#"{"l":[{"w":80.0,"hidden":"a"},{"w":1e3,"hidden":"b"}]}"#);
+            stored.write("v1", r#"{"l":[{"w":1000},{"w":80}],"t":"1e-7"}"#);
+            stored.reads("v2", r#"{"l":[{"w":1000,"hidden":"b"},{"w":80,"hidden":"a"}],"n":1e-7}"#);
+            stored.write("v2", r#"{"l":[],"n":1e-07}"#).reads("v1", r#"{"l":[],"t":"1e-7"}"#);
+        });
+    }
+}
+
+#[test]
 fn an_object_of_which_a_part_is_another_spelling_keeps_what_nobody_declares() {
     let fields = |names: &[&str]| {
         let fields: Vec<String> = names.iter().map(|name| format!("{name}: {STRING}")).collect();

@@ -9,7 +9,7 @@ use crate::{
         computed::{Action, DerivationPlan, FieldPlan, InputPlan, Needed},
         get::{Get, says, shows},
         plan::View,
-        same::same_option,
+        same::equal_option,
         state::{Slot, Slots},
     },
 };
@@ -19,7 +19,7 @@ impl<'a> Resolve<'a> {
     pub(super) fn follows(&mut self, plan: &'a DerivationPlan, slots: &Slots<'a>) -> bool {
         let mut seen = slots.clone();
         self.derive(&plan.needed, &mut seen);
-        same_option(self.derived(plan, &seen), self.shown(plan.target, &plan.field, slots))
+        equal_option(self.derived(plan, &seen), self.shown(plan.target, &plan.field, slots))
     }
 
     /// Shows derived values where nothing is stored and nobody said that nothing is there.

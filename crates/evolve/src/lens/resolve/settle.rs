@@ -6,7 +6,7 @@ use crate::{
     lens::{
         computed::{Onward, Way},
         plan::View,
-        same::same_option,
+        same::equal_option,
         state::{Slot, Slots},
     },
 };
@@ -143,7 +143,7 @@ impl<'a> Resolve<'a> {
         });
         let has_changed = self.has_changed(source);
         let is_unchanged = match &old {
-            Some((old, _)) => !has_changed && sources.iter().zip(old).all(|(new, old)| same_option(*new, *old)),
+            Some((old, _)) => !has_changed && sources.iter().zip(old).all(|(new, old)| equal_option(*new, *old)),
             None => sources.iter().all(Option::is_none),
         };
         if !is_unchanged {
@@ -240,7 +240,7 @@ impl<'a> Resolve<'a> {
         self.derive(&plan.needed, &mut now);
         let new = self.derived(plan, &now);
         let shown = self.shown(plan.target, &plan.field, slots);
-        if new.is_some() && !same_option(shown, new) {
+        if new.is_some() && !equal_option(shown, new) {
             self.write(plan.target, &plan.field, new, shown, slots);
         }
     }
