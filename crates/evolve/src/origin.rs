@@ -177,7 +177,10 @@ impl NoActingVersion {
 impl fmt::Display for NoActingVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(name) => write!(f, "{name} is no version of the kind; declare a successor for it"),
+            Self::Unknown(name) => write!(
+                f,
+                "{name} is no version that this catalog knows; bring the catalog and its lock up to date, or declare a successor for it"
+            ),
             Self::Retired(name) => write!(f, "{name} is retired; declare a successor for it"),
             Self::Cycle(name) => write!(f, "the successors of {name} lead in a circle; let the last be a version"),
         }

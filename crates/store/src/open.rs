@@ -62,6 +62,13 @@ async fn open_or_make(address: &str, make: bool) -> Result<Box<dyn Store>, Store
 #[cfg(feature = "sqlite")]
 fn path_of(address: &str, make: bool) -> Result<Option<&str>, StoreError> {
     let Some(path) = address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) else { return Ok(None) };
+    // Two slashes are how the addresses of servers begin; who means a file of the root folder writes one or three.
+    if path.starts_with("//") && !path.starts_with("///") {
+        let file = path.trim_start_matches('/');
+        let message =
+            format!("sqlite:{path} names no file; write sqlite:{file}, or sqlite:/{file} for one in the root folder");
+        return Err(StoreError::new(ErrorKind::Setup, message));
+    }
     if Path::new(path).is_dir() {
         return Err(StoreError::new(ErrorKind::Setup, format!("{path} is a folder; name a file in it")));
     }

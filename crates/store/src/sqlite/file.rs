@@ -184,11 +184,21 @@ impl File {
             // In one step, which is one moment: in several, every write between two of them would begin it anew. Writers
             // do not wait for it.
             let backup = Backup::new(connection, &mut copy)?;
-            waiting(self.options.busy_timeout, || match backup.step(-1)? {
-                StepResult::Done => Ok(()),
-                _ => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
+            waiting(self.options.busy_timeout, || match backup.step(-1) {
+                Ok(StepResult::Done) => Ok(()),
+                Ok(_) => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
+                // There is no room where it is written to.
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Err(told(error).into()),
+                Err(error) => Err(error.into()),
             })
         })?;
+        // Pages are copied without a look at them, and a damaged copy may be put in the place of a good one.
+        let found = copy.query_one("PRAGMA quick_check(1)", (), text).map_err(told)?;
+        if found != "ok" {
+            let path = self.path.display();
+            let message = format!("{path} is damaged, and no backup was made of it; put an older one in its place");
+            return Err(StoreError::new(ErrorKind::Corrupt, message).because(found));
+        }
         copy.close().map_err(|(_, error)| told(error))
     }
 

@@ -84,3 +84,26 @@ async fn a_backup_replaces_nothing_and_leaves_nothing_unfinished() {
     names.sort();
     assert_eq!(names, ["backup", "store", "taken"]);
 }
+
+#[tokio::test]
+async fn of_a_damaged_file_there_is_no_backup() {
+    let folder = folder();
+    let store = open(folder.path());
+    for number in 0..200 {
+        store.create(&key(&format!("k{number}")), vec![7; 500]).await.unwrap();
+    }
+    drop(store);
+    let file = folder.path().join("store");
+    let mut bytes = fs::read(&file).unwrap();
+    let pages = bytes.len() / 4096;
+    assert!(pages > 8, "there are pages to damage");
+    bytes[4096 * (pages / 2)..].fill(0xa5);
+    fs::write(&file, bytes).unwrap();
+    let backup = folder.path().join("backup");
+    if let Ok(store) = Sqlite::open(&file, SqliteOptions::default()) {
+        assert_eq!(kind(store.backup(&backup)), Err(ErrorKind::Corrupt));
+    }
+    assert!(!backup.exists());
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.filter(|name| name.to_string_lossy().contains("unfinished")).next().is_none());
+}

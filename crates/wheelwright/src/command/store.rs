@@ -4,7 +4,7 @@ use std::{collections::HashSet, io};
 
 use wheelwright_document::{Arena, Entry, Spanned, Value, decode, encode};
 use wheelwright_repository::{
-    Collection, Name, Removed, Repository, RepositoryError, View, Write, WriteError, Written,
+    Collection, Name, OpenError, RecordError, Removed, Repository, RepositoryError, View, Write, Written,
 };
 use wheelwright_store::{ErrorKind, PageRequest, Revision, Stored};
 
@@ -25,8 +25,6 @@ pub struct ToStore {
     kind: String,
     version: String,
     name: String,
-    /// What it is called by its metadata, if it says so.
-    own_name: Option<String>,
     /// It says of no namespace that it is in it, and its kind has namespaces.
     is_in_default: bool,
     /// What it is to be stored in the place of, if it says so.
@@ -89,6 +87,9 @@ pub fn documents_to_store(
             }
         }
     }
+    if documents.is_empty() && problems.is_empty() {
+        problems.push("there is no document to store".to_owned());
+    }
     problems.iter().try_for_each(|problem| console.complain(problem))?;
     Ok(problems.is_empty().then_some(documents))
 }
@@ -97,31 +98,37 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let text = |key: &str| document.get(key).and_then(Spanned::as_str);
     let names = Names { chosen_kind: options.kind.as_deref(), from: options.from.as_deref(), ..Names::of(text) };
     let (kind, version) = kinds.of(names)?;
-    let own_name = own_name(|key| metadata(document, key)).transpose()?.filter(|_| kind.is_resource());
-    let name = options.name.as_ref().or(own_name.as_ref()).cloned();
+    let is_resource = kind.is_resource();
+    let own_name = if is_resource { own_name(document)? } else { None };
+    let name = options.name.clone().or(own_name);
     let name = name.ok_or("the document has no name in its metadata; give --name")?;
     let is_namespaced = kinds.is_namespaced(kind);
-    if is_namespaced == Some(false) && metadata(document, "namespace").is_some() {
+    if is_namespaced == Some(false) && metadata(document, "namespace")?.is_some() {
         return Err(format!("{name}: {} is in no namespace; remove metadata.namespace", kind.name()));
     }
     // No client of Kubernetes could name it otherwise.
     let is_in_default = is_namespaced == Some(true) && !name.contains('/');
-    let in_default = |name: String| if is_in_default { format!("{DEFAULT_NAMESPACE}/{name}") } else { name };
-    let (name, own_name) = (in_default(name), own_name.map(in_default));
+    let name = match is_in_default {
+        true => format!("{DEFAULT_NAMESPACE}/{name}"),
+        // Nobody cares for the case of names there, and one of them is what is stored.
+        false if kinds.is_arm(kind) => name.to_lowercase(),
+        false => name,
+    };
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
     };
-    let revision = match kind.is_resource() {
-        true => metadata(document, "resourceVersion"),
-        false => text("etag").or_else(|| text("eTag")).filter(|_| kinds.is_arm(kind)),
+    let revision = match is_resource {
+        true => metadata(document, "resourceVersion")?,
+        false if kinds.is_arm(kind) => said(document, "etag", "etag")?.or(said(document, "eTag", "eTag")?),
+        false => None,
     };
     let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
     let arena = Arena::new();
     let value = document.to_value(&arena);
     let json = encode(if is_in_default { placed(value, &arena) } else { value });
-    Ok(ToStore { kind: full_name, version, name, own_name, is_in_default, revision, json })
+    Ok(ToStore { kind: full_name, version, name, is_in_default, revision, json })
 }
 
 /// A document that says that it is in the default namespace.
@@ -136,22 +143,37 @@ fn placed<'a>(document: Value<'a>, arena: &'a Arena) -> Value<'a> {
     Value::Object(arena.slice(&entries.collect::<Vec<_>>()))
 }
 
-fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Option<&'d str> {
-    document.get("metadata").and_then(|metadata| metadata.get(key)?.as_str())
+/// A text of an object, if there is one. What is no text and is not null was meant as one: it is not passed over.
+fn said<'d>(object: &Spanned<'d>, key: &str, path: &str) -> Result<Option<&'d str>, String> {
+    match object.get(key) {
+        Some(value) if value.as_scalar().is_some_and(Value::is_null) => Ok(None),
+        Some(value) => {
+            let other = || format!("{path} must be a string, and is {}; put it in quotes", value.kind_name());
+            value.as_str().map(Some).ok_or_else(other)
+        }
+        None => Ok(None),
+    }
+}
+
+fn metadata<'d>(document: &Spanned<'d>, key: &str) -> Result<Option<&'d str>, String> {
+    match document.get("metadata") {
+        Some(metadata) => said(metadata, key, &format!("metadata.{key}")),
+        None => Ok(None),
+    }
 }
 
 /// What a resource is called by its metadata.
-fn own_name<'d>(metadata: impl Fn(&str) -> Option<&'d str>) -> Option<Result<String, String>> {
-    let name = metadata("name")?;
-    let namespace = metadata("namespace");
+fn own_name(document: &Spanned<'_>) -> Result<Option<String>, String> {
+    let Some(name) = metadata(document, "name")? else { return Ok(None) };
+    let namespace = metadata(document, "namespace")?;
     let wrong = namespace.into_iter().chain([name]).find(|text| text.contains('/'));
-    Some(match (wrong, namespace) {
+    match (wrong, namespace) {
         (Some(wrong), _) => {
             Err(format!("{wrong:?} in the metadata has a / in it: it could be the name of another document"))
         }
-        (None, Some(namespace)) => Ok(format!("{namespace}/{name}")),
-        (None, None) => Ok(name.to_owned()),
-    })
+        (None, Some(namespace)) => Ok(Some(format!("{namespace}/{name}"))),
+        (None, None) => Ok(Some(name.to_owned())),
+    }
 }
 
 /// Stores documents, in the place of what is there or of the revision that they name, and writes their names. Those that are
@@ -165,6 +187,8 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
         match put(document, repository).await {
             Ok(Written { document: written, is_changed, is_removed, notes, .. }) => {
                 writeln!(console.data, "{}", written.name)?;
+                // Whoever is killed has told of what is stored.
+                console.data.flush()?;
                 if document.is_in_default {
                     console.say(format_args!(
                         "{} names no namespace: it is stored in {DEFAULT_NAMESPACE}",
@@ -184,14 +208,7 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
                     _ => {}
                 }
             }
-            Err(Refused::Another(other)) => {
-                let (name, own) = (&document.name, document.own_name.as_deref().unwrap_or_default());
-                console.complain(format_args!(
-                    "{name}: what is stored under this name is called {other} by its metadata, and this one {own}"
-                ))?;
-                exit = exit.max(Exit::Findings);
-            }
-            Err(Refused::Repository(error)) => {
+            Err(error) => {
                 exit = exit.max(complain(&document.name, &error, console)?);
                 let left = documents.len() - position - 1;
                 if is_of_store(&error) {
@@ -209,52 +226,25 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
 /// How often somebody is waited for who writes the same document.
 const MOST_CONFLICTS: usize = 100;
 
-/// Why a document is not stored.
-#[derive(Debug)]
-enum Refused {
-    Repository(RepositoryError),
-    /// One that is called this by its metadata has the name.
-    Another(String),
-}
-
-impl From<RepositoryError> for Refused {
-    fn from(error: RepositoryError) -> Self {
-        Self::Repository(error)
-    }
-}
-
-async fn put(document: &ToStore, repository: &Repository) -> Result<Written, Refused> {
+async fn put(document: &ToStore, repository: &Repository) -> Result<Written, RepositoryError> {
     let collection = repository.kind(&document.kind)?;
-    let name = Name::new(&document.name).map_err(RepositoryError::from)?;
+    let name = Name::new(&document.name)?;
     let write = Write::document(&document.version, &document.json);
     if let Some(revision) = &document.revision {
-        return Ok(collection.update(&name, revision, write).await?);
+        return collection.update(&name, revision, write).await;
     }
     // Whoever names no revision means what is there, however often that changes: a sweep may be at work.
     let mut tries = MOST_CONFLICTS;
     loop {
         let outcome = match collection.get(&name, View::Hub).await? {
-            Some(there) => {
-                if let Some(other) = other_name(document, &there.json) {
-                    return Err(Refused::Another(other));
-                }
-                collection.update(&name, &there.revision, write).await
-            }
+            Some(there) => collection.update(&name, &there.revision, write).await,
             None => collection.create(&name, write).await,
         };
         match outcome {
             Err(error) if tries > 0 && is_overtaken(&error) => tries -= 1,
-            outcome => return Ok(outcome?),
+            outcome => return outcome,
         }
     }
-}
-
-/// What the metadata of a stored document call it, if those of the one that is to take its place say something else.
-fn other_name(document: &ToStore, there: &[u8]) -> Option<String> {
-    let arena = Arena::new();
-    let there = decode(there, &arena).ok()?;
-    let name = own_name(|key| there.get("metadata")?.get(key)?.as_str())?.ok()?;
-    document.own_name.as_ref().filter(|own| **own != name).map(|_| name)
 }
 
 /// Removes a document, and writes its name; with force, whatever is stored under it, at once.
@@ -400,10 +390,16 @@ async fn find(
     console: &mut Console<'_>,
 ) -> io::Result<Result<(Collection, Name, Stored), Exit>> {
     let found = async {
-        let (own, mut found) = (Name::new(name)?, Vec::new());
+        let (own, lower, mut found) = (Name::new(name)?, Name::new(&name.to_lowercase())?, Vec::new());
         for collection in chosen(repository, kind)? {
-            let stored = collection.get_record(&own).await?;
-            found.extend(stored.map(|stored| (collection, own.clone(), stored)));
+            let is_arm = collection.kind().arm().is_some_and(|arm| arm.subscription.is_none());
+            // As it was written before us, else as we store names that nobody cares for the case of.
+            for own in [&own].into_iter().chain(Some(&lower).filter(|lower| is_arm && **lower != own)) {
+                if let Some(stored) = collection.get_record(own).await? {
+                    found.push((collection, own.clone(), stored));
+                    break;
+                }
+            }
         }
         Ok::<_, RepositoryError>(found)
     };
@@ -433,11 +429,17 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
         RepositoryError::Record(..) => console.complain(error)?,
         error => console.complain(format_args!("{name}: {error}"))?,
     }
-    if matches!(error, RepositoryError::Record(..) | RepositoryError::Write(WriteError::TooOld { .. })) {
-        console.say(
-            "help: wheelwright store get --raw writes what is stored; wheelwright store delete --force removes it, whatever it \
-             is",
-        )?;
+    match error {
+        RepositoryError::Record(_, OpenError::Origin(_)) => {
+            console.say("help: --as VERSION shows it as that version does")?;
+        }
+        RepositoryError::Record(_, OpenError::Record(RecordError::Decode(_) | RecordError::Malformed(..))) => console
+            .say(
+            "help: wheelwright store get --raw writes what is stored; wheelwright store delete --force removes it, \
+                 whatever it is",
+        )?,
+        RepositoryError::Record(..) => console.say("help: wheelwright store get --raw writes what is stored")?,
+        _ => {}
     }
     let is_usage = matches!(
         error,
@@ -483,8 +485,7 @@ mod tests {
                         format!(r#"{{"apiVersion":"shop.example.com/v1","kind":"Order","spec":{{"qty":{quantity}}}}}"#);
                     let [kind, version, name] = ["Order", "v1", "books"].map(str::to_owned);
                     let json = json.into_bytes();
-                    let document =
-                        ToStore { kind, version, name, own_name: None, revision: None, is_in_default: false, json };
+                    let document = ToStore { kind, version, name, revision: None, is_in_default: false, json };
                     put(&document, &repository).await.unwrap();
                 }
             })
