@@ -63,6 +63,9 @@ impl ServedKind {
     /// A document of nothing but the fields that a system owns, as it answers them: without what counts as missing, and
     /// without what the version does not know. Or why that cannot be a part of a document.
     fn parts<'a>(&'a self, owned: &'a OwnedFields, answer: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, String> {
+        if let Some((path, value)) = owned.fields.iter().find_map(|field| owned.in_the_way(field, answer)) {
+            return Err(format!("{path}: must be an object, and is {}", value.kind_name()));
+        }
         let structure = &self.kind.history().version(owned.version).structure;
         let parts = owned.fields.iter().fold(Value::Object(&[]), |parts, field| {
             placed(parts, &field.names, owned.present(field, answer, structure, arena), arena)

@@ -64,6 +64,20 @@ impl OwnedFields {
         Some(self.without_missing(structure, field.node, value, arena))
     }
 
+    /// Something in an answer that is no object, and stands in the place of one that a field is in: its path, and what it is.
+    /// What counts as missing is not there.
+    pub(super) fn in_the_way<'a>(&self, field: &OwnedField, answer: Value<'a>) -> Option<(FieldPath, Value<'a>)> {
+        let around = field.names.len().saturating_sub(1);
+        for depth in 1..=around {
+            let value = value_at(answer, &field.names[..depth])?;
+            if value.as_object().is_none() {
+                let found = (field_path(&field.names[..depth]), value);
+                return (!value.is_null() && !self.is_missing(value)).then_some(found);
+            }
+        }
+        None
+    }
+
     fn is_missing(&self, value: Value<'_>) -> bool {
         (self.missing.null && value.is_null()) || (self.missing.empty_text && value.as_str() == Some(""))
     }

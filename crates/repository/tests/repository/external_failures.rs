@@ -130,3 +130,20 @@ async fn what_is_no_object_is_refused_and_not_made_one() {
     assert!(matches!(refused, Err(RepositoryError::Write(_))), "{refused:?}");
     assert_eq!(shown(&clusters, "a", NEW).await["properties"]["owner"], "ann");
 }
+
+#[tokio::test]
+async fn what_stands_in_the_place_of_an_object_is_not_taken_for_nothing() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let server = Server::start(answers("{}")).await;
+    let repository = repository(store.clone(), "[absent, null]", Arc::new(Client { port: server.port }));
+    let clusters = repository.kind("Cluster").unwrap();
+    created(&clusters, "a", NEW, ALPHA).await;
+    for wrong in [r#"{"properties":"x"}"#, r#"{"properties":7}"#, r#"{"properties":[]}"#, r#"{"properties":false}"#] {
+        *server.mood.lock().unwrap() = answers(wrong);
+        for failed in failures(&clusters).await {
+            assert!(failed.to_string().contains("properties: must be an object"), "{wrong}: {failed}");
+        }
+    }
+    *server.mood.lock().unwrap() = answers(r#"{"properties":null}"#);
+    assert_eq!(shown(&clusters, "a", NEW).await["properties"]["owner"], "ann");
+}
