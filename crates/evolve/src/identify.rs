@@ -96,6 +96,9 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
         });
         version.set_id(node, id);
     }
+    if let Some(from) = from.filter(|_| before.is_none()) {
+        still_there(version, from, step, problems);
+    }
     if let Some(before) = &before {
         version.lock_ids_of(before);
         restore_lost_fields(before, version, declared_at, problems);
@@ -104,6 +107,20 @@ pub(crate) fn identify(task: Identify<'_>, problems: &mut Vec<Problem>) {
         inherit_frozen_defaults(version, before.as_ref(), from, index, step, fields);
     }
     freeze_declared_defaults(version, before.as_ref(), index, step, fields, problems);
+}
+
+/// Fields that are said to be removed, and are where they were: nothing would come of it.
+fn still_there(version: &VersionHistory, from: &VersionHistory, step: &VersionStep, problems: &mut Vec<Problem>) {
+    for at in &step.removed {
+        let id = from.structure.find(&at.item).and_then(|node| from.id(node));
+        if let Some(path) = id.and_then(|id| version.path_of(id)) {
+            let message = format!("{} is removed, and {} has it as {path}", at.item, version.name);
+            problems.push(
+                problem_at(&rules::UNKNOWN_CHANGE_PATH, at.span, message)
+                    .mend(format!("delete the line; if {path} is another field than before, add `new: [{path}]`")),
+            );
+        }
+    }
 }
 
 /// A fact in another spelling is filled in with what it was filled in with before, in the new spelling: it was published,
@@ -485,6 +502,7 @@ mod tests {
             ("v2:\n  renamed: {a: \"l[].i\"}", "WW133", 2),
             ("v2:\n  renamed: {a: status.s}", "WW133", 2),
             ("v2:\n  removed:\n  - nothing", "WW130", 3),
+            ("v2:\n  removed:\n  - a", "WW130", 3),
             ("v1:\n  renamed: {a: b}", "WW130", 2),
             ("v2:\n  from: v2", "WW137", 2),
             ("v2:\n  storageDefault: {a: x}", "WW134", 2),

@@ -263,7 +263,9 @@ impl How {
                 match (is_item_of(old, new), is_item_of(new, old)) {
                     (true, false) => Self::OneItem(Direction::Down),
                     (false, true) => Self::OneItem(Direction::Up),
-                    _ => return refused("a list and what is its one item"),
+                    _ => {
+                        return refused("a list and what is its one item, with a field in common if that is an object");
+                    }
                 }
             }
             Conversion::KeyedList { key, value } => {

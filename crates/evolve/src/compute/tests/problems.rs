@@ -40,7 +40,7 @@ fn a_converter_is_refused_where_it_does_not_fit_the_shapes() {
     let joined = "it is for a list of strings, numbers or booleans and a string, and these are";
     is(Conversion::Joined(",".into()), list, list, &format!("{joined} list of string and list of string"));
     is(Conversion::Joined("".into()), list, "string", "an empty text is no delimiter");
-    let one = "it is for a list and what is its one item, and these are";
+    let one = "it is for a list and what is its one item, with a field in common if that is an object, and these are";
     is(Conversion::OneItem, "object", list, &format!("{one} object and list of string"));
     is(Conversion::OneItem, "string", "string", &format!("{one} string and string"));
     let keyed =
@@ -130,7 +130,7 @@ fn an_object_and_a_list_of_others_are_no_spellings_of_one_fact() {
     let refused = refused(&old, &list("y"), &["a"], &["b"], Conversion::OneItem);
     assert_eq!(
         refused,
-        "WW190: a cannot become b this way: it is for a list and what is its one item, and these are object and list of object"
+        "WW190: a cannot become b this way: it is for a list and what is its one item, with a field in common if that is an object, and these are object and list of object"
     );
     assert!(compiled(&old, &list("x"), &["a"], &["b"], Conversion::OneItem, &Hooks::new()).is_ok());
 }
