@@ -100,10 +100,9 @@ async fn of_a_damaged_file_there_is_no_backup() {
     bytes[4096 * (pages / 2)..].fill(0xa5);
     fs::write(&file, bytes).unwrap();
     let backup = folder.path().join("backup");
-    if let Ok(store) = Sqlite::open(&file, SqliteOptions::default()) {
-        assert_eq!(kind(store.backup(&backup)), Err(ErrorKind::Corrupt));
-    }
+    let store = Sqlite::open(&file, SqliteOptions::default()).unwrap();
+    assert_eq!(kind(store.backup(&backup)), Err(ErrorKind::Corrupt));
     assert!(!backup.exists());
-    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
-    assert!(names.filter(|name| name.to_string_lossy().contains("unfinished")).next().is_none());
+    let mut names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.any(|name| name.to_string_lossy().contains("unfinished")));
 }
