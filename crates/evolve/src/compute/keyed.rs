@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Direction, NodeIndex, Respelled, Scalar, Shape, Structure,
-    lens::{by_key, find, same},
+    lens::{by_key, equal, find},
 };
 
 /// A list of objects and a map of them.
@@ -216,7 +216,7 @@ impl KeyedList {
     /// An item with another value, and all that the map does not show of it.
     fn changed<'a>(&'a self, item: Value<'a>, value: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, Failed> {
         let (Some(entries), Some(key)) = (item.as_object(), item.get(&self.key)) else { return Ok(item) };
-        if self.shown(item, arena).is_some_and(|(_, old)| same(old, value)) {
+        if self.shown(item, arena).is_some_and(|(_, old)| equal(old, value)) {
             return Ok(item);
         }
         let Some(name) = &self.value else { return self.item(key, value, arena) };
@@ -368,7 +368,7 @@ impl RenamedKeys {
         let (was, names_before) = (by_key(was), by_key(before));
         // What did not change, and is not there on the other side, was taken away there.
         let is_removed = |key: &str, entry: &Entry<'a>| {
-            find(&names_before, key).is_none() && find(&was, entry.key).is_some_and(|was| same(was, entry.value))
+            find(&names_before, key).is_none() && find(&was, entry.key).is_some_and(|was| equal(was, entry.value))
         };
         let said = said.filter(|(key, entry)| !is_removed(key, entry));
         let mut results: Vec<_> = said.map(|(key, entry)| Entry { key, value: entry.value }).collect();

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Conversion, Direction, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
-    lens::{by_key, find, match_items, same, same_option},
+    lens::{by_key, equal, equal_option, find, match_items},
 };
 
 /// What a conversion may look at besides the value.
@@ -140,7 +140,7 @@ impl Single {
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
         if let Some((old_value, old_result)) = old
-            && same_option(Some(value), old_value)
+            && equal_option(Some(value), old_value)
         {
             return Ok(Some(old_result));
         }
@@ -364,7 +364,7 @@ const OTHER: Value<'static> = Value::Object(&[Entry { key: "$other", value: Valu
 /// Something else than a value without parts, if it is what it was.
 pub(super) fn replaced<'a>(old: Value<'a>, new: Value<'a>) -> Value<'a> {
     let has_parts = matches!(new, Value::Array(_) | Value::Object(_));
-    if !has_parts && same(old, new) { OTHER } else { old }
+    if !has_parts && equal(old, new) { OTHER } else { old }
 }
 
 /// A value and what was made of it, before and now: what was made of it before, with something else where that is the same
@@ -375,7 +375,7 @@ fn told_apart<'a>(
     (is, new): (Value<'a>, Value<'a>),
     arena: &'a Arena,
 ) -> Value<'a> {
-    if same(was, is) {
+    if equal(was, is) {
         return old;
     }
     let Some((step, below)) = within.split_first() else { return replaced(old, new) };

@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Value, encode};
 
 use crate::{
     FieldId, History, Lenses, NodeIndex, Shape, Step, VersionHistory, VersionIndex,
-    lens::{same, same_option},
+    lens::{equal, equal_option},
 };
 
 /// Every value without parts that a document has: in which items and values of lists and maps, of which field.
@@ -82,7 +82,7 @@ pub(super) fn disagreement<'a>(
     said.find_map(|((elements, id), value)| {
         let field = other_version.node_of(id)?;
         let found = others.get(&(elements.clone(), id)).copied();
-        let differs = found.is_none_or(|found| !same(found, value));
+        let differs = found.is_none_or(|found| !equal(found, value));
         // What is only filled in is so where its object is shown, and another version may show another object.
         let hidden = || found.is_none() && is_behind_a_value(other_version, field, &elements, other.1);
         // A constant is derived where its object is shown.
@@ -117,7 +117,7 @@ fn has_at(value: Value<'_>, way: &[&Step], wanted: Value<'_>) -> bool {
         ([] | [Step::Values, ..], Value::Object(entries)) => {
             entries.iter().any(|entry| has_at(entry.value, way.get(1..).unwrap_or_default(), wanted))
         }
-        ([], value) => same(value, wanted),
+        ([], value) => equal(value, wanted),
         ([Step::Field(name), way @ ..], value) => value.get(name).is_some_and(|value| has_at(value, way, wanted)),
         _ => false,
     }
@@ -188,17 +188,17 @@ pub(super) fn continued<'a>(
     };
     let (before, after) = (find(before)?, find(after)?);
     match outermost {
-        Element::Value(_, key) => same(before.get(key)?, after.get(key)?).then_some(elements),
+        Element::Value(_, key) => equal(before.get(key)?, after.get(key)?).then_some(elements),
         Element::Item(_, position) => {
             let (before, after) = (before.as_array()?, after.as_array()?);
             let item = before.get(*position)?;
             let keys = lenses.keys(writer, container);
             let is_like = |other: &&Value<'a>| match keys {
-                [] => same(**other, *item),
-                keys => keys.iter().all(|key| same_option(other.get(key), item.get(key))),
+                [] => equal(**other, *item),
+                keys => keys.iter().all(|key| equal_option(other.get(key), item.get(key))),
             };
             let is_alone = [before, after].into_iter().all(|list| list.iter().filter(is_like).count() == 1);
-            *position = after.iter().position(|other| is_alone && same(*other, *item))?;
+            *position = after.iter().position(|other| is_alone && equal(*other, *item))?;
             Some(elements)
         }
     }

@@ -6,7 +6,7 @@ use crate::{
     Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step, VersionHistory,
     VersionIndex,
     compute::Exchange,
-    lens::same_option,
+    lens::equal_option,
     link::{Computations, Link},
 };
 
@@ -110,7 +110,7 @@ fn values<'a>(version: &VersionHistory, nodes: &[NodeIndex], document: Value<'a>
 }
 
 fn are_same(a: &[Option<Value<'_>>], b: &[Option<Value<'_>>]) -> bool {
-    a.iter().zip(b).all(|(a, b)| same_option(*a, *b))
+    a.iter().zip(b).all(|(a, b)| equal_option(*a, *b))
 }
 
 /// Values of fields of a version that conversions have something to do with: some canonical, some not, some that cannot be

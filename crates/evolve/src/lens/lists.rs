@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use wheelwright_document::Value;
 
-use super::same::{equal, equal_option, hash};
+use super::same::{equal, equal_option, hash, same, same_option};
 
 /// For every item of a list that is written, the position of the old item that it replaces. Both lists are as the version
 /// shows them.
@@ -16,22 +16,27 @@ pub fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> V
     }
     match keys {
         [] => {
-            let mut matched = nth_to_nth(new, old, hash, equal);
+            let mut matched = nth_to_nth(new, old, hash, same, equal);
             match_gaps(&mut matched, old.len());
             matched
         }
-        keys => nth_to_nth(new, old, |item| hash_of_keys(item, keys), |a, b| same_keys(a, b, keys)),
+        keys => {
+            let hash = |item: Value<'_>| hash_of_keys(item, keys);
+            nth_to_nth(new, old, hash, |a, b| have(a, b, keys, same_option), |a, b| have(a, b, keys, equal_option))
+        }
     }
 }
 
 /// How many different items under one hash are looked through: somebody could make a list of nothing else.
 const MOST_ALIKE: usize = 16;
 
-/// Matches the n-th of several equal items with the n-th of those.
+/// Matches the n-th of several equal items with the n-th of those; of several that differ in how their numbers are written,
+/// with one that is written alike.
 fn nth_to_nth(
     new: &[Value<'_>],
     old: &[Value<'_>],
     hash: impl Fn(Value<'_>) -> u64,
+    same: impl Fn(Value<'_>, Value<'_>) -> bool,
     equal: impl Fn(Value<'_>, Value<'_>) -> bool,
 ) -> Vec<Option<usize>> {
     let mut waiting: HashMap<u64, VecDeque<usize>> = HashMap::with_capacity(old.len());
@@ -41,7 +46,9 @@ fn nth_to_nth(
     let take = |item: &Value<'_>| {
         let queue = waiting.get_mut(&hash(*item))?;
         // Different items under one hash are so rare that many of them may go unmatched.
-        let found = queue.iter().take(MOST_ALIKE).position(|position| equal(*item, old[*position]))?;
+        let mut alike = queue.iter().take(MOST_ALIKE).map(|position| old[*position]);
+        let found =
+            alike.clone().position(|old| same(*item, old)).or_else(|| alike.position(|old| equal(*item, old)))?;
         queue.remove(found)
     };
     new.iter().map(take).collect()
@@ -78,8 +85,14 @@ fn hash_of_keys(item: Value<'_>, keys: &[Box<str>]) -> u64 {
     keys.iter().fold(23, |sum: u64, key| sum.rotate_left(7) ^ item.get(key).map_or(29, hash))
 }
 
-fn same_keys(a: Value<'_>, b: Value<'_>, keys: &[Box<str>]) -> bool {
-    keys.iter().all(|key| equal_option(a.get(key), b.get(key)))
+/// Whether two items have keys that are alike.
+fn have(
+    a: Value<'_>,
+    b: Value<'_>,
+    keys: &[Box<str>],
+    alike: fn(Option<Value<'_>>, Option<Value<'_>>) -> bool,
+) -> bool {
+    keys.iter().all(|key| alike(a.get(key), b.get(key)))
 }
 
 #[cfg(test)]
@@ -114,5 +127,10 @@ mod tests {
         assert_eq!(matched("[1,8,9,3]", "[1,2,3]", &[]), [Some(0), None, None, Some(2)]);
         assert_eq!(matched("[1,1]", "[1,1,1]", &[]), [Some(0), Some(1)]);
         assert_eq!(matched("[2,1]", "[1.0,2]", &[]), [Some(1), Some(0)], "however a client spells numbers");
+        assert_eq!(matched("[1.0]", "[1,1.0]", &[]), [Some(1)], "and as it does, where there is one so");
+        let times: Vec<String> = (0..60).map(|number| (1_700_000_000_000_000_000_u64 + number).to_string()).collect();
+        let back: Vec<String> = times.iter().rev().cloned().collect();
+        let found = matched(&format!("[{}]", back.join(",")), &format!("[{}]", times.join(",")), &[]);
+        assert_eq!(found, (0..60).rev().map(Some).collect::<Vec<_>>());
     }
 }

@@ -31,7 +31,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 pub(crate) use self::{
     census::Tally,
-    same::{by_key, find, hash, same, same_option},
+    same::{by_key, equal, equal_option, find, hash, same, same_option},
 };
 use self::{
     get::Get,

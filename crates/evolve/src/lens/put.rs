@@ -9,7 +9,7 @@ use super::{
     lists::match_items,
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
     resolve::{Before, Resolve},
-    same::{by_key, find, same, same_option},
+    same::{by_key, equal_option, find, same, same_option},
     state::{Slot, Slots, store},
     trouble::Troubles,
 };
@@ -223,7 +223,7 @@ impl<'a> Put<'a> {
         if let Some(union) = &object.union {
             let is_written = |at: usize| writes(&object.fields.list[at].0);
             let appeared = |at: &usize| is_written(*at) && fields[*at].is_some() && old_field(*at).is_none();
-            let told = |at: &usize| is_written(*at) && !same_option(fields[*at], old_field(*at));
+            let told = |at: &usize| is_written(*at) && !equal_option(fields[*at], old_field(*at));
             if union.discriminators.iter().any(told) || union.members.iter().any(appeared) {
                 let mut switched = false;
                 for hidden in &union.hidden {
@@ -419,7 +419,7 @@ impl<'a> Put<'a> {
         for reset in resets {
             if !reset.refuses {
                 slots.remove(reset.slot);
-            } else if self.reads(scope, reset, slots) != self.reads(scope, reset, &after) {
+            } else if !equal_option(self.reads(scope, reset, slots), self.reads(scope, reset, &after)) {
                 self.refused.get_or_insert((scope, reset.slot));
             }
         }

@@ -2,7 +2,7 @@
 //! shown, and does not where it is asked which item is which, or whether a fact has changed: clients spell numbers as
 //! their languages do.
 
-use wheelwright_document::{Entry, Number, Value};
+use wheelwright_document::{Entry, Number, Value, canonical};
 
 /// Whether two values are the same but for the order of keys.
 pub(crate) fn same(a: Value<'_>, b: Value<'_>) -> bool {
@@ -79,21 +79,26 @@ pub(crate) fn hash(value: Value<'_>) -> u64 {
     match value {
         Value::Null => 1,
         Value::Bool(value) => 2 + u64::from(value),
-        // The nearest float of equal numbers is one.
-        Value::Number(number) => mix(mix(5) ^ (number.as_f64() + 0.0).to_bits()),
-        Value::String(text) => bytes(7, text.as_str()),
+        Value::Number(number) if is_canonical(number.as_str()) => bytes(5, number.as_str().as_bytes()),
+        Value::Number(_) => bytes(5, &canonical(value)),
+        Value::String(text) => bytes(7, text.as_str().as_bytes()),
         Value::Array(items) => items.iter().fold(11, |sum, item| mix(sum ^ hash(*item))),
         // Adding up makes the order of keys not count.
-        Value::Object(entries) => entries
-            .iter()
-            .fold(13_u64, |sum, entry| sum.wrapping_add(mix(bytes(17, entry.key) ^ hash(entry.value).rotate_left(32)))),
+        Value::Object(entries) => entries.iter().fold(13_u64, |sum, entry| {
+            sum.wrapping_add(mix(bytes(17, entry.key.as_bytes()) ^ hash(entry.value).rotate_left(32)))
+        }),
     }
 }
 
-fn bytes(seed: u64, text: &str) -> u64 {
+/// Whether a number is written as all equal ones are for a hash: most are short integers.
+fn is_canonical(number: &str) -> bool {
+    number.len() < 20 && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn bytes(seed: u64, text: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     // The seed is spread first: next to a first byte, that of a number and that of a string would undo each other.
-    mix(text.as_bytes().iter().fold(mix(seed) ^ 0xcbf2_9ce4_8422_2325, step))
+    mix(text.iter().fold(mix(seed) ^ 0xcbf2_9ce4_8422_2325, step))
 }
 
 fn mix(mut bits: u64) -> u64 {
@@ -129,14 +134,21 @@ mod tests {
     fn numbers_mean_what_they_are_worth() {
         let arena = Arena::new();
         let value = |text: &'static str| decode(text.as_bytes(), &arena).unwrap();
-        for (a, b) in
-            [("1", "1.0"), ("1e3", "1000"), ("-0", "0"), ("1e-7", "1e-07"), (r#"[{"a":1.50}]"#, r#"[{"a":1.5}]"#)]
-        {
+        for (a, b) in [
+            ("1", "1.0"),
+            ("1e3", "1000"),
+            ("-0", "0"),
+            ("1e-7", "1e-07"),
+            ("1e30", "1000000000000000000000000000000"),
+            ("-5", "-5.0"),
+            (r#"[{"a":1.50}]"#, r#"[{"a":1.5}]"#),
+        ] {
             assert!(equal(value(a), value(b)) && hash(value(a)) == hash(value(b)), "{a} {b}");
             assert!(!same(value(a), value(b)), "{a} {b}");
         }
-        for (a, b) in [("1", "2"), ("1", r#""1""#), ("9007199254740993", "9007199254740992")] {
-            assert!(!equal(value(a), value(b)), "{a} {b}");
+        let large = [("9007199254740993", "9007199254740992"), ("1700000000000000001", "1700000000000000000")];
+        for (a, b) in [("1", "2"), ("-1", "1"), ("1", r#""1""#)].into_iter().chain(large) {
+            assert!(!equal(value(a), value(b)) && hash(value(a)) != hash(value(b)), "{a} {b}");
         }
     }
 }

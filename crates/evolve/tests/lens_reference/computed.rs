@@ -265,6 +265,7 @@ impl<'m> Here<'m> {
         let is_new = |id: &FieldId| wanted.contains_key(id) && before.is_some_and(|before| !is_open(id, before));
         scope.fields.retain(|id, content| is_new(id) || placed.get(id) != Some(content));
         scope.gone.retain(|id| !scope.fields.contains_key(id));
+        let mut start = scope.clone();
         self.propagate(past, &wanted, scope);
         loop {
             let (now, _) = self.derived(scope);
@@ -275,13 +276,15 @@ impl<'m> Here<'m> {
             }
             for (id, wanted) in differing {
                 match wanted {
-                    Some(wanted) => drop(scope.fields.insert(*id, wanted.clone())),
+                    Some(wanted) => drop(start.fields.insert(*id, wanted.clone())),
                     None => {
-                        scope.fields.remove(id);
-                        scope.gone.insert(*id);
+                        start.fields.remove(id);
+                        start.gone.insert(*id);
                     }
                 }
             }
+            // From the beginning: what follows is said of what was there before.
+            scope.clone_from(&start);
             self.propagate(past, &wanted, scope);
         }
     }

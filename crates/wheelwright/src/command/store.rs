@@ -27,6 +27,8 @@ pub struct ToStore {
     name: String,
     /// It says of no namespace that it is in it, and its kind has namespaces.
     is_in_default: bool,
+    /// Nobody cares for the case of its name.
+    is_caseless: bool,
     /// What it is to be stored in the place of, if it says so.
     revision: Option<Revision>,
     json: Vec<u8>,
@@ -108,19 +110,15 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     }
     // No client of Kubernetes could name it otherwise.
     let is_in_default = is_namespaced == Some(true) && !name.contains('/');
-    let name = match is_in_default {
-        true => format!("{DEFAULT_NAMESPACE}/{name}"),
-        // Nobody cares for the case of names there, and one of them is what is stored.
-        false if kinds.is_arm(kind) => name.to_lowercase(),
-        false => name,
-    };
+    let name = if is_in_default { format!("{DEFAULT_NAMESPACE}/{name}") } else { name };
+    let is_caseless = !is_resource && kinds.is_arm(kind);
     let full_name = match kind.group() {
         "" => kind.name().to_owned(),
         group => format!("{}.{group}", kind.name()),
     };
     let revision = match is_resource {
         true => metadata(document, "resourceVersion")?,
-        false if kinds.is_arm(kind) => said(document, "etag", "etag")?.or(said(document, "eTag", "eTag")?),
+        false if is_caseless => said(document, "etag", "etag")?.or(said(document, "eTag", "eTag")?),
         false => None,
     };
     let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
@@ -128,7 +126,7 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     let arena = Arena::new();
     let value = document.to_value(&arena);
     let json = encode(if is_in_default { placed(value, &arena) } else { value });
-    Ok(ToStore { kind: full_name, version, name, is_in_default, revision, json })
+    Ok(ToStore { kind: full_name, version, name, is_in_default, is_caseless, revision, json })
 }
 
 /// A document that says that it is in the default namespace.
@@ -223,12 +221,22 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
     Ok(exit)
 }
 
+/// The name of a document whose case nobody cares for: as it was written before us if it is there so, else as we store such
+/// names, in lower case.
+async fn placed_name(collection: &Collection, name: &str) -> Result<Name, RepositoryError> {
+    let (own, lower) = (Name::new(name)?, Name::new(&name.to_lowercase())?);
+    Ok(if own == lower || collection.get_record(&own).await?.is_some() { own } else { lower })
+}
+
 /// How often somebody is waited for who writes the same document.
 const MOST_CONFLICTS: usize = 100;
 
 async fn put(document: &ToStore, repository: &Repository) -> Result<Written, RepositoryError> {
     let collection = repository.kind(&document.kind)?;
-    let name = Name::new(&document.name)?;
+    let name = match document.is_caseless {
+        true => placed_name(&collection, &document.name).await?,
+        false => Name::new(&document.name)?,
+    };
     let write = Write::document(&document.version, &document.json);
     if let Some(revision) = &document.revision {
         return collection.update(&name, revision, write).await;
@@ -390,16 +398,14 @@ async fn find(
     console: &mut Console<'_>,
 ) -> io::Result<Result<(Collection, Name, Stored), Exit>> {
     let found = async {
-        let (own, lower, mut found) = (Name::new(name)?, Name::new(&name.to_lowercase())?, Vec::new());
+        let mut found = Vec::new();
         for collection in chosen(repository, kind)? {
-            let is_arm = collection.kind().arm().is_some_and(|arm| arm.subscription.is_none());
-            // As it was written before us, else as we store names that nobody cares for the case of.
-            for own in [&own].into_iter().chain(Some(&lower).filter(|lower| is_arm && **lower != own)) {
-                if let Some(stored) = collection.get_record(own).await? {
-                    found.push((collection, own.clone(), stored));
-                    break;
-                }
-            }
+            let own = match collection.kind().arm().is_some_and(|arm| arm.subscription.is_none()) {
+                true => placed_name(&collection, name).await?,
+                false => Name::new(name)?,
+            };
+            let stored = collection.get_record(&own).await?;
+            found.extend(stored.map(|stored| (collection, own, stored)));
         }
         Ok::<_, RepositoryError>(found)
     };
@@ -431,7 +437,7 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
     }
     match error {
         RepositoryError::Record(_, OpenError::Origin(_)) => {
-            console.say("help: --as VERSION shows it as that version does")?;
+            console.say("help: wheelwright store get --as VERSION shows it as that version does")?;
         }
         RepositoryError::Record(_, OpenError::Record(RecordError::Decode(_) | RecordError::Malformed(..))) => console
             .say(
@@ -485,7 +491,8 @@ mod tests {
                         format!(r#"{{"apiVersion":"shop.example.com/v1","kind":"Order","spec":{{"qty":{quantity}}}}}"#);
                     let [kind, version, name] = ["Order", "v1", "books"].map(str::to_owned);
                     let json = json.into_bytes();
-                    let document = ToStore { kind, version, name, revision: None, is_in_default: false, json };
+                    let document =
+                        ToStore { kind, version, name, revision: None, is_in_default: false, is_caseless: false, json };
                     put(&document, &repository).await.unwrap();
                 }
             })

@@ -245,6 +245,37 @@ fn a_number_in_another_spelling_is_the_same_fact_and_the_same_key() {
 }
 
 #[test]
+fn what_has_to_be_said_of_derived_fields_too_does_not_move_what_items_hide() {
+    let items = |fields: &str| {
+        object(&format!("l: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}, m: {STRING}"))
+    };
+    let one = |fields: &str| object(&format!("a: {{type: object, properties: {{{fields}}}}}, m: {STRING}"));
+    let v1 = items(&format!("p: {STRING}, c: {STRING}, q: {STRING}"));
+    let v2 = items(&format!("p: {STRING}, c: {STRING}"));
+    let v3 = one(&format!("p: {STRING}, c: {STRING}"));
+    let v4 = one(&format!("c: {STRING}"));
+    let changes = "{v3: {converted: {l: {to: a, with: oneItem}}}, v4: {derived: {down: {a.p: self.m}}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2), ("v3", &v3), ("v4", &v4)], changes, |stored| {
+        stored.write("v1", r#"{"l":[{"c":"w","q":"0"},{"c":"x","q":"1"},{"c":"y","q":"2"}]}"#);
+        stored.write("v3", "{}").reads("v1", r#"{"l":[{"c":"x","q":"1"},{"c":"y","q":"2"}]}"#);
+        stored.write("v1", r#"{"m":"5","l":[{"c":"x","q":"1"},{"c":"y","q":"2"}]}"#);
+        stored.write("v3", r#"{"m":"6","a":{"p":"5","c":"z"}}"#);
+        stored.reads("v1", r#"{"m":"6","l":[{"p":"5","c":"z"},{"c":"x","q":"1"},{"c":"y","q":"2"}]}"#);
+    });
+}
+
+#[test]
+fn an_item_whose_number_is_spelled_otherwise_keeps_its_spelling() {
+    let v1 = object("delays: {type: array, items: {type: string}}");
+    let v2 = object("seconds: {type: array, items: {type: number}}");
+    let changes = "v2: {converted: {'delays[]': {to: 'seconds[]', with: durationSeconds}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v1", r#"{"delays":["60m"]}"#);
+        stored.write("v2", r#"{"seconds":[3600.0,5]}"#).reads("v1", r#"{"delays":["60m","5s"]}"#);
+    });
+}
+
+#[test]
 fn an_object_of_which_a_part_is_another_spelling_keeps_what_nobody_declares() {
     let fields = |names: &[&str]| {
         let fields: Vec<String> = names.iter().map(|name| format!("{name}: {STRING}")).collect();

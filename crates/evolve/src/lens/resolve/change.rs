@@ -5,7 +5,7 @@ use wheelwright_document::Value;
 use super::{Resolve, Values};
 use crate::lens::{
     computed::{FieldPlan, SidePlan, Way},
-    same,
+    equal,
 };
 
 /// A spelling that was computed anew.
@@ -33,7 +33,7 @@ impl<'a> Resolve<'a> {
         let converter = &self.lenses.computations.links[self.scope.computed.links[way.link].link].converter;
         let was = old.zip(new).map(|(old, new)| converter.told_apart((old_sources, old), (sources, new), self.arena));
         // What has parts, all of which are what they were, is what it was.
-        if was.zip(new).is_some_and(|(was, new)| same(was, new)) {
+        if was.zip(new).is_some_and(|(was, new)| equal(was, new)) {
             return;
         }
         let is_lost = new.is_none() && (has_failed || old.is_none());

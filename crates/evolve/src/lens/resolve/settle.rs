@@ -50,10 +50,9 @@ impl<'a> Resolve<'a> {
             }
         }
         let written = Written { version, view, before, placed, wanted };
+        let mut start = (!written.wanted.is_empty()).then(|| slots.clone());
         self.propagate(&written, slots);
-        if written.wanted.is_empty() {
-            return;
-        }
+        let Some(start) = &mut start else { return };
         // What the version shows must be what was written, whatever is derived now. Every turn settles at least one slot.
         loop {
             let differing = self.differing(version, &written.wanted, slots);
@@ -61,8 +60,10 @@ impl<'a> Resolve<'a> {
                 return;
             }
             for (slot, wanted) in differing {
-                slots.values[slot] = if wanted.is_absent() { Slot::Tombstone } else { wanted };
+                start.values[slot] = if wanted.is_absent() { Slot::Tombstone } else { wanted };
             }
+            // From the beginning: what follows is said of what was there before, and not of what followed so far.
+            slots.clone_from(start);
             self.propagate(&written, slots);
         }
     }
