@@ -1,6 +1,6 @@
 //! Facts in several spellings: what two versions say of one, held against each other, and values that can be converted.
 
-use wheelwright_document::{Arena, Entry, Number, Owned, Value};
+use wheelwright_document::{Arena, Entry, Number, Owned, Value, canonical};
 
 use crate::{
     Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step, VersionHistory,
@@ -49,7 +49,16 @@ pub(super) fn contradiction<'a>(
             results
         };
         let up = converted(Direction::Up, &from, to.len());
-        if are_same(&up, &to) || are_same(&converted(Direction::Down, &to, from.len()), &from) {
+        // A fact that was written once more with its numbers spelled otherwise has not changed, even if nothing can be made
+        // of them so.
+        let plain = |values: &[Option<Value<'a>>]| -> Vec<_> {
+            values.iter().map(|value| value.map(|value| plain(value, arena))).collect()
+        };
+        let agrees = are_same(&up, &to)
+            || are_same(&converted(Direction::Down, &to, from.len()), &from)
+            || are_same(&converted(Direction::Up, &plain(&from), to.len()), &to)
+            || are_same(&converted(Direction::Down, &plain(&to), from.len()), &from);
+        if agrees {
             return None;
         }
         let differing = (0..to.len()).find(|at| !are_same(&up[*at..=*at], &to[*at..=*at]))?;
@@ -107,6 +116,13 @@ fn values<'a>(version: &VersionHistory, nodes: &[NodeIndex], document: Value<'a>
         Some(at)
     };
     nodes.iter().map(value).collect()
+}
+
+/// A number as all equal ones are written; other values as they are.
+fn plain<'a>(value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    let Value::Number(_) = value else { return value };
+    let text = String::from_utf8(canonical(value)).ok();
+    text.and_then(|text| Number::new(arena.text(&text))).map_or(value, Value::Number)
 }
 
 fn are_same(a: &[Option<Value<'_>>], b: &[Option<Value<'_>>]) -> bool {

@@ -273,6 +273,13 @@ fn an_item_whose_number_is_spelled_otherwise_keeps_its_spelling() {
         stored.write("v1", r#"{"delays":["60m"]}"#);
         stored.write("v2", r#"{"seconds":[3600.0,5]}"#).reads("v1", r#"{"delays":["60m","5s"]}"#);
     });
+    let v1 = object("big: {type: array, items: {type: string}}");
+    let v2 = object(&format!("size: {INTEGER}"));
+    let changes = "v2: {converted: {big: {to: size, up: self.size(), down: \"self > 0 ? ['x'] : []\"}}}";
+    for_every_hub(&[("v1", &v1), ("v2", &v2)], changes, |stored| {
+        stored.write("v2", r#"{"size":-1e3}"#).reads("v1", "{}");
+        stored.write("v2", r#"{"size":-1000}"#).reads("v1", r#"{"big":[]}"#);
+    });
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::{
     lens::{
         computed::{Onward, Way},
         plan::View,
-        same::equal_option,
+        same::{equal_option, same_option},
         state::{Slot, Slots},
     },
 };
@@ -144,7 +144,11 @@ impl<'a> Resolve<'a> {
         });
         let has_changed = self.has_changed(source);
         let is_unchanged = match &old {
-            Some((old, _)) => !has_changed && sources.iter().zip(old).all(|(new, old)| equal_option(*new, *old)),
+            // A number that is written otherwise is the same, unless nothing could be made of it so.
+            Some((old, results)) => {
+                let is_same = if results.iter().any(Option::is_some) { equal_option } else { same_option };
+                !has_changed && sources.iter().zip(old).all(|(new, old)| is_same(*new, *old))
+            }
             None => sources.iter().all(Option::is_none),
         };
         if !is_unchanged {
