@@ -1,7 +1,5 @@
 //! Conversions of one value without parts to another.
 
-use std::collections::HashMap;
-
 use wheelwright_document::{Arena, Number, Owned, Value};
 use wheelwright_findings::shortened;
 use wheelwright_text::{GoDuration, LONGEST_DURATION, Quantity};
@@ -106,22 +104,40 @@ pub(super) fn text<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> Resu
 /// Values and what they are called on the other side.
 #[derive(Debug)]
 pub(super) struct Values {
-    up: HashMap<Box<str>, Owned>,
-    down: HashMap<Box<str>, Owned>,
+    up: Named,
+    down: Named,
+}
+
+/// Values by how they are written, in the order of that: there are few, and a hash costs more than to look for one.
+#[derive(Debug)]
+struct Named(Vec<(Box<str>, Owned)>);
+
+impl Named {
+    /// Of several that are written alike, the first.
+    fn new(mut values: Vec<(Box<str>, Owned)>) -> Self {
+        values.sort_by(|(one, _), (other, _)| one.cmp(other));
+        values.dedup_by(|(later, _), (first, _)| later == first);
+        Self(values)
+    }
+
+    fn find(&self, text: &str) -> Option<&Owned> {
+        let found = self.0.binary_search_by(|(known, _)| (**known).cmp(text)).ok()?;
+        Some(&self.0[found].1)
+    }
 }
 
 impl Values {
     /// Pairs of old and new values, for fields of these types; or the first that is no value of its field.
     pub(super) fn new(pairs: &[(Box<str>, Box<str>)], from: Scalar, to: Scalar) -> Result<Self, Box<str>> {
-        let mut values = Self { up: HashMap::new(), down: HashMap::new() };
+        let (mut up, mut down) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
         let arena = Arena::new();
         let typed = |text: &str, scalar| read(text, scalar, &arena).map(Owned::from).map_err(|_| Box::from(text));
         for (old, new) in pairs {
             let (old_value, new_value) = (typed(old, from)?, typed(new, to)?);
-            values.up.entry(old.clone()).or_insert(new_value);
-            values.down.entry(new.clone()).or_insert(old_value);
+            up.push((old.clone(), new_value));
+            down.push((new.clone(), old_value));
         }
-        Ok(values)
+        Ok(Self { up: Named::new(up), down: Named::new(down) })
     }
 
     pub(super) fn convert<'a>(
@@ -136,7 +152,7 @@ impl Values {
             Direction::Down => &self.down,
         };
         let text = spelled(value)?;
-        match names.get(text) {
+        match names.find(text) {
             Some(named) => Ok(named.share(arena)),
             None => read(text, target.scalar(), arena),
         }
