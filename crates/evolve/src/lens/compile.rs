@@ -5,18 +5,13 @@ use std::{
     iter::successors,
 };
 
-use wheelwright_document::{Arena, Owned};
-
 use super::{
-    Lenses,
     computed::{Spellings, compile_computed},
-    get::Get,
     plan::{
         Content, Implied, Layout, Level, Named, Reset, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View,
         ViewField, ViewObject,
     },
-    put::Put,
-    state::{Slots, is_like_bag},
+    state::is_like_bag,
 };
 use crate::{
     FieldId, History, NodeIndex, OlderWrite, Scalar, Shape, Step, VersionHistory, VersionIndex, link::Computations,
@@ -333,21 +328,33 @@ impl Compiler<'_> {
             let fields = &view.objects[object].fields;
             view.objects[object].union = self.union(fields, plan, self.history.version(version), node, &view.says);
         }
-        for (slot, field) in plan.slots.iter().enumerate() {
-            let mut versions =
-                self.history.indexes().filter(|index| self.history.version(*index).node_of(field.id).is_some());
-            let is_newer = versions.next().is_some_and(|oldest| oldest > version);
-            let policy = policy(version, field.id);
-            // What the version can say in another spelling it has not left unsaid.
-            let is_said = self.spellings.of_one_fact(field.id).iter().any(|id| view.says[self.slot_of(*id)]);
-            if is_newer && !is_said && policy != OlderWrite::Preserve {
-                let reader = self.history.field(field.id).first;
-                let part = (scope == 0).then(|| self.root_field(reader, field.id)).flatten();
-                let refuses = policy == OlderWrite::Reject;
-                view.resets.push(Reset { slot, refuses, reader: reader.position(), part });
-            }
-        }
+        view.resets = self.resets(scope, plan, version, policy);
         Some(view)
+    }
+
+    /// The fields that go back to their defaults when a version is written through: those that are newer than it and that it
+    /// cannot say, unless a policy lets them be.
+    fn resets(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Vec<Reset> {
+        let reset = |(slot, field): (usize, &SlotPlan)| {
+            let has_it = |index: &VersionIndex| self.history.version(*index).node_of(field.id).is_some();
+            let is_newer = self.history.indexes().find(has_it).is_some_and(|oldest| oldest > version);
+            let policy = policy(version, field.id);
+            if !is_newer || policy == OlderWrite::Preserve || self.is_said_otherwise(version, field.id) {
+                return None;
+            }
+            let reader = self.history.field(field.id).first;
+            let part = (scope == 0).then(|| self.root_field(reader, field.id)).flatten();
+            Some(Reset { slot, refuses: policy == OlderWrite::Reject, reader: reader.position(), part })
+        };
+        plan.slots.iter().enumerate().filter_map(reset).collect()
+    }
+
+    /// Whether a version says a field, or something that the field is converted as a part of, in another spelling: then it
+    /// has not left it unsaid.
+    fn is_said_otherwise(&self, version: VersionIndex, id: FieldId) -> bool {
+        let says = |id: &FieldId| self.history.version(version).node_of(*id).is_some();
+        let in_another_spelling = |id: &FieldId| !says(id) && self.spellings.of_one_fact(*id).iter().any(says);
+        self.spellings.wholes_of(id).iter().any(in_another_spelling)
     }
 
     /// The field at the root of the document that a field is in.
@@ -501,62 +508,4 @@ fn implied_by(object: &ViewObject) -> Vec<Implied> {
         below.extend_from_slice(&field.implied_by);
     }
     below
-}
-
-/// Spells every frozen default in the names of each version, and completes it with those below: deepest first, so that
-/// those are there when they are needed.
-pub(crate) fn freeze(lenses: &mut Lenses, history: &History) {
-    for version in history.indexes() {
-        let mut places = Vec::new();
-        for (scope, plan) in lenses.scopes.iter().enumerate() {
-            let Some(view) = &plan.views[version.position()] else { continue };
-            for (object, shown) in view.objects.iter().enumerate() {
-                for (position, (_, field)) in shown.fields.list.iter().enumerate() {
-                    let id = plan.slots[field.slot].id;
-                    let Some(node) = history.version(version).node_of(id) else { continue };
-                    if history.field(id).frozen.is_some() {
-                        let depth = history.version(version).structure.selector(node).steps().len();
-                        places.push((depth, scope, object, position));
-                    }
-                }
-            }
-        }
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        for (_, scope, object, position) in places {
-            let frozen = frozen_value(lenses, history, version, scope, object, position);
-            if let Some(view) = &mut lenses.scopes[scope].views[version.position()] {
-                view.objects[object].fields.list[position].1.frozen = frozen;
-            }
-        }
-    }
-}
-
-/// The frozen default of a field as a version spells it: written through the version that introduced it, and read through
-/// this one.
-fn frozen_value(
-    lenses: &Lenses,
-    history: &History,
-    version: VersionIndex,
-    scope: usize,
-    object: usize,
-    position: usize,
-) -> Option<Owned> {
-    let arena = Arena::new();
-    let plan = &lenses.scopes[scope];
-    let view = plan.views[version.position()].as_ref()?;
-    let field = &view.objects[object].fields.list[position].1;
-    let record = history.field(plan.slots[field.slot].id);
-    let default = record.frozen.as_ref()?.share(&arena);
-    let first = plan.views[record.first.position()].as_ref()?;
-    let introduced = first
-        .objects
-        .iter()
-        .flat_map(|object| &object.fields.list)
-        .map(|(_, candidate)| candidate)
-        .find(|candidate| candidate.slot == field.slot)?;
-    let mut slots = Slots::default();
-    slots.clear(plan);
-    Put::new(lenses, record.first, &arena, None).write_field(plan, first, introduced, &mut slots, Some(default), None);
-    let shown = Get::new(lenses, version, &arena, ()).field(plan, view, field, &slots)?;
-    Some(shown.into())
 }

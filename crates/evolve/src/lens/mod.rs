@@ -14,6 +14,7 @@ mod convert;
 mod counterexamples;
 mod escape;
 mod fill;
+mod freeze;
 pub(crate) mod get;
 pub(crate) mod lists;
 mod only;
@@ -143,7 +144,7 @@ impl Lenses {
         let reads_metadata = computations.read_metadata();
         let mut lenses = Self { hub, scopes, envelope, computations, fills: Vec::new(), resets, reads_metadata };
         // What is adopted is not filled in, so that the history as it is decides here.
-        compile::freeze(&mut lenses, history);
+        freeze::freeze(&mut lenses, history);
         lenses.fills = history.indexes().map(|version| fill::find_filled(&mut lenses.scopes, version)).collect();
         lenses
     }

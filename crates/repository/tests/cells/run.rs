@@ -331,7 +331,7 @@ impl Subject {
     /// The object around a field that a version has only in another spelling.
     fn spelled_otherwise(&self, version: VersionIndex, id: FieldId) -> Option<FieldId> {
         let is_otherwise = |above: &FieldId| self.says(version, *above) && self.place(version, *above).is_none();
-        self.above(id).iter().copied().find(is_otherwise)
+        self.wholes(id).find(is_otherwise)
     }
 
     /// Whether the objects and items that a field is in are those that were there before a write, as far as its version can
@@ -369,10 +369,12 @@ impl Subject {
         std::iter::successors(Some(node), |node| structure.node(*node).parent).any(|node| node == above)
     }
 
-    /// Whether a field is newer than a version, which has no other spelling of it.
+    /// Whether a field is newer than a version, which has no other spelling of it or of anything that it is in.
     fn is_newer(&self, version: VersionIndex, id: FieldId) -> bool {
         let oldest = self.history().indexes().find(|index| self.version(*index).node_of(id).is_some());
-        oldest.is_some_and(|oldest| oldest > version) && !self.says(version, id)
+        oldest.is_some_and(|oldest| oldest > version)
+            && !self.says(version, id)
+            && self.spelled_otherwise(version, id).is_none()
     }
 
     /// Whether something that the version of a write cannot say has a value that a reset would change, and that the write
@@ -393,9 +395,13 @@ impl Subject {
             is_written
                 && self.is_newer(cell.through, *id)
                 && self.versions().any(|reader| {
-                    let field = self.leaves(reader).find(|field| field.id == *id);
-                    let shown = field.and_then(|field| at(&cell.base.shown[reader.position()], &field.place));
-                    shown.is_some() && shown != self.frozen(*id)
+                    let field = self.fields[reader.position()].iter().find(|field| field.id == *id);
+                    let shown =
+                        field.and_then(|field| Some((field, at(&cell.base.shown[reader.position()], &field.place)?)));
+                    // Of an object, that it is there is all that is not said by what is in it.
+                    shown.is_some_and(|(field, shown)| {
+                        (field.is_leaf || is_empty(shown)) && Some(shown) != self.frozen(*id)
+                    })
                 })
         };
         self.history().ids().filter(move |id| is_stale(id))
@@ -451,6 +457,10 @@ impl Debug for Cell<'_> {
         let (created, through) = (base.version.position(), through.position());
         write!(f, "created through {created}, {method:?} through {through} of {:?}: {input:?}", field.place)
     }
+}
+
+fn is_empty(value: &Json) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 fn is_refused(error: &RepositoryError, because: Because) -> bool {

@@ -56,6 +56,9 @@ pub(crate) struct Subject {
     above: Vec<Vec<FieldId>>,
     /// Fields that are one fact in several spellings, by the first of them.
     spellings: HashMap<FieldId, Vec<FieldId>>,
+    /// What is in the objects that are spelled otherwise in another version, as far as it is converted with them: by field, the
+    /// objects.
+    wholes: HashMap<FieldId, HashSet<FieldId>>,
     /// Fields that are derived, and the fields that they are derived from.
     derived: Vec<(FieldId, HashSet<FieldId>)>,
 }
@@ -88,7 +91,8 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let schemas = compiled.history().versions.iter();
     let schemas =
         schemas.map(|version| Some(declared.declaration.version(version.name.as_str())?.schema.clone())).collect();
-    let (spellings, derived) = (spellings(compiled.history()), derived(compiled.history()));
+    let history = compiled.history();
+    let (spellings, wholes, derived) = (spellings(history), wholes(history), derived(history));
     let is_arm = declared.is_of_resource_manager();
     let served = ServedKind::new(compiled, declared).expect("a kind that can be served");
     let store = Memory::new();
@@ -96,7 +100,7 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let collection = repository.kinds().next().expect("the kind");
     let (fields, frozen, above) = (Vec::new(), Vec::new(), Vec::new());
     let mut subject =
-        Subject { policies, collection, store, schemas, is_arm, fields, frozen, above, spellings, derived };
+        Subject { policies, collection, store, schemas, is_arm, fields, frozen, above, spellings, wholes, derived };
     subject.fields = subject.history().indexes().map(|version| subject.fields_of(version)).collect();
     subject.frozen = subject.history().fields.iter().map(|field| field.frozen.as_ref().map(json_of)).collect();
     subject.above = subject.history().ids().map(|id| subject.above_of(id)).collect();
@@ -183,6 +187,11 @@ impl Subject {
         self.spellings.get(&id).map_or(&[], Vec::as_slice)
     }
 
+    /// The objects around a field that have another spelling in another version, if it is converted with them.
+    pub(crate) fn wholes(&self, id: FieldId) -> impl Iterator<Item = FieldId> + '_ {
+        self.wholes.get(&id).into_iter().flatten().copied()
+    }
+
     /// Whether a version has a field, or another spelling of it.
     pub(crate) fn says(&self, version: VersionIndex, id: FieldId) -> bool {
         let has = |id: &FieldId| self.version(version).node_of(*id).is_some();
@@ -233,6 +242,29 @@ fn spellings(history: &History) -> HashMap<FieldId, Vec<FieldId>> {
         }
     }
     facts.into_iter().flat_map(|fact| fact.clone().into_iter().map(move |id| (id, fact.clone()))).collect()
+}
+
+fn wholes(history: &History) -> HashMap<FieldId, HashSet<FieldId>> {
+    let mut wholes: HashMap<FieldId, HashSet<FieldId>> = HashMap::new();
+    for version in &history.versions {
+        let Some(before) = version.from.map(|before| history.version(before)) else { continue };
+        for respelled in &version.respelled {
+            let from = respelled.from.iter().map(|at| (before, at));
+            for (version, at) in from.chain(respelled.to.iter().map(|at| (version, at))) {
+                let whole = field_at(version, &at.item);
+                let is_in_it = |node: &NodeIndex| {
+                    let above = std::iter::successors(version.structure.node(*node).parent, |node| {
+                        version.structure.node(*node).parent
+                    });
+                    above.filter_map(|node| version.id(node)).any(|id| id == whole)
+                };
+                for part in version.structure.fields().filter(is_in_it).filter_map(|node| version.id(node)) {
+                    wholes.entry(part).or_default().insert(whole);
+                }
+            }
+        }
+    }
+    wholes
 }
 
 fn derived(history: &History) -> Vec<(FieldId, HashSet<FieldId>)> {

@@ -195,6 +195,36 @@ fn policies_for_writes_through_older_versions_stay_in_their_part_and_are_not_for
     }
 }
 
+/// What is converted is said, with all its parts; what is put into it later is not.
+#[test]
+fn parts_of_what_an_older_version_spells_otherwise_are_not_reset() {
+    let pool = |fields: &str| object(&format!("n: {{type: integer}}, auto: {}", object(fields)));
+    let (v1, v2) = (pool("min: {type: integer}"), pool("min: {type: integer}, max: {type: integer}"));
+    let v3 = pool("min: {type: integer}, max: {type: integer}, mode: {type: string}");
+    let converted = "{from: [n, auto], to: [n, auto], up: {n: self.n, auto: '{\"min\": self.auto.min, \"max\": 9}'}, \
+                     down: {n: self.n, auto: '{\"min\": self.auto.min}'}}";
+    let arena = Arena::new();
+    for (policy, hub) in ["reset", "reject"].into_iter().flat_map(|policy| ["v1", "v2", "v3"].map(|hub| (policy, hub)))
+    {
+        let changes = format!("v1: {{olderWrite: {policy}}}\nv2: {{reshaped: [{converted}]}}");
+        let kind = kind(&[("v1", &v1), ("v2", &v2), ("v3", &v3)], &changes, hub);
+        let [old, new] = ["v1", "v3"].map(|name| kind.version(name).unwrap());
+        let create = |text| kind.put(new, document(text, &arena), None, Part::Whole, &arena).unwrap();
+        let back = |stored| kind.put(old, kind.get(old, stored, &arena), Some(stored), Part::Whole, &arena);
+        let stored = create(r#"{"n":1,"auto":{"min":2,"max":3}}"#);
+        assert!(same(back(stored).unwrap(), stored), "{policy} {hub}");
+        let stored = create(r#"{"n":1,"auto":{"min":2,"max":3,"mode":"fast"}}"#);
+        match back(stored) {
+            Err(error) => assert_eq!((error, policy), (PutError::WouldReset("auto.mode".into()), "reject")),
+            Ok(written) => {
+                let shown = kind.get(new, written, &arena);
+                let expected = document(r#"{"n":1,"auto":{"min":2,"max":3}}"#, &arena);
+                assert!(policy == "reset" && same(shown, expected), "{policy} {hub}: {shown:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_document_that_is_no_object_replaces_nothing() {
     let v1 = object("a: {type: string}");
