@@ -1,6 +1,6 @@
 //! Where the parts of a document live that could not be borrowed from its input.
 
-use bumpalo::Bump;
+use bumpalo::{Bump, collections::String};
 
 /// Memory for documents: values are allocated one by one and freed all at once, when the arena is dropped.
 #[derive(Debug, Default)]
@@ -26,6 +26,14 @@ impl Arena {
     /// Copies a string into the arena.
     pub fn text(&self, text: &str) -> &str {
         self.0.alloc_str(text)
+    }
+
+    /// Copies strings into the arena, one after the other.
+    pub fn concat(&self, texts: &[&str]) -> &str {
+        let length = texts.iter().map(|text| text.len()).sum();
+        let mut whole = String::with_capacity_in(length, &self.0);
+        texts.iter().for_each(|text| whole.push_str(text));
+        whole.into_bump_str()
     }
 
     /// Copies a slice into the arena.

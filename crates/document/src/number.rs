@@ -2,6 +2,8 @@
 
 use std::{cmp::Ordering, fmt};
 
+use crate::Arena;
+
 /// A number as JSON writes one; arithmetic looks at the text, so no precision is ever lost.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Number<'a>(&'a str);
@@ -10,6 +12,12 @@ impl<'a> Number<'a> {
     /// The number that `text` spells, if it is one in JSON's grammar.
     pub fn new(text: &'a str) -> Option<Self> {
         (scan(text.as_bytes()) == Some(text.len())).then_some(Self(text))
+    }
+
+    /// An integer, in its one spelling.
+    #[inline]
+    pub fn of_integer(integer: i64, arena: &'a Arena) -> Self {
+        Self(arena.text(itoa::Buffer::new().format(integer)))
     }
 
     /// A text that the decoder has found to be a number.

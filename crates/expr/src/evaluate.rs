@@ -8,13 +8,14 @@ use std::{
     collections::{HashMap, VecDeque},
 };
 
+use smallvec::SmallVec;
 use wheelwright_document::{Arena, Value};
 
 use crate::{
     Failure,
     code::{Call, Code},
-    library::{Answer, Dynamic, contains},
-    shape::{ShapeId, Shapes},
+    library::{Answer, Dynamic, Overload, contains},
+    shape::{ShapeId, ShapeKind, Shapes},
     value::{Val, read},
 };
 
@@ -26,16 +27,23 @@ pub struct Evaluator<'a> {
     budget: u64,
     /// Steps of work that have not been paid for; see [`Evaluator::work`].
     unpaid: u64,
-    stack: Vec<Val<'a>>,
+    stack: SmallVec<[Val<'a>; 8]>,
     /// The variables that are bound to code which has not given a value: their places on the stack, and why there is
     /// none or else the code.
     bindings: Vec<(usize, Result<Failure, &'a Code>)>,
+    /// What is found out once. Most expressions need nothing of it, and many are so short that making it would count.
+    memory: RefCell<Option<Box<Memory<'a>>>>,
+}
+
+/// What an evaluator remembers.
+#[derive(Default)]
+pub(crate) struct Memory<'a> {
     /// Where the keys of large objects and maps are, by the address of their first entry.
-    pub(crate) indexes: HashMap<usize, MapIndex<'a>>,
+    indexes: HashMap<usize, MapIndex<'a>>,
     /// What folded code gives, by its address.
     folded: HashMap<usize, Answer<'a>>,
     /// What is in base 64 in the document, by its address and length: decoded once, however often it is looked at.
-    decoded: RefCell<HashMap<(usize, usize), Val<'a>>>,
+    decoded: HashMap<(usize, usize), Val<'a>>,
     /// The patterns that are not constants and were used last.
     pub(crate) patterns: VecDeque<Dynamic<'a>>,
 }
@@ -48,13 +56,14 @@ impl<'a> Evaluator<'a> {
             arena,
             budget: 0,
             unpaid: 0,
-            stack: Vec::with_capacity(16),
+            stack: SmallVec::new(),
             bindings: Vec::new(),
-            indexes: HashMap::new(),
-            folded: HashMap::new(),
-            decoded: RefCell::default(),
-            patterns: VecDeque::new(),
+            memory: RefCell::default(),
         }
+    }
+
+    pub(crate) fn memory(&mut self) -> &mut Memory<'a> {
+        self.memory.get_mut().get_or_insert_default()
     }
 
     /// Says what the next evaluation may cost.
@@ -70,12 +79,13 @@ impl<'a> Evaluator<'a> {
     /// A value of a document as its shape says.
     #[inline]
     pub fn read(&self, value: &'a Value<'a>, shape: ShapeId) -> Val<'a> {
-        read(value, shape, self.shapes, |text| self.decode(text))
+        read(*value, shape, self.shapes, || value, |text| self.decode(text))
     }
 
     #[cold]
     fn decode(&self, text: &'a str) -> Val<'a> {
-        *self.decoded.borrow_mut().entry((text.as_ptr() as usize, text.len())).or_insert_with(|| {
+        let mut memory = self.memory.borrow_mut();
+        *memory.get_or_insert_default().decoded.entry((text.as_ptr() as usize, text.len())).or_insert_with(|| {
             match wheelwright_text::base64::decode_field(text.as_bytes()) {
                 Some(bytes) => Val::Bytes(self.arena.slice(&bytes)),
                 None => Val::Invalid("not base 64"),
@@ -84,12 +94,41 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Runs an expression with its variables.
+    #[inline]
     pub(crate) fn run(&mut self, code: &'a Code, variables: &[Val<'a>]) -> Answer<'a> {
+        self.start();
+        self.stack.extend_from_slice(variables);
+        self.value(code)
+    }
+
+    /// Runs an expression with variables that are read right where they are needed: in short expressions, moving them counts.
+    #[inline]
+    pub(crate) fn run_over<const N: usize>(
+        &mut self,
+        code: &'a Code,
+        variables: [(Value<'a>, ShapeId); N],
+    ) -> Answer<'a> {
+        self.start();
+        for (value, shape) in variables {
+            match (&self.shapes.get(shape).kind, value) {
+                (ShapeKind::String, Value::String(text)) => self.stack.push(Val::String(text.as_str())),
+                (ShapeKind::Int, Value::Number(number)) if let Some(integer) = number.as_i64() => {
+                    self.stack.push(Val::Int(integer));
+                }
+                _ => {
+                    let place = || &self.arena.slice(&[value])[0];
+                    let variable = read(value, shape, self.shapes, place, |text| self.decode(text));
+                    self.stack.push(variable);
+                }
+            }
+        }
+        self.value(code)
+    }
+
+    fn start(&mut self) {
         self.stack.clear();
         self.bindings.clear();
         self.unpaid = 0;
-        self.stack.extend_from_slice(variables);
-        self.value(code)
     }
 
     /// Takes something from the budget.
@@ -229,13 +268,13 @@ impl<'a> Evaluator<'a> {
     #[inline(never)]
     fn folded(&mut self, code: &'a Code) -> Answer<'a> {
         let address = std::ptr::from_ref(code) as usize;
-        if let Some(value) = self.folded.get(&address) {
+        if let Some(value) = self.memory().folded.get(&address) {
             return value.clone();
         }
         let budget = std::mem::replace(&mut self.budget, u64::MAX);
         let value = self.value(code);
         self.budget = budget;
-        self.folded.insert(address, value.clone());
+        self.memory().folded.insert(address, value.clone());
         value
     }
 
@@ -279,7 +318,8 @@ impl<'a> Evaluator<'a> {
             Err(code) => *code,
         };
         // The code was checked with the variables before it only, so others must not be in its way.
-        let (later, later_bindings) = (self.stack.split_off(slot), self.bindings.split_off(at));
+        let later: SmallVec<[Val<'a>; 8]> = self.stack.drain(slot..).collect();
+        let later_bindings = self.bindings.split_off(at);
         let result = self.value(code);
         self.stack.extend(later);
         self.bindings.extend(later_bindings);
@@ -317,10 +357,19 @@ impl<'a> Evaluator<'a> {
     fn call(&mut self, call: &'a Call) -> Answer<'a> {
         // Most calls have one argument or two, and room for more would have to be cleared every time.
         match &*call.arguments {
-            [only] => {
-                let argument = self.argument(call, 0, only)?;
-                self.apply(call, &[argument])
-            }
+            [only] => match self.argument(call, 0, only) {
+                Ok(argument) => self.apply(call, &[argument]),
+                failed => failed,
+            },
+            // Constants are taken as they are: moving a value takes longer than to make it.
+            [Code::Constant(first), second] => match self.argument(call, 1, second) {
+                Ok(second) => self.apply(call, &[first.value(), second]),
+                failed => failed,
+            },
+            [first, Code::Constant(second)] => match self.argument(call, 0, first) {
+                Ok(first) => self.apply(call, &[first, second.value()]),
+                failed => failed,
+            },
             [first, second] => {
                 let first = self.argument(call, 0, first)?;
                 let second = self.argument(call, 1, second)?;
@@ -357,10 +406,17 @@ impl<'a> Evaluator<'a> {
                 .find(|overload| overload.accepts(arguments))
                 .ok_or_else(|| Failure::no_such_overload(&call.name))?,
         };
-        let beginning = if call.is_index { step_cost(&call.arguments[0]) - 1 } else { 0 };
-        overload.cost.charge(self, arguments, beginning)?;
+        if call.is_index {
+            return self.apply_index(call, overload, arguments);
+        }
+        overload.cost.charge(self, arguments, 0)?;
+        (overload.run)(self, arguments)
+    }
+
+    fn apply_index(&mut self, call: &'a Call, overload: &Overload, arguments: &[Val<'a>]) -> Answer<'a> {
+        overload.cost.charge(self, arguments, step_cost(&call.arguments[0]) - 1)?;
         let result = (overload.run)(self, arguments)?;
-        Ok(if call.is_index && matches!(result, Val::Optional(None)) { self.no_step() } else { result })
+        Ok(if matches!(result, Val::Optional(None)) { self.no_step() } else { result })
     }
 
     #[inline(never)]

@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, ops::Range};
 
+use wheelwright_document::Value;
+
 use crate::{
     CostEstimate, Failure, Function, Type,
     check::{Checked, Mistake, Variable, check, describe},
@@ -10,7 +12,7 @@ use crate::{
     evaluate::Evaluator,
     library::Overload,
     parse::{parse, quoted_names},
-    shape::Shapes,
+    shape::{ShapeId, Shapes},
     value::Val,
 };
 
@@ -87,8 +89,22 @@ impl Expression {
     ///
     /// # Errors
     /// The expression has no value, or costs more than the evaluator's budget.
+    #[inline]
     pub fn evaluate<'a>(&'a self, evaluator: &mut Evaluator<'a>, variables: &[Val<'a>]) -> Result<Val<'a>, Failure> {
         evaluator.run(&self.code, variables)
+    }
+
+    /// The same with values that need not be in a document, and their shapes.
+    ///
+    /// # Errors
+    /// As for [`evaluate`](Self::evaluate).
+    #[inline]
+    pub fn evaluate_over<'a, const N: usize>(
+        &'a self,
+        evaluator: &mut Evaluator<'a>,
+        variables: [(Value<'a>, ShapeId); N],
+    ) -> Result<Val<'a>, Failure> {
+        evaluator.run_over(&self.code, variables)
     }
 }
 

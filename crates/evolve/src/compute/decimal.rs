@@ -100,8 +100,8 @@ impl Decimal {
         if self.exponent == 0 {
             return i64::try_from(self.mantissa).ok();
         }
-        let power = 10_i128.checked_pow(u32::try_from(self.exponent).ok()?)?;
-        i64::try_from(self.mantissa.checked_mul(power)?).ok()
+        let power = 10_i64.checked_pow(u32::try_from(self.exponent).ok()?)?;
+        i64::try_from(self.mantissa).ok()?.checked_mul(power)
     }
 
     /// Without what is after the point.
@@ -132,7 +132,7 @@ impl Decimal {
     /// Its one spelling.
     pub(crate) fn text(self, arena: &Arena) -> &str {
         match self.whole() {
-            Some(integer) => spelled(integer, arena),
+            Some(integer) => Number::of_integer(integer, arena).as_str(),
             None => {
                 let text = format!("{}e{}", self.mantissa, self.exponent);
                 let canonical = Number::new(&text).map(|number| canonical(Value::Number(number))).unwrap_or_default();
@@ -143,27 +143,9 @@ impl Decimal {
 }
 
 /// An integer as a value.
+#[inline]
 pub(crate) fn integer(integer: i64, arena: &Arena) -> Value<'_> {
-    number(spelled(integer, arena))
-}
-
-/// The digits of an integer, without the machinery of formatting: conversions are hot.
-fn spelled(integer: i64, arena: &Arena) -> &str {
-    let mut digits = [0; 20];
-    let (mut start, mut rest) = (digits.len(), integer.unsigned_abs());
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if integer < 0 {
-        start -= 1;
-        digits[start] = b'-';
-    }
-    arena.text(str::from_utf8(&digits[start..]).unwrap_or_default())
+    Value::Number(Number::of_integer(integer, arena))
 }
 
 /// A short text that is written into the arena.

@@ -25,13 +25,19 @@ pub(super) struct Computed {
     shapes: Shapes,
     own: ShapeId,
     any: ShapeId,
-    expressions: Box<[(Expression, Fit)]>,
+    /// Each with what its values must be held against; nothing if its type says that they fit.
+    expressions: Box<[(Expression, Option<Fit>)]>,
     /// What is read may be absent, and then there is nothing to compute. A value alone is there: what it has no counterpart
     /// for is a failure.
     may_lack: bool,
-    /// They read metadata, once for the whole document.
+    /// They read metadata.
+    names_metadata: bool,
+    /// They do so once for the whole document.
     reads_metadata: bool,
 }
+
+/// The position of `metadata` among the variables.
+const METADATA: usize = 1;
 
 /// A field of a version.
 pub(super) type Place<'s> = (&'s Structure, NodeIndex);
@@ -105,14 +111,19 @@ impl Computed {
                         format!("`{}` gives a value of type {type}, and {path} is of type {wanted}", source.item);
                     problems.push(problem_at(&rules::COMPUTED_EXPRESSION, source.span, message));
                 }
-                Ok((expression, _)) => expressions.push((expression, Fit::of(structure, *field))),
+                Ok((expression, r#type)) => {
+                    let fit = (!always_fits(&r#type, structure, *field)).then(|| Fit::of(structure, *field));
+                    expressions.push((expression, fit));
+                }
             }
         }
-        let reads_metadata = is_once && wanted.iter().any(|(source, _)| reads_metadata(&source.item));
-        match problems.is_empty() {
-            true => Ok(Self { shapes, own, any, expressions: expressions.into(), may_lack: true, reads_metadata }),
-            false => Err(problems),
+        if !problems.is_empty() {
+            return Err(problems);
         }
+        let names_metadata = expressions.iter().any(|(expression, _)| expression.uses(METADATA));
+        let reads_metadata = is_once && names_metadata;
+        let expressions = expressions.into();
+        Ok(Self { shapes, own, any, expressions, may_lack: true, names_metadata, reads_metadata })
     }
 
     /// What each expression gives.
@@ -122,7 +133,11 @@ impl Computed {
         context: Context<'a>,
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
-        self.evaluate_each(own, context, |value| results.push(value))
+        let mut evaluator = Evaluator::new(&self.shapes, context.arena);
+        for expression in &self.expressions {
+            results.push(self.value(expression, &mut evaluator, own, context)?);
+        }
+        Ok(())
     }
 
     /// What the one expression gives.
@@ -131,36 +146,46 @@ impl Computed {
         own: Value<'a>,
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
-        let mut result = None;
-        self.evaluate_each(own, context, |value| result = value)?;
-        Ok(result)
+        let [expression] = &*self.expressions else { return Ok(None) };
+        self.value(expression, &mut Evaluator::new(&self.shapes, context.arena), own, context)
     }
 
-    fn evaluate_each<'a>(
+    /// Whether what they give is always a value of the fields that they are for.
+    pub(super) fn fits(&self) -> bool {
+        self.expressions.iter().all(|(_, fit)| fit.is_none())
+    }
+
+    /// What one of the expressions gives.
+    #[inline]
+    fn value<'a>(
         &'a self,
+        (expression, fit): &'a (Expression, Option<Fit>),
+        evaluator: &mut Evaluator<'a>,
         own: Value<'a>,
         context: Context<'a>,
-        mut give: impl FnMut(Option<Value<'a>>),
-    ) -> Result<(), Failed> {
-        // No metadata is metadata without fields: what is asked of it is absent.
-        let metadata = context.metadata.filter(|metadata| !metadata.is_null()).unwrap_or(Value::Object(&[]));
-        let values = context.arena.slice(&[own, metadata]);
-        let mut evaluator = Evaluator::new(&self.shapes, context.arena);
-        let variables = [evaluator.read(&values[0], self.own), evaluator.read(&values[1], self.any)];
-        let budget = if self.reads_metadata { EXPRESSION_LIMIT } else { budget(own) };
-        for (expression, fit) in &self.expressions {
-            evaluator.set_budget(budget);
-            let value = match expression.evaluate(&mut evaluator, &variables) {
-                Ok(value) => document(value, context.arena)?,
-                Err(failure) if self.may_lack && failure.kind() == FailureKind::Absent => None,
-                Err(failure) => return Err(Failed(failure.message().to_owned())),
-            };
-            if let Some(value) = value {
-                fit.check(value)?;
+    ) -> Result<Option<Value<'a>>, Failed> {
+        evaluator.set_budget(if self.reads_metadata { EXPRESSION_LIMIT } else { budget(own) });
+        // Most expressions are about the value alone, and what is not read need not be there.
+        let value = match self.names_metadata {
+            false => expression.evaluate_over(evaluator, [(own, self.own)]),
+            true => {
+                // No metadata is metadata without fields: what is asked of it is absent.
+                let metadata = context.metadata.filter(|metadata| !metadata.is_null());
+                let metadata = metadata.unwrap_or(Value::Object(&[]));
+                expression.evaluate_over(evaluator, [(own, self.own), (metadata, self.any)])
             }
-            give(value);
+        };
+        let value = match value {
+            Ok(Val::Int(value)) => Some(integer(value, context.arena)),
+            Ok(Val::String(text)) => Some(Value::string(text)),
+            Ok(value) => document(value, context.arena)?,
+            Err(failure) if self.may_lack && failure.kind() == FailureKind::Absent => None,
+            Err(failure) => return Err(Failed(failure.message().to_owned())),
+        };
+        if let (Some(fit), Some(value)) = (fit, value) {
+            fit.check(value)?;
         }
-        Ok(())
+        Ok(value)
     }
 }
 
@@ -177,14 +202,17 @@ pub(super) fn meant_as_text(source: &str) -> Option<String> {
 fn budget(own: Value<'_>) -> u64 {
     const OF_ANY_VALUE: u64 = 20_000;
     const OF_A_BYTE: u64 = 100;
-    /// Takes what a value has of bytes, or of parts, from what is left to be counted.
-    fn count(value: Value<'_>, left: &mut u64) {
-        let own = match value {
+    /// What a value has of bytes itself.
+    fn own_bytes(value: Value<'_>) -> u64 {
+        match value {
             Value::String(text) => text.as_str().len() as u64,
             Value::Number(number) => number.as_str().len() as u64,
             _ => 1,
-        };
-        *left = left.saturating_sub(own);
+        }
+    }
+    /// Takes what a value has of bytes, or of parts, from what is left to be counted.
+    fn count(value: Value<'_>, left: &mut u64) {
+        *left = left.saturating_sub(own_bytes(value));
         match value {
             Value::Array(items) if *left > 0 => items.iter().for_each(|item| count(*item, left)),
             Value::Object(entries) if *left > 0 => entries.iter().for_each(|entry| {
@@ -195,9 +223,15 @@ fn budget(own: Value<'_>) -> u64 {
         }
     }
     let most = (EXPRESSION_LIMIT - OF_ANY_VALUE) / OF_A_BYTE;
-    let mut left = most;
-    count(own, &mut left);
-    OF_ANY_VALUE + (most - left) * OF_A_BYTE
+    let counted = match own {
+        Value::Array(_) | Value::Object(_) => {
+            let mut left = most;
+            count(own, &mut left);
+            most - left
+        }
+        scalar => own_bytes(scalar).min(most),
+    };
+    OF_ANY_VALUE + counted * OF_A_BYTE
 }
 
 /// Fields by their paths in the object that all of them are in.
@@ -347,6 +381,18 @@ pub(super) fn can_fit(r#type: &Type, structure: &Structure, field: NodeIndex) ->
     }
 }
 
+/// Whether every value of a type is one of a field.
+fn always_fits(r#type: &Type, structure: &Structure, field: NodeIndex) -> bool {
+    let Shape::Scalar(scalar) = structure.node(field).shape else { return false };
+    match r#type {
+        Type::Bool => matches!(scalar, Scalar::Boolean | Scalar::Any),
+        Type::Int => matches!(scalar, Scalar::Integer | Scalar::Number | Scalar::IntOrString | Scalar::Any),
+        Type::Double => matches!(scalar, Scalar::Number | Scalar::Any),
+        Type::String => matches!(scalar, Scalar::String | Scalar::IntOrString | Scalar::Any),
+        _ => false,
+    }
+}
+
 /// A value of an expression as one of a document; `None` for null and for what is optional and absent.
 pub(super) fn document<'a>(value: Val<'a>, arena: &'a Arena) -> Result<Option<Value<'a>>, Failed> {
     Ok(Some(match value {
@@ -417,15 +463,6 @@ pub(super) fn is_strict(source: &str) -> bool {
         is_asked_for && expr.parts().into_iter().all(all_is_asked_for)
     }
     parse(source).is_ok_and(|expression| all_is_asked_for(&expression))
-}
-
-/// Whether an expression reads `metadata`.
-fn reads_metadata(source: &str) -> bool {
-    fn is_named(expr: &Expr) -> bool {
-        let is_own = matches!(&expr.node, Node::Name(name) if matches!(&**name, "metadata" | ".metadata"));
-        is_own || expr.parts().into_iter().any(is_named)
-    }
-    parse(source).is_ok_and(|expression| is_named(&expression))
 }
 
 /// The path that selected names lead along; where the structure knows no more, all below is meant.

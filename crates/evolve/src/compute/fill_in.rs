@@ -66,11 +66,10 @@ impl FillIn {
         parent: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> Result<Option<Value<'a>>, String> {
-        let values = arena.slice(&[own, parent.unwrap_or(Value::Object(&[]))]);
         let mut evaluator = Evaluator::new(&self.shapes, arena);
-        let variables = [evaluator.read(&values[0], self.any), evaluator.read(&values[1], self.any)];
+        let variables = [own, parent.unwrap_or(Value::Object(&[]))].map(|value| (value, self.any));
         evaluator.set_budget(EXPRESSION_LIMIT);
-        match self.expression.evaluate(&mut evaluator, &variables) {
+        match self.expression.evaluate_over(&mut evaluator, variables) {
             Ok(value) => document(value, arena).map_err(|failed| failed.0),
             Err(failure) if failure.kind() == FailureKind::Absent => Ok(None),
             Err(failure) => Err(failure.message().to_owned()),

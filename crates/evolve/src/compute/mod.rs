@@ -135,6 +135,7 @@ impl Converter {
     }
 
     /// One field to one other, without a past.
+    #[inline]
     pub(crate) fn convert_one<'a>(
         &'a self,
         direction: Direction,

@@ -21,10 +21,13 @@ pub(super) fn duration<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
             let duration = GoDuration::parse(text.as_str())
                 .ok_or_else(|| Failed(format!("{:?} is no duration", shortened(text.as_str()))))?;
             let nanoseconds = duration.nanoseconds();
-            Ok(match scalar == Scalar::Integer || nanoseconds % NANOSECONDS == 0 {
-                true => integer(nanoseconds / NANOSECONDS, arena),
-                false => Decimal::new(nanoseconds.into(), NANOSECONDS_EXPONENT).value(arena),
-            })
+            let seconds = || Decimal::new(nanoseconds.into(), NANOSECONDS_EXPONENT);
+            match scalar {
+                Scalar::Integer => Ok(integer(nanoseconds / NANOSECONDS, arena)),
+                _ if nanoseconds % NANOSECONDS == 0 => Ok(integer(nanoseconds / NANOSECONDS, arena)),
+                Scalar::IntOrString => whole(seconds(), arena),
+                _ => Ok(seconds().value(arena)),
+            }
         }
         (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
             let nanoseconds = match number.as_i64() {
@@ -50,6 +53,10 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
             let quantity = Quantity::parse(text.as_str())
                 .ok_or_else(|| Failed(format!("{:?} is no quantity", shortened(text.as_str()))))?;
             let (mantissa, exponent) = quantity.as_decimal();
+            // Most are whole numbers, which need no arithmetic.
+            if let (0, Ok(whole)) = (exponent, i64::try_from(mantissa)) {
+                return Ok(integer(whole, arena));
+            }
             if exponent > 1_000 {
                 return Err(Failed::out_of_range(text.as_str()));
             }
@@ -68,13 +75,17 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
 
 /// A number and its multiple.
 #[derive(Debug)]
-pub(super) struct Scale(Decimal);
+pub(super) struct Scale {
+    factor: Decimal,
+    /// The factor, if it is whole and of 64 bits.
+    whole: Option<i64>,
+}
 
 impl Scale {
     /// A factor, unless it is zero, no number, or one of more than 18 digits.
     pub(super) fn parse(factor: &str) -> Option<Self> {
         let factor = Decimal::of(Number::new(factor)?)?;
-        (!factor.is_zero() && factor.digits() <= 18).then_some(Self(factor))
+        (!factor.is_zero() && factor.digits() <= 18).then_some(Self { factor, whole: factor.whole() })
     }
 
     pub(super) fn convert<'a>(
@@ -85,9 +96,17 @@ impl Scale {
         arena: &'a Arena,
     ) -> Result<Value<'a>, Failed> {
         let Value::Number(number) = value else { return Err(wrong_type("number", value)) };
+        if let Some(whole) = number.as_i64().zip(self.whole).and_then(|(number, factor)| match direction {
+            Direction::Up => number.checked_mul(factor),
+            Direction::Down => number.checked_div(factor).filter(|quotient| quotient * factor == number),
+        }) {
+            return Ok(integer(whole, arena));
+        }
         let result = match direction {
-            Direction::Up => decimal(number)?.times(self.0).ok_or_else(|| Failed::out_of_range(number.as_str()))?,
-            Direction::Down => decimal(number)?.over(self.0),
+            Direction::Up => {
+                decimal(number)?.times(self.factor).ok_or_else(|| Failed::out_of_range(number.as_str()))?
+            }
+            Direction::Down => decimal(number)?.over(self.factor),
         };
         match target.scalar() {
             Scalar::Integer | Scalar::IntOrString => whole(result, arena),

@@ -1,5 +1,6 @@
 //! One field to one field: a value at a time, through lists and maps where the paths end in `[]` or `{}`.
 
+use smallvec::SmallVec;
 use wheelwright_document::{Arena, Entry, Value};
 use wheelwright_schema::Problem;
 
@@ -35,6 +36,8 @@ pub(super) struct Single {
     within: Box<[Step]>,
     from: Fit,
     to: Fit,
+    /// What is converted is always a value of its field.
+    fits: bool,
 }
 
 #[derive(Debug)]
@@ -68,7 +71,8 @@ impl Single {
             return Err(unfit(respelled, "`[]` is for lists and `{}` for maps, and both paths must end alike"));
         };
         let how = How::compile(respelled, (from.structure, from_value), (to.structure, to_value))?;
-        Ok(Self { how, within, from: Fit::of(from.structure, from_field), to: Fit::of(to.structure, to_field) })
+        let (fits, from, to) = (how.fits(), Fit::of(from.structure, from_field), Fit::of(to.structure, to_field));
+        Ok(Self { how, within, from, to, fits })
     }
 
     /// Whether it makes lists of what has no order.
@@ -110,6 +114,7 @@ impl Single {
         Some((0..new.len()).map(before).collect())
     }
 
+    #[inline]
     pub(super) fn convert<'a>(
         &'a self,
         direction: Direction,
@@ -121,11 +126,9 @@ impl Single {
             Direction::Up => (&self.from, &self.to),
             Direction::Down => (&self.to, &self.from),
         };
-        // Most common, and what it gives to such a field fits: the shortest way.
-        if let (How::Duration, [], None, false) = (&self.how, &self.within[..], old, value.is_null())
-            && matches!(target.scalar(), Scalar::String | Scalar::Integer | Scalar::Number)
-        {
-            return scalar::duration(value, target, context.arena).map(Some);
+        // Most common: the shortest way.
+        if self.within.is_empty() && old.is_none() && !value.is_null() && self.fits {
+            return self.how.convert(direction, value, None, (source, target), context);
         }
         self.value(direction, &self.within, value, old, (source, target), context)
     }
@@ -155,7 +158,7 @@ impl Single {
                 if self.how.has_parts() {
                     result = result.map(|whole| pruned(whole, target, context.arena));
                 }
-                if let Some(result) = result {
+                if let Some(result) = result.filter(|_| !self.fits) {
                     target.check(result)?;
                 }
                 Ok(result)
@@ -296,6 +299,7 @@ impl How {
         })
     }
 
+    #[inline]
     fn convert<'a>(
         &'a self,
         direction: Direction,
@@ -335,6 +339,15 @@ impl How {
         (!items.is_empty()).then_some(Value::Array(items))
     }
 
+    /// Whether what it gives is always a value of the field that it is for.
+    fn fits(&self) -> bool {
+        match self {
+            Self::Duration | Self::Quantity | Self::Scale(_) | Self::Text | Self::Values(_) | Self::Joined(_) => true,
+            Self::Expression { up, down } => up.fits() && down.fits(),
+            Self::OneItem(_) | Self::KeyedList(..) | Self::RenamedKeys(_) => false,
+        }
+    }
+
     /// Whether it passes objects on as they are, some fields of which the other side may not have.
     fn has_parts(&self) -> bool {
         matches!(self, Self::OneItem(_) | Self::KeyedList(..))
@@ -346,16 +359,40 @@ fn joined<'a>(delimiter: &str, value: Value<'a>, target: &Fit, arena: &'a Arena)
     match (value, target.element()) {
         (Value::String(text), Some(_)) if text.as_str().is_empty() => Ok(Value::Array(&[])),
         (Value::String(text), Some(item)) => {
-            let items: Result<Vec<_>, _> =
-                text.as_str().split(delimiter).map(|part| scalar::read(part, item.scalar(), arena)).collect();
-            Ok(Value::Array(arena.slice(&items?)))
+            let (text, item) = (text.as_str(), item.scalar());
+            let mut characters = delimiter.chars();
+            // A single character is found without the machinery that texts need.
+            let items = match (characters.next(), characters.next()) {
+                (Some(only), None) => read_all(text.split(only), item, arena),
+                _ => read_all(text.split(delimiter), item, arena),
+            };
+            items.map(Value::Array)
         }
         (Value::Array(items), None) => {
-            let items: Result<Vec<_>, _> = items.iter().map(|item| scalar::spelled(*item)).collect();
-            Ok(Value::string(arena.text(&items?.join(delimiter))))
+            let mut texts = SmallVec::<[&str; 16]>::new();
+            for item in items {
+                if !texts.is_empty() {
+                    texts.push(delimiter);
+                }
+                texts.push(scalar::spelled(*item)?);
+            }
+            Ok(Value::string(arena.concat(&texts)))
         }
         (value, element) => Err(wrong_type(if element.is_some() { "string" } else { "list" }, value)),
     }
+}
+
+/// What each of some texts spells.
+fn read_all<'a>(
+    texts: impl Iterator<Item = &'a str>,
+    scalar: Scalar,
+    arena: &'a Arena,
+) -> Result<&'a [Value<'a>], Failed> {
+    let mut values = SmallVec::<[Value<'a>; 8]>::new();
+    for text in texts {
+        values.push(scalar::read(text, scalar, arena)?);
+    }
+    Ok(arena.slice(&values))
 }
 
 /// No value that a document has.

@@ -182,7 +182,9 @@ pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
     said(slots.values[field.slot], field.nullable)
 }
 
-fn said(slot: Slot<'_>, nullable: bool) -> Slot<'_> {
+/// The same of what a slot holds.
+#[inline]
+pub(crate) fn said(slot: Slot<'_>, nullable: bool) -> Slot<'_> {
     match slot {
         Slot::Value(Value::Null) if !nullable => Slot::Absent,
         Slot::Tombstone => Slot::Absent,

@@ -38,10 +38,10 @@ impl<'a> Evaluator<'a> {
         if entries.len() <= LARGE {
             return entries.iter().find(|entry| entry.key == name);
         }
-        let index = self
-            .indexes
-            .entry(entries.as_ptr() as usize)
-            .or_insert_with(|| entries.iter().enumerate().map(|(at, entry)| (MapKey::Text(entry.key), at)).collect());
+        let index =
+            self.memory().indexes.entry(entries.as_ptr() as usize).or_insert_with(|| {
+                entries.iter().enumerate().map(|(at, entry)| (MapKey::Text(entry.key), at)).collect()
+            });
         index.get(&MapKey::Text(name)).map(|at| &entries[*at])
     }
 
@@ -93,7 +93,7 @@ impl<'a> Evaluator<'a> {
             let found = entries.iter().find(|(candidate, _)| map_key(*candidate) == Some(key));
             return found.map(|(_, value)| *value);
         }
-        let index = self.indexes.entry(entries.as_ptr() as usize).or_insert_with(|| {
+        let index = self.memory().indexes.entry(entries.as_ptr() as usize).or_insert_with(|| {
             let keys = entries.iter().enumerate();
             keys.filter_map(|(at, (key, _))| Some((map_key(*key)?, at))).collect()
         });

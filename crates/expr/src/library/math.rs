@@ -68,7 +68,7 @@ pub(super) fn add<'a>(evaluator: &mut Evaluator<'a>, arguments: &[Val<'a>]) -> A
         (Val::Int(a), Val::Int(b)) => Val::Int(a.checked_add(b).ok_or_else(overflow)?),
         (Val::Uint(a), Val::Uint(b)) => Val::Uint(a.checked_add(b).ok_or_else(overflow)?),
         (Val::Double(a), Val::Double(b)) => Val::Double(a + b),
-        (Val::String(a), Val::String(b)) => Val::String(evaluator.arena.text(&[a, b].concat())),
+        (Val::String(a), Val::String(b)) => Val::String(evaluator.arena.concat(&[a, b])),
         (Val::Bytes(a), Val::Bytes(b)) => Val::Bytes(evaluator.arena.slice(&[a, b].concat())),
         (Val::Duration(a), Val::Duration(b)) => Val::Duration(a.checked_add(b).ok_or_else(overflow)?),
         (Val::Timestamp(moment), Val::Duration(span)) | (Val::Duration(span), Val::Timestamp(moment)) => {

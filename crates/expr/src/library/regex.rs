@@ -66,19 +66,20 @@ pub(crate) struct Dynamic<'a> {
 /// A pattern that is not a constant, compiled unless it is one of the last few, to be run over a text.
 fn pattern_of<'e, 'a>(evaluator: &'e mut Evaluator<'a>, go: &'a str, text: &str) -> Result<&'e Pattern, Failure> {
     const KEPT: usize = 8;
-    let at = match evaluator.patterns.iter().position(|known| known.go == go) {
+    let at = match evaluator.memory().patterns.iter().position(|known| known.go == go) {
         Some(at) => at,
         None => {
             let pattern = compile(evaluator, go)?;
-            evaluator.patterns.truncate(KEPT - 1);
-            evaluator.patterns.push_front(pattern);
+            let patterns = &mut evaluator.memory().patterns;
+            patterns.truncate(KEPT - 1);
+            patterns.push_front(pattern);
             0
         }
     };
     // Kubernetes goes by the length of a pattern, but a short one may have a large program.
-    let states = evaluator.patterns[at].size as u64 / 10;
+    let states = evaluator.memory().patterns[at].size as u64 / 10;
     evaluator.charge(states.saturating_mul(text.len() as u64 / 100))?;
-    evaluator.patterns[at].compiled.as_ref().map_err(Clone::clone)
+    evaluator.memory().patterns[at].compiled.as_ref().map_err(Clone::clone)
 }
 
 /// Compiling costs far more than matching, and more the larger the program gets.

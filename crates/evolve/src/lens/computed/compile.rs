@@ -110,7 +110,8 @@ pub(super) fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> O
     // Of a value that all versions show alike, nothing can be hidden.
     let has_parts = scope.slots[slot].content != Content::Opaque;
     let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
-    Some(FieldPlan { at, slot, slots, is_plain, has_parts, above })
+    let is_nullable = field.nullable;
+    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, above })
 }
 
 /// Adds what a path from an object leads to.

@@ -145,6 +145,8 @@ pub(crate) struct FieldPlan {
     pub(crate) slots: Vec<usize>,
     /// Its value is stored as it is shown.
     pub(crate) is_plain: bool,
+    /// Its version can say null of it.
+    pub(crate) is_nullable: bool,
     /// Its value has parts, in which something may be hidden.
     pub(crate) has_parts: bool,
     /// The objects that it is in, innermost first, but for the scope's own.

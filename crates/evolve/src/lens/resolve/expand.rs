@@ -23,8 +23,7 @@ impl<'a> Resolve<'a> {
             let guard = slots.guard(&plan.key);
             if plan.is_simple && guard.is_none() && matches!(slots.values[far.fields[0].slot], Slot::Absent) {
                 if let Some(value) = self.shown(near.version, &near.fields[0], slots) {
-                    let result = self.convert_one(plan, way.direction, value);
-                    slots.values[far.fields[0].slot] = result.map_or(Slot::Absent, Slot::Value);
+                    slots.values[far.fields[0].slot] = self.convert_one(plan, way.direction, value);
                 }
                 continue;
             }

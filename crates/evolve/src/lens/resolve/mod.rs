@@ -17,7 +17,7 @@ pub(crate) use self::recall::Before;
 use super::{
     Lenses,
     computed::{FieldPlan, LinkPlan, SidePlan, Way},
-    get::{Get, says, shows},
+    get::{Get, said, says, shows},
     plan::{Scope, View, ViewField},
     put::{Alignment, Put},
     same::same,
@@ -104,14 +104,24 @@ impl<'a> Resolve<'a> {
         room
     }
 
+    #[inline]
     fn shown(&mut self, version: VersionIndex, field: &'a FieldPlan, slots: &Slots<'a>) -> Option<Value<'a>> {
-        let (view, shown) = self.view_field(version, field)?;
-        if field.is_plain {
-            return match says(shown, slots) {
-                Slot::Value(value) => Some(value),
-                _ => None,
-            };
+        if !field.is_plain {
+            return self.shown_with_parts(version, field, slots);
         }
+        match said(slots.values[field.slot], field.is_nullable) {
+            Slot::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn shown_with_parts(
+        &mut self,
+        version: VersionIndex,
+        field: &'a FieldPlan,
+        slots: &Slots<'a>,
+    ) -> Option<Value<'a>> {
+        let (view, shown) = self.view_field(version, field)?;
         if !shows(shown, slots) {
             return None;
         }
@@ -152,13 +162,15 @@ impl<'a> Resolve<'a> {
     }
 
     /// The other side of a fact of one plain field.
-    fn convert_one(&mut self, plan: &'a LinkPlan, direction: Direction, value: Value<'a>) -> Option<Value<'a>> {
+    #[inline(always)]
+    fn convert_one(&mut self, plan: &'a LinkPlan, direction: Direction, value: Value<'a>) -> Slot<'a> {
         let link = &self.lenses.computations.links[plan.link];
         match link.converter.convert_one(direction, value, self.metadata, self.arena) {
-            Ok(result) => result,
+            Ok(Some(result)) => Slot::Value(result),
+            Ok(None) => Slot::Absent,
             Err(failed) => {
                 self.troubles.respelled(link, direction, failed);
-                None
+                Slot::Absent
             }
         }
     }

@@ -130,8 +130,7 @@ impl<'a> Resolve<'a> {
         let (source, target) = plan.sides(way.direction);
         if plan.is_simple && before.is_none() {
             if let Some(value) = self.shown(source.version, &source.fields[0], slots) {
-                let result = self.convert_one(plan, way.direction, value);
-                slots.values[target.fields[0].slot] = result.map_or(Slot::Absent, Slot::Value);
+                slots.values[target.fields[0].slot] = self.convert_one(plan, way.direction, value);
             }
             return;
         }
