@@ -107,6 +107,7 @@ impl<'a> Evaluator<'a> {
         &mut self,
         code: &'a Code,
         variables: [(Value<'a>, ShapeId); N],
+        declared: usize,
     ) -> Answer<'a> {
         self.start();
         for (value, shape) in variables {
@@ -121,6 +122,10 @@ impl<'a> Evaluator<'a> {
                     self.stack.push(variable);
                 }
             }
+        }
+        // Those of macros come after all that are declared.
+        while self.stack.len() < declared {
+            self.stack.push(Val::Null);
         }
         self.value(code)
     }

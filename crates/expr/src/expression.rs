@@ -94,7 +94,8 @@ impl Expression {
         evaluator.run(&self.code, variables)
     }
 
-    /// The same with values that need not be in a document, and their shapes.
+    /// The same with values that need not be in a document, and their shapes. Of the last variables, those may be left out that
+    /// the expression does not use.
     ///
     /// # Errors
     /// As for [`evaluate`](Self::evaluate).
@@ -104,7 +105,7 @@ impl Expression {
         evaluator: &mut Evaluator<'a>,
         variables: [(Value<'a>, ShapeId); N],
     ) -> Result<Val<'a>, Failure> {
-        evaluator.run_over(&self.code, variables)
+        evaluator.run_over(&self.code, variables, self.uses.len())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The language: what expressions give.
 
-use wheelwright_document::Arena;
-use wheelwright_expr::{Evaluator, Expression, Shapes, Type, Val};
+use wheelwright_document::{Arena, decode};
+use wheelwright_expr::{
+    Evaluator, Expression, Identity, REQUEST_BYTES, ShapeId, ShapeKind, Shapes, Type, Val, Variable,
+};
 
 /// What an expression over no document gives, as text.
 fn run(source: &str) -> String {
@@ -50,4 +52,38 @@ fn true_things() {
     ] {
         assert_eq!(run(source), "true", "{source}");
     }
+}
+
+/// Values of every shape are read as those of a document are, and the last variables may be left out if nothing reads them:
+/// those of macros keep their places.
+#[test]
+fn variables_that_are_not_in_a_document() {
+    let mut shapes = Shapes::default();
+    let [int, string, any] = [ShapeKind::Int, ShapeKind::String, ShapeKind::Any].map(|kind| shapes.add(kind, true, 0));
+    let list = shapes.add(ShapeKind::List { items: int, identity: Identity::Position }, false, REQUEST_BYTES);
+    let arena = Arena::new();
+    let run = |source: &str, value: &str, shape: ShapeId, other: Option<&str>| {
+        let variables = [("own", shape), ("other", any)].map(|(name, shape)| Variable {
+            name: name.into(),
+            r#type: Type::of_shape(&shapes, shape),
+            shape: Some(shape),
+        });
+        let expression = Expression::compile_any(source, &shapes, &variables).expect("an expression").0;
+        let read = |text: &str| decode(arena.text(text).as_bytes(), &arena).expect("JSON");
+        let mut evaluator = Evaluator::new(&shapes, &arena);
+        evaluator.set_budget(1_000);
+        let result = match other {
+            None => expression.evaluate_over(&mut evaluator, [(read(value), shape)]),
+            Some(other) => expression.evaluate_over(&mut evaluator, [(read(value), shape), (read(other), any)]),
+        };
+        format!("{:?}", result.map_err(|failure| failure.message().to_owned()))
+    };
+    assert_eq!(run("own * 2", "21", int, None), "Ok(Int(42))");
+    assert_eq!(run("own * 2", "21.0", int, None), run("own * 2", "1.5", int, None), "not written as an integer");
+    assert!(run("own * 2", "21.0", int, None).starts_with("Err(\"invalid data"));
+    assert_eq!(run("dyn(own) == null", "null", int, None), "Ok(Bool(true))");
+    assert_eq!(run("own + 'x'", r#""a""#, string, None), r#"Ok(String("ax"))"#);
+    assert_eq!(run("own.all(x, own.exists(y, y > x) || x == 3)", "[1, 2, 3]", list, None), "Ok(Bool(true))");
+    assert_eq!(run("own + other.n", "1", int, Some(r#"{"n": 2}"#)), "Ok(Int(3))");
+    assert_eq!(run("[1].map(x, x + own + other.n)[0]", "1", int, Some(r#"{"n": 2}"#)), "Ok(Int(4))");
 }

@@ -101,10 +101,7 @@ impl ServedKind {
         let (undressed, taken) = self.dress.undress(document, arena);
         // A document is stored in its own version's shape already, with what no version declares, but for keys that look
         // like ours.
-        let stored = match has_own_keys(undressed) {
-            false => undressed,
-            true => lenses.escaped(undressed, arena),
-        };
+        let stored = lenses.escaped(undressed, arena);
         let restored = self.zeros.restore(lenses, stored, Some(version), arena);
         if !restored.refused.is_empty() {
             let history = self.kind.history();
@@ -229,16 +226,6 @@ impl ServedKind {
         let hidden = self.hidden[version.position()].as_ref().filter(|_| matches!(view, View::Version(_)));
         encode_into(hidden.map_or(shown, |hidden| hidden.concealed(shown, arena)), json);
         Ok(Shown { envelope: opened.envelope, version, divergence })
-    }
-}
-
-/// Whether a key in a document is that of a bag, or an escaped one.
-fn has_own_keys(value: Value<'_>) -> bool {
-    let is_own = |key: &str| key.starts_with('$') && key.trim_start_matches('$') == "bag";
-    match value {
-        Value::Object(entries) => entries.iter().any(|entry| is_own(entry.key) || has_own_keys(entry.value)),
-        Value::Array(items) => items.iter().any(|item| has_own_keys(*item)),
-        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@ use wheelwright_document::{Arena, Entry, Value};
 use super::{
     Lenses,
     plan::{Content, Layout, StoredObject},
-    state::escaped,
+    state::{escaped, is_like_bag},
 };
 
 impl Lenses {
@@ -13,6 +13,9 @@ impl Lenses {
     /// be taken for a bag is escaped.
     pub fn escaped<'a>(&'a self, document: Value<'a>, arena: &'a Arena) -> Value<'a> {
         let Value::Object(entries) = document else { return document };
+        if !has_key_like_bag(document) {
+            return document;
+        }
         let (outside, inside) = self.split(entries, arena);
         let inside = self.escaped_scope(0, inside, arena);
         let entries: Vec<_> = outside.iter().chain(inside).copied().collect();
@@ -53,5 +56,14 @@ impl Lenses {
 
     fn escaped_content<'a>(&'a self, content: &'a Content, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
         content.map(value, arena, &mut |scope, entries| self.escaped_scope(scope, entries, arena))
+    }
+}
+
+/// Whether there is anything to escape; mostly there is not, and a look is all that it takes.
+fn has_key_like_bag(value: Value<'_>) -> bool {
+    match value {
+        Value::Object(entries) => entries.iter().any(|entry| is_like_bag(entry.key) || has_key_like_bag(entry.value)),
+        Value::Array(items) => items.iter().any(|item| has_key_like_bag(*item)),
+        _ => false,
     }
 }

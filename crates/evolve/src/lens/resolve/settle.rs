@@ -1,5 +1,7 @@
 //! Writing: what follows from what a client wrote.
 
+use std::cell::OnceCell;
+
 use super::{Before, Placed, Resolve, Values, same_slot};
 use crate::{
     VersionIndex,
@@ -21,6 +23,8 @@ struct Written<'w, 'a> {
     placed: &'w [(usize, Slot<'a>)],
     /// What the version must show of what could be derived.
     wanted: Vec<(usize, Slot<'a>)>,
+    /// What was there as the writer saw it, once somebody wants to know.
+    seen: OnceCell<Slots<'a>>,
 }
 
 impl<'a> Resolve<'a> {
@@ -49,7 +53,7 @@ impl<'a> Resolve<'a> {
                 slots.values[*slot] = Slot::Absent;
             }
         }
-        let written = Written { version, view, before, placed, wanted };
+        let written = Written { version, view, before, placed, wanted, seen: OnceCell::new() };
         let mut start = (!written.wanted.is_empty()).then(|| slots.clone());
         self.propagate(&written, slots);
         let Some(start) = &mut start else { return };
@@ -230,8 +234,9 @@ impl<'a> Resolve<'a> {
         let follows = match before.told {
             Some(told) => told.following.contains(&derivation),
             None => {
-                let seen = self.seen(written.version, written.view, before.slots, written.placed);
-                self.beside(before, |it| it.follows(plan, &seen))
+                let Written { version, view, placed, .. } = *written;
+                let seen = written.seen.get_or_init(|| self.seen(version, view, before.slots, placed));
+                self.beside(before, |it| it.follows(plan, seen))
             }
         };
         if !follows {
