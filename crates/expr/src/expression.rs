@@ -105,6 +105,7 @@ impl Expression {
         evaluator: &mut Evaluator<'a>,
         variables: [(Value<'a>, ShapeId); N],
     ) -> Result<Val<'a>, Failure> {
+        debug_assert!(N <= self.uses.len() && !self.uses[N..].contains(&true), "what is used is there");
         evaluator.run_over(&self.code, variables, self.uses.len())
     }
 }

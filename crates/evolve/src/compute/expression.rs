@@ -25,15 +25,14 @@ pub(super) struct Computed {
     shapes: Shapes,
     own: ShapeId,
     any: ShapeId,
-    /// Each with what its values must be held against; nothing if its type says that they fit.
-    expressions: Box<[(Expression, Option<Fit>)]>,
+    expressions: Box<[(Expression, Fit)]>,
     /// What is read may be absent, and then there is nothing to compute. A value alone is there: what it has no counterpart
     /// for is a failure.
     may_lack: bool,
     /// They read metadata.
-    names_metadata: bool,
-    /// They do so once for the whole document.
     reads_metadata: bool,
+    /// They do so once for the whole document.
+    reads_metadata_once: bool,
 }
 
 /// The position of `metadata` among the variables.
@@ -111,22 +110,19 @@ impl Computed {
                         format!("`{}` gives a value of type {type}, and {path} is of type {wanted}", source.item);
                     problems.push(problem_at(&rules::COMPUTED_EXPRESSION, source.span, message));
                 }
-                Ok((expression, r#type)) => {
-                    let fit = (!always_fits(&r#type, structure, *field)).then(|| Fit::of(structure, *field));
-                    expressions.push((expression, fit));
-                }
+                Ok((expression, _)) => expressions.push((expression, Fit::of(structure, *field))),
             }
         }
         if !problems.is_empty() {
             return Err(problems);
         }
-        let names_metadata = expressions.iter().any(|(expression, _)| expression.uses(METADATA));
-        let reads_metadata = is_once && names_metadata;
+        let reads_metadata = expressions.iter().any(|(expression, _)| expression.uses(METADATA));
+        let reads_metadata_once = is_once && reads_metadata;
         let expressions = expressions.into();
-        Ok(Self { shapes, own, any, expressions, may_lack: true, names_metadata, reads_metadata })
+        Ok(Self { shapes, own, any, expressions, may_lack: true, reads_metadata, reads_metadata_once })
     }
 
-    /// What each expression gives.
+    /// What each expression gives: values of the fields that they are for.
     pub(super) fn evaluate<'a>(
         &'a self,
         own: Value<'a>,
@@ -134,8 +130,9 @@ impl Computed {
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
         let mut evaluator = Evaluator::new(&self.shapes, context.arena);
+        let budget = self.budget(own);
         for expression in &self.expressions {
-            results.push(self.value(expression, &mut evaluator, own, context)?);
+            results.push(self.value(expression, &mut evaluator, budget, own, context)?);
         }
         Ok(())
     }
@@ -146,27 +143,27 @@ impl Computed {
         own: Value<'a>,
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
-        let [expression] = &*self.expressions else { return Ok(None) };
-        self.value(expression, &mut Evaluator::new(&self.shapes, context.arena), own, context)
+        let mut evaluator = Evaluator::new(&self.shapes, context.arena);
+        self.value(&self.expressions[0], &mut evaluator, self.budget(own), own, context)
     }
 
-    /// Whether what they give is always a value of the fields that they are for.
-    pub(super) fn fits(&self) -> bool {
-        self.expressions.iter().all(|(_, fit)| fit.is_none())
+    fn budget(&self, own: Value<'_>) -> u64 {
+        if self.reads_metadata_once { EXPRESSION_LIMIT } else { budget(own) }
     }
 
     /// What one of the expressions gives.
     #[inline]
     fn value<'a>(
         &'a self,
-        (expression, fit): &'a (Expression, Option<Fit>),
+        (expression, fit): &'a (Expression, Fit),
         evaluator: &mut Evaluator<'a>,
+        budget: u64,
         own: Value<'a>,
         context: Context<'a>,
     ) -> Result<Option<Value<'a>>, Failed> {
-        evaluator.set_budget(if self.reads_metadata { EXPRESSION_LIMIT } else { budget(own) });
+        evaluator.set_budget(budget);
         // Most expressions are about the value alone, and what is not read need not be there.
-        let value = match self.names_metadata {
+        let value = match self.reads_metadata {
             false => expression.evaluate_over(evaluator, [(own, self.own)]),
             true => {
                 // No metadata is metadata without fields: what is asked of it is absent.
@@ -176,13 +173,15 @@ impl Computed {
             }
         };
         let value = match value {
-            Ok(Val::Int(value)) => Some(integer(value, context.arena)),
-            Ok(Val::String(text)) => Some(Value::string(text)),
+            // What the type of the expression promises is not enough: where something is known only when it is there, it
+            // may be anything.
+            Ok(Val::Int(value)) if fit.takes_integers() => return Ok(Some(integer(value, context.arena))),
+            Ok(Val::String(text)) if fit.takes_texts() => return Ok(Some(Value::string(text))),
             Ok(value) => document(value, context.arena)?,
             Err(failure) if self.may_lack && failure.kind() == FailureKind::Absent => None,
             Err(failure) => return Err(Failed(failure.message().to_owned())),
         };
-        if let (Some(fit), Some(value)) = (fit, value) {
+        if let Some(value) = value {
             fit.check(value)?;
         }
         Ok(value)
@@ -377,18 +376,6 @@ pub(super) fn can_fit(r#type: &Type, structure: &Structure, field: NodeIndex) ->
             is_text && (is_any || shape == Shape::Object || shape == Shape::Map && below(value))
         }
         Type::Object(_) => is_any || matches!(shape, Shape::Object | Shape::Map),
-        _ => false,
-    }
-}
-
-/// Whether every value of a type is one of a field.
-fn always_fits(r#type: &Type, structure: &Structure, field: NodeIndex) -> bool {
-    let Shape::Scalar(scalar) = structure.node(field).shape else { return false };
-    match r#type {
-        Type::Bool => matches!(scalar, Scalar::Boolean | Scalar::Any),
-        Type::Int => matches!(scalar, Scalar::Integer | Scalar::Number | Scalar::IntOrString | Scalar::Any),
-        Type::Double => matches!(scalar, Scalar::Number | Scalar::Any),
-        Type::String => matches!(scalar, Scalar::String | Scalar::IntOrString | Scalar::Any),
         _ => false,
     }
 }

@@ -63,6 +63,19 @@ impl Fit {
         }
     }
 
+    /// Every integer of 64 bits is a value of it.
+    #[inline]
+    pub(crate) fn takes_integers(&self) -> bool {
+        use Scalar::{Any, IntOrString, Integer, Number};
+        matches!(self.kind, FitKind::Scalar(Integer | Number | IntOrString | Any))
+    }
+
+    /// Every text is a value of it.
+    #[inline]
+    pub(crate) fn takes_texts(&self) -> bool {
+        matches!(self.kind, FitKind::Scalar(Scalar::String | Scalar::IntOrString | Scalar::Any))
+    }
+
     /// The shape of the items or values, of a list or map.
     pub(crate) fn element(&self) -> Option<&Self> {
         match &self.kind {

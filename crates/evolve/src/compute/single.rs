@@ -36,7 +36,7 @@ pub(super) struct Single {
     within: Box<[Step]>,
     from: Fit,
     to: Fit,
-    /// What is converted is always a value of its field.
+    /// What it gives needs no further look.
     fits: bool,
 }
 
@@ -71,7 +71,8 @@ impl Single {
             return Err(unfit(respelled, "`[]` is for lists and `{}` for maps, and both paths must end alike"));
         };
         let how = How::compile(respelled, (from.structure, from_value), (to.structure, to_value))?;
-        let (fits, from, to) = (how.fits(), Fit::of(from.structure, from_field), Fit::of(to.structure, to_field));
+        let (from, to) = (Fit::of(from.structure, from_field), Fit::of(to.structure, to_field));
+        let fits = how.fits();
         Ok(Self { how, within, from, to, fits })
     }
 
@@ -343,7 +344,8 @@ impl How {
     fn fits(&self) -> bool {
         match self {
             Self::Duration | Self::Quantity | Self::Scale(_) | Self::Text | Self::Values(_) | Self::Joined(_) => true,
-            Self::Expression { up, down } => up.fits() && down.fits(),
+            // It looks for itself.
+            Self::Expression { .. } => true,
             Self::OneItem(_) | Self::KeyedList(..) | Self::RenamedKeys(_) => false,
         }
     }

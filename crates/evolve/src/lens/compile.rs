@@ -335,11 +335,12 @@ impl Compiler<'_> {
     /// The fields that go back to their defaults when a version is written through: those that are newer than it and that it
     /// cannot say, unless a policy lets them be.
     fn resets(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Vec<Reset> {
+        let has = |id: FieldId| self.history.version(version).node_of(id).is_some();
         let reset = |(slot, field): (usize, &SlotPlan)| {
             let has_it = |index: &VersionIndex| self.history.version(*index).node_of(field.id).is_some();
             let is_newer = self.history.indexes().find(has_it).is_some_and(|oldest| oldest > version);
             let policy = policy(version, field.id);
-            if !is_newer || policy == OlderWrite::Preserve || self.is_said_otherwise(version, field.id) {
+            if !is_newer || policy == OlderWrite::Preserve || self.spellings.is_said_by(&has, field.id) {
                 return None;
             }
             let reader = self.history.field(field.id).first;
@@ -347,14 +348,6 @@ impl Compiler<'_> {
             Some(Reset { slot, refuses: policy == OlderWrite::Reject, reader: reader.position(), part })
         };
         plan.slots.iter().enumerate().filter_map(reset).collect()
-    }
-
-    /// Whether a version says a field, or something that the field is converted as a part of, in another spelling: then it
-    /// has not left it unsaid.
-    fn is_said_otherwise(&self, version: VersionIndex, id: FieldId) -> bool {
-        let says = |id: &FieldId| self.history.version(version).node_of(*id).is_some();
-        let in_another_spelling = |id: &FieldId| !says(id) && self.spellings.of_one_fact(*id).iter().any(says);
-        self.spellings.wholes_of(id).iter().any(in_another_spelling)
     }
 
     /// The field at the root of the document that a field is in.

@@ -111,6 +111,14 @@ async fn pools_of_which_the_service_writes_a_part() {
 }
 
 #[tokio::test]
+async fn ranges_of_which_parts_are_said_otherwise() {
+    let counts = counted(&own("ranges"), "Range", &POLICIES, 1).await;
+    let may_not_be = |sort: &&str| !matches!(*sort, "null clear: refused: WouldRefill");
+    has(&counts, &POLICY_CELLS.into_iter().filter(may_not_be).collect::<Vec<_>>());
+    has(&counts, &["reset: of a part that came later", "reset: what is said otherwise stays"]);
+}
+
+#[tokio::test]
 async fn orders() {
     has(&counted(&example("orders"), "Order", &POLICIES, 1).await, &POLICY_CELLS);
 }

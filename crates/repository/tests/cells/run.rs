@@ -33,6 +33,11 @@ impl Counts {
         }
     }
 
+    /// Counts one of a sort that is not a sort of cells.
+    fn sort(&mut self, sort: &str) {
+        *self.of.entry(sort.to_owned()).or_default() += 1;
+    }
+
     pub(crate) fn append(&mut self, other: Self) {
         self.cells += other.cells;
         for (sort, cells) in other.of {
@@ -202,7 +207,7 @@ impl Subject {
         let after = self.shown(name).await;
         assert_eq!(self.undressed(after[through.position()].clone()), shown, "{told}");
         for reader in self.versions() {
-            self.agree(cell, reader, &after, &told);
+            self.agree(cell, reader, &after, &told, counts);
         }
         self.count_hooked((&base.shown, &after), through, &told, counts);
         if self.policies.older_write == "preserve" {
@@ -281,7 +286,8 @@ impl Subject {
     }
 
     /// What another version reads after a write.
-    fn agree(&self, cell: &Cell<'_>, reader: VersionIndex, after: &[Json], told: &str) {
+    fn agree(&self, cell: &Cell<'_>, reader: VersionIndex, after: &[Json], told: &str, counts: &mut Counts) {
+        let is_reset = self.policies.older_write == "reset";
         let (through, before) = (cell.through, &cell.base.shown);
         for read in self.leaves(reader) {
             let now = at(&after[reader.position()], &read.place);
@@ -295,19 +301,25 @@ impl Subject {
             if let Some(place) = said {
                 let said = in_writer(after, place);
                 assert!(self.is_agreed(read.id, now, said.as_ref()), "{}\nbut was written as {said:?}", problem());
-            } else if self.says(through, read.id) {
-                let spellings = self.spellings(read.id).iter();
-                let mut places = spellings.filter_map(|id| self.place(through, *id));
+            } else if let by = self.said_by(through, read.id)
+                && !by.is_empty()
+            {
+                // Where nothing changes of what says it, it stays as it was; but something that is converted with it may have
+                // been set back.
+                let mut places = by.iter().filter_map(|id| self.place(through, *id));
                 let is_same = places.all(|place| in_writer(before, place) == in_writer(after, place));
-                assert!(!is_same || now == was || !self.is_kept(cell, read.id, after), "{}", problem());
-            } else if let Some(whole) = self.spelled_otherwise(through, read.id) {
-                // It is within an object that the version spells otherwise as a whole.
-                let mut places = self.spellings(whole).iter().filter_map(|id| self.place(through, *id));
-                let is_same = places.all(|place| in_writer(before, place) == in_writer(after, place));
-                assert!(!is_same || now == was || !self.is_kept(cell, read.id, after), "{}", problem());
-            } else if self.is_newer(through, read.id) && self.policies.older_write == "reset" {
+                let may_be_reset = is_reset && self.is_converted_with_unsaid(through, read.id);
+                let is_let = !is_same || may_be_reset || !self.is_kept(cell, read.id, after);
+                assert!(is_let || now == was, "{}", problem());
+                if is_reset && is_same && was.is_some() && now == was {
+                    counts.sort("reset: what is said otherwise stays");
+                }
+            } else if self.is_newer(through, read.id) && is_reset {
                 let is_reset = now.is_none() || now == self.frozen(read.id) || self.is_derived(read.id);
                 assert!(is_reset, "{}\nbut must be reset", problem());
+                if was.is_some() && now.is_none() && self.is_converted(read.id) {
+                    counts.sort("reset: of a part that came later");
+                }
             } else {
                 let is_filled_in = |value: Option<&Json>| value.is_none() || value == self.frozen(read.id);
                 let goes = || is_filled_in(now) && (is_filled_in(was) || !self.is_kept(cell, read.id, after));
@@ -328,20 +340,21 @@ impl Subject {
         }
     }
 
-    /// The object around a field that a version has only in another spelling.
-    fn spelled_otherwise(&self, version: VersionIndex, id: FieldId) -> Option<FieldId> {
-        let is_otherwise = |above: &FieldId| self.says(version, *above) && self.place(version, *above).is_none();
-        self.wholes(id).find(is_otherwise)
-    }
-
     /// Whether the objects and items that a field is in are those that were there before a write, as far as its version can
     /// tell.
     fn is_kept(&self, cell: &Cell<'_>, id: FieldId, after: &[Json]) -> bool {
         let (before, after) = (&cell.base.shown[cell.through.position()], &after[cell.through.position()]);
-        self.above(id).iter().all(|above| {
-            let Some(place) = self.place(cell.through, *above) else { return true };
+        let stays = |place: &[Segment]| {
             let is_there = |document: &Json| at(document, place).is_some_and(|value| !value.is_null());
-            is_there(before) == is_there(after) && !self.moves_items(cell, *above)
+            is_there(before) == is_there(after)
+        };
+        self.above(id).iter().all(|above| match self.place(cell.through, *above) {
+            Some(place) => stays(place) && !self.moves_items(cell, *above),
+            // Whoever removes another spelling of an object removes the object.
+            None => {
+                let by = self.said_by(cell.through, *above);
+                by.into_iter().filter_map(|id| self.place(cell.through, id)).all(stays)
+            }
         })
     }
 
@@ -372,9 +385,7 @@ impl Subject {
     /// Whether a field is newer than a version, which has no other spelling of it or of anything that it is in.
     fn is_newer(&self, version: VersionIndex, id: FieldId) -> bool {
         let oldest = self.history().indexes().find(|index| self.version(*index).node_of(id).is_some());
-        oldest.is_some_and(|oldest| oldest > version)
-            && !self.says(version, id)
-            && self.spelled_otherwise(version, id).is_none()
+        oldest.is_some_and(|oldest| oldest > version) && self.said_by(version, id).is_empty()
     }
 
     /// Whether something that the version of a write cannot say has a value that a reset would change, and that the write

@@ -1,7 +1,7 @@
 //! The kinds whose cells are tried: catalogs of the examples, of the tests, and real ones where they are there.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -54,13 +54,17 @@ pub(crate) struct Subject {
     frozen: Vec<Option<Json>>,
     /// The fields that a field is in, in any version, by id.
     above: Vec<Vec<FieldId>>,
-    /// Fields that are one fact in several spellings, by the first of them.
-    spellings: HashMap<FieldId, Vec<FieldId>>,
-    /// What is in the objects that are spelled otherwise in another version, as far as it is converted with them: by field, the
-    /// objects.
-    wholes: HashMap<FieldId, HashSet<FieldId>>,
+    /// What every step spells otherwise: the fields of either side, and all that is in them.
+    conversions: Vec<[Side; 2]>,
     /// Fields that are derived, and the fields that they are derived from.
     derived: Vec<(FieldId, HashSet<FieldId>)>,
+}
+
+/// One side of what a step spells otherwise.
+struct Side {
+    fields: Vec<FieldId>,
+    /// Those, and all that is in them.
+    all: HashSet<FieldId>,
 }
 
 /// A kind of a folder with a catalog, with policies. `name` tells the copies of the folder apart.
@@ -92,7 +96,7 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let schemas =
         schemas.map(|version| Some(declared.declaration.version(version.name.as_str())?.schema.clone())).collect();
     let history = compiled.history();
-    let (spellings, wholes, derived) = (spellings(history), wholes(history), derived(history));
+    let (conversions, derived) = (conversions(history), derived(history));
     let is_arm = declared.is_of_resource_manager();
     let served = ServedKind::new(compiled, declared).expect("a kind that can be served");
     let store = Memory::new();
@@ -100,7 +104,7 @@ fn load(folder: &Path, kind: &str, policies: Policies) -> Subject {
     let collection = repository.kinds().next().expect("the kind");
     let (fields, frozen, above) = (Vec::new(), Vec::new(), Vec::new());
     let mut subject =
-        Subject { policies, collection, store, schemas, is_arm, fields, frozen, above, spellings, wholes, derived };
+        Subject { policies, collection, store, schemas, is_arm, fields, frozen, above, conversions, derived };
     subject.fields = subject.history().indexes().map(|version| subject.fields_of(version)).collect();
     subject.frozen = subject.history().fields.iter().map(|field| field.frozen.as_ref().map(json_of)).collect();
     subject.above = subject.history().ids().map(|id| subject.above_of(id)).collect();
@@ -182,20 +186,44 @@ impl Subject {
         fields.iter().find(|field| field.id == id).map(|field| &*field.place)
     }
 
-    /// All spellings of the fact that a field is one of.
-    pub(crate) fn spellings(&self, id: FieldId) -> &[FieldId] {
-        self.spellings.get(&id).map_or(&[], Vec::as_slice)
-    }
-
-    /// The objects around a field that have another spelling in another version, if it is converted with them.
-    pub(crate) fn wholes(&self, id: FieldId) -> impl Iterator<Item = FieldId> + '_ {
-        self.wholes.get(&id).into_iter().flatten().copied()
-    }
-
-    /// Whether a version has a field, or another spelling of it.
-    pub(crate) fn says(&self, version: VersionIndex, id: FieldId) -> bool {
+    /// The fields of a version by which it says one that it does not have: what that is converted to, itself or with all that it
+    /// is in, and what this is converted to in turn.
+    pub(crate) fn said_by(&self, version: VersionIndex, id: FieldId) -> HashSet<FieldId> {
         let has = |id: &FieldId| self.version(version).node_of(*id).is_some();
-        has(&id) || self.spellings(id).iter().any(has)
+        // By every way that takes no step twice: the steps that were taken, and where they led to.
+        let mut said = HashSet::new();
+        let mut ways = vec![(Vec::new(), id)];
+        while let Some((taken, at)) = ways.pop() {
+            for (step, sides) in self.conversions.iter().enumerate().filter(|(step, _)| !taken.contains(step)) {
+                for (side, other) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+                    if side.all.contains(&at) {
+                        said.extend(other.fields.iter().filter(|id| has(id)));
+                        ways.extend(other.fields.iter().map(|id| ([&taken[..], &[step]].concat(), *id)));
+                    }
+                }
+            }
+        }
+        said
+    }
+
+    /// Whether some step converts a field, itself or with all that it is in.
+    pub(crate) fn is_converted(&self, id: FieldId) -> bool {
+        self.conversions.iter().flatten().any(|side| side.all.contains(&id))
+    }
+
+    /// Whether a step converts a field together with one that a version cannot say.
+    pub(crate) fn is_converted_with_unsaid(&self, version: VersionIndex, id: FieldId) -> bool {
+        let is_unsaid =
+            |id: &FieldId| self.version(version).node_of(*id).is_none() && self.said_by(version, *id).is_empty();
+        let mut known = HashSet::from([id]);
+        loop {
+            let sides = self.conversions.iter().filter(|sides| sides.iter().any(|side| !side.all.is_disjoint(&known)));
+            let next: HashSet<FieldId> = sides.flatten().flat_map(|side| side.all.iter().copied()).collect();
+            if next.is_subset(&known) {
+                return known.iter().any(is_unsaid);
+            }
+            known.extend(next);
+        }
     }
 
     /// Whether a field may be derived from others.
@@ -226,45 +254,24 @@ fn field_at(version: &VersionHistory, selector: &Selector) -> FieldId {
     version.id(node).expect("a field")
 }
 
-fn spellings(history: &History) -> HashMap<FieldId, Vec<FieldId>> {
-    let mut facts: Vec<Vec<FieldId>> = Vec::new();
+fn conversions(history: &History) -> Vec<[Side; 2]> {
+    let mut found = Vec::new();
     for version in &history.versions {
         let Some(before) = version.from.map(|before| history.version(before)) else { continue };
         for respelled in &version.respelled {
-            let from = respelled.from.iter().map(|at| field_at(before, &at.item));
-            let to = respelled.to.iter().map(|at| field_at(version, &at.item));
-            let mut fact: Vec<FieldId> = from.chain(to).collect();
-            let (same, others) =
-                facts.into_iter().partition::<Vec<_>, _>(|known| known.iter().any(|id| fact.contains(id)));
-            fact.extend(same.into_iter().flatten());
-            facts = others;
-            facts.push(fact);
-        }
-    }
-    facts.into_iter().flat_map(|fact| fact.clone().into_iter().map(move |id| (id, fact.clone()))).collect()
-}
-
-fn wholes(history: &History) -> HashMap<FieldId, HashSet<FieldId>> {
-    let mut wholes: HashMap<FieldId, HashSet<FieldId>> = HashMap::new();
-    for version in &history.versions {
-        let Some(before) = version.from.map(|before| history.version(before)) else { continue };
-        for respelled in &version.respelled {
-            let from = respelled.from.iter().map(|at| (before, at));
-            for (version, at) in from.chain(respelled.to.iter().map(|at| (version, at))) {
-                let whole = field_at(version, &at.item);
+            found.push([(before, &respelled.from), (version, &respelled.to)].map(|(version, paths)| {
+                let fields: Vec<FieldId> = paths.iter().map(|at| field_at(version, &at.item)).collect();
+                let parent = |node: &NodeIndex| version.structure.node(*node).parent;
                 let is_in_it = |node: &NodeIndex| {
-                    let above = std::iter::successors(version.structure.node(*node).parent, |node| {
-                        version.structure.node(*node).parent
-                    });
-                    above.filter_map(|node| version.id(node)).any(|id| id == whole)
+                    let mut above = std::iter::successors(Some(*node), parent).filter_map(|node| version.id(node));
+                    above.any(|id| fields.contains(&id))
                 };
-                for part in version.structure.fields().filter(is_in_it).filter_map(|node| version.id(node)) {
-                    wholes.entry(part).or_default().insert(whole);
-                }
-            }
+                let all = version.structure.fields().filter(is_in_it).filter_map(|node| version.id(node)).collect();
+                Side { fields, all }
+            }));
         }
     }
-    wholes
+    found
 }
 
 fn derived(history: &History) -> Vec<(FieldId, HashSet<FieldId>)> {

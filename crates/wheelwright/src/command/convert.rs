@@ -15,7 +15,7 @@ use wheelwright_schema::Stages;
 use super::{
     documents::{Writer, treat},
     explained::{Conversion, Explainer},
-    troubles::Troubles,
+    troubles::{Troubles, Whence},
 };
 use crate::{
     Console, Exit, Input, Kinds, ResultFormat, Unreadable,
@@ -171,7 +171,7 @@ impl<'r> Run<'r> {
             explainer.write(&conversion, shown, &explained, &place, console.data)?;
         }
         let left_out = kind.left_out(from, to, value, (shown, &troubles), arena);
-        self.troubles.add(self.kinds, kind, troubles, Some(place));
+        self.troubles.add(self.kinds, kind, troubles, Whence::Place(place));
         if !left_out.is_empty() {
             let Span { line, column, .. } = document.span;
             let fields = few(left_out.iter().map(ToString::to_string));
@@ -278,9 +278,9 @@ pub fn convert_lines(
     let mut exit = Exit::Clean;
     let mut left_out = LeftOut::default();
     let mut troubles = Troubles::default();
-    answer_lines(lines, limit, console.data, |line, answer| {
+    answer_lines(lines, limit, console.data, |number, line, answer| {
         let converted = match line {
-            Line::Whole(line) => convert_line(line, kinds, options, answer, &mut left_out, &mut troubles),
+            Line::Whole(line) => convert_line((number, line), kinds, options, answer, &mut left_out, &mut troubles),
             Line::TooLong(_) => Err(format!("the line is longer than the limit of {} MiB", limit >> 20)),
         };
         if let Err(error) = converted {
@@ -294,7 +294,7 @@ pub fn convert_lines(
 }
 
 fn convert_line(
-    line: &[u8],
+    (number, line): (usize, &[u8]),
     kinds: &Kinds,
     options: &LineOptions,
     answer: &mut Vec<u8>,
@@ -330,7 +330,7 @@ fn convert_line(
         }
         _ => {}
     }
-    troubles.add(kinds, kind, untold, None);
+    troubles.add(kinds, kind, untold, Whence::Line(number));
     Ok(())
 }
 

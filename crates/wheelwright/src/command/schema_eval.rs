@@ -16,7 +16,7 @@ use crate::{
 /// # Errors
 /// The stream cannot be read, or `out` cannot be written to.
 pub fn schema_eval(lines: impl Read, out: &mut dyn Write) -> io::Result<()> {
-    answer_lines(lines, MAX_BYTES, out, |line, answer| match line {
+    answer_lines(lines, MAX_BYTES, out, |_, line, answer| match line {
         Line::Whole(line) => eval_line(line, answer),
         Line::TooLong(start) => {
             refuse_line(start, &format!("the line is longer than the limit of {} MiB", MAX_BYTES >> 20), answer);

@@ -27,9 +27,18 @@ struct Found {
     place: Option<Place>,
     /// Why it failed for the first document.
     message: String,
-    /// Where that document is, if it is in a file.
-    document: Option<Place>,
+    /// Where that document is.
+    first: Whence,
     documents: usize,
+}
+
+/// Where a document is.
+#[derive(Clone, Debug)]
+pub(super) enum Whence {
+    /// In a file.
+    Place(Place),
+    /// In a line of standard input.
+    Line(usize),
 }
 
 impl Troubles {
@@ -37,7 +46,7 @@ impl Troubles {
     const MOST: usize = 1000;
 
     /// Takes what could not be computed for one document.
-    pub(super) fn add(&mut self, kinds: &Kinds, kind: &Kind, troubles: Vec<Trouble>, document: Option<Place>) {
+    pub(super) fn add(&mut self, kinds: &Kinds, kind: &Kind, troubles: Vec<Trouble>, document: Whence) {
         for trouble in troubles {
             let is_written = trouble.span != Span::default();
             let place = is_written.then(|| kinds.catalog().place(trouble.span)).flatten();
@@ -53,7 +62,7 @@ impl Troubles {
                 field: trouble.field,
                 place,
                 message: trouble.message,
-                document: document.clone(),
+                first: document.clone(),
                 documents: 0,
             });
             found.documents += 1;
@@ -82,9 +91,14 @@ impl Troubles {
 
 impl Found {
     fn into_finding(self) -> Finding {
-        let Self { kind, version, field, place, message, document, documents } = self;
+        let Self { kind, version, field, place, message, first, documents } = self;
+        let (line, document) = match first {
+            Whence::Line(line) if documents == 1 => (format!(" (line {line})"), None),
+            Whence::Line(line) => (format!(" (line {line}, and others)"), None),
+            Whence::Place(place) => (String::new(), Some(place)),
+        };
         let documents = plural(documents, "document");
-        let said = format!("{kind}: {field} of {version} cannot be computed for {documents}: {message}");
+        let said = format!("{kind}: {field} of {version} cannot be computed for {documents}{line}: {message}");
         let mut finding =
             Finding::new(&rules::NOT_COMPUTED, said, FieldPath::root().child(&field)).about(kind, &version);
         finding.place = place.or_else(|| document.clone());

@@ -66,6 +66,16 @@ fn an_expression_that_reads_metadata_once_may_cost_all_that_kubernetes_allows() 
 fn what_an_expression_gives_must_be_a_value_of_the_field() {
     let dynamic = |up: &str, new: &str| single("{type: string}", new, expression(up, "''")).up("\"7\"");
     assert_eq!(dynamic("dyn(self)", "{type: integer}"), "failed: wrong type: it must be of type integer, not a string");
+    let wrong = "failed: wrong type: it must be of type integer, not a string";
+    for is_said_to_be_an_integer in [
+        "optional.of(1).optFlatMap(x, optional.none()).orValue(dyn(self))",
+        "[1][?5].orValue(dyn(self))",
+        "[[1], [dyn(self)]][1][0]",
+        "(false ? [1] : [dyn(self)])[0]",
+        "([1] + dyn([self]))[1]",
+    ] {
+        assert_eq!(dynamic(is_said_to_be_an_integer, "{type: integer}"), wrong, "{is_said_to_be_an_integer}");
+    }
     assert_eq!(dynamic("null", "{type: integer}"), "-");
     assert_eq!(dynamic("optional.none()", "{type: integer}"), "-");
     assert_eq!(dynamic("optional.of(int(self))", "{type: integer}"), "7");

@@ -50,6 +50,8 @@ fn all() -> Vec<Trial> {
         single(MAP, MAP, Conversion::RenamedKeys(pair())),
         single(any, any, expression("self", "[self]")),
         single(STRING, integer, expression("int(self)", "string(self)")),
+        single(any, integer, expression("[1][?1].orValue(self)", "self")),
+        single(any, STRING, expression("['a'][?1].orValue(self)", "self")),
         trial(&format!("a: {}", list(STRING)), &format!("b: {}", list(integer)), &["a[]"], &["b[]"], Conversion::Text),
         trial(texts, text, &["a", "b"], &["t"], template),
         trial(texts, &format!("m: {MAP}"), &["a", "b"], &["m"], entries),

@@ -10,8 +10,9 @@ pub(crate) struct Spellings {
     fact: Vec<usize>,
     /// The fields that are spellings of a fact, by fact.
     fields: Vec<Vec<FieldId>>,
-    /// The spellings that a field is a part of where they are converted, by field; each is a part of itself.
-    wholes: HashMap<FieldId, Vec<FieldId>>,
+    /// The other side of every conversion that a field takes part in, itself or as a part of what is converted, by field: the
+    /// conversion, and the fields there.
+    others: HashMap<FieldId, Vec<(usize, Box<[FieldId]>)>>,
     /// Fields that may be there although nobody wrote the objects that they are in, or are such objects.
     pub(crate) may_imply: HashSet<FieldId>,
     /// Lists that are maps in another spelling, and the fields that are their keys there.
@@ -22,15 +23,18 @@ impl Spellings {
     pub(crate) fn of(history: &History, computations: &Computations) -> Self {
         let mut fact: Vec<usize> = (0..history.fields.len()).collect();
         let mut fields: Vec<Vec<FieldId>> = history.ids().map(|id| vec![id]).collect();
-        let mut wholes: HashMap<FieldId, Vec<FieldId>> = HashMap::new();
+        let mut others: HashMap<FieldId, Vec<(usize, Box<[FieldId]>)>> = HashMap::new();
         let mut keys = HashMap::new();
-        for link in &computations.links {
+        for (position, link) in computations.links.iter().enumerate() {
             let (before, after) = (history.version(link.before), history.version(link.version));
             let sides = link.from.iter().map(|node| (before, node)).chain(link.to.iter().map(|node| (after, node)));
-            for (version, node) in sides.clone() {
-                let Some(whole) = version.id(*node) else { continue };
-                for part in version.structure.below(*node).into_iter().filter_map(|node| version.id(node)) {
-                    wholes.entry(part).or_default().push(whole);
+            for ((version, side), (other_version, other_side)) in
+                [((before, &link.from), (after, &link.to)), ((after, &link.to), (before, &link.from))]
+            {
+                let parts = side.iter().flat_map(|node| version.structure.below(*node));
+                for part in parts.filter_map(|node| version.id(node)) {
+                    let other = other_side.iter().filter_map(|node| other_version.id(*node)).collect();
+                    others.entry(part).or_default().push((position, other));
                 }
             }
             if let Conversion::KeyedList { key, .. } = &link.respelled.with.item {
@@ -53,13 +57,13 @@ impl Spellings {
                 }
             }
         }
-        let mut may_imply: HashSet<FieldId> = wholes.keys().copied().collect();
+        let mut may_imply: HashSet<FieldId> = others.keys().copied().collect();
         for derivation in
             computations.derivations.iter().filter(|it| it.deriver.reads().is_none_or(|it| !it.is_empty()))
         {
             may_imply.extend(history.version(derivation.target).id(derivation.field));
         }
-        Self { fact, fields, wholes, may_imply, keys }
+        Self { fact, fields, others, may_imply, keys }
     }
 
     /// The field that tells the items of a list apart which is a map in another spelling.
@@ -67,9 +71,23 @@ impl Spellings {
         self.keys.get(&list).copied()
     }
 
-    /// The spellings that a field is a part of where they are converted.
-    pub(crate) fn wholes_of(&self, part: FieldId) -> &[FieldId] {
-        self.wholes.get(&part).map_or(&[], Vec::as_slice)
+    /// Whether somebody who has some fields says another one by them: what it becomes by a conversion, itself or as a part of
+    /// what is converted, or what that becomes by others.
+    pub(crate) fn is_said_by(&self, has: &impl Fn(FieldId) -> bool, field: FieldId) -> bool {
+        self.is_said_besides(has, field, &mut Vec::new())
+    }
+
+    /// The same; no conversion is taken twice on the way.
+    fn is_said_besides(&self, has: &impl Fn(FieldId) -> bool, field: FieldId, taken: &mut Vec<usize>) -> bool {
+        self.others.get(&field).into_iter().flatten().any(|(conversion, others)| {
+            if taken.contains(conversion) {
+                return false;
+            }
+            taken.push(*conversion);
+            let is_said = others.iter().any(|other| has(*other) || self.is_said_besides(has, *other, taken));
+            taken.pop();
+            is_said
+        })
     }
 
     /// A field and all other spellings of the same fact.

@@ -213,6 +213,10 @@ fn parts_of_what_an_older_version_spells_otherwise_are_not_reset() {
         let back = |stored| kind.put(old, kind.get(old, stored, &arena), Some(stored), Part::Whole, &arena);
         let stored = create(r#"{"n":1,"auto":{"min":2,"max":3}}"#);
         assert!(same(back(stored).unwrap(), stored), "{policy} {hub}");
+        let changed = document(r#"{"n":1,"auto":{"min":4}}"#, &arena);
+        let changed = kind.put(old, changed, Some(stored), Part::Whole, &arena).unwrap();
+        let expected = document(r#"{"n":1,"auto":{"min":4,"max":9}}"#, &arena);
+        assert!(same(kind.get(new, changed, &arena), expected), "{policy} {hub}");
         let stored = create(r#"{"n":1,"auto":{"min":2,"max":3,"mode":"fast"}}"#);
         match back(stored) {
             Err(error) => assert_eq!((error, policy), (PutError::WouldReset("auto.mode".into()), "reject")),
@@ -222,6 +226,63 @@ fn parts_of_what_an_older_version_spells_otherwise_are_not_reset() {
                 assert!(policy == "reset" && same(shown, expected), "{policy} {hub}: {shown:?}");
             }
         }
+    }
+}
+
+/// What a write through `v1` makes of what the newest version wrote, as that shows it; nothing if it is refused.
+fn rewritten(versions: &[(&str, &str)], changes: &str, hub: &str, stored: &str, policy: &str) -> Option<String> {
+    let kind = kind(versions, &format!("v1: {{olderWrite: {policy}}}\n{changes}"), hub);
+    let arena = Arena::new();
+    let [old, new] = ["v1", versions.last().unwrap().0].map(|name| kind.version(name).unwrap());
+    let stored = kind.put(new, document(stored, &arena), None, Part::Whole, &arena).unwrap();
+    let written = kind.put(old, kind.get(old, stored, &arena), Some(stored), Part::Whole, &arena).ok()?;
+    Some(String::from_utf8(encode(kind.get(new, written, &arena))).unwrap())
+}
+
+/// Publishing a version changes nothing of what writes through older ones do.
+#[test]
+fn a_later_conversion_does_not_change_what_older_writes_reset() {
+    let object_of = |name: &str, fields: &str| object(&format!("{name}: {}", object(fields)));
+    let (v1, v2) = (object("a: {type: string}"), object_of("b", "min: {type: string}"));
+    let (v3, v4) = (
+        object_of("b", "min: {type: string}, mode: {type: string}"),
+        object_of("c", "least: {type: string}, how: {type: string}"),
+    );
+    let versions = [("v1", &*v1), ("v2", &*v2), ("v3", &*v3), ("v4", &*v4)];
+    let to_b = "v2: {converted: {a: {to: b, up: '{\"min\": self}', down: self.min}}}";
+    let to_c = "v4: {converted: {b: {to: c, \
+                up: '{\"least\": self.min, ?\"how\": self.?mode}', down: '{\"min\": self.least, ?\"mode\": self.?how}'}}}";
+    for hub in ["v1", "v2", "v3"] {
+        let write = |stored, policy| rewritten(&versions[..3], to_b, hub, stored, policy);
+        assert_eq!(write(r#"{"b":{"min":"x","mode":"fast"}}"#, "reset").unwrap(), r#"{"b":{"min":"x"}}"#, "{hub}");
+        assert_eq!(write(r#"{"b":{"min":"x","mode":"fast"}}"#, "reject"), None, "{hub}");
+        assert!(write(r#"{"b":{"min":"x"}}"#, "reject").is_some(), "{hub}");
+    }
+    for hub in ["v1", "v2", "v3", "v4"] {
+        let changes = format!("{to_b}\n{to_c}");
+        let write = |stored, policy| rewritten(&versions, &changes, hub, stored, policy);
+        assert_eq!(write(r#"{"c":{"least":"x","how":"fast"}}"#, "reset").unwrap(), r#"{"c":{"least":"x"}}"#, "{hub}");
+        assert_eq!(write(r#"{"c":{"least":"x","how":"fast"}}"#, "reject"), None, "{hub}");
+        assert!(write(r#"{"c":{"least":"x"}}"#, "reject").is_some(), "{hub}");
+    }
+}
+
+#[test]
+fn a_field_beside_one_of_the_same_fact_is_reset() {
+    let v1 = object("host: {type: string}");
+    let v2 = object(&format!("host: {{type: string}}, extra: {}", object("port: {type: integer}")));
+    let v3 = object("endpoint: {type: string}");
+    let versions = [("v1", &*v1), ("v2", &*v2), ("v3", &*v3)];
+    let changes = "v3: {reshaped: [{from: [host, extra], to: [endpoint], \
+        up: {endpoint: 'self.host + (has(self.extra) ? \":\" + string(self.extra.port) : \"\")'}, \
+        down: {host: 'self.endpoint.split(\":\")[0]', \
+            extra: 'self.endpoint.contains(\":\") ? optional.of({\"port\": int(self.endpoint.split(\":\")[1])}) : optional.none()'}}]}";
+    for hub in ["v1", "v2", "v3"] {
+        let write = |stored, policy| rewritten(&versions, changes, hub, stored, policy);
+        assert_eq!(write(r#"{"endpoint":"a:1"}"#, "preserve").unwrap(), r#"{"endpoint":"a:1"}"#, "{hub}");
+        assert_eq!(write(r#"{"endpoint":"a:1"}"#, "reset").unwrap(), r#"{"endpoint":"a"}"#, "{hub}");
+        assert_eq!(write(r#"{"endpoint":"a:1"}"#, "reject"), None, "{hub}");
+        assert!(write(r#"{"endpoint":"a"}"#, "reject").is_some(), "{hub}");
     }
 }
 

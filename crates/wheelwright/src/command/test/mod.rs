@@ -14,7 +14,10 @@ use wheelwright_document::{Arena, Spanned, Value};
 use wheelwright_evolve::{Kind, Trouble, VersionIndex};
 use wheelwright_schema::Stages;
 
-use super::{documents::Writer, troubles::Troubles};
+use super::{
+    documents::Writer,
+    troubles::{Troubles, Whence},
+};
 use crate::{
     Console, Exit, Form, Input, Kinds, ResultFormat,
     kinds::{Names, version},
@@ -159,7 +162,7 @@ impl<'r> Run<'r> {
                 }
             }
         }
-        troubles.add(kinds, self.kind, found, Some(self.input.place(document.span)));
+        troubles.add(kinds, self.kind, found, Whence::Place(self.input.place(document.span)));
     }
 
     fn name(&self, version: VersionIndex) -> String {
