@@ -14,6 +14,7 @@ mod problems;
 mod retire;
 mod rewrite;
 mod run;
+mod tenure;
 mod verify;
 mod walk;
 

@@ -10,12 +10,13 @@ use futures_util::{StreamExt, future::try_join_all, stream::FuturesUnordered};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use uuid::Uuid;
 use wheelwright_evolve::VersionName;
-use wheelwright_store::{ErrorKind, Key, Page, StoreError, Stored};
+use wheelwright_store::{ErrorKind, Key, Page, Stored};
 
 use super::{
     ledger::{Book, Claim, Ledger, Outcome, SweepError, SweepStatus},
     patience::{Pace, patiently},
     problems::Problem,
+    tenure::{Tenure, wait_for_displaced},
     walk::Walk,
 };
 use crate::{Collection, RepositoryError};
@@ -91,6 +92,7 @@ impl Collection {
             target,
             number: ledger.status.run,
             walk: Walk::new(self.store(), self.kind.prefix()),
+            tenure: Tenure::begin(),
             pace: options.rate.map(|rate| Pace::new(rate.get())),
             permits: Semaphore::new(options.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             mine: AsyncMutex::default(),
@@ -125,7 +127,9 @@ impl Collection {
                 return Err(RepositoryError::Sweep(SweepError::GoesBack { newest, hub }));
             }
             let run = before.as_ref().map_or(1, |ledger| ledger.status.run + 1);
-            if let Some(ledger) = before.filter(|ledger| target.is_of(ledger) && ledger.status.finished_at.is_none()) {
+            let running = before.filter(|ledger| ledger.status.finished_at.is_none());
+            let displaces = running.is_some();
+            if let Some(ledger) = running.filter(|ledger| target.is_of(ledger)) {
                 return Ok(ledger);
             }
             let total = match total {
@@ -135,6 +139,9 @@ impl Collection {
             let Target { hub, fingerprint } = target.clone();
             let ledger = Ledger::begin(hub, fingerprint, run, total, self.repository.stamp().now);
             if book.write(&ledger, revision.as_ref()).await? {
+                if displaces {
+                    wait_for_displaced().await;
+                }
                 return Ok(ledger);
             }
         }
@@ -170,6 +177,14 @@ impl Target {
     fn is_of(&self, ledger: &Ledger) -> bool {
         self.hub == ledger.status.hub && self.fingerprint == ledger.fingerprint
     }
+
+    /// Fails if somebody has begun a sweep with another one.
+    fn check(&self, ledger: &Ledger) -> Result<(), RepositoryError> {
+        match self.is_of(ledger) {
+            true => Ok(()),
+            false => Err(RepositoryError::Sweep(SweepError::TakenOver(ledger.status.hub.clone()))),
+        }
+    }
 }
 
 /// One instance of a sweep.
@@ -179,6 +194,7 @@ struct Run<'r> {
     target: Target,
     number: u64,
     walk: Walk<'r>,
+    tenure: Tenure,
     pace: Option<Pace>,
     permits: Semaphore,
     /// The claims that this instance works on. Who writes the ledger holds it, so that an instance is not in its own way.
@@ -229,9 +245,7 @@ impl Run<'_> {
         loop {
             let (ledger, revision) = self.book.read().await?.ok_or(RepositoryError::Sweep(SweepError::NoLedger))?;
             let mut ledger = ledger.ok_or(RepositoryError::Sweep(SweepError::NoLedger))?;
-            if !self.target.is_of(&ledger) {
-                return Err(RepositoryError::Sweep(SweepError::TakenOver(ledger.status.hub)));
-            }
+            self.target.check(&ledger)?;
             if ledger.status.run != self.number {
                 // Somebody was done with this sweep, and has begun another one.
                 return Ok(Next::End(ledger.status.into()));
@@ -295,7 +309,7 @@ impl Run<'_> {
         }
     }
 
-    async fn records(&self, records: &[(Key, Stored)], outcome: &mut Outcome) -> Result<(), StoreError> {
+    async fn records(&self, records: &[(Key, Stored)], outcome: &mut Outcome) -> Result<(), RepositoryError> {
         let fates = records.iter().map(|(key, stored)| async move { (key, self.record(key, stored).await) });
         let mut fates: FuturesUnordered<_> = fates.collect();
         while let Some((key, fate)) = fates.next().await {
@@ -317,7 +331,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn record(&self, key: &Key, stored: &Stored) -> Result<Fate, StoreError> {
+    async fn record(&self, key: &Key, stored: &Stored) -> Result<Fate, RepositoryError> {
         // Nobody closes it.
         let _permit = self.permits.acquire().await;
         let (store, kind) = (self.collection.store(), self.collection.kind());
@@ -332,13 +346,14 @@ impl Run<'_> {
             if let Some(pace) = &self.pace {
                 pace.turn().await;
             }
+            self.tenure.confirm(&self.book, |ledger| self.target.check(ledger)).await?;
             match patiently(|| store.replace(key, &stored.revision, swept.clone())).await {
                 Ok(_) => return Ok(Fate::Converted),
                 Err(error) => match error.kind() {
                     ErrorKind::Missing => return Ok(Fate::Gone),
                     ErrorKind::TooLarge => return Ok(Fate::Problem(error.to_string())),
                     ErrorKind::Conflict(_) => {}
-                    _ => return Err(error),
+                    _ => return Err(error.into()),
                 },
             }
             newer = patiently(|| store.get(key)).await?;

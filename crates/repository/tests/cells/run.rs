@@ -409,7 +409,7 @@ impl Subject {
                     let field = self.fields[reader.position()].iter().find(|field| field.id == *id);
                     let shown =
                         field.and_then(|field| Some((field, at(&cell.base.shown[reader.position()], &field.place)?)));
-                    // Of an object, that it is there is all that is not said by what is in it.
+                    // What is in an object is looked at by itself; what is left is that an empty one is there.
                     shown.is_some_and(|(field, shown)| {
                         (field.is_leaf || is_empty(shown)) && Some(shown) != self.frozen(*id)
                     })

@@ -270,6 +270,27 @@ async fn a_sweep_with_another_hub_takes_the_place_of_the_one_that_runs() {
     assert!(back.unwrap().finished_at.is_some());
 }
 
+/// However slowly it writes: what it would have written after it was displaced nobody would convert again.
+#[tokio::test]
+async fn a_sweep_that_was_displaced_writes_nothing_more() {
+    let store = Memory::new();
+    let (old, new) = (orders_at(&store, "v1"), orders_at(&store, "v3"));
+    create(&old, 2000).await;
+    let slowly = SweepOptions { rate: std::num::NonZeroU32::new(300), ..SweepOptions::default() };
+    let (told, started) = under_way();
+    let back = async {
+        started.await.unwrap();
+        let options = SweepOptions { back: true, ..SweepOptions::default() };
+        let status = old.sweep(&options, |_| ()).await;
+        (status, old.verify().await.unwrap())
+    };
+    let (forth, (back, done)) = tokio::join!(new.sweep(&slowly, told), back);
+    assert!(matches!(forth, Err(RepositoryError::Sweep(SweepError::TakenOver(_)))), "{forth:?}");
+    assert!(back.unwrap().finished_at.is_some());
+    assert!(done.problems.is_empty(), "{done:?}");
+    assert!(old.verify().await.unwrap().problems.is_empty(), "nor once the other has ended");
+}
+
 #[tokio::test]
 async fn an_older_program_brings_nothing_back_unless_that_is_meant() {
     let store = Memory::new();
