@@ -1,6 +1,6 @@
 //! Where the parts of a document live that could not be borrowed from its input.
 
-use bumpalo::{Bump, collections::String};
+use bumpalo::{Bump, collections};
 
 /// Memory for documents: values are allocated one by one and freed all at once, when the arena is dropped.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Arena {
     /// Copies strings into the arena, one after the other.
     pub fn concat(&self, texts: &[&str]) -> &str {
         let length = texts.iter().map(|text| text.len()).sum();
-        let mut whole = String::with_capacity_in(length, &self.0);
+        let mut whole = collections::String::with_capacity_in(length, &self.0);
         texts.iter().for_each(|text| whole.push_str(text));
         whole.into_bump_str()
     }
@@ -56,5 +56,18 @@ impl Arena {
     /// How many bytes the arena holds from the allocator.
     pub fn allocated_bytes(&self) -> usize {
         self.0.allocated_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_put_one_after_the_other() {
+        let arena = Arena::new();
+        assert_eq!(arena.concat(&[]), "");
+        assert_eq!(arena.concat(&["", ""]), "");
+        assert_eq!(arena.concat(&["ä", "", "b"]), "äb");
     }
 }

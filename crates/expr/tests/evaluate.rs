@@ -84,6 +84,9 @@ fn variables_that_are_not_in_a_document() {
     assert_eq!(run("dyn(own) == null", "null", int, None), "Ok(Bool(true))");
     assert_eq!(run("own + 'x'", r#""a""#, string, None), r#"Ok(String("ax"))"#);
     assert_eq!(run("own.all(x, own.exists(y, y > x) || x == 3)", "[1, 2, 3]", list, None), "Ok(Bool(true))");
+    assert_eq!(run("own.transformList(i, v, i + v)[2]", "[1, 2, 3]", list, None), "Ok(Int(5))");
+    assert_eq!(run("cel.bind(x, own[0] + 1, x * x)", "[1]", list, None), "Ok(Int(4))");
+    assert_eq!(run("own[?0].optMap(x, x + 1).value()", "[1]", list, None), "Ok(Int(2))");
     assert_eq!(run("own + other.n", "1", int, Some(r#"{"n": 2}"#)), "Ok(Int(3))");
     assert_eq!(run("[1].map(x, x + own + other.n)[0]", "1", int, Some(r#"{"n": 2}"#)), "Ok(Int(4))");
 }

@@ -77,15 +77,15 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
 #[derive(Debug)]
 pub(super) struct Scale {
     factor: Decimal,
-    /// The factor, if it is whole and of 64 bits.
-    whole: Option<i64>,
+    /// The same, if it is whole and of 64 bits.
+    whole_factor: Option<i64>,
 }
 
 impl Scale {
     /// A factor, unless it is zero, no number, or one of more than 18 digits.
     pub(super) fn parse(factor: &str) -> Option<Self> {
         let factor = Decimal::of(Number::new(factor)?)?;
-        (!factor.is_zero() && factor.digits() <= 18).then_some(Self { factor, whole: factor.whole() })
+        (!factor.is_zero() && factor.digits() <= 18).then_some(Self { factor, whole_factor: factor.whole() })
     }
 
     pub(super) fn convert<'a>(
@@ -96,11 +96,13 @@ impl Scale {
         arena: &'a Arena,
     ) -> Result<Value<'a>, Failed> {
         let Value::Number(number) = value else { return Err(wrong_type("number", value)) };
-        if let Some(whole) = number.as_i64().zip(self.whole).and_then(|(number, factor)| match direction {
+        // Whole numbers need no decimals.
+        let integers = number.as_i64().zip(self.whole_factor);
+        if let Some(result) = integers.and_then(|(number, factor)| match direction {
             Direction::Up => number.checked_mul(factor),
             Direction::Down => number.checked_div(factor).filter(|quotient| quotient * factor == number),
         }) {
-            return Ok(integer(whole, arena));
+            return Ok(integer(result, arena));
         }
         let result = match direction {
             Direction::Up => {

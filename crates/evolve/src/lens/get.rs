@@ -182,7 +182,7 @@ pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
     said(slots.values[field.slot], field.nullable)
 }
 
-/// The same of what a slot holds.
+/// As [`says`], of what a slot holds and whether null can be said of it.
 #[inline]
 pub(crate) fn said(slot: Slot<'_>, nullable: bool) -> Slot<'_> {
     match slot {

@@ -2,8 +2,8 @@
 //! renamed ones.
 //!
 //! Everything is measured in one run, interleaved; the ratios are what counts. The run fails if converting takes longer
-//! than twice a parse and serialize, or ten converted fields longer than twice the same fields renamed: by every converter, and
-//! by a short expression, since a longer one takes as long as it is.
+//! than twice a parse and serialize, or ten fields that are converted one to one by a named converter or a short expression
+//! longer than twice the same fields renamed. A longer expression takes as long as it takes.
 //!
 //! The documents are those of Cluster API in the folder that `WHEELWRIGHT_SHARED` names, or `shared` beside the
 //! repository, declared by `examples/cluster-api`; without that folder there are only those made here.
@@ -44,20 +44,21 @@ fn main() -> ExitCode {
     if misses.is_empty() || rounds == 1 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Ten fields of one sort: what they are called, their types in either version, how they are converted, and a value. The last
-/// is told only: how long texts are put together is up to the expression.
-const TEN_FIELDS: [(&str, &str, &str, &str, &str); 9] = [
-    ("duration", STRING, INTEGER, r#""with":"durationSeconds""#, r#""10m0s""#),
-    ("duration that is not as Go prints it", STRING, INTEGER, r#""with":"durationSeconds""#, r#""10m""#),
-    ("number in a text", STRING, INTEGER, r#""with":"text""#, r#""10""#),
-    ("word with another name", STRING, STRING, r#""with":{"values":{"Fast":"Quick"}}"#, r#""Fast""#),
-    ("number in another unit", INTEGER, INTEGER, r#""with":{"scale":1000}"#, "10"),
-    ("quantity", STRING, INTEGER, r#""with":"quantity""#, r#""10Gi""#),
-    ("list in a text", STRING, r#"{"type":"array","items":{"type":"string"}}"#, r#""with":{"joined":","}"#, r#""a,b""#),
-    ("number that an expression gives", INTEGER, INTEGER, r#""up":"self * 2","down":"self / 2""#, "10"),
-    ("text that an expression gives", STRING, STRING, r#""up":"self + 's'","down":"'s' + self""#, r#""10""#),
+/// Ten fields of one sort: what they are called, their types in either version, how they are converted, a value, and whether
+/// more than twice the time fails the run.
+const TEN_FIELDS: [(&str, &str, &str, &str, &str, bool); 9] = [
+    ("duration", STRING, INTEGER, r#""with":"durationSeconds""#, r#""10m0s""#, true),
+    ("duration that is not as Go prints it", STRING, INTEGER, r#""with":"durationSeconds""#, r#""10m""#, true),
+    ("number in a text", STRING, INTEGER, r#""with":"text""#, r#""10""#, true),
+    ("word with another name", STRING, STRING, r#""with":{"values":{"Fast":"Quick"}}"#, r#""Fast""#, true),
+    ("number in another unit", INTEGER, INTEGER, r#""with":{"scale":1000}"#, "10", true),
+    ("quantity", STRING, INTEGER, r#""with":"quantity""#, r#""10Gi""#, true),
+    ("list in a text", STRING, STRINGS, r#""with":{"joined":","}"#, r#""a,b""#, true),
+    ("number that an expression gives", INTEGER, INTEGER, r#""up":"self * 2","down":"self / 2""#, "10", true),
+    ("text that an expression gives", STRING, STRING, r#""up":"self + 's'","down":"'s' + self""#, r#""10""#, false),
 ];
 const STRING: &str = r#"{"type":"string"}"#;
+const STRINGS: &str = r#"{"type":"array","items":{"type":"string"}}"#;
 const INTEGER: &str = r#"{"type":"integer"}"#;
 
 /// Ten converted fields beside ten fields that were renamed.
@@ -67,8 +68,7 @@ fn ten_fields(rounds: usize, misses: &mut Vec<String>) {
         let fields = ten(&|at| format!(r#""{prefix}{at}":{schema}"#));
         format!(r#"{{"type":"object","properties":{{"spec":{{"type":"object","properties":{{{fields}}}}}}}}}"#)
     };
-    for (name, old, new, how, value) in TEN_FIELDS {
-        let is_gated = name != "text that an expression gives";
+    for (name, old_type, new_type, how, value, is_gated) in TEN_FIELDS {
         let conversions = ten(&|at| format!(r#""spec.old{at}":{{"to":"spec.new{at}",{how}}}"#));
         // The same documents, whose fields are renamed and nothing else.
         let renamed = |r#type: &str| {
@@ -78,9 +78,9 @@ fn ten_fields(rounds: usize, misses: &mut Vec<String>) {
                 &format!(r#"{{"v2":{{"renamed":{{{renames}}}}}}}"#),
             )
         };
-        let (renamed_up, renamed_down) = (renamed(old), renamed(new));
+        let (renamed_up, renamed_down) = (renamed(old_type), renamed(new_type));
         let converted = kind(
-            &[("v1", &version("old", old)), ("v2", &version("new", new))],
+            &[("v1", &version("old", old_type)), ("v2", &version("new", new_type))],
             &format!(r#"{{"v2":{{"converted":{{{conversions}}}}}}}"#),
         );
         let document = format!(r#"{{"spec":{{{}}}}}"#, ten(&|at| format!(r#""old{at}":{value}"#))).into_bytes();

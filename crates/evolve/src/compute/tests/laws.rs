@@ -133,6 +133,21 @@ proptest! {
         prop_assert_eq!(scale.down(&scale.up(&mantissa.to_string())), mantissa.to_string());
     }
 
+    /// Whole numbers take a way of their own, which those with a point do not.
+    #[test]
+    fn whole_numbers_scale_as_all_numbers_do(
+        number in prop_oneof![any::<i64>(), Just(i64::MIN), Just(i64::MAX), -9_i64..9],
+        factor in prop_oneof![-99_i64..-1, 1_i64..99, Just(1_000_000_000_000_000)],
+        target in prop_oneof![Just("{type: integer}"), Just("{type: number}")],
+    ) {
+        let number_type = "{type: number}";
+        let scale = Conversion::Scale(factor.to_string().into());
+        let up = single(number_type, target, scale.clone());
+        prop_assert_eq!(up.up(&number.to_string()), up.up(&format!("{number}.0")));
+        let down = single(target, number_type, scale);
+        prop_assert_eq!(down.down(&number.to_string()), down.down(&format!("{number}.0")));
+    }
+
     #[test]
     fn parts_come_back_from_a_text(host in "[a-zä.]{1,8}", port in prop::option::of(any::<i64>())) {
         let with = Conversion::Template { template: "{host}:{port}".into(), pattern: None };

@@ -15,6 +15,13 @@ fn a_list_is_joined_with_a_delimiter() {
     let joined = single(STRINGS, "{type: string}", Conversion::Joined(", ".into()));
     joined.is_both_ways(&[("[]", "\"\""), (r#"["a"]"#, "\"a\""), (r#"["ä","","c"]"#, "\"ä, , c\""), ("-", "-")]);
     joined.is_up(&[(r#"[""]"#, "\"\""), (r#"["a, b"]"#, "\"a, b\"")]);
+    for delimiter in [",", "→", ", "] {
+        let joined = single(STRINGS, "{type: string}", Conversion::Joined(delimiter.into()));
+        let text = |items: &[&str]| format!("{:?}", items.join(delimiter));
+        let many = ["a", "ä", "", "d", "e", "f", "g", "h", "i", "j", ""];
+        let list = format!("{many:?}").replace(", ", ",");
+        joined.is_both_ways(&[(&list, &text(&many)), (r#"["",""]"#, &text(&["", ""]))]);
+    }
     let ports = single("{type: string}", "{type: array, items: {type: integer}}", Conversion::Joined(":".into()));
     ports.is_both_ways(&[("\"80:443\"", "[80,443]"), ("\"\"", "[]")]);
     ports.is_up(&[("\"80:x\"", "failed: \"x\" is no integer")]);

@@ -85,6 +85,13 @@ fn numbers_scale_exactly() {
     let thirds = single(NUMBER, NUMBER, Conversion::Scale("3".into()));
     thirds.is_both_ways(&[("0.1", "0.3"), ("1e30", "3e30")]);
     thirds.is_down(&[("1", "0.333333333333333333"), ("-1e3", "-333.333333333333333")]);
+    let negated = single(INTEGER, INTEGER, Conversion::Scale("-1".into()));
+    negated.is_both_ways(&[("7", "-7"), ("9223372036854775807", "-9223372036854775807")]);
+    negated.is_up(&[("-9223372036854775808", "failed: out of range: 9223372036854775808")]);
+    negated.is_down(&[("-9223372036854775808", "failed: out of range: 9223372036854775808")]);
+    let twice = single(INTEGER, INTEGER, Conversion::Scale("2".into()));
+    twice.is_up(&[("9223372036854775807", "failed: out of range: 18446744073709551614")]);
+    twice.is_down(&[("7", "failed: 3.5 is not a whole number"), ("-8", "-4")]);
     let fractions = single(INTEGER, INTEGER, Conversion::Scale("0.25".into()));
     fractions.is_both_ways(&[("8", "2"), ("-4", "-1")]);
     fractions.is_up(&[("7", "failed: 1.75 is not a whole number")]);

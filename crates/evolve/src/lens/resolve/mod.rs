@@ -161,7 +161,7 @@ impl<'a> Resolve<'a> {
         put.write_field(self.scope, view, at, slots, new, shown);
     }
 
-    /// The other side of a fact of one plain field.
+    /// The other side of a fact of one plain field. Most facts are, and a call that hands a value on copies it once more.
     #[inline(always)]
     fn convert_one(&mut self, plan: &'a LinkPlan, direction: Direction, value: Value<'a>) -> Slot<'a> {
         let link = &self.lenses.computations.links[plan.link];
