@@ -14,7 +14,7 @@ pub enum ConvertError {
     NoObject(&'static str),
     /// Its version cannot decode it, or its defaults make it too large.
     Refused(AdmitError),
-    /// A policy refuses the write, because of the field with this id.
+    /// A policy refuses the write, because of the field with this path in the newest version that has it.
     WouldReset(Box<str>),
 }
 

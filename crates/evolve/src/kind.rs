@@ -271,8 +271,8 @@ pub(crate) fn hub_of(
     known.or_else(|| history.natural_hub())
 }
 
-/// What a write through a version does to a field that it cannot say: as the field's policy says, else the version's, else
-/// the kind's.
+/// What a write through a version does to a field that it cannot say: as the policy of the field or else of what it is in says,
+/// else the version's, else the kind's.
 fn policy_of<'p>(policies: &'p Policies, history: &'p History) -> impl Fn(VersionIndex, FieldId) -> OlderWrite + 'p {
     let of_fields: Vec<(FieldId, OlderWrite)> = policies
         .older_write_of
@@ -283,10 +283,20 @@ fn policy_of<'p>(policies: &'p Policies, history: &'p History) -> impl Fn(Versio
             Some((id, *policy))
         })
         .collect();
+    let of_field = move |id: FieldId| {
+        let version = history.versions.iter().rev().find(|version| version.node_of(id).is_some())?;
+        let parent = |node: &crate::NodeIndex| version.structure.node(*node).parent;
+        let mut own_and_above = std::iter::successors(version.node_of(id), parent).filter_map(|node| version.id(node));
+        own_and_above.find_map(|id| of_fields.iter().find(|(field, _)| *field == id).map(|(_, policy)| *policy))
+    };
+    let of_field: Vec<Option<OlderWrite>> = match policies.older_write_of.is_empty() {
+        true => vec![None; history.fields.len()],
+        false => history.ids().map(of_field).collect(),
+    };
     move |version, id| {
-        let of_field = of_fields.iter().find(|(field, _)| *field == id).map(|(_, policy)| *policy);
         let name = &history.version(version).name;
         let through = policies.older_write_through.iter().rev().find(|(through, _)| through == name);
+        let of_field = of_field.get(id.position()).copied().flatten();
         of_field.or(through.map(|(_, policy)| *policy)).unwrap_or(policies.older_write)
     }
 }
@@ -329,6 +339,48 @@ mod tests {
 
     const PERSON: &str =
         r#"{"apiVersion":"crm.example.com/v1","kind":"Person","metadata":{"name":"n"},"spec":{"a":"1"}}"#;
+
+    /// A field's policy is that of what is in it, and an object stays that holds something which does.
+    #[test]
+    fn policies_of_fields_count_for_all_that_is_in_them() {
+        use OlderWrite::{Preserve, Reject, Reset};
+        let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+        let v1 = object("a: {type: string}");
+        let inner = object("z: {type: string}");
+        let v2 = object(&format!("a: {{type: string}}, o: {}", object(&format!("x: {{type: string}}, y: {inner}"))));
+        let full = r#"{"a":"1","o":{"x":"2","y":{"z":"3"}}}"#;
+        let written = |default: OlderWrite, fields: &[(&str, OlderWrite)], hub: &str| {
+            let mut declaration = crate::testing::declaration(&[("v1", &v1), ("v2", &v2)], "");
+            declaration.hub = Some(Located { item: VersionName::new(hub), span: Default::default() });
+            declaration.policies.older_write = default;
+            declaration.policies.older_write_of = fields
+                .iter()
+                .map(|(at, policy)| {
+                    (Located { item: crate::Selector::parse(at).unwrap(), span: Default::default() }, *policy)
+                })
+                .collect();
+            let kind = compiled(&declaration);
+            let arena = Arena::new();
+            let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+            let stored = kind.put(v2, document(full, &arena), None, Part::Whole, &arena).unwrap();
+            let put = kind.put(v1, document(r#"{"a":"1"}"#, &arena), Some(stored), Part::Whole, &arena);
+            match put {
+                Ok(put) => String::from_utf8(encode(kind.get(v2, put, &arena))).unwrap(),
+                Err(error) => error.to_string(),
+            }
+        };
+        for hub in ["v1", "v2"] {
+            assert_eq!(written(Reset, &[], hub), r#"{"a":"1"}"#);
+            assert_eq!(written(Reset, &[("o", Preserve)], hub), full);
+            assert_eq!(written(Preserve, &[("o", Reset)], hub), r#"{"a":"1"}"#);
+            assert_eq!(written(Reset, &[("o.x", Preserve)], hub), r#"{"a":"1","o":{"x":"2"}}"#);
+            assert_eq!(written(Reset, &[("o.y.z", Preserve)], hub), r#"{"a":"1","o":{"y":{"z":"3"}}}"#);
+            assert_eq!(written(Preserve, &[("o.y", Reset)], hub), r#"{"a":"1","o":{"x":"2"}}"#);
+            assert_eq!(written(Reset, &[("o.y", Preserve), ("o.y.z", Reset)], hub), r#"{"a":"1","o":{"y":{}}}"#);
+            let refused = written(Reject, &[("o.x", Preserve)], hub);
+            assert_eq!(refused, "the write would reset o.y, which its version cannot say");
+        }
+    }
 
     #[test]
     fn documents_of_a_kind_have_the_name_that_their_version_is_published_under() {

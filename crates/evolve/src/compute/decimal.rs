@@ -76,8 +76,8 @@ impl Decimal {
         self.mantissa.checked_mul(other.mantissa).map(|mantissa| Self::new(mantissa, exponent))
     }
 
-    /// The quotient by something of at most 18 digits that is not zero: exact if it ends, else with 18 digits.
-    pub(crate) fn over(self, divisor: Self) -> Self {
+    /// The quotient by something of at most 18 digits that is not zero, and whether it is exact: else it has 18 digits.
+    pub(crate) fn over(self, divisor: Self) -> (Self, bool) {
         let mut exponent = self.exponent - divisor.exponent;
         let mut quotient = self.mantissa / divisor.mantissa;
         let mut rest = self.mantissa % divisor.mantissa;
@@ -92,7 +92,7 @@ impl Decimal {
             quotient /= 10_i128.pow(surplus);
             exponent += surplus as i32;
         }
-        Self::new(quotient, exponent)
+        (Self::new(quotient, exponent), rest == 0)
     }
 
     /// The number, if it is whole and of 64 bits.
@@ -117,11 +117,13 @@ impl Decimal {
 
     /// The next whole number that is not nearer to zero.
     pub(crate) fn away_from_zero(self) -> Self {
-        let truncated = self.truncated();
-        match truncated == self {
-            true => self,
-            false => Self::new(truncated.mantissa + self.mantissa.signum(), 0),
+        if self.exponent >= 0 {
+            return self;
         }
+        // It is not whole: its mantissa does not end in a zero.
+        let power = 10_i128.checked_pow(self.exponent.unsigned_abs());
+        let truncated = power.map_or(0, |power| self.mantissa / power);
+        Self::new(truncated + self.mantissa.signum(), 0)
     }
 
     /// Its one spelling as a value.
@@ -218,17 +220,31 @@ mod tests {
         assert_eq!(text(decimal("0.1").times(decimal("0.2")).unwrap()), "0.02");
         assert_eq!(text(decimal("-3").times(decimal("1000")).unwrap()), "-3000");
         assert_eq!(decimal("12345678901234567891").times(decimal("123456789012345678911")), None);
-        assert_eq!(text(decimal("1").over(decimal("1024"))), "0.0009765625");
-        assert_eq!(text(decimal("-7").over(decimal("0.5"))), "-14");
-        assert_eq!(text(decimal("2").over(decimal("3"))), "0.666666666666666666");
-        assert_eq!(text(decimal("-200").over(decimal("3"))), "-66.6666666666666666");
-        assert_eq!(text(decimal("0").over(decimal("3"))), "0");
+        let quotient = |dividend: &str, divisor: &str| {
+            let (quotient, is_exact) = decimal(dividend).over(decimal(divisor));
+            (text(quotient), is_exact)
+        };
+        assert_eq!(quotient("1", "1024"), ("0.0009765625".to_owned(), true));
+        assert_eq!(quotient("-7", "0.5"), ("-14".to_owned(), true));
+        assert_eq!(quotient("2", "3"), ("0.666666666666666666".to_owned(), false));
+        assert_eq!(quotient("-200", "3"), ("-66.6666666666666666".to_owned(), false));
+        assert_eq!(quotient("9223372036854775807", "3"), ("3074457345618258600".to_owned(), false));
+        assert_eq!(quotient("0", "3"), ("0".to_owned(), true));
     }
 
     #[test]
     fn whole_parts() {
-        for (number, truncated, away) in [("1.5", "1", "2"), ("-1.5", "-1", "-2"), ("1e-50", "0", "1"), ("7", "7", "7")]
-        {
+        for (number, truncated, away) in [
+            ("1.5", "1", "2"),
+            ("-1.5", "-1", "-2"),
+            ("10.5", "10", "11"),
+            ("-100.001", "-100", "-101"),
+            ("999.5", "999", "1000"),
+            ("1e-50", "0", "1"),
+            ("-1e-50", "0", "-1"),
+            ("7", "7", "7"),
+            ("70", "70", "70"),
+        ] {
             assert_eq!(decimal(number).truncated(), decimal(truncated));
             assert_eq!(decimal(number).away_from_zero(), decimal(away));
         }

@@ -108,7 +108,15 @@ impl Scale {
             Direction::Up => {
                 decimal(number)?.times(self.factor).ok_or_else(|| Failed::out_of_range(number.as_str()))?
             }
-            Direction::Down => decimal(number)?.over(self.factor),
+            Direction::Down => {
+                let dividend = decimal(number)?;
+                let (quotient, is_exact) = dividend.over(self.factor);
+                // Beyond 18 digits, what is left of it may look like a whole number.
+                if !is_exact && is_whole(target.scalar()) && quotient.whole().is_some() {
+                    return Err(Failed(format!("{} is no multiple of the factor", dividend.text(arena))));
+                }
+                quotient
+            }
         };
         match target.scalar() {
             Scalar::Integer | Scalar::IntOrString => whole(result, arena),
@@ -173,7 +181,12 @@ impl Values {
             Direction::Down => &self.down,
         };
         let text = spelled(value)?;
-        match names.find(text) {
+        // A number is what it is worth, however it is written.
+        let find = || match value {
+            Value::Number(number) if !is_in_one_spelling(number) => names.find(Decimal::of(number)?.text(arena)),
+            _ => None,
+        };
+        match names.find(text).or_else(find) {
             Some(named) => Ok(named.share(arena)),
             None => read(text, target.scalar(), arena),
         }
@@ -228,6 +241,11 @@ fn is_in_one_spelling(number: Number<'_>) -> bool {
 /// A value that is spelled alike on both sides.
 fn as_is<'a>(value: Value<'a>, target: &Fit) -> Result<Value<'a>, Failed> {
     target.check(value).map(|()| value)
+}
+
+/// Whether a number of a type must be whole.
+fn is_whole(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::Integer | Scalar::IntOrString)
 }
 
 fn whole(number: Decimal, arena: &Arena) -> Result<Value<'_>, Failed> {

@@ -95,7 +95,7 @@ impl Envelope {
 pub enum PutError {
     /// The document is no object, but what this says.
     NoObject(&'static str),
-    /// A policy refuses it: the field with this id would go back to its default.
+    /// A policy refuses it: the field with this path, in the newest version that has it, would go back to its default.
     WouldReset(Box<str>),
 }
 
@@ -232,7 +232,7 @@ impl Lenses {
         put.troubles = troubles;
         let stored = self.put_with(&mut put, document, old, part);
         match put.refused {
-            Some((scope, slot)) => Err(PutError::WouldReset(self.scopes[scope].layout.texts[slot].clone())),
+            Some(path) => Err(PutError::WouldReset(path.into())),
             None => Ok(stored),
         }
     }

@@ -108,6 +108,8 @@ pub(crate) struct View {
 #[derive(Debug)]
 pub(crate) struct Reset {
     pub(crate) slot: usize,
+    /// What the newest version that has it calls it.
+    pub(crate) path: Box<str>,
     /// The write is refused instead, if that would change what is read.
     pub(crate) refuses: bool,
     /// The version that introduced the field, which reads it.

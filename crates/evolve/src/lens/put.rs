@@ -23,8 +23,8 @@ pub(crate) struct Put<'a> {
     /// Whether every scope is looked at, unchanged ones too: some fields go back to their defaults, or are computed of other
     /// metadata.
     pub(crate) looks_everywhere: bool,
-    /// A field that would have gone back, and refuses the write.
-    pub(crate) refused: Option<(usize, usize)>,
+    /// The path of a field that would have gone back, and refuses the write.
+    pub(crate) refused: Option<&'a str>,
     /// What the version cannot say stays, whatever the policies: no client writes, a spelling follows another.
     preserves: bool,
     /// The metadata of the document, and of the one that it replaces.
@@ -398,7 +398,7 @@ impl<'a> Put<'a> {
     fn reset(
         &mut self,
         scope: usize,
-        view: &View,
+        view: &'a View,
         slots: &mut Slots<'a>,
         placed: &[(usize, Slot<'a>)],
         writes: &dyn Fn(&str) -> bool,
@@ -408,7 +408,7 @@ impl<'a> Put<'a> {
         let is_written = |reset: &&Reset| {
             reset.part.as_deref().is_none_or(writes) && !slots.values[reset.slot].is_absent() && !is_placed(reset)
         };
-        let resets: Vec<&Reset> = view.resets.iter().filter(is_written).collect();
+        let resets: Vec<&'a Reset> = view.resets.iter().filter(is_written).collect();
         if resets.is_empty() || self.preserves {
             return false;
         }
@@ -419,11 +419,21 @@ impl<'a> Put<'a> {
         for reset in resets {
             if !reset.refuses {
                 slots.remove(reset.slot);
-            } else if !equal_option(self.reads(scope, reset, slots), self.reads(scope, reset, &after)) {
-                self.refused.get_or_insert((scope, reset.slot));
+            } else if self.would_change(scope, reset, slots, &after) {
+                self.refused.get_or_insert(&reset.path);
             }
         }
         true
+    }
+
+    /// Whether the version that introduced a field reads something else of it afterwards. What is in an object is looked at by
+    /// itself.
+    fn would_change(&self, scope: usize, reset: &Reset, before: &Slots<'a>, after: &Slots<'a>) -> bool {
+        let (before, after) = (self.reads(scope, reset, before), self.reads(scope, reset, after));
+        match self.lenses.scopes[scope].slots[reset.slot].content {
+            Content::Fields => before.is_some() != after.is_some(),
+            _ => !equal_option(before, after),
+        }
     }
 
     /// What the version that introduced a field reads of it, with the order of keys of that version.

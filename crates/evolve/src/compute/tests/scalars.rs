@@ -53,6 +53,10 @@ fn quantities_are_numbers() {
         ("\"2k\"", "2000"),
         ("\"500m\"", "1"),
         ("\"-500m\"", "-1"),
+        ("\"10500m\"", "11"),
+        ("\"-100.1\"", "-101"),
+        ("\"784.571Mi\"", "822682321"),
+        ("\"1024E-2\"", "11"),
         ("\"1e3\"", "1000"),
         ("\"100Ei\"", "9223372036854775807"),
         ("\"1e2000000000\"", "failed: out of range: 1e2000000000"),
@@ -92,6 +96,12 @@ fn numbers_scale_exactly() {
     let twice = single(INTEGER, INTEGER, Conversion::Scale("2".into()));
     twice.is_up(&[("9223372036854775807", "failed: out of range: 18446744073709551614")]);
     twice.is_down(&[("7", "failed: 3.5 is not a whole number"), ("-8", "-4")]);
+    let thrice = single(INTEGER, INTEGER, Conversion::Scale("3".into()));
+    thrice.is_down(&[
+        ("9223372036854775807", "failed: 9223372036854775807 is no multiple of the factor"),
+        ("9223372036854775806", "3074457345618258602"),
+        ("10", "failed: 3.33333333333333333 is not a whole number"),
+    ]);
     let fractions = single(INTEGER, INTEGER, Conversion::Scale("0.25".into()));
     fractions.is_both_ways(&[("8", "2"), ("-4", "-1")]);
     fractions.is_up(&[("7", "failed: 1.75 is not a whole number")]);
@@ -146,6 +156,10 @@ fn values_have_other_names_and_the_first_of_several_is_meant() {
     let levels = single(INTEGER, STRING, pairs(&[("0", "off"), ("1", "on")]));
     levels.is_both_ways(&[("0", "\"off\""), ("1", "\"on\""), ("7", "\"7\"")]);
     levels.is_down(&[("\"dim\"", "failed: \"dim\" is no integer")]);
+    levels.is_up(&[("1.0", "\"on\""), ("0e5", "\"off\""), ("7.0", "\"7.0\"")]);
+    let numbers = single(INTEGER, INTEGER, pairs(&[("1", "10"), ("1000", "2")]));
+    numbers.is_up(&[("1.0", "10"), ("1e3", "2"), ("2.0", "2")]);
+    numbers.is_down(&[("10.0", "1"), ("20e-1", "1000")]);
     single(BOOLEAN, STRING, pairs(&[("true", "Enabled"), ("false", "")]))
         .is_both_ways(&[("true", "\"Enabled\""), ("false", "\"\"")]);
 }

@@ -10,20 +10,22 @@ pub(crate) struct Spellings {
     fact: Vec<usize>,
     /// The fields that are spellings of a fact, by fact.
     fields: Vec<Vec<FieldId>>,
-    /// The other side of every conversion that a field takes part in, itself or as a part of what is converted, by field: the
-    /// conversion, and the fields there.
-    others: HashMap<FieldId, Vec<(usize, Box<[FieldId]>)>>,
+    /// The other side of every conversion that a field takes part in, itself or as a part of what is converted, by field.
+    others: HashMap<FieldId, Vec<OtherSide>>,
     /// Fields that may be there although nobody wrote the objects that they are in, or are such objects.
     pub(crate) may_imply: HashSet<FieldId>,
     /// Lists that are maps in another spelling, and the fields that are their keys there.
     keys: HashMap<FieldId, FieldId>,
 }
 
+/// A conversion, and the fields on one side of it.
+type OtherSide = (usize, Box<[FieldId]>);
+
 impl Spellings {
     pub(crate) fn of(history: &History, computations: &Computations) -> Self {
         let mut fact: Vec<usize> = (0..history.fields.len()).collect();
         let mut fields: Vec<Vec<FieldId>> = history.ids().map(|id| vec![id]).collect();
-        let mut others: HashMap<FieldId, Vec<(usize, Box<[FieldId]>)>> = HashMap::new();
+        let mut others: HashMap<FieldId, Vec<OtherSide>> = HashMap::new();
         let mut keys = HashMap::new();
         for (position, link) in computations.links.iter().enumerate() {
             let (before, after) = (history.version(link.before), history.version(link.version));
