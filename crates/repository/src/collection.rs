@@ -9,7 +9,7 @@ use wheelwright_store::{
 };
 
 use crate::{
-    Body, Document, Listed, Name, Notes, Repository, RepositoryError, ServedKind, Unopened, View, Write,
+    Body, Document, Listed, ListedOrigins, Name, Notes, Repository, RepositoryError, ServedKind, Unopened, View, Write,
     error::WriteError, external::Answers, record::Metadata, watch::DocumentWatch, write::Sealed,
 };
 
@@ -54,6 +54,11 @@ impl Collection {
     /// The kind.
     pub fn kind(&self) -> &ServedKind {
         &self.kind
+    }
+
+    /// The version whose shape is stored today.
+    pub fn hub(&self) -> &VersionName {
+        self.kind.version_name(self.kind.kind().lenses().hub())
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -124,6 +129,23 @@ impl Collection {
         let unopened = self.list_unopened(scope, page).await?;
         let (next, cursor) = (unopened.next.clone(), unopened.cursor.clone());
         Ok(Listed { items: unopened.open(view), next, cursor })
+    }
+
+    /// The names of documents, each with the versions that it was written with, or why it cannot be opened. Nothing that
+    /// external sources own is part of that, and they are not asked.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn list_origins(&self, page: PageRequest) -> Result<ListedOrigins, RepositoryError> {
+        let Page { items, next, .. } = self.store().list(&self.prefix(None)?, page).await?;
+        let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
+        let origin_of = |(name, stored): (Name, Stored)| {
+            let arena = Arena::for_input(stored.value.len());
+            let opened = self.kind.open(&stored.value, &arena);
+            let origin = opened.map(|opened| opened.envelope.origin);
+            origin.map(|origin| (name.clone(), origin)).map_err(|error| RepositoryError::Record(name, error))
+        };
+        Ok(ListedOrigins { items: named.map(origin_of).collect(), next })
     }
 
     /// As [`list`](Self::list), with documents that are yet to be opened: that takes longer than reading them, and another

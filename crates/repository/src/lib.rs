@@ -38,7 +38,7 @@ mod write;
 pub use collection::{Collection, Reread, Written};
 pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
 pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, SourceError, SourceProblem};
-pub use list::{Listed, Unopened};
+pub use list::{Listed, ListedOrigins, Unopened};
 pub use name::Name;
 pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Metadata, Operation, RecordError};

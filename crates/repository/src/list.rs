@@ -1,6 +1,7 @@
 //! Parts of lists, with their documents opened or not yet.
 
 use wheelwright_document::Arena;
+use wheelwright_evolve::Origin;
 use wheelwright_store::{Continuation, Cursor, Stored};
 
 use crate::{Collection, Document, Name, RepositoryError, View, external::Answers};
@@ -15,6 +16,16 @@ pub struct Listed {
     pub next: Option<Continuation>,
     /// The moment that the list shows, to watch from.
     pub cursor: Cursor,
+}
+
+/// A part of a list of names.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ListedOrigins {
+    /// The names, each with the versions that its document was written with; those that cannot be opened, with the reason.
+    pub items: Vec<Result<(Name, Origin), RepositoryError>>,
+    /// Where the list goes on; none at its end.
+    pub next: Option<Continuation>,
 }
 
 /// A part of a list of which nothing is opened yet.

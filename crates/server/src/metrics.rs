@@ -8,10 +8,18 @@ use std::{
 
 use http::StatusCode;
 use prometheus_client::{
-    encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder, text::encode},
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelValueEncoder, text::encode},
+    metrics::{
+        MetricType,
+        counter::{ConstCounter, Counter},
+        family::Family,
+        gauge::Gauge,
+        histogram::Histogram,
+    },
     registry::Registry,
 };
+use wheelwright_repository::{Repository, SourceCounts};
 
 use crate::access::Access;
 
@@ -53,7 +61,7 @@ struct RefusedLabels {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(repository: Repository) -> Self {
         let buckets = || Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]);
         let metrics = Self {
             registry: Registry::with_prefix("wheelwright"),
@@ -73,6 +81,9 @@ impl Metrics {
         registry.register("bodies_in_flight", "Requests whose bodies are being read", bodies.clone());
         registry.register("watches", "Watches that are open", watches.clone());
         registry.register("connections", "Connections that are open", connections.clone());
+        if repository.source_counts().next().is_some() {
+            registry.register_collector(Box::new(Sources(repository)));
+        }
         Self { registry, requests, durations, refused, in_flight, bodies, watches, connections }
     }
 
@@ -103,6 +114,41 @@ impl Metrics {
         // Writing into a text does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+/// What happened with the systems that own fields. The repository counts it, whoever asks.
+struct Sources(Repository);
+
+/// A metric of sources: what it is called, what it counts, and where that is.
+type OfSource = (&'static str, &'static str, fn(SourceCounts) -> u64);
+
+const OF_SOURCES: [OfSource; 3] = [
+    ("source_documents", "Documents that an external source was asked for", |counts| counts.asked),
+    ("source_failures", "Documents that could not be read because of an external source", |counts| counts.failed),
+    (
+        "source_divergences",
+        "Fields that an external source had otherwise than the store when they were read",
+        |counts| counts.diverged,
+    ),
+];
+
+impl Collector for Sources {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        for (name, help, of) in OF_SOURCES {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for (source, counts) in self.0.source_counts() {
+                let labels = [("source", source)];
+                ConstCounter::new(of(counts)).encode(metric.encode_family(&labels)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sources").finish_non_exhaustive()
     }
 }
 

@@ -142,6 +142,7 @@ impl Server {
             anonymous: Arc::new(Caller::anonymous()),
             arm: Arm::new(&repository, &limits, shelf.clone()),
             kubernetes: Kubernetes::new(repository.clone(), &shelf),
+            metrics: Metrics::new(repository.clone()),
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -150,7 +151,6 @@ impl Server {
             watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
             by_address: ByAddress::new(limits.connections),
-            metrics: Metrics::new(),
             ending: watch::Sender::new(false),
             limits,
         }

@@ -48,10 +48,7 @@ impl fmt::Display for SourceError {
         let Self { source, problem } = self;
         match problem {
             SourceProblem::Unregistered => {
-                write!(
-                    f,
-                    "the catalog names the external source {source}, and it is not registered; give it to the repository"
-                )
+                write!(f, "the catalog names the external source {source}, and nobody has said how it is asked")
             }
             SourceProblem::Undeclared => write!(f, "no kind of the catalog has an external source {source}"),
             SourceProblem::Unreachable(cause) => write!(f, "the external source {source} does not answer: {cause}"),

@@ -169,9 +169,7 @@ struct Target {
 
 impl Target {
     fn of(collection: &Collection) -> Self {
-        let kind = collection.kind();
-        let hub = kind.version_name(kind.kind().lenses().hub()).clone();
-        Self { hub, fingerprint: kind.fingerprint().to_string().into() }
+        Self { hub: collection.hub().clone(), fingerprint: collection.kind().fingerprint().to_string().into() }
     }
 
     fn is_of(&self, ledger: &Ledger) -> bool {

@@ -69,12 +69,17 @@ pub async fn migrate(
         let name = collection.kind().kind().name();
         exit = exit.max(match report {
             Ok(report) => {
+                let is_of_another = matches!(&report, Report::Status(Some(status)) if status.hub != *collection.hub());
                 match options.format {
                     ResultFormat::Text => report.write_text(name, console.data)?,
                     ResultFormat::Json => report.write_line(name, console.data)?,
                 }
                 console.data.flush()?;
-                report.exit()
+                if is_of_another {
+                    let hub = collection.hub();
+                    console.say(format_args!("{name}: the hub is {hub} now, and no run to it has begun"))?;
+                }
+                report.exit().max(if is_of_another { Exit::Findings } else { Exit::Clean })
             }
             Err(error) => {
                 console.complain(format_args!("{name}: {error}"))?;

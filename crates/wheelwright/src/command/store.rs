@@ -16,6 +16,9 @@ use crate::{
     report::plural,
 };
 
+/// What every record has and no document.
+const RECORD: &str = "$wheelwright";
+
 /// Where documents are that name no namespace, as for kubectl.
 const DEFAULT_NAMESPACE: &str = "default";
 
@@ -97,14 +100,35 @@ pub fn documents_to_store(
 }
 
 fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Result<ToStore, String> {
+    if document.get(RECORD).is_some() {
+        return Err(format!(
+            "this is a record, as `store get --raw` writes one, because it has {RECORD}; what it holds is under object, in the \
+             shape of its hub: take that out and store it as a document of that version"
+        ));
+    }
     let text = |key: &str| document.get(key).and_then(Spanned::as_str);
     let names = Names { chosen_kind: options.kind.as_deref(), from: options.from.as_deref(), ..Names::of(text) };
     let (kind, version) = kinds.of(names)?;
     let is_resource = kind.is_resource();
+    if kind.program(version).is_none() {
+        let (kind_name, version) = (kind.name(), &kind.history().version(version).name);
+        return Err(format!("{kind_name} has {version} only in its lock, and nobody can write through it any more"));
+    }
     let own_name = if is_resource { own_name(document)? } else { None };
-    let name = options.name.clone().or(own_name);
-    let name = name.ok_or("the document has no name in its metadata; give --name")?;
     let is_namespaced = kinds.is_namespaced(kind);
+    let given = match (&options.name, is_namespaced) {
+        // The namespace is the document's to say if the name does not.
+        (Some(name), Some(true)) if !name.contains('/') => match metadata(document, "namespace")? {
+            Some(namespace) => Some(format!("{namespace}/{name}")),
+            None => Some(name.clone()),
+        },
+        (name, _) => name.clone(),
+    };
+    let name = given.or(own_name);
+    let name = name.ok_or(match is_resource {
+        true => "the document has no name in its metadata; give --name",
+        false => "give --name: documents of this kind do not say what they are called",
+    })?;
     if is_namespaced == Some(false) && metadata(document, "namespace")?.is_some() {
         return Err(format!("{name}: {} is in no namespace; remove metadata.namespace", kind.name()));
     }
@@ -362,7 +386,7 @@ pub async fn store_list(kind: Option<&str>, repository: &Repository, console: &m
     for collection in collections {
         let mut page = PageRequest::default();
         loop {
-            let listed = match collection.list(None, page, View::Hub).await {
+            let listed = match collection.list_origins(page).await {
                 Ok(listed) => listed,
                 Err(error) => {
                     console.complain(error)?;
@@ -371,9 +395,9 @@ pub async fn store_list(kind: Option<&str>, repository: &Repository, console: &m
             };
             for document in listed.items {
                 match document {
-                    Ok(document) => {
-                        let (kind, acting) = (collection.kind().kind().name(), document.origin.acting());
-                        writeln!(console.data, "{kind} {} {acting}", document.name)?;
+                    Ok((name, origin)) => {
+                        let (kind, acting) = (collection.kind().kind().name(), origin.acting());
+                        writeln!(console.data, "{kind} {name} {acting}")?;
                     }
                     Err(error) => {
                         console.complain(error)?;
@@ -436,6 +460,10 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
         error => console.complain(format_args!("{name}: {error}"))?,
     }
     match error {
+        RepositoryError::Source(_) => console.say(
+            "help: the store commands ask no external sources, and show nothing without what those own; wheelwright serve \
+             does, with --source NAME=URL, and wheelwright store get --raw writes what is stored",
+        )?,
         RepositoryError::Record(_, OpenError::Origin(_)) => {
             console.say("help: wheelwright store get --as VERSION shows it as that version does")?;
         }
@@ -449,7 +477,10 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
     }
     let is_usage = matches!(
         error,
-        RepositoryError::UnknownKind(_) | RepositoryError::UnknownVersion(_) | RepositoryError::Name(_)
+        RepositoryError::UnknownKind(_)
+            | RepositoryError::UnknownVersion(_)
+            | RepositoryError::Name(_)
+            | RepositoryError::Source(_)
     );
     Ok(if is_usage || is_of_store(error) { Exit::Usage } else { Exit::Findings })
 }

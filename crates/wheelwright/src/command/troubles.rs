@@ -94,7 +94,7 @@ impl Found {
         let Self { kind, version, field, place, message, first, documents } = self;
         let (line, document) = match first {
             Whence::Line(line) if documents == 1 => (format!(" (line {line})"), None),
-            Whence::Line(line) => (format!(" (line {line}, and others)"), None),
+            Whence::Line(line) => (format!(" (the first in line {line})"), None),
             Whence::Place(place) => (String::new(), Some(place)),
         };
         let documents = plural(documents, "document");

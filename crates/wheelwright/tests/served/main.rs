@@ -8,3 +8,4 @@ mod killed;
 mod moved;
 mod said;
 mod server;
+mod sources;

@@ -22,7 +22,11 @@ pub(crate) struct Client(BufReader<TcpStream>);
 impl Server {
     /// Serves the web applications of the examples from a SQLite file.
     pub(crate) fn start(store: &Path, options: &[&str]) -> Self {
-        let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml");
+        Self::serving(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml"), store, options)
+    }
+
+    /// Serves a catalog from a SQLite file.
+    pub(crate) fn serving(catalog: &Path, store: &Path, options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store"])
             .arg(format!("sqlite:{}", store.display()))
