@@ -161,11 +161,13 @@ impl EncodeLabelValue for Label {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelwright_store::Memory;
+
     use crate::access::{Scope, Verb};
 
     #[test]
     fn one_sees_who_still_uses_a_version() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Repository::new(Arc::new(Memory::new()), []));
         let access = Access {
             verb: Verb::Get,
             kind: Some("Order.shop.example.com".into()),
