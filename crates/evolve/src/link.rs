@@ -204,7 +204,9 @@ fn derivation(
     // A field that both versions have would be computed from itself, or over what was written.
     if to.id(field).is_some_and(|id| from.node_of(id).is_some()) {
         let message = format!("{} is in {} as well, so that nothing is to be derived", derived.at.item, from.name);
-        problems.push(problem_at(&rules::RENAME_COLLISION, derived.at.span, message));
+        let mut problem = problem_at(&rules::RENAME_COLLISION, derived.at.span, message);
+        problem.mend = Some("derive a field that only one of the versions has, or leave this one out".to_owned());
+        problems.push(problem);
         return None;
     }
     match Deriver::compile(derived, &from.structure, own, (&to.structure, field)) {

@@ -367,12 +367,20 @@ impl Tally {
 
     fn add(&mut self, fields: &[FieldPath]) {
         for field in fields {
-            let mut depth = 0_usize;
+            let (mut depth, mut is_position) = (0_usize, true);
             let mut name = String::new();
             for letter in field.as_str().chars().take(Self::LONGEST) {
-                depth = depth.saturating_sub(usize::from(letter == ']'));
-                name.extend((depth == 0).then_some(letter));
-                depth += usize::from(letter == '[');
+                match (letter, depth) {
+                    ('[', 0) => is_position = true,
+                    (']', 1) => name.push_str(if is_position { "[]" } else { "{}" }),
+                    (letter, 0) => name.push(letter),
+                    (letter, _) => is_position &= letter.is_ascii_digit(),
+                }
+                match letter {
+                    '[' => depth += 1,
+                    ']' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
             }
             if self.0.len() >= Self::MOST && !self.0.contains_key(&name) {
                 name = "others".to_owned();
@@ -452,6 +460,12 @@ mod tests {
         let mut tally = Tally::default();
         tally.add(&[path(0), path(1), FieldPath::root().child("coupon")]);
         assert_eq!(tally.spelled().as_deref(), Some("lines[].gift (2 times), coupon (1 time)"));
+        let mut maps = Tally::default();
+        maps.add(&["a.b", "c"].map(|key| {
+            use wheelwright_document::Path;
+            Path::Child(&Path::Key(&Path::Child(&Path::Root, "limits"), key), "cpu").to_field_path()
+        }));
+        assert_eq!(maps.spelled().as_deref(), Some("limits{}.cpu (2 times)"));
         tally.add(&(0..2 * Tally::MOST).map(|at| FieldPath::root().child(&format!("f{at}"))).collect::<Vec<_>>());
         assert_eq!((tally.0.len(), tally.0["others"]), (Tally::MOST + 1, Tally::MOST + 2));
         assert_eq!(Tally::default().spelled(), None);
