@@ -21,6 +21,7 @@ mod only;
 pub(crate) mod plan;
 mod put;
 pub(crate) mod record;
+mod resets;
 pub(crate) mod resolve;
 mod same;
 pub(crate) mod state;

@@ -19,6 +19,7 @@ mod serve;
 mod store;
 mod stored;
 mod test;
+mod to_store;
 mod troubles;
 mod validate;
 
@@ -37,8 +38,7 @@ pub use prune::prune;
 pub use retire::retire;
 pub use schema_eval::schema_eval;
 pub use serve::{ServeOptions, serve, serve_interrupted};
-pub use store::{
-    StoreOptions, ToStore, documents_to_store, store_delete, store_get, store_get_raw, store_list, store_put,
-};
+pub use store::{store_delete, store_get, store_get_raw, store_list, store_put};
 pub use test::{TestOptions, test};
+pub use to_store::{StoreOptions, ToStore, documents_to_store};
 pub use validate::{ValidateOptions, validate};
