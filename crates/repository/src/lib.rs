@@ -41,7 +41,7 @@ pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, Sourc
 pub use list::{Listed, ListedOrigins, Unopened};
 pub use name::Name;
 pub use open::{Document, OpenError, View};
-pub use record::{EPOCH, Metadata, Operation, RecordError};
+pub use record::{EPOCH, Metadata, Operation, RecordError, is_record};
 pub use remove::{Removal, Removed};
 pub use repository::Repository;
 pub use request::{Body, Judge, Keeping, UnknownFields, Write, Writer};

@@ -65,6 +65,11 @@ pub enum RecordError {
     NewerFormat(u64),
 }
 
+/// Whether something is a record, and no document: no document has the key that every record begins with.
+pub fn is_record(value: Value<'_>) -> bool {
+    value.get(FORMAT).is_some()
+}
+
 impl<'a> Record<'a> {
     /// Reads what is under a key.
     pub(crate) fn read(bytes: &'a [u8], arena: &'a Arena) -> Result<Self, RecordError> {

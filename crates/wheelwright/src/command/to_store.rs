@@ -3,12 +3,10 @@
 use std::{collections::HashSet, io};
 
 use wheelwright_document::{Arena, Entry, Spanned, Value, encode};
+use wheelwright_repository::is_record;
 use wheelwright_store::Revision;
 
 use crate::{Console, Input, Kinds, Unreadable, kinds::Names};
-
-/// What every record has and no document.
-const RECORD: &str = "$wheelwright";
 
 /// Where documents are that name no namespace, as for kubectl.
 pub(super) const DEFAULT_NAMESPACE: &str = "default";
@@ -91,11 +89,12 @@ pub fn documents_to_store(
 }
 
 fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Result<ToStore, String> {
-    if document.get(RECORD).is_some() {
-        return Err(format!(
-            "this is a record, as `store get --raw` writes one, because it has {RECORD}; what it holds is under object, in the \
-             shape of its hub: take that out and store it as a document of that version"
-        ));
+    let arena = Arena::new();
+    let value = document.to_value(&arena);
+    if is_record(value) {
+        return Err("this is a record, as `store get --raw` writes one; what it holds is under object, in the shape of its hub: \
+                    take that out and store it as a document of that version"
+            .to_owned());
     }
     let text = |key: &str| document.get(key).and_then(Spanned::as_str);
     let names = Names { chosen_kind: options.kind.as_deref(), from: options.from.as_deref(), ..Names::of(text) };
@@ -138,8 +137,6 @@ fn to_store(document: &Spanned<'_>, kinds: &Kinds, options: &StoreOptions) -> Re
     };
     let revision = revision.map(|text| text.trim_matches('"')).filter(|text| !text.is_empty()).map(Revision::new);
     let version = kind.history().version(version).name.to_string();
-    let arena = Arena::new();
-    let value = document.to_value(&arena);
     let json = encode(if is_in_default { placed(value, &arena) } else { value });
     Ok(ToStore { kind: full_name, version, name, is_in_default, is_caseless, revision, json })
 }
