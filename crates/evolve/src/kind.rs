@@ -6,9 +6,9 @@ use wheelwright_document::{Arena, Value};
 use wheelwright_schema::{AdmitError, Problem, Program, Root, Stages};
 
 use crate::{
-    Declaration, Envelope, FieldId, History, Hooks, KindName, Lenses, LockedKind, OlderWrite, Part, Policies, PutError,
-    TypeMeta, VersionHistory, VersionIndex, VersionName, VersionStep, fact::Facts, kind_name::once_each,
-    link::Computations, overlaid_schema,
+    Declaration, Envelope, FieldId, History, Hooks, KindName, Lenses, LockedKind, NodeIndex, OlderWrite, Part,
+    Policies, PutError, TypeMeta, VersionHistory, VersionIndex, VersionName, VersionStep, fact::Facts,
+    kind_name::once_each, link::Computations, overlaid_schema,
 };
 
 /// A kind, compiled. Use it from any number of threads.
@@ -285,7 +285,7 @@ fn policy_of<'p>(policies: &'p Policies, history: &'p History) -> impl Fn(Versio
         .collect();
     let of_field = move |id: FieldId| {
         let version = history.versions.iter().rev().find(|version| version.node_of(id).is_some())?;
-        let parent = |node: &crate::NodeIndex| version.structure.node(*node).parent;
+        let parent = |node: &NodeIndex| version.structure.node(*node).parent;
         let mut own_and_above = std::iter::successors(version.node_of(id), parent).filter_map(|node| version.id(node));
         own_and_above.find_map(|id| of_fields.iter().find(|(field, _)| *field == id).map(|(_, policy)| *policy))
     };

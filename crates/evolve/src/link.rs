@@ -29,17 +29,8 @@ pub(crate) struct Link {
 impl Link {
     /// Whether what it gives may depend on metadata.
     pub(crate) fn reads_metadata(&self) -> bool {
-        match &self.respelled.with.item {
-            Conversion::Expression { up, down } => names_metadata(up) || names_metadata(down),
-            Conversion::Expressions { up, down } => up.iter().chain(down).any(names_metadata),
-            Conversion::Hook(_) => true,
-            _ => false,
-        }
+        self.converter.reads_metadata()
     }
-}
-
-fn names_metadata(expression: &Located<Box<str>>) -> bool {
-    expression.item.contains("metadata")
 }
 
 /// A derived field, and the version that it is computed from.
@@ -68,7 +59,7 @@ pub(crate) struct Computations {
 impl Computations {
     /// Whether something may be computed of metadata.
     pub(crate) fn read_metadata(&self) -> bool {
-        self.derivations.iter().any(|derivation| names_metadata(&derivation.derived.expression))
+        self.derivations.iter().any(|derivation| derivation.deriver.reads_metadata())
             || self.links.iter().any(Link::reads_metadata)
     }
 

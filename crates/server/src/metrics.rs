@@ -160,9 +160,9 @@ impl EncodeLabelValue for Label {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use wheelwright_store::Memory;
 
+    use super::*;
     use crate::access::{Scope, Verb};
 
     #[test]

@@ -147,6 +147,11 @@ impl Computed {
         self.value(&self.expressions[0], &mut evaluator, self.budget(own), own, context)
     }
 
+    /// Whether one of them reads metadata.
+    pub(super) fn reads_metadata(&self) -> bool {
+        self.reads_metadata
+    }
+
     fn budget(&self, own: Value<'_>) -> u64 {
         if self.reads_metadata_once { EXPRESSION_LIMIT } else { budget(own) }
     }

@@ -129,6 +129,16 @@ impl Converter {
         matches!(self.work, Work::Single(_))
     }
 
+    /// Whether what it gives may depend on metadata.
+    pub(crate) fn reads_metadata(&self) -> bool {
+        match &self.work {
+            Work::Single(single) => single.reads_metadata(),
+            Work::Expressions { up, down } => up.1.reads_metadata() || down.1.reads_metadata(),
+            Work::Hook(_) => true,
+            Work::Template(_) | Work::Entries(_) => false,
+        }
+    }
+
     /// Whether what it gives is up to somebody's code, which may be another tomorrow.
     pub(crate) fn is_hook(&self) -> bool {
         matches!(self.work, Work::Hook(_))
@@ -247,6 +257,11 @@ impl Deriver {
     /// The paths below `self` that the expression reads, none of which is empty; `None` if it may read anything.
     pub(crate) fn reads(&self) -> Option<&[Vec<Box<str>>]> {
         self.reads.as_deref()
+    }
+
+    /// Whether the expression reads metadata.
+    pub(crate) fn reads_metadata(&self) -> bool {
+        self.computed.reads_metadata()
     }
 
     /// Whether there is no value if anything is absent that the expression reads.

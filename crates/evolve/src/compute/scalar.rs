@@ -61,10 +61,7 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
                 return Err(Failed::out_of_range(text.as_str()));
             }
             let amount = Decimal::new(mantissa, exponent);
-            match scalar {
-                Scalar::Integer | Scalar::IntOrString => whole(amount.away_from_zero(), arena),
-                _ => real(amount, arena),
-            }
+            if is_whole(scalar) { whole(amount.away_from_zero(), arena) } else { real(amount, arena) }
         }
         (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
             Ok(Value::string(decimal(number)?.text(arena)))
@@ -118,10 +115,7 @@ impl Scale {
                 quotient
             }
         };
-        match target.scalar() {
-            Scalar::Integer | Scalar::IntOrString => whole(result, arena),
-            _ => real(result, arena),
-        }
+        if is_whole(target.scalar()) { whole(result, arena) } else { real(result, arena) }
     }
 }
 

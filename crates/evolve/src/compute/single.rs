@@ -76,6 +76,11 @@ impl Single {
         Ok(Self { how, within, from, to, fits })
     }
 
+    /// Whether an expression converts it that reads metadata.
+    pub(super) fn reads_metadata(&self) -> bool {
+        matches!(&self.how, How::Expression { up, down } if up.reads_metadata() || down.reads_metadata())
+    }
+
     /// Whether it makes lists of what has no order.
     pub(super) fn orders(&self, direction: Direction) -> bool {
         matches!(self.how, How::KeyedList(_, list) if list == direction)

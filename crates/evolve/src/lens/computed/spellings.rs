@@ -76,20 +76,19 @@ impl Spellings {
     /// Whether somebody who has some fields says another one by them: what it becomes by a conversion, itself or as a part of
     /// what is converted, or what that becomes by others.
     pub(crate) fn is_said_by(&self, has: &impl Fn(FieldId) -> bool, field: FieldId) -> bool {
-        self.is_said_besides(has, field, &mut Vec::new())
-    }
-
-    /// The same; no conversion is taken twice on the way.
-    fn is_said_besides(&self, has: &impl Fn(FieldId) -> bool, field: FieldId, taken: &mut Vec<usize>) -> bool {
-        self.others.get(&field).into_iter().flatten().any(|(conversion, others)| {
-            if taken.contains(conversion) {
-                return false;
+        // Every conversion is taken once: it leads to the same fields, whichever of those on its near side is asked for.
+        let (mut taken, mut waiting) = (HashSet::new(), vec![field]);
+        while let Some(field) = waiting.pop() {
+            for (conversion, others) in self.others.get(&field).into_iter().flatten() {
+                if taken.insert(*conversion) {
+                    if others.iter().any(|other| has(*other)) {
+                        return true;
+                    }
+                    waiting.extend(others);
+                }
             }
-            taken.push(*conversion);
-            let is_said = others.iter().any(|other| has(*other) || self.is_said_besides(has, *other, taken));
-            taken.pop();
-            is_said
-        })
+        }
+        false
     }
 
     /// A field and all other spellings of the same fact.

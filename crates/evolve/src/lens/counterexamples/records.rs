@@ -267,6 +267,29 @@ fn a_later_conversion_does_not_change_what_older_writes_reset() {
     }
 }
 
+/// Every step has two ways on, and they are not multiplied with each other.
+#[test]
+fn a_long_chain_of_conversions_is_looked_through_once() {
+    let versions: Vec<(String, String)> = (1..=32)
+        .map(|number| {
+            let later = if number == 1 { "" } else { ", a: {type: string}, b: {type: string}" };
+            (format!("v{number}"), object(&format!("x: {{type: string}}{later}")))
+        })
+        .collect();
+    let step = |number: usize| {
+        format!(
+            "v{number}: {{reshaped: [{{from: [a, b], to: [a, b], up: {{a: self.b, b: self.a}}, \
+             down: {{a: self.b, b: self.a}}}}]}}"
+        )
+    };
+    let changes = (3..=32).map(step).collect::<Vec<_>>().join("\n");
+    let versions: Vec<(&str, &str)> = versions.iter().map(|(name, schema)| (&**name, &**schema)).collect();
+    let write = |stored, policy| rewritten(&versions, &changes, "v32", stored, policy);
+    let stored = r#"{"x":"1","a":"2","b":"3"}"#;
+    assert_eq!(write(stored, "reset").unwrap(), r#"{"x":"1"}"#);
+    assert_eq!(write(stored, "reject"), None);
+}
+
 #[test]
 fn a_field_beside_one_of_the_same_fact_is_reset() {
     let v1 = object("host: {type: string}");
