@@ -60,11 +60,13 @@ mod left_out;
 mod lens;
 mod link;
 mod lock;
+mod named;
 mod omitempty;
 mod origin;
 mod problem;
 mod reader;
 mod selector;
+mod shared;
 mod structure;
 #[cfg(test)]
 mod testing;

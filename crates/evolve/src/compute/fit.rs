@@ -1,12 +1,10 @@
 //! Whether a value is one that a field can have, and what is wrong if it is not.
 
-use std::collections::HashMap;
-
-use wheelwright_document::{Entry, Number, Value};
+use wheelwright_document::{Arena, Entry, Number, Value};
 use wheelwright_findings::shortened;
 
 use super::Failed;
-use crate::{NodeIndex, Scalar, Shape, Structure};
+use crate::{NodeIndex, Scalar, Shape, Structure, named::Named, shared::Shared};
 
 /// The shape of a field and everything below it.
 #[derive(Debug)]
@@ -22,7 +20,7 @@ enum FitKind {
     List(Box<Fit>, Box<[Box<str>]>),
     Map(Box<Fit>),
     Object {
-        fields: HashMap<Box<str>, Fit>,
+        fields: Named<Fit>,
         keeps_unknown: bool,
     },
 }
@@ -37,10 +35,13 @@ impl Fit {
             Shape::List => FitKind::List(Box::new(below()), node.keys.clone().into()),
             Shape::Map => FitKind::Map(Box::new(below())),
             Shape::Object => {
-                let fields = node.children.iter().filter_map(|child| {
-                    structure.node(*child).name().map(|name| (name.into(), Self::of(structure, *child)))
-                });
-                FitKind::Object { fields: fields.collect(), keeps_unknown: node.keeps_unknown }
+                let mut fields = Named::default();
+                for child in &node.children {
+                    if let Some(name) = structure.node(*child).name() {
+                        fields.push(name.into(), Self::of(structure, *child));
+                    }
+                }
+                FitKind::Object { fields, keeps_unknown: node.keeps_unknown }
             }
         };
         Self { kind, nullable: node.nullable }
@@ -94,17 +95,27 @@ impl Fit {
 
     /// Whether something has a place under its key: the field is declared or any is kept, and null is a value of it.
     pub(crate) fn says(&self, entry: &Entry<'_>) -> bool {
-        match self.under(entry.key) {
-            Some(field) => field.nullable || !entry.value.is_null(),
+        self.has_place(self.under(entry.key), entry.value)
+    }
+
+    /// Whether a value has a place, by the shape under its key.
+    pub(crate) fn has_place(&self, under: Option<&Self>, value: Value<'_>) -> bool {
+        match under {
+            Some(field) => field.nullable || !value.is_null(),
             None => !matches!(&self.kind, FitKind::Object { keeps_unknown: false, .. }),
         }
     }
 
     /// The shape under a key, of an object or map.
     pub(crate) fn under(&self, key: &str) -> Option<&Self> {
+        self.next_under(key, &mut 0)
+    }
+
+    /// The same for one key after the other: those that come in the order of the schema are found at once.
+    pub(crate) fn next_under(&self, key: &str, cursor: &mut usize) -> Option<&Self> {
         match &self.kind {
             FitKind::Map(values) => Some(values),
-            FitKind::Object { fields, .. } => fields.get(key),
+            FitKind::Object { fields, .. } => fields.find(key, cursor),
             _ => None,
         }
     }
@@ -121,13 +132,46 @@ impl Fit {
                 entries.iter().try_for_each(|entry| values.check(entry.value).map_err(|failed| failed.under(entry.key)))
             }
             (FitKind::Object { fields, keeps_unknown }, Value::Object(entries)) => {
-                entries.iter().try_for_each(|entry| match fields.get(entry.key) {
+                let mut cursor = 0;
+                entries.iter().try_for_each(|entry| match fields.find(entry.key, &mut cursor) {
                     Some(field) => field.check(entry.value).map_err(|failed| failed.under(entry.key)),
                     None if *keeps_unknown => Ok(()),
                     None => Err(Failed(format!("there is no field {}", shortened(entry.key)))),
                 })
             }
             (kind, value) => Err(wrong_type(kind.name(), value)),
+        }
+    }
+}
+
+impl Fit {
+    /// A value without the fields that there are not, and without nulls that are no values; or what is wrong with the rest, as
+    /// of one that was pruned and checked.
+    pub(crate) fn fitted<'a>(&self, value: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+        match (&self.kind, value) {
+            (FitKind::List(item, _), Value::Array(items)) => {
+                let mut fitted = Shared::new(items);
+                for value in items {
+                    fitted.push(item.fitted(*value, arena)?);
+                }
+                Ok(Value::Array(fitted.finish(arena)))
+            }
+            (FitKind::Map(_) | FitKind::Object { .. }, Value::Object(entries)) => {
+                let mut fitted = Shared::new(entries);
+                let mut cursor = 0;
+                for entry in entries {
+                    let under = self.next_under(entry.key, &mut cursor);
+                    match under.filter(|_| self.has_place(under, entry.value)) {
+                        Some(fit) => {
+                            fitted.push(fit.fitted(entry.value, arena).map_err(|failed| failed.under(entry.key))?)
+                        }
+                        None if self.has_place(under, entry.value) => fitted.keep(),
+                        None => fitted.leave_out(),
+                    }
+                }
+                Ok(Value::Object(fitted.finish(arena)))
+            }
+            (_, value) => self.check(value).map(|()| value),
         }
     }
 }
@@ -185,7 +229,6 @@ pub(crate) fn wrong_type(wanted: &str, value: Value<'_>) -> Failed {
 
 #[cfg(test)]
 mod tests {
-    use wheelwright_document::Arena;
     use wheelwright_schema::Root;
 
     use super::*;

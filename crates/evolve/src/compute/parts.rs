@@ -3,21 +3,31 @@
 use wheelwright_document::{Arena, Entry, Value};
 
 use super::fit::Fit;
-use crate::lens::{by_key, find, match_items};
+use crate::{
+    lens::{by_key, find, match_items},
+    shared::Shared,
+};
 
 /// A value without what its field cannot say: fields that it does not have, and nulls. What is of another shape is as it was,
 /// and so is null in a list, where the place of every other item counts.
 pub(super) fn pruned<'a>(value: Value<'a>, fit: &Fit, arena: &'a Arena) -> Value<'a> {
     match (value, fit.element()) {
         (Value::Array(items), Some(item)) => {
-            Value::Array(arena.slice_from(items.iter().map(|value| pruned(*value, item, arena))))
+            let mut kept = Shared::new(items);
+            items.iter().for_each(|value| kept.push(pruned(*value, item, arena)));
+            Value::Array(kept.finish(arena))
         }
         (Value::Object(entries), _) => {
-            let known = entries.iter().filter(|entry| fit.says(entry)).map(|entry| {
-                let value = fit.under(entry.key).map_or(entry.value, |fit| pruned(entry.value, fit, arena));
-                Entry { key: entry.key, value }
-            });
-            Value::Object(arena.slice(&known.collect::<Vec<_>>()))
+            let mut kept = Shared::new(entries);
+            let mut cursor = 0;
+            for entry in entries {
+                let under = fit.next_under(entry.key, &mut cursor);
+                match fit.has_place(under, entry.value) {
+                    true => kept.push(under.map_or(entry.value, |fit| pruned(entry.value, fit, arena))),
+                    false => kept.leave_out(),
+                }
+            }
+            Value::Object(kept.finish(arena))
         }
         (value, _) => value,
     }

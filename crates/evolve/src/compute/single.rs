@@ -9,7 +9,7 @@ use super::{
     expression::Computed,
     fit::{Fit, wrong_type},
     keyed::{KeyedList, RenamedKeys},
-    parts::{pruned, with_unsaid},
+    parts::with_unsaid,
     scalar::{self, Scale, Values},
     unfit,
 };
@@ -133,8 +133,9 @@ impl Single {
             Direction::Down => (&self.to, &self.from),
         };
         // Most common: the shortest way.
-        if self.within.is_empty() && old.is_none() && !value.is_null() && self.fits {
-            return self.how.convert(direction, value, None, (source, target), context);
+        if self.within.is_empty() && old.is_none() && !value.is_null() {
+            let result = self.how.convert(direction, value, None, (source, target), context);
+            return if self.fits { result } else { self.fitted(result?, target, context.arena) };
         }
         self.value(direction, &self.within, value, old, (source, target), context)
     }
@@ -160,14 +161,8 @@ impl Single {
         let below = source.element().zip(target.element());
         match (within, value, below) {
             ([], value, _) => {
-                let mut result = self.how.convert(direction, value, old, (source, target), context)?;
-                if self.how.has_parts() {
-                    result = result.map(|whole| pruned(whole, target, context.arena));
-                }
-                if let Some(result) = result.filter(|_| !self.fits) {
-                    target.check(result)?;
-                }
-                Ok(result)
+                let result = self.how.convert(direction, value, old, (source, target), context)?;
+                if self.fits { Ok(result) } else { self.fitted(result, target, context.arena) }
             }
             ([Step::Items, within @ ..], Value::Array(items), Some(below)) => {
                 let before = old.and_then(|(values, results)| values?.as_array().zip(results.as_array()));
@@ -337,6 +332,22 @@ impl How {
     }
 }
 
+impl Single {
+    /// What was converted, as far as the other side can say it, if it is a value of it.
+    fn fitted<'a>(
+        &self,
+        result: Option<Value<'a>>,
+        target: &Fit,
+        arena: &'a Arena,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        let Some(result) = result else { return Ok(None) };
+        if self.how.has_parts() {
+            return target.fitted(result, arena).map(Some);
+        }
+        target.check(result).map(|()| Some(result))
+    }
+}
+
 impl How {
     /// What stays of the other side once nothing is there on this one any more.
     fn left<'a>(&self, direction: Direction, (was, result): Past<'a>) -> Option<Value<'a>> {
@@ -459,9 +470,10 @@ fn one_item<'a>(value: Value<'a>, old: Option<Past<'a>>, said: &Fit, arena: &'a 
         Some((was, Value::Array([first, ..]))) => with_unsaid(value, Some(was), *first, said, arena),
         _ => value,
     };
-    let others = old.map(|(was, list)| not_shown(was, list)).unwrap_or_default();
-    let items: Vec<_> = [item].iter().chain(others).copied().collect();
-    Value::Array(arena.slice(&items))
+    match old.map(|(was, list)| not_shown(was, list)).unwrap_or_default() {
+        [] => Value::Array(arena.slice(&[item])),
+        others => Value::Array(arena.slice(&[&[item], others].concat())),
+    }
 }
 
 /// The first item of a list, which is all that the other side shows of it.

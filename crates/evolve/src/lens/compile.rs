@@ -8,12 +8,15 @@ use std::{
 use super::{
     computed::{Spellings, compile_computed},
     plan::{
-        Content, Implied, Layout, Level, Named, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View, ViewField,
+        Content, Implied, Layout, Level, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View, ViewField,
         ViewObject,
     },
     state::is_like_bag,
 };
-use crate::{FieldId, History, NodeIndex, OlderWrite, Scalar, Shape, VersionHistory, VersionIndex, link::Computations};
+use crate::{
+    FieldId, History, NodeIndex, OlderWrite, Scalar, Shape, VersionHistory, VersionIndex, link::Computations,
+    named::Named,
+};
 
 /// What a write through a version does to a field that the version cannot say.
 pub(crate) type Policy<'p> = dyn Fn(VersionIndex, FieldId) -> OlderWrite + 'p;
@@ -318,7 +321,8 @@ impl Compiler<'_> {
 
     fn view(&self, scope: usize, plan: &Scope, version: VersionIndex, policy: &Policy<'_>) -> Option<View> {
         let own = self.own_node(self.history.version(version), scope)?;
-        let mut view = View { objects: Vec::new(), says: vec![false; plan.slots.len()], resets: Vec::new() };
+        let says = vec![false; plan.slots.len()];
+        let mut view = View { objects: Vec::new(), says, resets: Vec::new(), alike: None };
         let mut nodes = Vec::new();
         self.view_object(&mut view, plan, version, own, &mut nodes);
         // What a version cannot say is known only once all of it was seen.
@@ -360,6 +364,7 @@ impl Compiler<'_> {
                 may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
                 fills_inside: false,
+                is_alike: false,
             };
             fields.push(name.into(), field);
         }

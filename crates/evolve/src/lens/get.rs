@@ -10,7 +10,7 @@ use super::{
     state::{Slot, Slots},
     trouble::Troubles,
 };
-use crate::VersionIndex;
+use crate::{VersionIndex, shared::Shared};
 
 /// Makes what one version shows.
 pub(crate) struct Get<'a, R> {
@@ -22,9 +22,8 @@ pub(crate) struct Get<'a, R> {
     pub(crate) metadata: Option<Value<'a>>,
     /// Who wants to know what could not be computed.
     pub(crate) troubles: Troubles,
-    /// Entries and items of the objects and lists that are open; each takes its own from the end when it closes.
+    /// Entries of the objects that are open; each takes its own from the end when it closes.
     entries: Vec<Entry<'a>>,
-    items: Vec<Value<'a>>,
     /// Slots that are not in use.
     pool: Vec<Slots<'a>>,
 }
@@ -39,7 +38,6 @@ impl<'a, R: Recorder> Get<'a, R> {
             metadata: None,
             troubles: Troubles::default(),
             entries: Vec::new(),
-            items: Vec::new(),
             pool: Vec::new(),
         }
     }
@@ -54,6 +52,13 @@ impl<'a, R: Recorder> Get<'a, R> {
     pub(crate) fn scope(&mut self, scope_index: usize, stored: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
         let scope = &self.lenses.scopes[scope_index];
         let Some(view) = &scope.views[self.version.position()] else { return stored };
+        if !R::LISTENS
+            && view.alike.as_ref().is_some_and(|alike| !alike.fills)
+            && let Some(shown) =
+                view.passed(scope, stored, self.arena, |content, levels, value| self.content(content, levels, value))
+        {
+            return shown;
+        }
         let mut slots = self.pool.pop().unwrap_or_default();
         self.lenses.load(scope_index, stored, &mut slots, self.arena);
         if !scope.computed.is_empty() {
@@ -138,16 +143,13 @@ impl<'a, R: Recorder> Get<'a, R> {
     fn content(&mut self, content: &'a Content, levels: &'a [Level], value: Value<'a>) -> Value<'a> {
         match (content, value) {
             (Content::List(element), Value::Array(items)) => {
-                let mark = self.items.len();
+                let mut shown = Shared::new(items);
                 for (index, item) in items.iter().enumerate() {
                     self.recorder.enter_index(index);
-                    let item = self.content(element, levels.get(1..).unwrap_or_default(), *item);
+                    shown.push(self.content(element, levels.get(1..).unwrap_or_default(), *item));
                     self.recorder.leave();
-                    self.items.push(item);
                 }
-                let shown = self.arena.slice(&self.items[mark..]);
-                self.items.truncate(mark);
-                Value::Array(shown)
+                Value::Array(shown.finish(self.arena))
             }
             (Content::Map(element), Value::Object(values)) => {
                 let mark = self.entries.len();

@@ -6,6 +6,7 @@
 //! another hub.
 
 mod adopt;
+mod alike;
 mod census;
 mod compile;
 pub(crate) mod computed;
@@ -147,6 +148,7 @@ impl Lenses {
         // What is adopted is not filled in, so that the history as it is decides here.
         freeze::freeze(&mut lenses, history);
         lenses.fills = history.indexes().map(|version| fill::find_filled(&mut lenses.scopes, version)).collect();
+        alike::find_alike(&mut lenses.scopes);
         lenses
     }
 

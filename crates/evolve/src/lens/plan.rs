@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use wheelwright_document::{Arena, Entry, Owned, Value};
 
 use super::computed::Computed;
-use crate::FieldId;
+use crate::{FieldId, named::Named};
 
 /// What is known of a scope.
 #[derive(Debug, Default)]
@@ -102,6 +102,17 @@ pub(crate) struct View {
     pub(crate) says: Vec<bool>,
     /// Fields of newer versions that go back to their defaults when this one is written through.
     pub(crate) resets: Vec<Reset>,
+    /// A scope that is stored as it is shown can be passed on; nothing if none can.
+    pub(crate) alike: Option<Alike>,
+}
+
+/// Of a scope that is stored as a version shows it.
+#[derive(Debug)]
+pub(crate) struct Alike {
+    /// Something may be filled in for readers.
+    pub(crate) fills: bool,
+    /// There are no lists and maps in it that have to be looked into.
+    pub(crate) is_flat: bool,
 }
 
 /// A field that goes back to its default when a version that is older than it is written through.
@@ -144,6 +155,8 @@ pub(crate) struct ViewField {
     pub(crate) frozen: Option<Owned>,
     /// Something in it may be filled in for readers.
     pub(crate) fills_inside: bool,
+    /// It is stored in the same object and under the same name, and so is what is in it, as far as it is marked itself.
+    pub(crate) is_alike: bool,
 }
 
 /// A field that the objects above it are shown for.
@@ -176,42 +189,10 @@ pub(crate) struct UnionPlan {
     pub(crate) hidden: Vec<usize>,
 }
 
-/// Things with names, in an order, and findable by name.
-#[derive(Debug)]
-pub(crate) struct Named<T> {
-    pub(crate) list: Vec<(Box<str>, T)>,
-    by_name: HashMap<Box<str>, usize>,
-}
-
-impl<T> Default for Named<T> {
-    fn default() -> Self {
-        Self { list: Vec::new(), by_name: HashMap::new() }
-    }
-}
-
-impl<T> Named<T> {
-    pub(crate) fn push(&mut self, name: Box<str>, item: T) {
-        self.by_name.insert(name.clone(), self.list.len());
-        self.list.push((name, item));
-    }
-
-    /// The position of a name. Documents mostly come in the order of the list, so that those after the last that was
-    /// found are looked at first.
-    #[inline]
-    pub(crate) fn position(&self, name: &str, cursor: &mut usize) -> Option<usize> {
-        /// How many are compared before the name is looked up: documents skip some, and lookups cost more than that.
-        const NEXT: usize = 8;
-        let mut next = self.list.iter().skip(*cursor).take(NEXT);
-        let found = match next.position(|(candidate, _)| **candidate == *name) {
-            Some(skipped) => *cursor + skipped,
-            None => self.by_name.get(name).copied()?,
-        };
-        *cursor = found + 1;
-        Some(found)
-    }
-
-    pub(crate) fn contains(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
+impl View {
+    /// Whether any of its objects is a union with members that the version cannot say.
+    pub(crate) fn has_unions(&self) -> bool {
+        self.objects.iter().any(|object| object.union.is_some())
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     state::{Slot, Slots, store},
     trouble::Troubles,
 };
-use crate::VersionIndex;
+use crate::{VersionIndex, shared::Shared};
 
 /// Changes what is stored wherever a document differs from what the version showed.
 pub(crate) struct Put<'a> {
@@ -128,6 +128,17 @@ impl<'a> Put<'a> {
         result
     }
 
+    /// The stored form of an item or value that is new.
+    fn new_scope(&mut self, scope_index: usize, new: &'a [Entry<'a>]) -> &'a [Entry<'a>] {
+        let scope = &self.lenses.scopes[scope_index];
+        let view = scope.views[self.version.position()].as_ref();
+        let arena = self.arena;
+        let passed = view.and_then(|view| {
+            view.passed(scope, new, arena, |content, levels, value| self.content(content, levels, value, None))
+        });
+        passed.unwrap_or_else(|| self.scope(scope_index, new, None, &|_| true))
+    }
+
     /// Writes a new document into the empty slots of its own scope; whether they tell all that storing them would.
     pub(crate) fn write_new(&mut self, view: &'a View, new: &'a [Entry<'a>], slots: &mut Slots<'a>) -> bool {
         let scope = &self.lenses.scopes[0];
@@ -158,6 +169,23 @@ impl<'a> Put<'a> {
         self.field(scope, view, field, slots, new, shown, shown.is_none());
     }
 
+    /// Writes one field of which nothing was there.
+    pub(crate) fn write_new_field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &mut Slots<'a>,
+        new: Value<'a>,
+    ) {
+        // Members that other versions have elsewhere may be there, and go.
+        if field.object.is_some() && view.has_unions() {
+            self.field(scope, view, field, slots, Some(new), None, true);
+        } else {
+            self.new_field(scope, view, field, slots, new);
+        }
+    }
+
     /// Writes the fields of an object of a scope in which nothing was there.
     #[expect(clippy::too_many_arguments, reason = "an object is these, and a struct for them would be made once")]
     fn new_object(
@@ -177,22 +205,30 @@ impl<'a> Put<'a> {
                 unknown.push(*entry);
                 continue;
             };
-            let field = &object.fields.list[position].1;
-            slots.values[field.slot] = match (field.object, entry.value) {
-                (Some(object), Value::Object(new)) => {
-                    self.new_object(scope, view, Some(field.slot), &view.objects[object], slots, new, &|_| true);
-                    slots.set_object(field.slot);
-                    continue;
-                }
-                (Some(_), value) => Slot::Value(value),
-                (None, value) => {
-                    Slot::Value(self.content(&scope.slots[field.slot].content, &field.levels, value, None))
-                }
-            };
+            self.new_field(scope, view, &object.fields.list[position].1, slots, entry.value);
         }
         if object.keeps_unknown {
             slots.set_unknown(slot, unknown);
         }
+    }
+
+    #[inline]
+    fn new_field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &mut Slots<'a>,
+        new: Value<'a>,
+    ) {
+        slots.values[field.slot] = match (field.object, new) {
+            (Some(object), Value::Object(new)) => {
+                self.new_object(scope, view, Some(field.slot), &view.objects[object], slots, new, &|_| true);
+                return slots.set_object(field.slot);
+            }
+            (Some(_), value) => Slot::Value(value),
+            (None, value) => Slot::Value(self.content(&scope.slots[field.slot].content, &field.levels, value, None)),
+        };
     }
 
     /// Writes the fields of an object; whether anything changed. Without `shown` the object is new, and every field that
@@ -328,7 +364,10 @@ impl<'a> Put<'a> {
             (Content::Map(element), Value::Object(entries)) => Value::Object(self.map(element, levels, entries, old)),
             (Content::Scope(scope), Value::Object(entries)) => {
                 let old = old.and_then(|old| Some((old.stored.as_object()?, old.shown.as_object()?)));
-                Value::Object(self.scope(*scope, entries, old, &|_| true))
+                Value::Object(match old {
+                    None => self.new_scope(*scope, entries),
+                    old => self.scope(*scope, entries, old, &|_| true),
+                })
             }
             (_, new) => new,
         }
@@ -345,8 +384,7 @@ impl<'a> Put<'a> {
         let old = old.and_then(|old| Some((old.stored.as_array()?, old.shown.as_array()?)));
         let below = levels.get(1..).unwrap_or_default();
         let Some((stored, shown)) = old.filter(|(stored, shown)| stored.len() == shown.len()) else {
-            let arena = self.arena;
-            return arena.slice_from(items.iter().map(|item| self.content(element, below, *item, None)));
+            return self.new_list(element, below, items);
         };
         let keys = levels.first().map_or(&[][..], |level| &level.keys);
         let aligned = aligned.filter(|aligned| aligned.iter().flatten().all(|position| *position < shown.len()));
@@ -363,6 +401,13 @@ impl<'a> Put<'a> {
             })
             .collect();
         self.arena.slice(&written)
+    }
+
+    /// The stored form of a list of which nothing was there; it is the list itself if its items are stored as they are.
+    fn new_list(&mut self, element: &'a Content, below: &'a [Level], items: &'a [Value<'a>]) -> &'a [Value<'a>] {
+        let mut stored = Shared::new(items);
+        items.iter().for_each(|item| stored.push(self.content(element, below, *item, None)));
+        stored.finish(self.arena)
     }
 
     fn map(

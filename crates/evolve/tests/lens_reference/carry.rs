@@ -54,7 +54,11 @@ fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     let is_search = std::env::var_os("PROPTEST_CASES").is_some();
     let rng_seed = if is_search { usual.rng_seed } else { RngSeed::Fixed(7) };
-    ProptestConfig { cases: usual.cases / 4, max_shrink_iters: 4_000, failure_persistence: None, rng_seed, ..usual }
+    let cases = usual.cases / 4;
+    // Of many kinds, many have changes that cannot be followed.
+    let max_global_rejects = usual.max_global_rejects.max(cases);
+    let max_shrink_iters = 4_000;
+    ProptestConfig { cases, max_global_rejects, max_shrink_iters, failure_persistence: None, rng_seed, ..usual }
 }
 
 fn agree(numbers: &Numbers) -> TestCaseResult {

@@ -79,7 +79,8 @@ fn hold(focus: Focus) {
     let usual = ProptestConfig::default();
     let cases = usual.cases / 3;
     // Seeds would not outlive a change of the generator.
-    let config = ProptestConfig { cases, max_shrink_iters: 20_000, failure_persistence: None, ..usual };
+    let (max_shrink_iters, max_global_rejects) = (20_000, usual.max_global_rejects.max(cases));
+    let config = ProptestConfig { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..usual };
     let writes = Cell::new(0);
     let held = TestRunner::new(config).run(&generate::numbers(focus), |numbers| {
         writes.set(writes.get() + agree(&numbers)?);

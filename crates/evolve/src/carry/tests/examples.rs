@@ -374,3 +374,20 @@ fn what_is_computed_in_an_object_that_came_back_goes_with_it() {
         }
     });
 }
+
+#[test]
+fn what_another_fact_has_in_a_computed_object_is_there_before_the_object_is() {
+    let object = |below: &str| format!("{{type: object, properties: {{{below}}}}}");
+    let nested = |leaf: &str| format!("a: {}", object(&format!("b: {}", object(&format!("a: {}", object(leaf))))));
+    let versions = [
+        ("v1", nested("a: {type: string}")),
+        ("v2", nested("") + ", b: {type: integer}"),
+        ("v3", format!("a: {{type: array, items: {}}}, b: {{type: integer}}", object(""))),
+    ];
+    let versions = versions.each_ref().map(|(name, schema)| (*name, schema.as_str()));
+    let changes = "{v2: {converted: {a.b.a.a: {to: b, up: int(self), down: string(self)}}}, \
+                   v3: {converted: {a: {with: oneItem}}}}";
+    Case::run(&versions, changes, |case| {
+        edit_at_v3(case, r#","a":{"b":{"a":{"a":"x"}}}"#, &[r#","a":[]"#, r#","a":[{}]"#, r#","a":[{}],"b":1"#]);
+    });
+}

@@ -35,8 +35,9 @@ pub(crate) fn compile_computed(
         let (from, key) = (side(link.before, &from), history.field(to[0]).text.clone());
         let (Some(from), Some(to)) = (from, side(link.version, &to)) else { continue };
         let is_plain = |side: &SidePlan| side.fields.iter().all(|field| field.is_plain);
-        let is_simple = link.converter.is_single() && is_plain(&from) && is_plain(&to);
-        scopes[scope].computed.links.push(LinkPlan { link: position, key, from, to, is_simple });
+        let is_single = link.converter.is_single();
+        let is_simple = is_single && is_plain(&from) && is_plain(&to);
+        scopes[scope].computed.links.push(LinkPlan { link: position, key, from, to, is_single, is_simple });
     }
     for (position, derivation) in computations.derivations.iter().enumerate() {
         let Some(id) = history.version(derivation.target).id(derivation.field) else { continue };
@@ -111,7 +112,7 @@ pub(super) fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> O
     let has_parts = scope.slots[slot].content != Content::Opaque;
     let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
     let is_nullable = field.nullable;
-    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, above })
+    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, passes: false, above })
 }
 
 /// Adds what a path from an object leads to.

@@ -75,6 +75,8 @@ pub(crate) struct Way {
     pub(crate) after: Vec<usize>,
     /// Something is computed from what it gives.
     pub(crate) leads_on: bool,
+    /// One field becomes one other, all of which is computed: where nothing was there before, there is a short way.
+    pub(crate) is_direct: bool,
 }
 
 impl Way {
@@ -111,7 +113,9 @@ pub(crate) struct LinkPlan {
     pub(crate) key: Box<str>,
     pub(crate) from: SidePlan,
     pub(crate) to: SidePlan,
-    /// One plain field becomes one other, which is most common and has the shortest way.
+    /// One field becomes one other.
+    pub(crate) is_single: bool,
+    /// Both are plain, which is most common.
     pub(crate) is_simple: bool,
 }
 
@@ -149,6 +153,8 @@ pub(crate) struct FieldPlan {
     pub(crate) is_nullable: bool,
     /// Its value has parts, in which something may be hidden.
     pub(crate) has_parts: bool,
+    /// Whatever its version can say of it is stored as it is shown.
+    pub(crate) passes: bool,
     /// The objects that it is in, innermost first, but for the scope's own.
     pub(crate) above: Vec<(usize, usize)>,
 }

@@ -116,7 +116,11 @@ fn way(plan: &LinkPlan, link: usize, direction: Direction, known: &mut [bool]) -
         (sources, targets) if targets.is_empty() => Some((direction.back(), sources)),
         (_, slots) => Some((direction, slots)),
     };
-    let found = found.map(|(direction, slots)| Way { link, direction, slots, after: Vec::new(), leads_on: false });
+    let found = found.map(|(direction, slots)| {
+        let all = plan.sides(direction).1.fields.iter().map(|field| field.slots.len()).sum::<usize>();
+        let is_direct = plan.is_single && slots.len() == all;
+        Way { link, direction, slots, after: Vec::new(), leads_on: false, is_direct }
+    });
     for field in source.fields.iter().chain(&target.fields) {
         field.slots.iter().for_each(|slot| known[*slot] = true);
     }

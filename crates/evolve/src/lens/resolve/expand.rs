@@ -2,7 +2,7 @@
 
 use wheelwright_document::Value;
 
-use super::{Resolve, is_nothing};
+use super::{Resolve, is_clear, is_nothing};
 use crate::{
     VersionIndex,
     lens::{
@@ -21,10 +21,8 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let guard = slots.guard(&plan.key);
-            if plan.is_simple && guard.is_none() && matches!(slots.values[far.fields[0].slot], Slot::Absent) {
-                if let Some(value) = self.shown(near.version, &near.fields[0], slots) {
-                    slots.values[far.fields[0].slot] = self.convert_one(plan, way.direction, value);
-                }
+            if guard.is_none() && is_clear(way, slots) {
+                self.compute_new(plan, way, slots);
                 continue;
             }
             let sources = self.read(near, slots);

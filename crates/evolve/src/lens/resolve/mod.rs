@@ -39,6 +39,8 @@ pub(crate) struct Resolve<'a> {
     pool: Vec<Vec<Option<Value<'a>>>>,
     /// Slots with nothing in them.
     empty: Option<Slots<'a>>,
+    /// What shows fields that have parts, with its room.
+    get: Option<Get<'a, ()>>,
     /// The spellings so far that were computed anew.
     changed: Vec<Changed<'a>>,
 }
@@ -57,7 +59,7 @@ impl<'a> Resolve<'a> {
         troubles: Troubles,
         arena: &'a Arena,
     ) -> Self {
-        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None, changed: Vec::new() }
+        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None, get: None, changed: Vec::new() }
     }
 
     /// What the fields of a side are, as its version shows them. Where none of them is there, what readers fill in is not
@@ -125,9 +127,11 @@ impl<'a> Resolve<'a> {
         if !shows(shown, slots) {
             return None;
         }
-        let mut get = Get::new(self.lenses, version, self.arena, ());
-        get.metadata = self.metadata;
-        get.field(self.scope, view, shown, slots)
+        let mut get = self.get.take().unwrap_or_else(|| Get::new(self.lenses, version, self.arena, ()));
+        (get.version, get.metadata) = (version, self.metadata);
+        let value = get.field(self.scope, view, shown, slots);
+        self.get = Some(get);
+        value
     }
 
     /// Writes a field as its version does, in the place of what it showed.
@@ -159,6 +163,34 @@ impl<'a> Resolve<'a> {
         let mut put = Put::computing(self.lenses, version, self.arena, self.metadata);
         put.aligned = aligned;
         put.write_field(self.scope, view, at, slots, new, shown);
+    }
+
+    /// Computes one field of one other, where nothing is there yet.
+    #[inline(always)]
+    fn compute_new(&mut self, plan: &'a LinkPlan, way: &Way, slots: &mut Slots<'a>) {
+        let (near, far) = plan.sides(way.direction);
+        if !plan.is_simple {
+            return self.compute_new_parts(plan, way.direction, slots);
+        }
+        if let Some(value) = self.shown(near.version, &near.fields[0], slots) {
+            slots.values[far.fields[0].slot] = self.convert_one(plan, way.direction, value);
+        }
+    }
+
+    /// The same of fields that have parts.
+    #[inline(never)]
+    fn compute_new_parts(&mut self, plan: &'a LinkPlan, direction: Direction, slots: &mut Slots<'a>) {
+        let (near, far) = plan.sides(direction);
+        let Some(value) = self.shown(near.version, &near.fields[0], slots) else { return };
+        let Slot::Value(result) = self.convert_one(plan, direction, value) else { return };
+        let field = &far.fields[0];
+        // What was converted is a value of the field, and nothing is hidden in it yet.
+        if field.is_plain || field.passes {
+            slots.values[field.slot] = Slot::Value(result);
+        } else if let Some((view, at)) = self.view_field(far.version, field) {
+            let mut put = Put::computing(self.lenses, far.version, self.arena, self.metadata);
+            put.write_new_field(self.scope, view, at, slots, result);
+        }
     }
 
     /// The other side of a fact of one plain field. Most facts are, and a call that hands a value on copies it once more.
@@ -220,6 +252,13 @@ impl<'a> Resolve<'a> {
 fn is_nothing(way: &Way, sources: &[Option<Value<'_>>], slots: &Slots<'_>) -> bool {
     let is_empty = |slot: &usize| matches!(slots.values[*slot], Slot::Absent);
     sources.iter().all(Option::is_none) && way.slots.iter().all(is_empty)
+}
+
+/// Whether nothing is there of what a short way leads to, and nobody has said so.
+#[inline]
+fn is_clear(way: &Way, slots: &Slots<'_>) -> bool {
+    let is_empty = |slot: &usize| matches!(slots.values[*slot], Slot::Absent);
+    way.is_direct && way.slots.iter().all(is_empty) && !way.slots.iter().any(|slot| slots.gone.contains(slot))
 }
 
 /// Whether two slots hold the same, as far as no object's extras are concerned.

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::{Before, Placed, Resolve, Values, same_slot};
+use super::{Before, Placed, Resolve, Values, is_clear, same_slot};
 use crate::{
     VersionIndex,
     lens::{
@@ -132,10 +132,8 @@ impl<'a> Resolve<'a> {
     fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.links[way.link];
         let (source, target) = plan.sides(way.direction);
-        if plan.is_simple && before.is_none() {
-            if let Some(value) = self.shown(source.version, &source.fields[0], slots) {
-                slots.values[target.fields[0].slot] = self.convert_one(plan, way.direction, value);
-            }
+        if before.is_none() && is_clear(way, slots) {
+            self.compute_new(plan, way, slots);
             return;
         }
         let sources = self.read(source, slots);
