@@ -25,15 +25,22 @@ impl<T> Named<T> {
     /// found are looked at first.
     #[inline]
     pub(crate) fn position(&self, name: &str, cursor: &mut usize) -> Option<usize> {
-        /// How many are compared before the name is looked up: documents skip some, and lookups cost more than that.
-        const NEXT: usize = 8;
-        let mut next = self.list.iter().skip(*cursor).take(NEXT);
-        let found = match next.position(|(candidate, _)| **candidate == *name) {
-            Some(skipped) => *cursor + skipped,
-            None => self.by_name.get(name).copied()?,
+        let found = match self.list.get(*cursor) {
+            Some((next, _)) if **next == *name => *cursor,
+            _ => self.position_after(name, *cursor)?,
         };
         *cursor = found + 1;
         Some(found)
+    }
+
+    fn position_after(&self, name: &str, cursor: usize) -> Option<usize> {
+        /// How many are compared before the name is looked up: documents skip some, and lookups cost more than that.
+        const NEXT: usize = 8;
+        let mut next = self.list.iter().skip(cursor).take(NEXT);
+        match next.position(|(candidate, _)| **candidate == *name) {
+            Some(skipped) => Some(cursor + skipped),
+            None => self.by_name.get(name).copied(),
+        }
     }
 
     /// The thing with a name, looked for in the same way.

@@ -69,6 +69,7 @@ impl<'a> Shared<'a, Entry<'a>> {
 
 /// Whether a list or an object is the one that it was, and not only like it. Those who go through slices make no other values
 /// of others.
+#[inline]
 fn is_itself(one: Value<'_>, other: Value<'_>) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => std::ptr::eq(one, other),

@@ -1,10 +1,10 @@
 //! Whether a value is one that a field can have, and what is wrong if it is not.
 
-use wheelwright_document::{Arena, Entry, Number, Value};
+use wheelwright_document::{Entry, Number, Value};
 use wheelwright_findings::shortened;
 
 use super::Failed;
-use crate::{NodeIndex, Scalar, Shape, Structure, named::Named, shared::Shared};
+use crate::{NodeIndex, Scalar, Shape, Structure, named::Named};
 
 /// The shape of a field and everything below it.
 #[derive(Debug)]
@@ -145,33 +145,21 @@ impl Fit {
 }
 
 impl Fit {
-    /// A value without the fields that there are not, and without nulls that are no values; or what is wrong with the rest, as
-    /// of one that was pruned and checked.
-    pub(crate) fn fitted<'a>(&self, value: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    /// Whether there is nothing wrong with a value: what [`check`](Self::check) says, without the words.
+    pub(crate) fn holds(&self, value: Value<'_>) -> bool {
         match (&self.kind, value) {
-            (FitKind::List(item, _), Value::Array(items)) => {
-                let mut fitted = Shared::new(items);
-                for value in items {
-                    fitted.push(item.fitted(*value, arena)?);
-                }
-                Ok(Value::Array(fitted.finish(arena)))
-            }
-            (FitKind::Map(_) | FitKind::Object { .. }, Value::Object(entries)) => {
-                let mut fitted = Shared::new(entries);
+            (_, Value::Null) => self.nullable,
+            (FitKind::Scalar(scalar), value) => holds_scalar(*scalar, value),
+            (FitKind::List(item, _), Value::Array(items)) => items.iter().all(|value| item.holds(*value)),
+            (FitKind::Map(values), Value::Object(entries)) => entries.iter().all(|entry| values.holds(entry.value)),
+            (FitKind::Object { fields, keeps_unknown }, Value::Object(entries)) => {
                 let mut cursor = 0;
-                for entry in entries {
-                    let under = self.next_under(entry.key, &mut cursor);
-                    match under.filter(|_| self.has_place(under, entry.value)) {
-                        Some(fit) => {
-                            fitted.push(fit.fitted(entry.value, arena).map_err(|failed| failed.under(entry.key))?)
-                        }
-                        None if self.has_place(under, entry.value) => fitted.keep(),
-                        None => fitted.leave_out(),
-                    }
-                }
-                Ok(Value::Object(fitted.finish(arena)))
+                entries.iter().all(|entry| match fields.find(entry.key, &mut cursor) {
+                    Some(field) => field.holds(entry.value),
+                    None => *keeps_unknown,
+                })
             }
-            (_, value) => self.check(value).map(|()| value),
+            _ => false,
         }
     }
 }
@@ -203,13 +191,21 @@ fn check_integer(number: Number<'_>) -> Result<(), Failed> {
     }
 }
 
+fn holds_scalar(scalar: Scalar, value: Value<'_>) -> bool {
+    match (scalar, value) {
+        (Scalar::Integer | Scalar::IntOrString, Value::Number(number)) => check_integer(number).is_ok(),
+        (Scalar::String | Scalar::IntOrString, Value::String(_))
+        | (Scalar::Number, Value::Number(_))
+        | (Scalar::Boolean, Value::Bool(_)) => true,
+        (Scalar::Any, value) => !value.is_null(),
+        _ => false,
+    }
+}
+
 fn check_scalar(scalar: Scalar, value: Value<'_>) -> Result<(), Failed> {
     match (scalar, value) {
         (Scalar::Integer | Scalar::IntOrString, Value::Number(number)) => check_integer(number),
-        (Scalar::String | Scalar::IntOrString, Value::String(_))
-        | (Scalar::Number, Value::Number(_))
-        | (Scalar::Boolean, Value::Bool(_)) => Ok(()),
-        (Scalar::Any, value) if !value.is_null() => Ok(()),
+        _ if holds_scalar(scalar, value) => Ok(()),
         _ => Err(wrong_type(scalar.name(), value)),
     }
 }
@@ -229,6 +225,7 @@ pub(crate) fn wrong_type(wanted: &str, value: Value<'_>) -> Failed {
 
 #[cfg(test)]
 mod tests {
+    use wheelwright_document::Arena;
     use wheelwright_schema::Root;
 
     use super::*;
@@ -249,7 +246,7 @@ mod tests {
             r#"{"i":-9223372036854775808,"x":1,"b":null,"l":[],"m":{}}"#,
             r#"{"i":1e3,"n":1e400}"#,
         ] {
-            assert!(fit.check(document(good, &arena)).is_ok(), "{good}");
+            assert!(fit.check(document(good, &arena)).is_ok() && fit.holds(document(good, &arena)), "{good}");
         }
         for (bad, message) in [
             (r#"{"s":1}"#, "s: wrong type: it must be of type string, not a number"),
@@ -266,6 +263,7 @@ mod tests {
             ("[]", "wrong type: it must be of type object, not a list"),
         ] {
             assert_eq!(fit.check(document(bad, &arena)).unwrap_err().0, message);
+            assert!(!fit.holds(document(bad, &arena)), "{bad}");
         }
         let long = format!(r#"{{"{}":1}}"#, "z".repeat(1000));
         let message = fit.check(document(&long, &arena)).unwrap_err().0;

@@ -9,7 +9,7 @@ use super::{
     expression::Computed,
     fit::{Fit, wrong_type},
     keyed::{KeyedList, RenamedKeys},
-    parts::with_unsaid,
+    parts::{pruned, with_unsaid},
     scalar::{self, Scale, Values},
     unfit,
 };
@@ -134,10 +134,26 @@ impl Single {
         };
         // Most common: the shortest way.
         if self.within.is_empty() && old.is_none() && !value.is_null() {
-            let result = self.how.convert(direction, value, None, (source, target), context);
-            return if self.fits { result } else { self.fitted(result?, target, context.arena) };
+            return match self.fits {
+                true => self.how.convert(direction, value, None, (source, target), context),
+                false => self.converted(direction, value, None, (source, target), context),
+            };
         }
         self.value(direction, &self.within, value, old, (source, target), context)
+    }
+
+    fn converted<'a>(
+        &'a self,
+        direction: Direction,
+        value: Value<'a>,
+        old: Option<Past<'a>>,
+        (source, target): (&'a Fit, &'a Fit),
+        context: Context<'a>,
+    ) -> Result<Option<Value<'a>>, Failed> {
+        match self.how.convert(direction, value, old, (source, target), context)? {
+            Some(result) if !self.fits => self.fitted(result, target, context.arena).map(Some),
+            result => Ok(result),
+        }
     }
 
     fn value<'a>(
@@ -160,10 +176,7 @@ impl Single {
         }
         let below = source.element().zip(target.element());
         match (within, value, below) {
-            ([], value, _) => {
-                let result = self.how.convert(direction, value, old, (source, target), context)?;
-                if self.fits { Ok(result) } else { self.fitted(result, target, context.arena) }
-            }
+            ([], value, _) => self.converted(direction, value, old, (source, target), context),
             ([Step::Items, within @ ..], Value::Array(items), Some(below)) => {
                 let before = old.and_then(|(values, results)| values?.as_array().zip(results.as_array()));
                 // Where an item has no counterpart, it cannot be said which one it is.
@@ -334,17 +347,13 @@ impl How {
 
 impl Single {
     /// What was converted, as far as the other side can say it, if it is a value of it.
-    fn fitted<'a>(
-        &self,
-        result: Option<Value<'a>>,
-        target: &Fit,
-        arena: &'a Arena,
-    ) -> Result<Option<Value<'a>>, Failed> {
-        let Some(result) = result else { return Ok(None) };
-        if self.how.has_parts() {
-            return target.fitted(result, arena).map(Some);
+    fn fitted<'a>(&self, result: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+        // Mostly it can say all of it.
+        if target.holds(result) {
+            return Ok(result);
         }
-        target.check(result).map(|()| Some(result))
+        let result = if self.how.has_parts() { pruned(result, target, arena) } else { result };
+        target.check(result).map(|()| result)
     }
 }
 

@@ -116,27 +116,40 @@ impl<'a, R: Recorder> Get<'a, R> {
     ) -> Option<Value<'a>> {
         let plan = &scope.slots[field.slot];
         if shows(field, slots) {
-            let said = says(field, slots);
-            if R::LISTENS {
-                let source = slots.source(field.slot);
-                self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { source });
-            }
-            return Some(match (said, field.object) {
-                (Slot::Value(value), _) if field.may_be_anything => {
-                    let value = sayable(&plan.content, &field.levels, value, self.arena);
-                    self.content(&plan.content, &field.levels, value)
-                }
-                (Slot::Value(value), None) => self.content(&plan.content, &field.levels, value),
-                (Slot::Value(value), Some(_)) => value,
-                (_, object) => {
-                    let object = &view.objects[object.unwrap_or_default()];
-                    Value::Object(self.object(scope, view, Some(field.slot), object, slots))
-                }
-            });
+            return Some(self.shown_field(scope, view, field, slots));
         }
         let frozen = field.frozen.as_ref()?;
         self.recorder.source(plan.id, Source::Frozen);
         Some(frozen.share(self.arena))
+    }
+
+    /// What a version shows of a field that it shows.
+    #[inline]
+    pub(crate) fn shown_field(
+        &mut self,
+        scope: &'a Scope,
+        view: &'a View,
+        field: &'a ViewField,
+        slots: &Slots<'a>,
+    ) -> Value<'a> {
+        let plan = &scope.slots[field.slot];
+        let said = says(field, slots);
+        if R::LISTENS {
+            let source = slots.source(field.slot);
+            self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { source });
+        }
+        match (said, field.object) {
+            (Slot::Value(value), _) if field.may_be_anything => {
+                let value = sayable(&plan.content, &field.levels, value, self.arena);
+                self.content(&plan.content, &field.levels, value)
+            }
+            (Slot::Value(value), None) => self.content(&plan.content, &field.levels, value),
+            (Slot::Value(value), Some(_)) => value,
+            (_, object) => {
+                let object = &view.objects[object.unwrap_or_default()];
+                Value::Object(self.object(scope, view, Some(field.slot), object, slots))
+            }
+        }
     }
 
     /// A stored value of some content, as the version shows it.
@@ -174,12 +187,14 @@ impl<'a, R: Recorder> Get<'a, R> {
 
 /// Whether a version shows what is stored of a field: null only where it can say it, and an object that nobody wrote only
 /// if a field in it is shown.
+#[inline]
 pub(crate) fn shows(field: &ViewField, slots: &Slots<'_>) -> bool {
     let is_said = |slot: usize, nullable: bool| !said(slots.values[slot], nullable).is_absent();
     is_said(field.slot, field.nullable) || field.implied_by.iter().any(|below| is_said(below.slot, below.nullable))
 }
 
 /// What a slot holds, as far as a version can say it: null is as good as nothing to one that cannot.
+#[inline]
 pub(crate) fn says<'a>(field: &ViewField, slots: &Slots<'a>) -> Slot<'a> {
     said(slots.values[field.slot], field.nullable)
 }

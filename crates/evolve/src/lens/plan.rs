@@ -189,13 +189,6 @@ pub(crate) struct UnionPlan {
     pub(crate) hidden: Vec<usize>,
 }
 
-impl View {
-    /// Whether any of its objects is a union with members that the version cannot say.
-    pub(crate) fn has_unions(&self) -> bool {
-        self.objects.iter().any(|object| object.union.is_some())
-    }
-}
-
 impl Content {
     /// The scope that is in it, if there is one.
     pub(crate) fn scope(&self) -> Option<usize> {

@@ -169,23 +169,6 @@ impl<'a> Put<'a> {
         self.field(scope, view, field, slots, new, shown, shown.is_none());
     }
 
-    /// Writes one field of which nothing was there.
-    pub(crate) fn write_new_field(
-        &mut self,
-        scope: &'a Scope,
-        view: &'a View,
-        field: &'a ViewField,
-        slots: &mut Slots<'a>,
-        new: Value<'a>,
-    ) {
-        // Members that other versions have elsewhere may be there, and go.
-        if field.object.is_some() && view.has_unions() {
-            self.field(scope, view, field, slots, Some(new), None, true);
-        } else {
-            self.new_field(scope, view, field, slots, new);
-        }
-    }
-
     /// Writes the fields of an object of a scope in which nothing was there.
     #[expect(clippy::too_many_arguments, reason = "an object is these, and a struct for them would be made once")]
     fn new_object(
@@ -212,8 +195,9 @@ impl<'a> Put<'a> {
         }
     }
 
+    /// Writes one field of which nothing was there. Members of unions that the version cannot say stay.
     #[inline]
-    fn new_field(
+    pub(crate) fn new_field(
         &mut self,
         scope: &'a Scope,
         view: &'a View,

@@ -197,18 +197,33 @@ impl Generated {
         Self { versions, renamed, changes, from }
     }
 
-    /// Whether a field is moved into or out of something that is computed as a whole. A changes file that says so is refused
-    /// (WW113), and so are random kinds.
+    /// Whether a field is moved into or out of something that is computed as a whole, or computed itself in it. A changes file
+    /// that says so is refused (WW113), and so are random kinds.
     pub(crate) fn contradicts(&self) -> bool {
         let field_of = |at: &Selector, levels: usize| at.steps()[..at.steps().len() - levels].to_vec();
         self.renamed.iter().zip(&self.changes[1..]).any(|(renamed, changes)| {
-            changes.iter().any(|change| {
-                let Change::Respelled { from, to, levels, .. } = change else { return false };
-                let is_within = |at: &Selector, wholes: &[Selector]| {
-                    let wholes = wholes.iter().map(|whole| field_of(whole, *levels));
-                    wholes.into_iter().any(|whole| at.steps().len() > whole.len() && at.steps().starts_with(&whole))
-                };
-                renamed.iter().any(|(old, new)| is_within(old, from) || is_within(new, to))
+            [Direction::Down, Direction::Up].into_iter().any(|side| {
+                let is_up = side == Direction::Up;
+                let respelled = changes.iter().flat_map(|change| match change {
+                    Change::Respelled { from, to, levels, .. } => {
+                        let fields = if is_up { to } else { from };
+                        fields.iter().map(|at| field_of(at, *levels)).collect()
+                    }
+                    _ => Vec::new(),
+                });
+                let wholes: Vec<_> = respelled.collect();
+                let renamed = renamed.iter().map(|(old, new)| if is_up { new } else { old });
+                let others = changes.iter().filter_map(|change| match change {
+                    Change::Derived { direction, at, .. } => (*direction == side).then_some(at),
+                    Change::Keyed { alone, object, is_wrapped, .. } => {
+                        Some(if is_up == *is_wrapped { object } else { alone })
+                    }
+                    Change::Respelled { .. } => None,
+                });
+                let others = renamed.chain(others).map(|at| at.steps().to_vec());
+                let fields: Vec<_> = others.chain(wholes.iter().cloned()).collect();
+                let is_within = |field: &Vec<_>, whole: &Vec<_>| field.len() > whole.len() && field.starts_with(whole);
+                fields.iter().any(|field| wholes.iter().any(|whole| is_within(field, whole)))
             })
         })
     }

@@ -391,3 +391,36 @@ fn what_another_fact_has_in_a_computed_object_is_there_before_the_object_is() {
         edit_at_v3(case, r#","a":{"b":{"a":{"a":"x"}}}"#, &[r#","a":[]"#, r#","a":[{}]"#, r#","a":[{}],"b":1"#]);
     });
 }
+
+#[test]
+fn reading_another_spelling_takes_away_no_member_of_a_union() {
+    let versions = &[
+        (
+            "v1",
+            "a: {type: object, properties: {b: {type: object, properties: {a: {type: object, properties: \
+             {a: {type: string}}}}}}}",
+        ),
+        (
+            "v2",
+            "a: {type: object, properties: {a: {type: array, items: {type: object, properties: {a: {type: string}}}}, \
+             b: {type: object, properties: {}}}}",
+        ),
+        ("v3", "a: {type: object, properties: {b: {type: object, properties: {}}}}"),
+        ("v4", "a: {type: array, items: {type: object, properties: {b: {type: object, properties: {}}}}}"),
+    ];
+    let changes = "{v2: {converted: {a.b.a: {to: a.a, with: oneItem}}, union: {a: {members: [a], discriminator: b}}}, \
+                   v4: {converted: {a: {with: oneItem}}}}";
+    Case::run(versions, changes, |case| {
+        let text = r#"{"apiVersion":"v2","kind":"Test","metadata":{"name":"t"},"a":{"a":[],"b":{}}}"#;
+        let v2 = case.kind.version("v2").unwrap();
+        for carry in &case.carries {
+            let stored = carry.lenses.put(v2, document(text, case.arena), None, Part::Whole, case.arena).unwrap();
+            let served = carry.unload(stored, case.arena).unwrap();
+            for other in &case.carries {
+                let (there, _) = carry.convert(served, other, case.arena).unwrap();
+                let (back, notes) = other.convert(there, carry, case.arena).unwrap();
+                assert!(same(back, served), "{served:?}\nis {there:?}\nand back {back:?}\n{notes:?}");
+            }
+        }
+    });
+}

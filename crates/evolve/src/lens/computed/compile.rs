@@ -111,8 +111,9 @@ pub(super) fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> O
     // Of a value that all versions show alike, nothing can be hidden.
     let has_parts = scope.slots[slot].content != Content::Opaque;
     let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
+    let switches = field.object.is_some() && view.objects.iter().any(|object| object.union.is_some());
     let is_nullable = field.nullable;
-    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, passes: false, above })
+    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, passes: false, switches, above })
 }
 
 /// Adds what a path from an object leads to.

@@ -75,8 +75,28 @@ pub(crate) struct Way {
     pub(crate) after: Vec<usize>,
     /// Something is computed from what it gives.
     pub(crate) leads_on: bool,
-    /// One field becomes one other, all of which is computed: where nothing was there before, there is a short way.
-    pub(crate) is_direct: bool,
+    /// How short it is where nothing was there before.
+    pub(crate) length: Length,
+}
+
+/// How short the way to a spelling is of which nothing was there before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Length {
+    /// One plain field becomes one other, which is most common: all that has to be known of it is here.
+    Plain {
+        /// The slot that is read.
+        from: usize,
+        /// Null is a value of it.
+        is_nullable: bool,
+        /// The slot that is computed.
+        to: usize,
+        /// The position among all links of the kind.
+        link: usize,
+    },
+    /// One field becomes one other, all of which is computed.
+    Single,
+    /// There is no short way.
+    Full,
 }
 
 impl Way {
@@ -155,6 +175,8 @@ pub(crate) struct FieldPlan {
     pub(crate) has_parts: bool,
     /// Whatever its version can say of it is stored as it is shown.
     pub(crate) passes: bool,
+    /// Who writes it may take away members of unions that its version cannot say.
+    pub(crate) switches: bool,
     /// The objects that it is in, innermost first, but for the scope's own.
     pub(crate) above: Vec<(usize, usize)>,
 }

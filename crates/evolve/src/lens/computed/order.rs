@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{
-    Action, Computed, Derivable, DerivationPlan, LinkPlan, Needed, Onward, SidePlan, Way, compile::field_plan,
+    Action, Computed, Derivable, DerivationPlan, Length, LinkPlan, Needed, Onward, SidePlan, Way, compile::field_plan,
 };
 use crate::{Direction, History, VersionIndex, lens::plan::Scope, link::Computations};
 
@@ -117,14 +117,25 @@ fn way(plan: &LinkPlan, link: usize, direction: Direction, known: &mut [bool]) -
         (_, slots) => Some((direction, slots)),
     };
     let found = found.map(|(direction, slots)| {
-        let all = plan.sides(direction).1.fields.iter().map(|field| field.slots.len()).sum::<usize>();
-        let is_direct = plan.is_single && slots.len() == all;
-        Way { link, direction, slots, after: Vec::new(), leads_on: false, is_direct }
+        let length = length(plan, direction, &slots);
+        Way { link, direction, slots, after: Vec::new(), leads_on: false, length }
     });
     for field in source.fields.iter().chain(&target.fields) {
         field.slots.iter().for_each(|slot| known[*slot] = true);
     }
     found
+}
+
+/// How short the way to some slots is where nothing was there before.
+fn length(plan: &LinkPlan, direction: Direction, slots: &[usize]) -> Length {
+    let (near, far) = plan.sides(direction);
+    match (&near.fields[..], &far.fields[..]) {
+        ([near], [far]) if plan.is_simple => {
+            Length::Plain { from: near.slot, is_nullable: near.is_nullable, to: far.slot, link: plan.link }
+        }
+        ([_], [far]) if plan.is_single && far.slots.len() == slots.len() => Length::Single,
+        _ => Length::Full,
+    }
 }
 
 /// Says which ways follow which.

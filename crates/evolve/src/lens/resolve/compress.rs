@@ -26,7 +26,7 @@ impl<'a> Resolve<'a> {
             let (near, far) = plan.sides(way.direction);
             if plan.is_simple {
                 let source = self.shown(near.version, &near.fields[0], slots);
-                let result = source.map_or(Slot::Absent, |value| self.convert_one(plan, way.direction, value));
+                let result = source.map_or(Slot::Absent, |value| self.convert_one(plan.link, way.direction, value));
                 let slot = far.fields[0].slot;
                 let is_same = same_slot(slots.values[slot], result);
                 match (is_same, slots.values[slot].is_absent()) {

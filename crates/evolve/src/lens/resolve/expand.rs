@@ -19,12 +19,11 @@ impl<'a> Resolve<'a> {
         self.changed.clear();
         for way in &needed.links {
             let plan = &self.scope.computed.links[way.link];
-            let (near, far) = plan.sides(way.direction);
             let guard = slots.guard(&plan.key);
-            if guard.is_none() && is_clear(way, slots) {
-                self.compute_new(plan, way, slots);
+            if guard.is_none() && is_clear(way, slots) && self.compute_new(way, slots) {
                 continue;
             }
+            let (near, far) = plan.sides(way.direction);
             let sources = self.read(near, slots);
             if is_nothing(way, &sources, slots) {
                 self.pool.push(sources);

@@ -16,7 +16,7 @@ use self::change::Changed;
 pub(crate) use self::recall::Before;
 use super::{
     Lenses,
-    computed::{FieldPlan, LinkPlan, SidePlan, Way},
+    computed::{FieldPlan, Length, LinkPlan, SidePlan, Way},
     get::{Get, said, says, shows},
     plan::{Scope, View, ViewField},
     put::{Alignment, Put},
@@ -41,6 +41,8 @@ pub(crate) struct Resolve<'a> {
     empty: Option<Slots<'a>>,
     /// What shows fields that have parts, with its room.
     get: Option<Get<'a, ()>>,
+    /// What writes them, for the metadata that counts now.
+    put: Option<Put<'a>>,
     /// The spellings so far that were computed anew.
     changed: Vec<Changed<'a>>,
 }
@@ -59,7 +61,18 @@ impl<'a> Resolve<'a> {
         troubles: Troubles,
         arena: &'a Arena,
     ) -> Self {
-        Self { lenses, scope, arena, metadata, troubles, pool: Vec::new(), empty: None, get: None, changed: Vec::new() }
+        Self {
+            lenses,
+            scope,
+            arena,
+            metadata,
+            troubles,
+            pool: Vec::new(),
+            empty: None,
+            get: None,
+            put: None,
+            changed: Vec::new(),
+        }
     }
 
     /// What the fields of a side are, as its version shows them. Where none of them is there, what readers fill in is not
@@ -127,11 +140,9 @@ impl<'a> Resolve<'a> {
         if !shows(shown, slots) {
             return None;
         }
-        let mut get = self.get.take().unwrap_or_else(|| Get::new(self.lenses, version, self.arena, ()));
+        let get = self.get.get_or_insert_with(|| Get::new(self.lenses, version, self.arena, ()));
         (get.version, get.metadata) = (version, self.metadata);
-        let value = get.field(self.scope, view, shown, slots);
-        self.get = Some(get);
-        value
+        Some(get.shown_field(self.scope, view, shown, slots))
     }
 
     /// Writes a field as its version does, in the place of what it showed.
@@ -165,16 +176,19 @@ impl<'a> Resolve<'a> {
         put.write_field(self.scope, view, at, slots, new, shown);
     }
 
-    /// Computes one field of one other, where nothing is there yet.
+    /// Computes one field of one other, where nothing is there yet; whether that is all that there is to do.
     #[inline(always)]
-    fn compute_new(&mut self, plan: &'a LinkPlan, way: &Way, slots: &mut Slots<'a>) {
-        let (near, far) = plan.sides(way.direction);
-        if !plan.is_simple {
-            return self.compute_new_parts(plan, way.direction, slots);
+    fn compute_new(&mut self, way: &Way, slots: &mut Slots<'a>) -> bool {
+        match way.length {
+            Length::Plain { from, is_nullable, to, link } => {
+                if let Slot::Value(value) = said(slots.values[from], is_nullable) {
+                    slots.values[to] = self.convert_one(link, way.direction, value);
+                }
+            }
+            Length::Single => self.compute_new_parts(&self.scope.computed.links[way.link], way.direction, slots),
+            Length::Full => return false,
         }
-        if let Some(value) = self.shown(near.version, &near.fields[0], slots) {
-            slots.values[far.fields[0].slot] = self.convert_one(plan, way.direction, value);
-        }
+        true
     }
 
     /// The same of fields that have parts.
@@ -182,21 +196,28 @@ impl<'a> Resolve<'a> {
     fn compute_new_parts(&mut self, plan: &'a LinkPlan, direction: Direction, slots: &mut Slots<'a>) {
         let (near, far) = plan.sides(direction);
         let Some(value) = self.shown(near.version, &near.fields[0], slots) else { return };
-        let Slot::Value(result) = self.convert_one(plan, direction, value) else { return };
+        let link = &self.lenses.computations.links[plan.link];
+        let result = match link.converter.convert_one(direction, value, self.metadata, self.arena) {
+            Ok(Some(result)) => result,
+            Ok(None) => return,
+            Err(failed) => return self.troubles.respelled(link, direction, failed),
+        };
         let field = &far.fields[0];
         // What was converted is a value of the field, and nothing is hidden in it yet.
         if field.is_plain || field.passes {
             slots.values[field.slot] = Slot::Value(result);
         } else if let Some((view, at)) = self.view_field(far.version, field) {
-            let mut put = Put::computing(self.lenses, far.version, self.arena, self.metadata);
-            put.write_new_field(self.scope, view, at, slots, result);
+            let put = || Put::computing(self.lenses, far.version, self.arena, self.metadata);
+            let put = self.put.get_or_insert_with(put);
+            (put.version, put.metadata) = (far.version, (self.metadata, self.metadata));
+            put.new_field(self.scope, view, at, slots, result);
         }
     }
 
     /// The other side of a fact of one plain field. Most facts are, and a call that hands a value on copies it once more.
     #[inline(always)]
-    fn convert_one(&mut self, plan: &'a LinkPlan, direction: Direction, value: Value<'a>) -> Slot<'a> {
-        let link = &self.lenses.computations.links[plan.link];
+    fn convert_one(&mut self, link: usize, direction: Direction, value: Value<'a>) -> Slot<'a> {
+        let link = &self.lenses.computations.links[link];
         match link.converter.convert_one(direction, value, self.metadata, self.arena) {
             Ok(Some(result)) => Slot::Value(result),
             Ok(None) => Slot::Absent,
@@ -254,11 +275,14 @@ fn is_nothing(way: &Way, sources: &[Option<Value<'_>>], slots: &Slots<'_>) -> bo
     sources.iter().all(Option::is_none) && way.slots.iter().all(is_empty)
 }
 
-/// Whether nothing is there of what a short way leads to, and nobody has said so.
+/// Whether nothing is there of what a way leads to, and nobody has said so.
 #[inline]
 fn is_clear(way: &Way, slots: &Slots<'_>) -> bool {
     let is_empty = |slot: &usize| matches!(slots.values[*slot], Slot::Absent);
-    way.is_direct && way.slots.iter().all(is_empty) && !way.slots.iter().any(|slot| slots.gone.contains(slot))
+    match &way.length {
+        Length::Plain { to, .. } => is_empty(to),
+        _ => way.slots.iter().all(is_empty) && !way.slots.iter().any(|slot| slots.gone.contains(slot)),
+    }
 }
 
 /// Whether two slots hold the same, as far as no object's extras are concerned.

@@ -102,11 +102,8 @@ impl<'a> Resolve<'a> {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
             let holds_bag = |slot: &usize| matches!(slots.values[*slot], Slot::Value(value) if has_bag(value));
-            // What is computed otherwise shows the objects that it is in, and what is computed is written into those.
-            let is_other = |slot: &usize| !way.slots.contains(slot) && !slots.values[*slot].is_absent();
             let has_hidden = || {
                 far.fields.iter().any(|field| field.slots.iter().any(|slot| self.hides_any(*slot, field, slots)))
-                    || far.fields.iter().any(|field| field.slots.iter().any(is_other))
                     || way.slots.iter().any(holds_bag)
             };
             let is_known = |slot: &usize| match slots.values[*slot] {

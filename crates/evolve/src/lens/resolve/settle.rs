@@ -6,7 +6,7 @@ use super::{Before, Placed, Resolve, Values, is_clear, same_slot};
 use crate::{
     VersionIndex,
     lens::{
-        computed::{Onward, Way},
+        computed::{Length, Onward, Way},
         plan::View,
         same::{equal_option, same_option},
         state::{Slot, Slots},
@@ -132,8 +132,8 @@ impl<'a> Resolve<'a> {
     fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.links[way.link];
         let (source, target) = plan.sides(way.direction);
-        if before.is_none() && is_clear(way, slots) {
-            self.compute_new(plan, way, slots);
+        let stays_alone = || way.length != Length::Single || !target.fields[0].switches;
+        if before.is_none() && is_clear(way, slots) && stays_alone() && self.compute_new(way, slots) {
             return;
         }
         let sources = self.read(source, slots);
