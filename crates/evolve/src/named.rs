@@ -27,7 +27,7 @@ impl<T> Named<T> {
     pub(crate) fn position(&self, name: &str, cursor: &mut usize) -> Option<usize> {
         let found = match self.list.get(*cursor) {
             Some((next, _)) if **next == *name => *cursor,
-            _ => self.position_after(name, *cursor)?,
+            _ => self.position_after(name, *cursor + 1)?,
         };
         *cursor = found + 1;
         Some(found)

@@ -129,6 +129,11 @@ impl Converter {
         matches!(self.work, Work::Single(_))
     }
 
+    /// Whether it makes a list of one object, whose fields are as they were.
+    pub(crate) fn makes_one_item(&self, direction: Direction) -> bool {
+        matches!(&self.work, Work::Single(single) if single.makes_one_item(direction))
+    }
+
     /// Whether what it gives may depend on metadata.
     pub(crate) fn reads_metadata(&self) -> bool {
         match &self.work {

@@ -86,6 +86,11 @@ impl Single {
         matches!(self.how, How::KeyedList(_, list) if list == direction)
     }
 
+    /// Whether it makes a list of one object.
+    pub(super) fn makes_one_item(&self, direction: Direction) -> bool {
+        matches!(self.how, How::OneItem(list_is) if list_is == direction) && self.within.is_empty()
+    }
+
     /// What the other side was, with something else wherever it is the same as now although this side has changed.
     pub(super) fn told_apart<'a>(
         &self,
@@ -108,8 +113,7 @@ impl Single {
         (was, list): Past<'_>,
         new: Value<'_>,
     ) -> Option<Vec<Option<usize>>> {
-        let is_list = matches!(self.how, How::OneItem(list_is) if list_is == direction) && self.within.is_empty();
-        let (old, new) = list.as_array().zip(new.as_array()).filter(|_| is_list)?;
+        let (old, new) = list.as_array().zip(new.as_array()).filter(|_| self.makes_one_item(direction))?;
         let others = not_shown(was, list).len();
         let own = new.len().checked_sub(others)?;
         let was_there = (others < old.len()).then_some(0);

@@ -1,14 +1,19 @@
-//! What is stored as a version shows it: an item or a value of a map that is, as most are, is passed on as it is.
+//! What is stored as a version shows it: a document, an item or a value of a map that is, as most are, is passed on as it is.
 //!
-//! Otherwise every scope is read into slots and written from them, which costs several times as much.
+//! Otherwise a scope is read into slots and written from them, which costs several times as much.
+
+#[cfg(test)]
+mod tests;
 
 use wheelwright_document::{Arena, Entry, Value};
 
-use super::plan::{Alike, Content, Layout, Level, Scope, StoredField, StoredObject, View, ViewObject};
-use crate::shared::Shared;
+use super::{
+    computed::SidePlan,
+    plan::{Alike, Content, Layout, Level, Scope, StoredObject, View, ViewObject},
+};
+use crate::{Direction, link::Computations, shared::Shared};
 
-/// Finds out for every view which of its fields are stored under the names by which it shows them, and which fields that are
-/// computed need not be looked into when they are written.
+/// Finds out for every view which of its fields are stored under the names by which it shows them.
 pub(super) fn find_alike(scopes: &mut [Scope]) {
     for scope in scopes.iter_mut().filter(|scope| scope.computed.is_empty()) {
         for view in scope.views.iter_mut().flatten() {
@@ -21,48 +26,68 @@ pub(super) fn find_alike(scopes: &mut [Scope]) {
             });
         }
     }
+}
+
+/// Finds the lists of one object that are stored as they are computed, without another look: all that the object can hold has
+/// the same place and the same order in the stored item.
+pub(super) fn find_passing(scopes: &mut [Scope], computations: &Computations) {
     for scope in 0..scopes.len() {
         let mut links = std::mem::take(&mut scopes[scope].computed.links);
-        for side in links.iter_mut().flat_map(|link| [&mut link.from, &mut link.to]) {
-            let version = side.version.position();
-            for field in &mut side.fields {
-                field.passes = passes(scopes, version, &scopes[scope].slots[field.slot].content);
+        for link in &mut links {
+            let converter = &computations.links[link.link].converter;
+            for direction in [Direction::Up, Direction::Down] {
+                let (near, far) = link.sides(direction);
+                let is_passed =
+                    converter.makes_one_item(direction) && passes(scopes, scope, near, far).unwrap_or(false);
+                let far = if direction == Direction::Up { &mut link.to } else { &mut link.from };
+                far.fields[0].passes = is_passed;
             }
         }
         scopes[scope].computed.links = links;
     }
 }
 
-/// Whether all that a version can say of a list or map, or of its items and values, is stored as it is shown.
-fn passes(scopes: &[Scope], version: usize, content: &Content) -> bool {
-    let scope = match content {
-        Content::Opaque => return true,
-        Content::Fields => return false,
-        Content::List(element) | Content::Map(element) => return passes(scopes, version, element),
-        Content::Scope(scope) => &scopes[*scope],
-    };
-    let Some(view) = scope.views[version].as_ref().filter(|view| view.alike.is_some()) else { return false };
-    let mut fields = view.objects.iter().flat_map(|object| &object.fields.list).map(|(_, field)| field);
-    let passes = |slot: usize| match &scope.slots[slot].content {
-        Content::Fields => true,
-        content => passes(scopes, version, content),
-    };
-    fields.all(|field| field.is_alike && passes(field.slot))
+fn passes(scopes: &[Scope], scope: usize, near: &SidePlan, far: &SidePlan) -> Option<bool> {
+    let view = scopes[scope].views[near.version.position()].as_ref()?;
+    let (at, position) = near.fields[0].at;
+    let object = view.objects[at].fields.list[position].1.object?;
+    let item = &scopes[scopes[scope].slots[far.fields[0].slot].content.scope()?];
+    let item = item.views[far.version.position()].as_ref()?;
+    let is_flat = item.alike.as_ref().is_some_and(|alike| alike.is_flat);
+    Some(is_flat && are_in_order((view, object), (item, 0)))
+}
+
+/// Whether the fields of an object that another one has, too, are in the same order there, and stored as they are shown.
+fn are_in_order((view, object): (&View, usize), (other, another): (&View, usize)) -> bool {
+    let (mut cursor, mut next) = (0, 0);
+    let others = &other.objects[another].fields;
+    view.objects[object].fields.list.iter().all(|(name, field)| {
+        let Some(at) = others.position(name, &mut cursor) else { return true };
+        let counterpart = &others.list[at].1;
+        let is_next = at >= next && counterpart.is_alike;
+        next = at + 1;
+        is_next
+            && match (field.object, counterpart.object) {
+                (Some(below), Some(another)) => are_in_order((view, below), (other, another)),
+                (below, another) => below.is_none() && another.is_none(),
+            }
+    })
 }
 
 /// Marks the fields of an object; whether it can be passed on at all.
 fn mark(objects: &mut [ViewObject], object: usize, layout: &Layout, stored: &StoredObject) -> bool {
-    let mut last = None;
+    let (mut cursor, mut next) = (0, 0);
     for position in 0..objects[object].fields.list.len() {
         let (name, field) = &objects[object].fields.list[position];
         let (slot, below, is_typed) = (field.slot, field.object, !field.may_be_anything);
-        let is_stored = |(stored, field): &(Box<str>, StoredField)| stored == name && field.slot == slot;
-        let Some(at) = stored.fields.list.iter().position(is_stored) else { continue };
+        // The same name may be another field's.
+        let at = stored.fields.position(name, &mut cursor).filter(|at| stored.fields.list[*at].1.slot == slot);
+        let Some(at) = at else { continue };
         // What is passed on is in the order of both.
-        if last.is_some_and(|last| at < last) {
+        if at < next {
             return false;
         }
-        last = Some(at);
+        next = at + 1;
         let is_alike = match (below, layout.object_of[slot]) {
             (Some(below), Some(stored)) => mark(objects, below, layout, &layout.objects[stored]),
             (below, _) => below.is_none(),
@@ -74,8 +99,8 @@ fn mark(objects: &mut [ViewObject], object: usize, layout: &Layout, stored: &Sto
 }
 
 impl View {
-    /// A scope as it is on the other side, if it is stored as it is shown; what is in lists and maps is up to `content`. Of
-    /// those that are shown, none have to be filled in.
+    /// A scope as it is on the other side, if it is stored as it is shown; what is in lists and maps is up to `content`. Nothing
+    /// is filled in: a reader may have to look at [`Alike::fills`] first.
     pub(crate) fn passed<'a>(
         &'a self,
         scope: &'a Scope,

@@ -165,19 +165,17 @@ impl<'a, R: Recorder> Get<'a, R> {
                 Value::Array(shown.finish(self.arena))
             }
             (Content::Map(element), Value::Object(values)) => {
-                let mark = self.entries.len();
+                let mut shown = Shared::new(values);
                 for Entry { key, value } in values {
                     if value.is_null() && !may_be_null(levels) {
+                        shown.leave_out();
                         continue;
                     }
                     self.recorder.enter_key(key);
-                    let value = self.content(element, levels.get(1..).unwrap_or_default(), *value);
+                    shown.push(self.content(element, levels.get(1..).unwrap_or_default(), *value));
                     self.recorder.leave();
-                    self.entries.push(Entry { key, value });
                 }
-                let shown = self.arena.slice(&self.entries[mark..]);
-                self.entries.truncate(mark);
-                Value::Object(shown)
+                Value::Object(shown.finish(self.arena))
             }
             (Content::Scope(scope), Value::Object(stored)) => Value::Object(self.scope(*scope, stored)),
             (_, value) => value,

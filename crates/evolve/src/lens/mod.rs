@@ -149,6 +149,7 @@ impl Lenses {
         freeze::freeze(&mut lenses, history);
         lenses.fills = history.indexes().map(|version| fill::find_filled(&mut lenses.scopes, version)).collect();
         alike::find_alike(&mut lenses.scopes);
+        alike::find_passing(&mut lenses.scopes, &lenses.computations);
         lenses
     }
 

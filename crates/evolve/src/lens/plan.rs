@@ -102,11 +102,11 @@ pub(crate) struct View {
     pub(crate) says: Vec<bool>,
     /// Fields of newer versions that go back to their defaults when this one is written through.
     pub(crate) resets: Vec<Reset>,
-    /// A scope that is stored as it is shown can be passed on; nothing if none can.
+    /// Scopes that are stored as it shows them can be passed on, if there can be any.
     pub(crate) alike: Option<Alike>,
 }
 
-/// Of a scope that is stored as a version shows it.
+/// A view of a scope that may be stored as it is shown.
 #[derive(Debug)]
 pub(crate) struct Alike {
     /// Something may be filled in for readers.
@@ -155,7 +155,7 @@ pub(crate) struct ViewField {
     pub(crate) frozen: Option<Owned>,
     /// Something in it may be filled in for readers.
     pub(crate) fills_inside: bool,
-    /// It is stored in the same object and under the same name, and so is what is in it, as far as it is marked itself.
+    /// It is stored in the same object and under the same name. Of the fields in it, those are that are marked, too.
     pub(crate) is_alike: bool,
 }
 

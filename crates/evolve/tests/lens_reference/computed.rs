@@ -293,7 +293,7 @@ impl<'m> Here<'m> {
     fn propagate(self, past: Option<(&Scope, &Scope)>, wanted: &Wanted, scope: &mut Scope) {
         let before = past.map(|(before, _)| before);
         let mut known: BTreeSet<FieldId> = self.view.tree.scope_ids(self.node).into_iter().collect();
-        let mut anew = BTreeMap::new();
+        let (mut anew, mut back) = (BTreeMap::new(), BTreeSet::new());
         for (step, direction) in self.model().ways_from(self.view.version) {
             for link in self.links(step) {
                 let ids = |side: &Side| -> BTreeSet<FieldId> {
@@ -303,8 +303,10 @@ impl<'m> Here<'m> {
                 let (sources, targets) = (ids(source), ids(target));
                 match (sources.is_subset(&known), targets.is_subset(&known)) {
                     (true, true) => {}
-                    (false, true) => self.respell(link, direction == Direction::Down, &known, before, &mut anew, scope),
-                    (_, false) => self.respell(link, direction == Direction::Up, &known, before, &mut anew, scope),
+                    (sources, targets) => {
+                        let is_up = (direction == Direction::Up) != (!sources && targets);
+                        self.respell(link, is_up, &known, before, (&mut anew, &mut back), scope);
+                    }
                 }
                 known.extend(sources.into_iter().chain(targets));
             }
@@ -321,17 +323,27 @@ impl<'m> Here<'m> {
         is_up: bool,
         known: &BTreeSet<FieldId>,
         before: Option<&Scope>,
-        anew: &mut BTreeMap<FieldId, Anew>,
+        (anew, back): (&mut BTreeMap<FieldId, Anew>, &mut BTreeSet<FieldId>),
         scope: &mut Scope,
     ) {
         let direction = if is_up { Direction::Up } else { Direction::Down };
         let (source, target) = link.sides(direction);
         let now = self.read(source, scope);
-        let mut old = before.map(|before| (self.read(source, before), self.read(target, before)));
+        let view = self.view_of(target);
+        // What is known of a side that is known in part is what it is now.
+        let mut old = before.map(|before| {
+            let mut was = before.clone();
+            for id in target.nodes.iter().flat_map(|node| view.tree.ids_below(*node)).filter(|id| known.contains(id)) {
+                was.fields.remove(&id);
+                was.fields.extend(scope.fields.get(&id).map(|content| (id, content.clone())));
+            }
+            (self.read(source, before), self.read(target, &was))
+        });
         let nothing = vec![None; now.len()];
         let ids: Vec<FieldId> = source.nodes.iter().map(|node| self.view_of(source).id(*node)).collect();
-        if now == *old.as_ref().map_or(&nothing, |(sources, _)| sources) && !ids.iter().any(|id| anew.contains_key(id))
-        {
+        let mut parts = source.nodes.iter().flat_map(|node| self.view_of(source).tree.ids_below(*node));
+        let is_anew = ids.iter().any(|id| anew.contains_key(id)) || parts.any(|id| back.contains(&id));
+        if now == *old.as_ref().map_or(&nothing, |(sources, _)| sources) && !is_anew {
             return;
         }
         if let Some((sources, _)) = &mut old {
@@ -349,7 +361,6 @@ impl<'m> Here<'m> {
             true => (None, None),
             false => self.convert(link, direction, scope, old.filter(|_| !is_gone)),
         };
-        let view = self.view_of(target);
         // Where it fails, what has parts stays as it was, if somebody has hidden something in them.
         let stays = |(position, node): (usize, &usize)| {
             let Some(before) = before.filter(|_| results.is_none() && view.may_hide(*node)) else { return false };
@@ -386,7 +397,7 @@ impl<'m> Here<'m> {
         let results = target.nodes.iter().zip(results).zip(written).filter(|(_, is_written)| *is_written);
         for ((node, result), _) in results {
             // Of an object that is known in part, nothing goes but what is not known of it.
-            let before = scope.clone();
+            let earlier = scope.clone();
             let (known, unknown): (Vec<FieldId>, Vec<FieldId>) =
                 view.tree.ids_below(*node).into_iter().partition(|id| known.contains(id));
             let shown = view.field(*node, scope);
@@ -409,11 +420,16 @@ impl<'m> Here<'m> {
                 view.say_present(*node, result, scope);
             }
             if !known.is_empty() {
-                let computed = std::mem::replace(scope, before);
-                for id in unknown {
-                    scope.fields.remove(&id);
-                    scope.fields.extend(computed.fields.get(&id).map(|content| (id, content.clone())));
+                let computed = std::mem::replace(scope, earlier.clone());
+                for id in &unknown {
+                    scope.fields.remove(id);
+                    scope.fields.extend(computed.fields.get(id).map(|content| (*id, content.clone())));
                 }
+            }
+            // What went with what a client took away is back with a fact that it is a part of.
+            let is_back = |id: &FieldId| !earlier.fields.contains_key(id) && scope.fields.contains_key(id);
+            if before.is_some() {
+                back.extend(unknown.into_iter().filter(is_back));
             }
         }
         scope.gone.retain(|id| !scope.fields.contains_key(id));

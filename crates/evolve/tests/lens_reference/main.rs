@@ -195,6 +195,11 @@ impl Case<'_> {
         for index in self.model.history.indexes() {
             let shown = self.hub.get(index, stored, &arena);
             law(&format!("get {} is not the model's", of(index)), self.model.get(index, after), shown)?;
+            // Whoever asks where everything comes from is passed on nothing, and sees the same to the letter.
+            let explained = self.hub.explain(index, stored, &arena).0;
+            if encode(explained) != encode(shown) {
+                return Err(format!("get {}: {}\n  explained: {}", of(index), as_json(shown), as_json(explained)));
+            }
             let again =
                 self.hub.put(index, shown, Some(stored), Part::Whole, &arena).map_err(|error| error.to_string())?;
             law(&format!("get-put {}", of(index)), as_json(stored), again)?;

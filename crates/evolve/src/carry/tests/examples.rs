@@ -35,17 +35,23 @@ fn read_at_v2<'a>(case: &'a Case<'a>, served: Value<'a>, fields: &str) -> Value<
 
 /// Edits what v1 wrote and is stored as v3, again and again: that does to what is carried what it does to what is stored.
 fn edit_at_v3(case: &Case<'_>, written: &str, edits: &[&str]) {
-    let (carry, v1) = (&case.carries[2], case.kind.version("v1").unwrap());
+    edit_at(case, "v3", ("v1", written), edits);
+}
+
+/// The same at another version, of what another version wrote.
+fn edit_at(case: &Case<'_>, hub: &str, (writer, written): (&str, &str), edits: &[&str]) {
+    let [hub_index, writer_index] = [hub, writer].map(|name| case.kind.version(name).unwrap());
+    let carry = &case.carries[hub_index.position()];
     let document = |version: &str, fields: &str| {
         let text = format!(r#"{{"apiVersion":"{version}","kind":"Test","metadata":{{"name":"t"}}{fields}}}"#);
         document(&text, case.arena)
     };
     let put = |version, document, old| carry.lenses.put(version, document, old, Part::Whole, case.arena).unwrap();
-    let mut stored = put(v1, document("v1", written), None);
+    let mut stored = put(writer_index, document(writer, written), None);
     for edited in edits {
-        let edited = document("v3", edited);
+        let edited = document(hub, edited);
         let served = carry.unload(stored, case.arena).unwrap();
-        let expected = put(carry.lenses.hub(), edited, Some(stored));
+        let expected = put(hub_index, edited, Some(stored));
         let loaded = carry.load(with_annotations_of(edited, served, case.arena), case.arena).stored;
         assert!(
             same(loaded, expected),
@@ -421,6 +427,57 @@ fn reading_another_spelling_takes_away_no_member_of_a_union() {
                 let (back, notes) = other.convert(there, carry, case.arena).unwrap();
                 assert!(same(back, served), "{served:?}\nis {there:?}\nand back {back:?}\n{notes:?}");
             }
+        }
+    });
+}
+
+/// An object with some fields, in YAML.
+fn object(fields: &str) -> String {
+    format!("{{type: object, properties: {{{fields}}}}}")
+}
+
+#[test]
+fn what_a_client_took_away_is_not_kept_for_what_is_computed_beside_it() {
+    let nested = |fields: &str| object(&format!("b: {}", object(&format!("a: {fields}"))));
+    let keeping = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: array, items: \
+                   {type: object, properties: {}}}}}";
+    let versions = [
+        ("v1", format!("a: {}", nested(&object("")))),
+        ("v2", format!("a: {}", nested(&object(&format!("a: {}", object("")))))),
+        ("v3", format!("a: {}", object(&format!("a: {keeping}")))),
+    ];
+    let versions = versions.each_ref().map(|(name, schema)| (*name, schema.as_str()));
+    let changes = "{v2: {renamed: {a.b: a.b.a}}, \
+                   v3: {renamed: {a: a.a}, converted: {a.b: {to: a.a.a, with: oneItem}}}}";
+    Case::run(&versions, changes, |case| {
+        for written in ["7", "{}", r#""x""#] {
+            for edited in ["[{},{}]", "[{}]", "[]"] {
+                let (written, edited) =
+                    (format!(r#","a":{{"b":{{"a":{written}}}}}"#), format!(r#","a":{{"a":{{"a":{edited}}}}}"#));
+                edit_at_v3(case, &written, &[&edited]);
+            }
+        }
+    });
+}
+
+#[test]
+fn what_comes_back_with_a_fact_comes_back_in_every_spelling() {
+    let nested = |leaf: &str| object(&format!("b: {}", object(&format!("a: {}", object(leaf)))));
+    let list = format!("a: {{type: array, items: {}}}", object(&format!("a: {}", object(""))));
+    let versions = [
+        ("v1", format!("a: {}", nested("a: {type: string}"))),
+        ("v2", format!("a: {}", nested("a: {type: integer}"))),
+        ("v3", format!("a: {}", object(&list))),
+        ("v4", format!("a: {}", object(&format!("{list}, b: {}", object(&format!("a: {}", object(""))))))),
+    ];
+    let versions = versions.each_ref().map(|(name, schema)| (*name, schema.as_str()));
+    let changes = "{v2: {converted: {a.b.a.a: {with: durationSeconds}}}, \
+                   v3: {converted: {a.b: {to: a.a, with: oneItem}}}}";
+    Case::run(&versions, changes, |case| {
+        let written = ("v2", r#","a":{"b":{"a":{"a":90}}}"#);
+        for edited in [r#"[{"a":{}},{}]"#, r#"[{"a":{}}]"#, "[{}]", "[{},{}]", "[]"] {
+            edit_at(case, "v4", written, &[&format!(r#","a":{{"a":{edited}}}"#)]);
+            edit_at(case, "v4", written, &[&format!(r#","a":{{"a":{edited},"b":{{}}}}"#)]);
         }
     });
 }

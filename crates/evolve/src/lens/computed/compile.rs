@@ -111,9 +111,9 @@ pub(super) fn field_plan(scope: &Scope, version: VersionIndex, slot: usize) -> O
     // Of a value that all versions show alike, nothing can be hidden.
     let has_parts = scope.slots[slot].content != Content::Opaque;
     let above = std::iter::successors(parent_of(view, at.0), |(object, _)| parent_of(view, *object)).collect();
-    let switches = field.object.is_some() && view.objects.iter().any(|object| object.union.is_some());
+    let has_union = has_union(view, field.object);
     let is_nullable = field.nullable;
-    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, passes: false, switches, above })
+    Some(FieldPlan { at, slot, slots, is_plain, is_nullable, has_parts, passes: false, has_union, above })
 }
 
 /// Adds what a path from an object leads to.
@@ -152,6 +152,12 @@ fn slots_below(view: &View, slot: usize, object: Option<usize>) -> Vec<usize> {
         slots.extend(below.flat_map(|(_, field)| slots_below(view, field.slot, field.object)));
     }
     slots
+}
+
+/// Whether an object, or one in it, is a union with members that the version cannot say.
+fn has_union(view: &View, object: Option<usize>) -> bool {
+    let Some(object) = object.map(|object| &view.objects[object]) else { return false };
+    object.union.is_some() || object.fields.list.iter().any(|(_, field)| has_union(view, field.object))
 }
 
 /// Where a view has the field that an object is; `None` for the scope's own.

@@ -173,10 +173,10 @@ pub(crate) struct FieldPlan {
     pub(crate) is_nullable: bool,
     /// Its value has parts, in which something may be hidden.
     pub(crate) has_parts: bool,
-    /// Whatever its version can say of it is stored as it is shown.
+    /// What is made of the other side is stored as it is made, without another look.
     pub(crate) passes: bool,
-    /// Who writes it may take away members of unions that its version cannot say.
-    pub(crate) switches: bool,
+    /// It is, or holds, a union: who writes it may take away members that its version cannot say.
+    pub(crate) has_union: bool,
     /// The objects that it is in, innermost first, but for the scope's own.
     pub(crate) above: Vec<(usize, usize)>,
 }

@@ -45,6 +45,8 @@ pub(crate) struct Resolve<'a> {
     put: Option<Put<'a>>,
     /// The spellings so far that were computed anew.
     changed: Vec<Changed<'a>>,
+    /// The slots so far that were empty and are computed again.
+    back: Vec<usize>,
 }
 
 /// The values of the fields of a side.
@@ -72,6 +74,7 @@ impl<'a> Resolve<'a> {
             get: None,
             put: None,
             changed: Vec::new(),
+            back: Vec::new(),
         }
     }
 
@@ -203,7 +206,6 @@ impl<'a> Resolve<'a> {
             Err(failed) => return self.troubles.respelled(link, direction, failed),
         };
         let field = &far.fields[0];
-        // What was converted is a value of the field, and nothing is hidden in it yet.
         if field.is_plain || field.passes {
             slots.values[field.slot] = Slot::Value(result);
         } else if let Some((view, at)) = self.view_field(far.version, field) {

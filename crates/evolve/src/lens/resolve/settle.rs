@@ -1,12 +1,12 @@
 //! Writing: what follows from what a client wrote.
 
-use std::cell::OnceCell;
+use std::{borrow::Cow, cell::OnceCell};
 
 use super::{Before, Placed, Resolve, Values, is_clear, same_slot};
 use crate::{
     VersionIndex,
     lens::{
-        computed::{Length, Onward, Way},
+        computed::{Length, Onward, SidePlan, Way},
         plan::View,
         same::{equal_option, same_option},
         state::{Slot, Slots},
@@ -115,6 +115,7 @@ impl<'a> Resolve<'a> {
 
     fn propagate(&mut self, written: &Written<'_, 'a>, slots: &mut Slots<'a>) {
         self.changed.clear();
+        self.back.clear();
         for onward in &self.scope.computed.onward[written.version.position()] {
             match onward {
                 Onward::Link(way) => self.respell(way, written.before, slots),
@@ -132,23 +133,24 @@ impl<'a> Resolve<'a> {
     fn respell(&mut self, way: &'a Way, before: Option<Before<'_, 'a>>, slots: &mut Slots<'a>) {
         let plan = &self.scope.computed.links[way.link];
         let (source, target) = plan.sides(way.direction);
-        let stays_alone = || way.length != Length::Single || !target.fields[0].switches;
-        if before.is_none() && is_clear(way, slots) && stays_alone() && self.compute_new(way, slots) {
+        // Who writes a member of a union takes away others, which the short way does not: it is for reading, too.
+        let has_union = || way.length == Length::Single && target.fields[0].has_union;
+        if before.is_none() && is_clear(way, slots) && !has_union() && self.compute_new(way, slots) {
             return;
         }
         let sources = self.read(source, slots);
         let old = before.map(|before| {
             let told = before.told_sources(way.link).map(<[_]>::to_vec);
-            self.beside(before, |it| {
-                (told.unwrap_or_else(|| it.read(source, before.slots)), it.read(target, before.slots))
-            })
+            let was = with_known(way, target, before.slots, slots);
+            self.beside(before, |it| (told.unwrap_or_else(|| it.read(source, before.slots)), it.read(target, &was)))
         });
         let has_changed = self.has_changed(source);
         let is_unchanged = match &old {
             // A number that is written otherwise is the same, unless nothing could be made of it so.
             Some((old, results)) => {
                 let is_same = if results.iter().any(Option::is_some) { equal_option } else { same_option };
-                !has_changed && sources.iter().zip(old).all(|(new, old)| is_same(*new, *old))
+                let is_same = sources.iter().zip(old).all(|(new, old)| is_same(*new, *old));
+                is_same && !has_changed && !self.came_back(source)
             }
             None => sources.iter().all(Option::is_none),
         };
@@ -175,7 +177,13 @@ impl<'a> Resolve<'a> {
             let written = target.fields.iter().zip(results.iter().copied()).enumerate();
             for (position, (field, result)) in written.filter(|(position, _)| !stays[*position]) {
                 let aligned = self.aligned(plan, way.direction, past, result);
+                let missing: Vec<usize> =
+                    way.computed(field).filter(|slot| slots.values[**slot].is_absent()).copied().collect();
                 self.rewrite(target.version, way, field, (result, aligned), slots);
+                if before.is_some() && way.leads_on {
+                    let is_there = |slot: &usize| !slots.values[*slot].is_absent();
+                    self.back.extend(missing.into_iter().filter(is_there));
+                }
                 if let Some((told, old)) = past {
                     self.note(way, field, (told, old[position]), (&sources, result), has_failed);
                 }
@@ -186,6 +194,11 @@ impl<'a> Resolve<'a> {
         if let Some((sources, results)) = old {
             self.pool.extend([sources, results]);
         }
+    }
+
+    /// Whether a side went with what a client took away, and is back all the same with a fact that it is a part of.
+    fn came_back(&self, side: &SidePlan) -> bool {
+        side.fields.iter().flat_map(|field| &field.slots).any(|slot| self.back.contains(slot))
     }
 
     /// Computes something of what was there before, when the document had the metadata of then.
@@ -251,4 +264,15 @@ impl<'a> Resolve<'a> {
             self.write(plan.target, &plan.field, new, shown, slots);
         }
     }
+}
+
+/// What was there before, with what is there now of a side that is known in part: what is known is not for the others to keep.
+fn with_known<'s, 'a>(way: &Way, side: &SidePlan, before: &'s Slots<'a>, slots: &Slots<'a>) -> Cow<'s, Slots<'a>> {
+    let known = || side.fields.iter().flat_map(|field| &field.slots).filter(|slot| !way.slots.contains(slot));
+    if known().all(|slot| before.is_same(*slot, slots)) {
+        return Cow::Borrowed(before);
+    }
+    let mut was = before.clone();
+    known().for_each(|slot| was.copy(*slot, slots));
+    Cow::Owned(was)
 }
