@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
-    lens::{by_key, find, hash, trouble::may_be_more},
+    lens::{by_key, equal, find, hash, trouble::may_be_more},
 };
 
 impl Kind {
@@ -147,7 +147,8 @@ impl LeftOut<'_> {
         }
     }
 
-    /// The parts of a value that did not come back. Values that came back as others are the same in other words.
+    /// The parts of a value that did not come back. Values that came back as others are the same in other words, unless a
+    /// reader filled them in.
     fn missing(&mut self, node: Option<NodeIndex>, value: Value<'_>, back: Value<'_>, path: &Path<'_>) {
         let structure = &self.from.structure;
         let element = node.and_then(|node| structure.element(node));
@@ -177,8 +178,17 @@ impl LeftOut<'_> {
                     }
                 }
             }
+            (value, back) if node.is_some_and(|node| self.is_filled_in(node, value, back)) => self.push(path),
             _ => {}
         }
+    }
+
+    /// Whether what came back is no more than the frozen default of a field that has no other spelling.
+    fn is_filled_in(&self, node: NodeIndex, value: Value<'_>, back: Value<'_>) -> bool {
+        let Some(id) = self.from.id(node).filter(|id| !self.said_otherwise.contains(id)) else { return false };
+        let arena = Arena::new();
+        let frozen = self.kind.history().field(id).frozen.as_ref();
+        frozen.is_some_and(|frozen| equal(frozen.share(&arena), back)) && !equal(value, back)
     }
 
     fn push(&mut self, path: &Path<'_>) {
@@ -273,6 +283,24 @@ mod tests {
         let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
         assert_eq!(left_out(&kind, "v1", "v2", json), ["gone.lost", "any.x", "list[1].b"]);
         assert!(left_out(&kind, "v1", "v1", json).is_empty());
+    }
+
+    #[test]
+    fn what_is_filled_in_instead_is_left_out() {
+        let versions = [
+            ("v1", "{type: object, properties: {o: {type: object, properties: {a: {type: string}}}}}"),
+            (
+                "v2",
+                "{type: object, properties: {l: {type: array, items: {type: object, properties: {a: {type: string}, \
+                 b: {type: string, default: x}}}}}}",
+            ),
+        ];
+        for hub in ["v1", "v2"] {
+            let kind = kind(&versions, "v2: {converted: {o: {to: l, with: oneItem}}}", hub);
+            assert_eq!(left_out(&kind, "v2", "v1", r#"{"l":[{"a":"1","b":"y"}]}"#), ["l[0].b"]);
+            // Whoever reads it back reads the same.
+            assert_eq!(left_out(&kind, "v2", "v1", r#"{"l":[{"a":"1","b":"x"}]}"#), [""; 0]);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
     diff::{known, spelled, spellings},
     example::string,
     sample::{documents, spelled_all, steps_below, values_at},
-    side::{Side, refusal},
+    side::{Side, pruned, refusal},
 };
 use crate::{Conversion, Direction, NodeIndex, Scalar, Selector, Shape, compute::Exchange, link::Link};
 
@@ -95,7 +95,12 @@ impl Way<'_> {
             let mut fields = values.iter().zip(&sources);
             fields.all(|(value, program)| value.as_ref().is_none_or(|value| refusal(program, value).is_none()))
         };
-        let valid = self.samples().into_iter().filter(|(values, _)| is_valid(values));
+        // What the version does not have would be gone before it is converted.
+        let pruned = |(values, is_ordinary): Sample| {
+            let values = values.into_iter().zip(&sources).map(|(value, program)| Some(pruned(program, &value?)));
+            (values.collect::<Vec<_>>(), is_ordinary)
+        };
+        let valid = self.samples().into_iter().map(pruned).filter(|(values, _)| is_valid(values));
         let mut first = None;
         for (values, is_ordinary) in valid {
             let Some(Judged { position, what, is_empty }) = self.judged(&values, &targets) else { continue };

@@ -206,6 +206,13 @@ pub(crate) fn refusal(program: &Program, document: &Owned) -> Option<String> {
     refusals(program, document).into_iter().next()
 }
 
+/// A value without what its schema does not have; as it was if that is too much.
+pub(crate) fn pruned(program: &Program, value: &Owned) -> Owned {
+    let arena = Arena::new();
+    let pruned = program.run(value.share(&arena), &arena, Stages::PRUNE);
+    pruned.map_or_else(|_| value.clone(), |pruned| pruned.value.into())
+}
+
 fn refusals(program: &Program, document: &Owned) -> Vec<String> {
     let arena = Arena::new();
     match program.run(document.share(&arena), &arena, Stages::ADMIT) {
