@@ -91,13 +91,12 @@ fn items_are_passed_on_as_they_are() {
 fn fields_in_another_order_are_put_into_that_of_the_version() {
     let documents =
         [("v1", r#"{"l":[{"a":"1","b":"2"},{"b":"2","a":"1"},{"b":"2"}]}"#), ("v2", r#"{"l":[{"b":"2","a":"1"}]}"#)];
-    for (old, new) in [("a: {type: string}, b: {type: string}", "b: {type: string}, a: {type: string}")] {
-        let [old, new] = [old, new].map(|fields| format!("properties: {{{fields}}}"));
-        agree_on_items(&[("v1", &old), ("v2", &new)], "", &documents);
-        let nested = |fields: &str| format!("properties: {{o: {{type: object, {fields}}}}}");
-        let documents = [("v1", r#"{"l":[{"o":{"a":"1","b":"2"}},{"o":{"b":"2","a":"1"}}]}"#)];
-        agree_on_items(&[("v1", &nested(&old)), ("v2", &nested(&new))], "", &documents);
-    }
+    let fields = ["a: {type: string}, b: {type: string}", "b: {type: string}, a: {type: string}"];
+    let [old, new] = fields.map(|fields| format!("properties: {{{fields}}}"));
+    agree_on_items(&[("v1", &old), ("v2", &new)], "", &documents);
+    let nested = |fields: &str| format!("properties: {{o: {{type: object, {fields}}}}}");
+    let documents = [("v1", r#"{"l":[{"o":{"a":"1","b":"2"}},{"o":{"b":"2","a":"1"}}]}"#)];
+    agree_on_items(&[("v1", &nested(&old)), ("v2", &nested(&new))], "", &documents);
 }
 
 #[test]
