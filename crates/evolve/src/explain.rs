@@ -191,7 +191,7 @@ impl<'a> Walk<'a, '_> {
             _ => self.converted(node, source),
         };
         if let Some(because) = computed {
-            return self.computed(value, &because);
+            return self.computed(Some(node), value, &because);
         }
         let kept = match source {
             Some(Source::Converted(_)) => Kept::Respelled,
@@ -241,21 +241,30 @@ impl<'a> Walk<'a, '_> {
         (!at.is_empty()).then_some(Because::Converted { at, by })
     }
 
-    /// A computed value, down to its leaves.
-    fn computed(&mut self, value: Value<'a>, because: &Because) {
+    /// A computed value, down to its leaves; what is only filled in there is told as such. `node` is what it is of, if that is
+    /// declared.
+    fn computed(&mut self, node: Option<NodeIndex>, value: Value<'a>, because: &Because) {
+        let structure = &self.to.structure;
+        let element = node.and_then(|node| structure.element(node));
         match value {
             Value::Object(entries) if !entries.is_empty() => {
                 for entry in entries {
+                    let below = node.and_then(|node| structure.child(node, entry.key)).or(element);
                     let outside = self.enter(TrailStep::Field(entry.key.into()), Token::Name(entry.key));
-                    self.computed(entry.value, because);
+                    match self.sources.source(self.source_at) {
+                        Some(Source::Frozen) => {
+                            self.value(entry.value, &Origin::nowhere(below.and_then(|node| self.to.id(node))));
+                        }
+                        _ => self.computed(below, entry.value, because),
+                    }
                     self.leave(outside);
                 }
             }
             Value::Array(items) if !items.is_empty() => {
                 for (index, item) in items.iter().enumerate() {
-                    let element = Element::Item(index);
-                    let outside = self.enter(element.step(), element.token());
-                    self.computed(*item, because);
+                    let place = Element::Item(index);
+                    let outside = self.enter(place.step(), place.token());
+                    self.computed(element, *item, because);
                     self.leave(outside);
                 }
             }

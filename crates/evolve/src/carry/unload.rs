@@ -111,7 +111,7 @@ impl<'a> Unload<'a> {
         for (name, field) in object.fields.list.iter().filter(|(_, field)| shows(field, slots)) {
             let content = &scope.slots[field.slot].content;
             let value = match (says(field, slots), field.object) {
-                (Slot::Value(value), _) if self.is_shown_in_part(content, field, value) => {
+                (Slot::Value(value), _) if self.is_shown_in_part(view, content, field, value) => {
                     // What is carried of it is all of it, whatever is hidden in it.
                     let found = self.found.len();
                     let shown =
@@ -143,8 +143,9 @@ impl<'a> Unload<'a> {
     }
 
     /// Whether a version shows less of a value than is stored, because pruning would take the rest away.
-    fn is_shown_in_part(&self, content: &'a Content, field: &'a ViewField, value: Value<'a>) -> bool {
-        field.may_be_anything && !same(sayable(content, &field.levels, value, self.arena), value)
+    fn is_shown_in_part(&self, view: &View, content: &'a Content, field: &'a ViewField, value: Value<'a>) -> bool {
+        let is_pruned = field.object.is_some_and(|object| !view.objects[object].keeps_unknown);
+        (field.may_be_anything || is_pruned) && !same(sayable(content, &field.levels, value, self.arena), value)
     }
 
     /// Collects what the document does not show.

@@ -213,3 +213,23 @@ fn computed_values_are_told_with_what_they_came_from() {
         ]
     );
 }
+
+#[test]
+fn what_is_filled_in_in_a_computed_object_is_told_as_that() {
+    let versions = [
+        ("v1", "{type: object, properties: {o: {type: object, properties: {a: {type: string}}}}}"),
+        (
+            "v2",
+            "{type: object, properties: {l: {type: array, items: {type: object, properties: {a: {type: string}, \
+             b: {type: string, default: x}}}}}}",
+        ),
+    ];
+    for hub in ["v1", "v2"] {
+        let kind = kind(&versions, "v2: {converted: {o: {to: l, with: oneItem}}}", hub);
+        assert_eq!(
+            explained(&kind, "v1", "v2", r#"{"o":{"a":"1"}}"#),
+            [r#"l[0].a = "1": converted from o by v2 oneItem"#, r#"l[0].b = "x": frozen in v2"#],
+            "{hub}"
+        );
+    }
+}

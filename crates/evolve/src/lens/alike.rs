@@ -128,6 +128,8 @@ impl View {
                 && (field.nullable || !entry.value.is_null())
                 && match (field.object, entry.value) {
                     (Some(below), Value::Object(entries)) => self.has_alike(&self.objects[below], entries),
+                    // In the place of an object it may hold what pruning takes away.
+                    (Some(_), Value::Array(_)) => false,
                     _ => true,
                 }
         })

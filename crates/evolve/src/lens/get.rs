@@ -144,7 +144,7 @@ impl<'a, R: Recorder> Get<'a, R> {
                 self.content(&plan.content, &field.levels, value)
             }
             (Slot::Value(value), None) => self.content(&plan.content, &field.levels, value),
-            (Slot::Value(value), Some(_)) => value,
+            (Slot::Value(value), Some(object)) => self.no_object(&view.objects[object], value),
             (_, object) => {
                 let object = &view.objects[object.unwrap_or_default()];
                 Value::Object(self.object(scope, view, Some(field.slot), object, slots))
@@ -178,7 +178,19 @@ impl<'a, R: Recorder> Get<'a, R> {
                 Value::Object(shown.finish(self.arena))
             }
             (Content::Scope(scope), Value::Object(stored)) => Value::Object(self.scope(*scope, stored)),
+            (Content::Scope(scope), value) => match &self.lenses.scopes[*scope].views[self.version.position()] {
+                Some(view) => self.no_object(&view.objects[0], value),
+                None => value,
+            },
             (_, value) => value,
+        }
+    }
+
+    /// Something else in the place of an object: as pruning leaves it. What a version kept may hold more.
+    fn no_object(&self, object: &ViewObject, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::Array(_) if !object.keeps_unknown => sayable(&Content::Opaque, &[], value, self.arena),
+            value => value,
         }
     }
 }

@@ -336,3 +336,22 @@ fn an_entry_in_the_wrong_bag_is_kept() {
     now = kind.put(v2, document(r#"{"o":{"x":"2"},"p":{}}"#, &arena), Some(now), Part::Whole, &arena).unwrap();
     assert!(same(kind.get(v1, now, &arena), document(r#"{"o":{},"p":{"b":"lost"}}"#, &arena)), "{now:?}");
 }
+
+#[test]
+fn a_list_in_the_place_of_an_object_keeps_what_other_versions_prune_in_it() {
+    let keeping = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}";
+    let pruning = "{type: object, properties: {a: {type: string}}}";
+    let version = |item: &str| object(&format!("f: {item}, l: {{type: array, items: {item}}}, n: {{type: string}}"));
+    let (v1, v2) = (version(keeping), version(pruning));
+    for hub in ["v1", "v2"] {
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], "", hub);
+        let [v1, v2] = ["v1", "v2"].map(|name| kind.version(name).unwrap());
+        let arena = Arena::new();
+        let written = document(r#"{"f":[{"q":1},[{"q":2}],3],"l":[[{"q":1}],{"q":1}]}"#, &arena);
+        let stored = kind.put(v1, written, None, Part::Whole, &arena).unwrap();
+        let shown = kind.get(v2, stored, &arena);
+        assert!(same(shown, kind.normal(v2, shown, &arena).unwrap()), "{shown:?}");
+        let back = kind.put(v2, kind.normal(v2, shown, &arena).unwrap(), Some(stored), Part::Whole, &arena).unwrap();
+        assert!(same(kind.get(v1, back, &arena), written), "{back:?}");
+    }
+}
