@@ -34,10 +34,8 @@ pub(crate) fn compile_computed(
         };
         let (from, key) = (side(link.before, &from), history.field(to[0]).text.clone());
         let (Some(from), Some(to)) = (from, side(link.version, &to)) else { continue };
-        let is_plain = |side: &SidePlan| side.fields.iter().all(|field| field.is_plain);
         let is_single = link.converter.is_single();
-        let is_simple = is_single && is_plain(&from) && is_plain(&to);
-        scopes[scope].computed.links.push(LinkPlan { link: position, key, from, to, is_single, is_simple });
+        scopes[scope].computed.links.push(LinkPlan { link: position, key, from, to, is_single });
     }
     for (position, derivation) in computations.derivations.iter().enumerate() {
         let Some(id) = history.version(derivation.target).id(derivation.field) else { continue };

@@ -134,9 +134,7 @@ pub(crate) struct LinkPlan {
     pub(crate) from: SidePlan,
     pub(crate) to: SidePlan,
     /// One field becomes one other.
-    pub(crate) is_single: bool,
-    /// Both are plain, which is most common.
-    pub(crate) is_simple: bool,
+    is_single: bool,
 }
 
 impl LinkPlan {

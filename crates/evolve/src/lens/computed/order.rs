@@ -130,7 +130,7 @@ fn way(plan: &LinkPlan, link: usize, direction: Direction, known: &mut [bool]) -
 fn length(plan: &LinkPlan, direction: Direction, slots: &[usize]) -> Length {
     let (near, far) = plan.sides(direction);
     match (&near.fields[..], &far.fields[..]) {
-        ([near], [far]) if plan.is_simple => {
+        ([near], [far]) if plan.is_single && near.is_plain && far.is_plain => {
             Length::Plain { from: near.slot, is_nullable: near.is_nullable, to: far.slot, link: plan.link }
         }
         ([_], [far]) if plan.is_single && far.slots.len() == slots.len() => Length::Single,

@@ -6,7 +6,7 @@ use super::{Resolve, is_nothing, same_slot};
 use crate::{
     VersionIndex,
     lens::{
-        computed::{FieldPlan, SidePlan},
+        computed::{FieldPlan, Length, SidePlan},
         state::{Slot, Slots},
         trouble::Troubles,
     },
@@ -24,10 +24,9 @@ impl<'a> Resolve<'a> {
         for (position, way) in self.scope.computed.all.links.iter().enumerate() {
             let plan = &self.scope.computed.links[way.link];
             let (near, far) = plan.sides(way.direction);
-            if plan.is_simple {
+            if let Length::Plain { to: slot, link, .. } = way.length {
                 let source = self.shown(near.version, &near.fields[0], slots);
-                let result = source.map_or(Slot::Absent, |value| self.convert_one(plan.link, way.direction, value));
-                let slot = far.fields[0].slot;
+                let result = source.map_or(Slot::Absent, |value| self.convert_one(link, way.direction, value));
                 let is_same = same_slot(slots.values[slot], result);
                 match (is_same, slots.values[slot].is_absent()) {
                     (true, false) => omitted.push(slot),
