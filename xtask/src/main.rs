@@ -14,7 +14,8 @@ const HELP: &str = "\
 The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
-                                   a kind, random kinds with more than a million writes, processes that are killed
+                                   a kind, random kinds with more than a million writes, harmful changes seeded into every
+                                   real definition for check to find, processes that are killed
                                    500 times, sweeps of a hundred thousand records, and a short run of every fuzz
                                    target
   cargo xtask fuzz [TARGET] [--seconds N]
@@ -34,7 +35,8 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => test(),
         ["test", "--full"] => {
-            let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| kills());
+            let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| gate());
+            let counted = counted.and_then(|()| kills());
             let stored = counted.and_then(|()| sweeps()).and_then(|()| cells());
             stored.and_then(|()| published()).and_then(|()| fuzz(None, "20"))
         }
@@ -109,6 +111,12 @@ fn random_kinds() -> Result<(), String> {
     let mut command = Command::new(cargo_program());
     command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
     run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
+}
+
+/// Changes of every class, seeded into every real definition, against what documents show of them.
+fn gate() -> Result<(), String> {
+    let arguments = ["test", "--release", "--package", "wheelwright", "--test", "gate", "--", "--nocapture"];
+    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_GATE_SEEDS", "3").current_dir(root()))
 }
 
 /// Sweeps of a hundred thousand records in each store, by processes that are killed.
