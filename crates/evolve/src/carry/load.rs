@@ -18,7 +18,7 @@ use crate::{
     Lenses,
     lens::{
         computed::DerivationPlan,
-        lists::match_items,
+        matching::match_items,
         plan::{Content, Scope, ViewObject},
         state::{BAG, Slot, Slots, store},
     },

@@ -4,7 +4,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    lists::match_items,
+    matching::match_items,
     plan::{Content, Level, Scope, View, ViewObject},
     same::{by_key, find},
 };

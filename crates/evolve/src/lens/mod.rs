@@ -17,7 +17,7 @@ mod escape;
 mod fill;
 mod freeze;
 pub(crate) mod get;
-pub(crate) mod lists;
+pub(crate) mod matching;
 mod only;
 pub(crate) mod plan;
 mod put;
@@ -46,7 +46,7 @@ use self::{
     trouble::Troubles,
 };
 pub use self::{
-    lists::match_items,
+    matching::match_items,
     only::{Only, OnlyIn},
     record::{Provenance, Source, Trail},
     trouble::Trouble,

@@ -1,47 +1,185 @@
-//! Which item of a list continues which, as slowly as the rules say it.
+//! Which item of a list continues which, as slowly as the rules state it.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-/// Which old item every new one continues: those of the same keys, n-th to n-th.
-pub(crate) fn by_keys(items: &[Json], shown: &[Json], keys: &[String]) -> Vec<Option<usize>> {
+/// The stored item that each written item continues.
+type Matches = Vec<Option<usize>>;
+
+/// Items of the same keys: exactly equal ones first, then n-th to n-th.
+pub(crate) fn by_keys(items: &[Json], shown: &[Json], keys: &[String]) -> Matches {
     let key = |item: &Json| keys.iter().map(|key| item.get(key).cloned()).collect::<Vec<_>>();
-    nth_to_nth(items, shown, |item, old| key(item) == key(old))
+    let mut matches = vec![None; items.len()];
+    nth_to_nth(&mut matches, items, shown, |item, old| key(item) == key(old) && item == old);
+    nth_to_nth(&mut matches, items, shown, |item, old| key(item) == key(old));
+    matches
 }
 
-/// Which old item every new one continues: equal ones n-th to n-th, then the items between two that are neighbours of
-/// gaps of the same length.
-pub(crate) fn by_likeness(items: &[Json], shown: &[Json]) -> Vec<Option<usize>> {
-    let mut matches = nth_to_nth(items, shown, |item, old| item == old);
+/// Items without keys: equal ones in the best alignment, then equal ones that moved, then edited ones that share what
+/// identifies them, then the items of gaps of the same length. `hidden` is how much each stored item hides.
+pub(crate) fn by_likeness(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> Matches {
+    let count = |list: &[Json], item: &Json| list.iter().filter(|other| *other == item).count();
+    let weight = |at: usize| {
+        let (written, stored) = (count(items, &shown[at]), count(shown, &shown[at]));
+        if stored > written && written > 0 { hidden(at) } else { 0 }
+    };
+    let search = Search {
+        equal: &|new, old| items[new] == shown[old],
+        edited: &|new, old| {
+            count(items, &items[new]) > count(shown, &items[new])
+                && count(shown, &shown[old]) > count(items, &shown[old])
+        },
+        weight: &weight,
+        lengths: (items.len(), shown.len()),
+    };
+    let mut matches = vec![None; items.len()];
+    for (new, old) in search.best(0, 0, Last::Equal).expect("skipping everything is an alignment").1 {
+        matches[new] = Some(old);
+    }
+    // Of equal items that moved, those stay that hide most.
+    for item in items {
+        let free = |matches: &Matches| -> Vec<usize> {
+            (0..shown.len()).filter(|old| shown[*old] == *item && !matches.contains(&Some(*old))).collect()
+        };
+        let open: Vec<usize> = (0..items.len()).filter(|new| items[*new] == *item && matches[*new].is_none()).collect();
+        let mut stay = free(&matches);
+        stay.sort_by_key(|old| std::cmp::Reverse(weight(*old)));
+        stay.truncate(open.len());
+        stay.sort_unstable();
+        open.into_iter().zip(stay).for_each(|(new, old)| matches[new] = Some(old));
+    }
+    match_by_evidence(items, shown, &mut matches);
+    match_gaps(shown.len(), &mut matches);
+    matches
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Last {
+    Equal,
+    Edit,
+    Skip,
+}
+
+/// Every alignment of two lists, tried one after the other.
+struct Search<'s> {
+    equal: &'s dyn Fn(usize, usize) -> bool,
+    edited: &'s dyn Fn(usize, usize) -> bool,
+    weight: &'s dyn Fn(usize) -> u32,
+    lengths: (usize, usize),
+}
+
+impl Search<'_> {
+    /// The first of the best alignments of what is left: equal pairs, edited pairs and hidden data, and its equal pairs.
+    fn best(&self, new: usize, old: usize, last: Last) -> Option<((u32, u32, u32), Vec<(usize, usize)>)> {
+        if (new, old) == self.lengths {
+            return Some(((0, 0, 0), Vec::new()));
+        }
+        let mut found = Vec::new();
+        let both = new < self.lengths.0 && old < self.lengths.1;
+        if both
+            && (self.equal)(new, old)
+            && let Some(((equal, edited, hidden), mut pairs)) = self.best(new + 1, old + 1, Last::Equal)
+        {
+            pairs.push((new, old));
+            found.push(((equal + 1, edited, hidden + (self.weight)(old)), pairs));
+        }
+        if both
+            && last != Last::Skip
+            && (self.edited)(new, old)
+            && let Some(((equal, edited, hidden), pairs)) = self.best(new + 1, old + 1, Last::Edit)
+        {
+            found.push(((equal, edited + 1, hidden + (self.weight)(old)), pairs));
+        }
+        if last != Last::Edit && old < self.lengths.1 {
+            found.extend(self.best(new, old + 1, Last::Skip));
+        }
+        if last != Last::Edit && new < self.lengths.0 {
+            found.extend(self.best(new + 1, old, Last::Skip));
+        }
+        // Of equals, `max_by_key` takes the last.
+        found.into_iter().rev().max_by_key(|(score, _)| *score)
+    }
+}
+
+/// Strings and numbers by their paths, in which positions of lists are left out.
+fn values(item: &Json, path: &str, found: &mut BTreeMap<String, Vec<String>>) {
+    match item {
+        Json::Object(fields) => fields.iter().for_each(|(name, value)| values(value, &format!("{path}.{name}"), found)),
+        Json::Array(items) => items.iter().for_each(|item| values(item, &format!("{path}[]"), found)),
+        Json::String(_) | Json::Number(_) => found.entry(path.to_owned()).or_default().push(item.to_string()),
+        _ => {}
+    }
+}
+
+fn match_by_evidence(items: &[Json], shown: &[Json], matches: &mut Matches) {
+    let values_of = |list: &[Json]| -> Vec<BTreeMap<String, Vec<String>>> {
+        let of = |item: &Json| {
+            let mut found = BTreeMap::new();
+            values(item, "", &mut found);
+            found
+        };
+        list.iter().map(of).collect()
+    };
+    let (new, old) = (values_of(items), values_of(shown));
+    let holders = |list: &[BTreeMap<String, Vec<String>>], path: &String, value: &String| {
+        list.iter().filter(|item| item.get(path).is_some_and(|values| values.contains(value))).count()
+    };
+    let evidence = |at: usize, stored: usize| {
+        let mut shared: Vec<(&String, &String)> = new[at]
+            .iter()
+            .flat_map(|(path, values)| values.iter().map(move |value| (path, value)))
+            .filter(|(path, value)| old[stored].get(*path).is_some_and(|values| values.contains(value)))
+            .filter(|(path, value)| holders(&new, path, value) == 1 && holders(&old, path, value) == 1)
+            .collect();
+        shared.sort_unstable();
+        shared.dedup();
+        let changed = new[at].iter().filter(|(path, values)| {
+            let other = old[stored].get(*path).filter(|other| other.len() == 1 && values.len() == 1);
+            other.is_some_and(|other| other != *values)
+        });
+        let changed = changed.count();
+        if shared.len() >= changed { shared.len() } else { 0 }
+    };
+    let open: Vec<usize> = (0..items.len()).filter(|new| matches[*new].is_none()).collect();
+    let free: Vec<usize> = (0..shown.len()).filter(|old| !matches.contains(&Some(*old))).collect();
+    for at in &open {
+        for stored in &free {
+            let count = evidence(*at, *stored);
+            let others = open.iter().filter(|other| *other != at).map(|other| evidence(*other, *stored));
+            let others = others.chain(free.iter().filter(|other| *other != stored).map(|other| evidence(*at, *other)));
+            if count > 0 && others.max().unwrap_or(0) < count {
+                matches[*at] = Some(*stored);
+            }
+        }
+    }
+}
+
+fn match_gaps(shown: usize, matches: &mut Matches) {
     let anchors = matches.clone();
-    let taken = |position: usize| anchors.contains(&Some(position));
     let mut start = 0;
-    while start < items.len() {
+    while start < anchors.len() {
         if anchors[start].is_some() {
             start += 1;
             continue;
         }
-        let end = (start..items.len()).find(|at| anchors[*at].is_some()).unwrap_or(items.len());
-        let old_start = if start == 0 { Some(0) } else { anchors[start - 1].map(|anchor| anchor + 1) };
-        let old_end = if end == items.len() { Some(shown.len()) } else { anchors[end] };
-        if let (Some(old_start), Some(old_end)) = (old_start, old_end)
-            && old_start + (end - start) == old_end
-            && (old_start..old_end).all(|position| !taken(position))
-        {
+        let end = (start..anchors.len()).find(|at| anchors[*at].is_some()).unwrap_or(anchors.len());
+        let old_start = if start == 0 { 0 } else { anchors[start - 1].expect("the item before is matched") + 1 };
+        let old_end = if end == anchors.len() { shown } else { anchors[end].expect("the gap ends here") };
+        if old_start + (end - start) == old_end && (old_start..old_end).all(|old| !anchors.contains(&Some(old))) {
             for (offset, matched) in matches[start..end].iter_mut().enumerate() {
                 *matched = Some(old_start + offset);
             }
         }
         start = end;
     }
-    matches
 }
 
-fn nth_to_nth(items: &[Json], shown: &[Json], same: impl Fn(&Json, &Json) -> bool) -> Vec<Option<usize>> {
-    let mut taken = vec![false; shown.len()];
-    let matches = items.iter().map(|item| {
-        let found = (0..shown.len()).find(|position| !taken[*position] && same(item, &shown[*position]))?;
-        taken[found] = true;
-        Some(found)
-    });
-    matches.collect()
+fn nth_to_nth(matches: &mut Matches, items: &[Json], shown: &[Json], same: impl Fn(&Json, &Json) -> bool) {
+    for at in 0..items.len() {
+        if matches[at].is_none() {
+            let is_free = |old: &usize| !matches.contains(&Some(*old)) && same(&items[at], &shown[*old]);
+            matches[at] = (0..shown.len()).find(is_free);
+        }
+    }
 }

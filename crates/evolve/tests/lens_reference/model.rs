@@ -132,6 +132,15 @@ fn pruned(value: &Json) -> Json {
     }
 }
 
+/// The number of values in a value, itself included.
+fn size(value: &Json) -> u32 {
+    1 + match value {
+        Json::Array(items) => items.iter().map(size).sum(),
+        Json::Object(fields) => fields.values().map(size).sum(),
+        _ => 0,
+    }
+}
+
 /// Get.
 impl View<'_> {
     /// The document, item or value of a node, with all that is derived in it.
@@ -387,7 +396,10 @@ impl View<'_> {
                 };
                 let shown: Vec<Json> = old.iter().map(|item| self.content(element(), item)).collect();
                 let keys = self.keys(node);
-                let matches = if keys.is_empty() { by_likeness(items, &shown) } else { by_keys(items, &shown, &keys) };
+                let matches = match keys.is_empty() {
+                    true => by_likeness(items, &shown, &|at| self.size_in_other_versions(element(), &old[at])),
+                    false => by_keys(items, &shown, &keys),
+                };
                 let contents = items.iter().zip(matches).map(|(item, matched)| match matched {
                     Some(position) if shown[position] == *item => old[position].clone(),
                     matched => self.content_of(element(), item, matched.map(|position| &old[position])),
@@ -412,6 +424,16 @@ impl View<'_> {
             }
             _ => Content::Raw(value.clone()),
         }
+    }
+
+    /// How many values other versions show of an item that is an object.
+    fn size_in_other_versions(self, item: usize, content: &Content) -> u32 {
+        let Content::Scope(scope) = content else { return 0 };
+        let others = self.model.history.indexes().map(|version| self.model.view(version));
+        let others = others.filter(|other| other.version != self.version);
+        others
+            .filter_map(|other| Some(size(&Json::Object(other.scope(other.tree.counterpart(self.tree, item)?, scope)))))
+            .sum()
     }
 
     /// Says that an object is there, and all objects of a value in it.

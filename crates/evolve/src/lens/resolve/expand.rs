@@ -7,8 +7,8 @@ use crate::{
     VersionIndex,
     lens::{
         computed::{FieldPlan, Needed, SidePlan, Way},
+        matching::Alignment,
         plan::{View, ViewField},
-        put::Alignment,
         state::{Slot, Slots},
     },
 };

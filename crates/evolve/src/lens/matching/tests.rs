@@ -1,0 +1,93 @@
+use wheelwright_document::{Arena, decode};
+
+use super::*;
+
+fn matched(new: &str, old: &str, keys: &[&str]) -> Alignment {
+    matched_keeping(new, old, keys, &[])
+}
+
+/// `hidden` is how much each stored item hides.
+fn matched_keeping(new: &str, old: &str, keys: &[&str], hidden: &[u32]) -> Alignment {
+    let arena = Arena::new();
+    let items = |text: &str| decode(arena.text(text).as_bytes(), &arena).unwrap().as_array().unwrap();
+    let keys: Vec<Box<str>> = keys.iter().map(|key| (*key).into()).collect();
+    match_items_keeping(items(new), items(old), &keys, |stored| hidden.get(stored).copied().unwrap_or(0))
+}
+
+#[test]
+fn keyed_items_match_by_key_and_the_nth_of_a_key_with_the_nth() {
+    let old = r#"[{"k":1,"v":1},{"k":2,"v":2},{"k":1,"v":3}]"#;
+    assert_eq!(
+        matched(r#"[{"k":2,"v":9},{"k":1},{"k":1},{"k":1},{}]"#, old, &["k"]),
+        [Some(1), Some(0), Some(2), None, None]
+    );
+}
+
+#[test]
+fn items_that_share_a_key_match_exactly_equal_ones_first() {
+    let old = r#"[{"k":1,"v":1},{"k":1,"v":2},{"k":1,"v":3}]"#;
+    assert_eq!(matched(r#"[{"k":1,"v":3},{"k":1,"v":9},{"k":1,"v":1}]"#, old, &["k"]), [Some(2), Some(1), Some(0)]);
+    assert_eq!(matched(r#"[{"k":1,"v":2},{"k":1,"v":3}]"#, old, &["k"]), [Some(1), Some(2)]);
+}
+
+#[test]
+fn without_keys_equal_items_match_first_and_gaps_of_one_length_pairwise() {
+    assert_eq!(matched("[2,3]", "[1,2,3]", &[]), [Some(1), Some(2)]);
+    assert_eq!(matched("[1,9,3]", "[1,2,3]", &[]), [Some(0), Some(1), Some(2)]);
+    assert_eq!(matched("[9,2,3]", "[1,2,3]", &[]), [Some(0), Some(1), Some(2)]);
+    assert_eq!(matched("[3,2,1]", "[1,2,3]", &[]), [Some(2), Some(1), Some(0)]);
+    assert_eq!(matched("[8,9]", "[1,2,3]", &[]), [None, None]);
+    assert_eq!(matched("[1,8,9,3]", "[1,2,3]", &[]), [Some(0), None, None, Some(2)]);
+    assert_eq!(matched("[1,1]", "[1,1,1]", &[]), [Some(0), Some(1)]);
+    assert_eq!(matched("[2,1]", "[1.0,2]", &[]), [Some(1), Some(0)], "however a client writes numbers");
+    assert_eq!(matched("[1.0]", "[1,1.0]", &[]), [Some(1)], "the one that is written alike, where there is one");
+    let times: Vec<String> = (0..60).map(|number| (1_700_000_000_000_000_000_u64 + number).to_string()).collect();
+    let back: Vec<String> = times.iter().rev().cloned().collect();
+    let found = matched(&format!("[{}]", back.join(",")), &format!("[{}]", times.join(",")), &[]);
+    assert_eq!(found, (0..60).rev().map(Some).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_edited_item_among_equal_ones_is_the_one_in_its_place() {
+    for edited in 0..3 {
+        let mut new = ["{}", "{}", "{}"];
+        new[edited] = r#"{"a":1}"#;
+        let found = matched(&format!("[{}]", new.join(",")), "[{},{},{}]", &[]);
+        assert_eq!(found, [Some(0), Some(1), Some(2)], "item {edited}");
+    }
+    assert_eq!(matched("[9,1,8,1]", "[1,1,1,1]", &[]), [0, 1, 2, 3].map(Some));
+    assert_eq!(matched("[1,1,7]", "[1,1]", &[]), [Some(0), Some(1), None]);
+    assert_eq!(matched("[7,1,1]", "[1,1]", &[]), [None, Some(0), Some(1)]);
+    assert_eq!(matched("[2,1,1]", "[1,1,2]", &[]), [Some(2), Some(0), Some(1)]);
+}
+
+#[test]
+fn of_equal_items_those_that_hide_most_stay() {
+    assert_eq!(matched_keeping("[1,1]", "[1,1,1]", &[], &[0, 5, 5]), [Some(1), Some(2)]);
+    assert_eq!(matched_keeping("[1,1]", "[1,1,1]", &[], &[5, 0, 5]), [Some(0), Some(2)]);
+    assert_eq!(matched_keeping("[2,1]", "[1,1,1,2]", &[], &[0, 5, 0, 0]), [Some(3), Some(1)]);
+}
+
+#[test]
+fn edited_items_that_moved_are_recognized_by_what_identifies_them() {
+    let old = r#"[{"image":"a","tag":"x"},{"image":"b","tag":"x"}]"#;
+    let swapped = r#"[{"image":"b","tag":"x","n":1},{"image":"a","tag":"x","n":2}]"#;
+    assert_eq!(matched(swapped, old, &[]), [Some(1), Some(0)]);
+    assert_eq!(matched(r#"[{"image":"b","tag":"x"},{"image":"a","tag":"x","n":2}]"#, old, &[]), [Some(1), Some(0)]);
+    assert_eq!(matched(r#"[{"image":"b","tag":"y"}]"#, old, &[]), [Some(1)], "edited while the other one was removed");
+    assert_eq!(matched(r#"[{"image":"c","tag":"x"}]"#, old, &[]), [None], "both have this tag");
+    assert_eq!(matched(r#"[{"image":"b","tag":"x"},{"image":"c","tag":"x"}]"#, old, &[]), [Some(1), None]);
+    assert_eq!(
+        matched(r#"[{"image":"a","tag":"x","n":1},{"image":"c"}]"#, r#"[{"image":"a","tag":"x"}]"#, &[]),
+        [Some(0), None]
+    );
+}
+
+#[test]
+fn long_lists_keep_equal_items_at_their_positions() {
+    let old: Vec<&str> = vec!["{}"; 1000];
+    let mut new = old.clone();
+    (new[100], new[900]) = (r#"{"a":1}"#, r#"{"a":2}"#);
+    let found = matched(&format!("[{}]", new.join(",")), &format!("[{}]", old.join(",")), &[]);
+    assert_eq!(found, (0..1000).map(Some).collect::<Vec<_>>());
+}
