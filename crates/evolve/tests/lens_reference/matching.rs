@@ -1,6 +1,6 @@
 //! Which item of a list continues which, as slowly as the rules state it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -125,21 +125,16 @@ fn match_by_evidence(items: &[Json], shown: &[Json], matches: &mut Matches) {
     let holders = |list: &[BTreeMap<String, Vec<String>>], path: &String, value: &String| {
         list.iter().filter(|item| item.get(path).is_some_and(|values| values.contains(value))).count()
     };
+    // What identifies an item: the values that no other item of its list has under the same path.
+    let identifying = |list: &[BTreeMap<String, Vec<String>>], at: usize| -> BTreeSet<(String, String)> {
+        let all =
+            list[at].iter().flat_map(|(path, values)| values.iter().map(move |value| (path.clone(), value.clone())));
+        all.filter(|(path, value)| holders(list, path, value) == 1).collect()
+    };
     let evidence = |at: usize, stored: usize| {
-        let mut shared: Vec<(&String, &String)> = new[at]
-            .iter()
-            .flat_map(|(path, values)| values.iter().map(move |value| (path, value)))
-            .filter(|(path, value)| old[stored].get(*path).is_some_and(|values| values.contains(value)))
-            .filter(|(path, value)| holders(&new, path, value) == 1 && holders(&old, path, value) == 1)
-            .collect();
-        shared.sort_unstable();
-        shared.dedup();
-        let changed = new[at].iter().filter(|(path, values)| {
-            let other = old[stored].get(*path).filter(|other| other.len() == 1 && values.len() == 1);
-            other.is_some_and(|other| other != *values)
-        });
-        let changed = changed.count();
-        if shared.len() >= changed { shared.len() } else { 0 }
+        let (written, stored) = (identifying(&new, at), identifying(&old, stored));
+        let shared = written.intersection(&stored).count();
+        if 2 * shared >= stored.len() { shared } else { 0 }
     };
     let open: Vec<usize> = (0..items.len()).filter(|new| matches[*new].is_none()).collect();
     let free: Vec<usize> = (0..shown.len()).filter(|old| !matches.contains(&Some(*old))).collect();

@@ -85,7 +85,8 @@ fn match_by_likeness(new: &[Value<'_>], old: &[Value<'_>], mut hidden: impl FnMu
     if left.0 > 0 && left.1 > 0 {
         // A single edited item in its old place needs no evidence.
         if left != (1, 1) || !match_gaps(&mut matched, &mut is_taken) {
-            evidence::match_edited(new, old, &mut matched, &mut is_taken);
+            let (new, old) = (evidence::identifying(new), evidence::identifying(old));
+            evidence::match_edited(&new, &old, &mut matched, &mut is_taken);
             match_gaps(&mut matched, &mut is_taken);
         }
     }
