@@ -13,6 +13,7 @@ use crate::{
     Declaration, DeclaredUnion, Derived, KindName, Located, Maturity, NodeIndex, Respelled, Selector, Shape, Step,
     Structure, VersionName, VersionStep, Writers,
     change::{settled, unfit_defaults},
+    empty_objects::refusing_empty,
     identify::{Identify, identify},
     kind_name::once_each,
     link::with_renames,
@@ -59,6 +60,8 @@ pub struct VersionHistory {
     pub derived: Vec<Derived>,
     /// It is still declared, and not only remembered by the lock.
     pub declared: bool,
+    /// The objects in whose place its schema refuses `{}`; none of a version that only the lock remembers.
+    refusing_empty: HashSet<NodeIndex>,
     ids: Vec<Option<FieldId>>,
     nodes: HashMap<FieldId, NodeIndex>,
     /// The fields that it is locked with; none if it continues no lock.
@@ -93,6 +96,8 @@ impl PartialEq for VersionHistory {
             ids,
             nodes: _,
             locked: _,
+            // The lock remembers no constraints.
+            refusing_empty: _,
         } = self;
         (name, from, locked_as, structure) == (&other.name, &other.from, &other.locked_as, &other.structure)
             && (writers, declared, ids) == (&other.writers, &other.declared, &other.ids)
@@ -129,10 +134,16 @@ impl VersionHistory {
             respelled: Vec::new(),
             derived: Vec::new(),
             declared: true,
+            refusing_empty: HashSet::new(),
             ids,
             nodes: HashMap::new(),
             locked: None,
         }
+    }
+
+    /// Whether `{}` is invalid in the place of an object, even after defaulting.
+    pub fn refuses_empty(&self, object: NodeIndex) -> bool {
+        self.refusing_empty.contains(&object)
     }
 
     /// The id of a field; items, values and the document itself have none.
@@ -256,8 +267,10 @@ impl History {
             let schema = overlaid_schema(&declared.schema, step);
             problems.extend(unfit_defaults(step, &schema, declared.root));
             let mut structure = Structure::of(&schema, declared.root);
+            let refusing_empty = refusing_empty(&structure, &schema);
             overlay(&mut structure, step, name, &mut problems);
             let mut version = VersionHistory::new(name.clone(), from, rank, structure);
+            version.refusing_empty = refusing_empty;
             let published_as = before.iter().flat_map(|before| before.published_as.iter().cloned());
             version.published_as = once_each(published_as.chain([declaration.name_in(name)]));
             version.writers = step.writers.as_ref().map_or(Writers::Exact, |writers| writers.item);

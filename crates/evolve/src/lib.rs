@@ -49,6 +49,7 @@ mod compute;
 mod consistency;
 mod convert;
 mod declaration;
+mod empty_objects;
 mod explain;
 mod fact;
 mod history;

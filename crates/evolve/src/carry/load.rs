@@ -141,6 +141,7 @@ impl<'e, 'a> Load<'e, 'a> {
                 }
             }
         }
+        writing.mark_empty();
         if !scope.computed.is_empty() {
             let (mut shown, mut following) = (Vec::new(), Vec::new());
             let mut is_known = vec![false; scope.slots.len()];

@@ -235,9 +235,26 @@ impl<'a> Writing<'a> {
         }
     }
 
+    /// Marks objects that a client wrote empty, where the version would not show them otherwise.
+    pub(crate) fn mark_empty(&mut self) {
+        for (slot, shown) in self.shown.iter().enumerate() {
+            if let Some(Value::Object(_)) = shown
+                && let Some(field) = self.places.field(self.view, slot)
+                && field.refuses_empty
+                && matches!(self.slots.values[slot], Slot::Object(_))
+                && !shows(field, &self.slots)
+            {
+                self.slots.mark_written_empty(slot);
+            }
+        }
+    }
+
     /// Whether a document would have said something about a field, if it held this.
     fn could_be_said(&self, slot: usize, value: Slot<'a>) -> bool {
         let Some(field) = self.places.field(self.view, slot) else { return false };
+        if field.refuses_empty && matches!(value, Slot::Object(_)) {
+            return false;
+        }
         let is_null = matches!(value, Slot::Value(Value::Null));
         let is_other = |slot: usize| self.shown[slot].is_some_and(|value| value.as_object().is_none());
         (field.nullable || !is_null) && !self.places.path(self.scope, slot).any(is_other)

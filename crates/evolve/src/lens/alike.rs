@@ -127,6 +127,7 @@ impl View {
                 && field.is_alike
                 && (field.nullable || !entry.value.is_null())
                 && match (field.object, entry.value) {
+                    (Some(_), Value::Object([])) if field.refuses_empty => false,
                     (Some(below), Value::Object(entries)) => self.has_alike(&self.objects[below], entries),
                     // In the place of an object it may hold what pruning takes away.
                     (Some(_), Value::Array(_)) => false,

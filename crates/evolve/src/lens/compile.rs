@@ -354,12 +354,15 @@ impl Compiler<'_> {
             view.says[slot] = true;
             let is_object = plan.slots[slot].content == Content::Fields;
             let object = is_object.then(|| self.view_object(view, plan, version, *child, nodes));
-            let implied = object.filter(|_| plan.may_be_implied[slot]);
+            let refuses_empty = object.is_some() && history.refuses_empty(*child);
+            let implied = object.filter(|_| plan.may_be_implied[slot] || refuses_empty);
             let field = ViewField {
                 slot,
                 object,
                 nullable: structure.node(*child).nullable,
                 implied_by: implied.map(|object| implied_by(&view.objects[object])).unwrap_or_default(),
+                may_be_implied: plan.may_be_implied[slot],
+                refuses_empty,
                 levels: self.levels(version, id, *child),
                 may_be_anything: self.may_be_anything(history, id, *child),
                 frozen: None,
@@ -474,7 +477,7 @@ fn stored_name(name: &str) -> Box<str> {
 fn implied_by(object: &ViewObject) -> Vec<Implied> {
     let mut below = Vec::new();
     for (_, field) in &object.fields.list {
-        below.push(Implied { slot: field.slot, nullable: field.nullable });
+        below.push(Implied { slot: field.slot, nullable: field.nullable, refuses_empty: field.refuses_empty });
         below.extend_from_slice(&field.implied_by);
     }
     below

@@ -4,7 +4,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    plan::{Content, Level, Scope, View, ViewField, ViewObject},
+    plan::{Content, Implied, Level, Scope, View, ViewField, ViewObject},
     record::{Recorder, Source, computed_sources},
     resolve::Resolve,
     state::{Slot, Slots},
@@ -195,12 +195,21 @@ impl<'a, R: Recorder> Get<'a, R> {
     }
 }
 
-/// Whether a version shows what is stored of a field: null only where it can say it, and an object that nobody wrote only
-/// if a field in it is shown.
+/// Whether a version shows a stored field. It shows null only where the field is nullable. It shows an object that no client
+/// wrote, or in whose place `{}` is invalid, only if it shows a field in it; or if a client wrote the object empty.
 #[inline]
 pub(crate) fn shows(field: &ViewField, slots: &Slots<'_>) -> bool {
-    let is_said = |slot: usize, nullable: bool| !said(slots.values[slot], nullable).is_absent();
-    is_said(field.slot, field.nullable) || field.implied_by.iter().any(|below| is_said(below.slot, below.nullable))
+    let is_shown_empty = |slot: usize, refuses_empty: bool| !refuses_empty || slots.is_written_empty(slot);
+    let is_shown = |below: &Implied| match said(slots.values[below.slot], below.nullable) {
+        Slot::Absent | Slot::Tombstone => false,
+        Slot::Object(_) => is_shown_empty(below.slot, below.refuses_empty),
+        Slot::Value(_) => true,
+    };
+    match said(slots.values[field.slot], field.nullable) {
+        Slot::Value(_) => true,
+        Slot::Object(_) => is_shown_empty(field.slot, field.refuses_empty) || field.implied_by.iter().any(is_shown),
+        Slot::Absent | Slot::Tombstone => field.may_be_implied && field.implied_by.iter().any(is_shown),
+    }
 }
 
 /// What a slot holds, as far as a version can say it: null is as good as nothing to one that cannot.

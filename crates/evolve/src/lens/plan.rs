@@ -144,8 +144,13 @@ pub(crate) struct ViewField {
     pub(crate) slot: usize,
     pub(crate) object: Option<usize>,
     pub(crate) nullable: bool,
-    /// Of an object that may have to be shown although nobody wrote it: the fields below that it is shown for.
+    /// Of an object that may have to be shown although nobody wrote it, or that is shown only if something in it is: the
+    /// fields below that it is shown for.
     pub(crate) implied_by: Vec<Implied>,
+    /// Of an object: it may be there although no client wrote it.
+    pub(crate) may_be_implied: bool,
+    /// Of an object: `{}` is invalid here, so that it is shown only with something in it, or if a client wrote it empty.
+    pub(crate) refuses_empty: bool,
     /// Of a list or map: what the version says of it, and of lists and maps right inside it.
     pub(crate) levels: Vec<Level>,
     /// Another version keeps the field without declaring it, so that its value may be anything: what this one cannot say of
@@ -164,6 +169,7 @@ pub(crate) struct ViewField {
 pub(crate) struct Implied {
     pub(crate) slot: usize,
     pub(crate) nullable: bool,
+    pub(crate) refuses_empty: bool,
 }
 
 /// What a version says of a list or map.

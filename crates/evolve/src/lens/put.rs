@@ -205,7 +205,9 @@ impl<'a> Put<'a> {
         slots.values[field.slot] = match (field.object, new) {
             (Some(object), Value::Object(new)) => {
                 self.new_object(scope, view, Some(field.slot), &view.objects[object], slots, new, &|_| true);
-                return slots.set_object(field.slot);
+                slots.set_object(field.slot);
+                self.mark_if_empty(field, slots);
+                return;
             }
             (Some(_), value) => Slot::Value(value),
             (None, value) => Slot::Value(self.content(&scope.slots[field.slot].content, &field.levels, value, None)),
@@ -299,7 +301,11 @@ impl<'a> Put<'a> {
                 if shown.is_none() || changed && !shows(field, slots) {
                     slots.set_object(field.slot);
                 }
-                changed || shown.is_none()
+                let is_written = changed || shown.is_none();
+                if is_written {
+                    self.mark_if_empty(field, slots);
+                }
+                is_written
             }
             Some(_) if is_same() => false,
             Some(new) => {
@@ -307,6 +313,14 @@ impl<'a> Put<'a> {
                 slots.values[field.slot] = Slot::Value(new);
                 true
             }
+        }
+    }
+
+    /// Marks an object that a client just wrote empty, where the version would not show it otherwise. What is computed from
+    /// another representation no client wrote here.
+    fn mark_if_empty(&self, field: &ViewField, slots: &mut Slots<'a>) {
+        if field.refuses_empty && !self.preserves && !shows(field, slots) {
+            slots.mark_written_empty(field.slot);
         }
     }
 

@@ -499,7 +499,7 @@ impl<'m> Here<'m> {
 
 impl Model<'_> {
     fn at(&self, version: usize) -> View<'_> {
-        View { model: self, tree: &self.trees[version], version }
+        View { model: self, tree: &self.trees[version], version, is_computing: true }
     }
 
     /// The steps that lead from a version to all others, nearest first, each with the way it is taken.

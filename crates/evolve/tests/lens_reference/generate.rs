@@ -118,6 +118,8 @@ pub(crate) struct Object {
     pub(crate) identity: usize,
     pub(crate) fields: Vec<Field>,
     pub(crate) keeps_unknown: bool,
+    /// `{}` is invalid.
+    pub(crate) refuses_empty: bool,
     pub(crate) union: bool,
     /// The field that says which member of the union is set.
     pub(crate) discriminator: Option<usize>,
@@ -327,6 +329,9 @@ impl Object {
         let mut schema = json!({"type": "object", "properties": properties});
         if self.keeps_unknown {
             schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
+        }
+        if self.refuses_empty {
+            schema["minProperties"] = json!(1 + self.fields.iter().filter(|field| field.default.is_some()).count());
         }
         if self.union && self.discriminator.is_none() && self.fields.len() > 1 {
             schema["oneOf"] = self.fields.iter().map(|field| json!({"required": [field.name]})).collect();

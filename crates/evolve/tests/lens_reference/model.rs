@@ -18,6 +18,8 @@
 //!   object when a client removes it, and so does what belongs to the field in turn. A field that versions have in
 //!   different objects stays, and all that belongs to it.
 //! - What is neither shown nor written stays, also below an object that is new to its writer.
+//! - An object in whose place a version refuses `{}` is shown there only if a field in it is set, or if a client of such a
+//!   version wrote it without any since it is there.
 //! - The default of an object counts as a whole: once anything below the object is set, it does not speak any more, and
 //!   where it is changed, all of it is written. Creating stores everything that the document says, defaults too.
 //! - An object is one union of all members that any version says, with the discriminators of all. A member that was not
@@ -48,6 +50,8 @@ pub(crate) struct Scope {
     pub(crate) fields: BTreeMap<FieldId, Content>,
     /// Fields that are not there although they could be derived.
     pub(crate) gone: BTreeSet<FieldId>,
+    /// Objects that were written empty through a version that refuses that.
+    pub(crate) empty: BTreeSet<FieldId>,
     /// What hooks keep, by the positions of links.
     pub(crate) kept: BTreeMap<usize, Json>,
     unknown: Map<String, Json>,
@@ -58,6 +62,7 @@ impl Scope {
     fn remove(&mut self, id: FieldId) {
         self.fields.remove(&id);
         self.gone.remove(&id);
+        self.empty.remove(&id);
     }
 }
 
@@ -87,6 +92,8 @@ pub(crate) struct View<'m> {
     pub(crate) model: &'m Model<'m>,
     pub(crate) tree: &'m Tree,
     pub(crate) version: usize,
+    /// What is written is computed, and no client wrote it.
+    pub(crate) is_computing: bool,
 }
 
 impl<'h> Model<'h> {
@@ -119,7 +126,8 @@ impl<'h> Model<'h> {
     }
 
     fn view(&self, version: VersionIndex) -> View<'_> {
-        View { model: self, tree: &self.trees[version.position()], version: version.position() }
+        let version = version.position();
+        View { model: self, tree: &self.trees[version], version, is_computing: false }
     }
 }
 
@@ -167,14 +175,23 @@ impl View<'_> {
     pub(crate) fn field(self, node: usize, scope: &Scope) -> Option<Json> {
         let object = || Json::Object(self.object(node, scope));
         match scope.fields.get(&self.id(node)) {
-            Some(Content::Present(_)) => Some(object()),
+            Some(Content::Present(_)) => {
+                let is_hidden = self.tree.node(node).refuses_empty
+                    && !scope.empty.contains(&self.id(node))
+                    && !self.has_fields(node, scope);
+                (!is_hidden).then(object)
+            }
             None | Some(Content::Raw(Json::Null)) if !self.is_null(node, scope) => {
-                let is_implied = self.shape(node) == Shape::Object
-                    && self.tree.node(node).children.iter().any(|child| self.field(*child, scope).is_some());
+                let is_implied = self.shape(node) == Shape::Object && self.has_fields(node, scope);
                 is_implied.then(object)
             }
             content => Some(self.content(node, content?)),
         }
+    }
+
+    /// Whether a field of an object is set.
+    fn has_fields(self, node: usize, scope: &Scope) -> bool {
+        self.tree.node(node).children.iter().any(|child| self.field(*child, scope).is_some())
     }
 
     /// Whether a field is null, and the version can say so.
@@ -366,6 +383,9 @@ impl View<'_> {
                 if !is_present && (shown.is_none() || self.field(node, scope).is_none()) {
                     scope.fields.insert(id, Content::Present(Map::new()));
                 }
+                if !self.is_computing && self.field(node, scope).is_none() {
+                    scope.empty.insert(id);
+                }
             }
             (Shape::Object, Some(value)) => {
                 self.remove(node, scope, true);
@@ -509,6 +529,7 @@ impl View<'_> {
         let stays = |field: &FieldId| self.tree.node_of(*field).is_some() || !self.belongs_to(*field, object);
         scope.fields.retain(|field, _| stays(field));
         scope.gone.retain(stays);
+        scope.empty.retain(stays);
     }
 
     /// Whether all versions have a field right in one object, and that is the one or belongs to it.

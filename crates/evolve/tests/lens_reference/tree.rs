@@ -21,6 +21,8 @@ pub(crate) struct Node {
     pub(crate) shape: Shape,
     pub(crate) nullable: bool,
     pub(crate) keeps_unknown: bool,
+    /// `{}` is invalid.
+    pub(crate) refuses_empty: bool,
     pub(crate) keys: Vec<String>,
     /// The names of the members of a union, and of its discriminator.
     pub(crate) members: Vec<String>,
@@ -156,6 +158,7 @@ impl Tree {
             shape: node.shape,
             nullable: node.nullable,
             keeps_unknown: node.keeps_unknown,
+            refuses_empty: version.refuses_empty(index),
             keys: texts(&node.keys),
             members: node.union.as_ref().map_or_else(Vec::new, |union| texts(&union.members)),
             discriminator: node.union.as_ref().and_then(|union| Some(union.discriminator.as_ref()?.to_string())),
@@ -206,6 +209,7 @@ impl Tree {
             parent: Some(parent),
             nullable: true,
             keeps_unknown: taken.shape == Shape::Object,
+            refuses_empty: false,
             members: Vec::new(),
             discriminator: None,
             is_declared: false,

@@ -67,9 +67,12 @@ fn a_newly_required_field_must_be_computed_from_every_old_document() {
     let derived = |expression: &str| format!("{{derived: {{up: {{spec.b: \"{expression}\"}}}}}}");
     let fields =
         |required: &str, name: &str| format!("required: [{required}], properties: {{{name}: {{type: string}}}}");
-    let both = "required: [b], properties: {a: {type: string}, b: {type: string}}";
+    let both = "required: [b], properties: {a: {type: string}, b: {type: string}, c: {type: string}}";
     let only_some = "spec.b is required in v2, and `self.spec.a` derives it only from some documents of v1";
-    assert_eq!(required(&fields("", "a"), both, &derived("self.spec.a")), [only_some]);
+    let with_c = "properties: {a: {type: string}, c: {type: string}}";
+    assert_eq!(required(with_c, both, &derived("self.spec.a")), [only_some]);
+    // An object in which v2 would see nothing is not shown there, and lacks nothing.
+    assert_eq!(required(&fields("", "a"), both, &derived("self.spec.a")), [""; 0]);
     assert_eq!(required(&fields("a", "a"), both, &derived("self.spec.a")), [""; 0]);
     assert_eq!(required(&fields("", "a"), both, &derived("has(self.spec.a) ? self.spec.a : 'x'")), [""; 0]);
     assert_eq!(required(&fields("", "a"), both, &derived("'x'")), [""; 0]);

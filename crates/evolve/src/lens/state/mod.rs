@@ -12,6 +12,8 @@ use super::{plan::Scope, record::Source, same::same};
 pub(crate) const BAG: &str = "$bag";
 /// In a bag: the object is there only to hold fields that another version has elsewhere.
 const IMPLICIT: &str = "$implicit";
+/// In a bag: a client wrote this object empty, although its version refuses `{}` in its place.
+const EMPTY: &str = "$empty";
 /// In a bag: fields that no version declares.
 const UNKNOWN: &str = "$unknown";
 /// In a bag: fields of the hub below something that is no object, so that they cannot stand in their places.
@@ -203,6 +205,20 @@ impl<'a> Slots<'a> {
     pub(crate) fn set_object(&mut self, slot: usize) {
         if !matches!(self.values[slot], Slot::Object(_)) {
             self.values[slot] = Slot::Object(None);
+        }
+    }
+
+    /// Whether a client wrote an object empty through a version that refuses `{}` in its place.
+    pub(crate) fn is_written_empty(&self, slot: usize) -> bool {
+        let strays = self.extras(Some(slot)).map_or(&[][..], |extras| &extras.strays);
+        strays.iter().any(|entry| entry.key == EMPTY)
+    }
+
+    /// Marks an object as written empty. The mark is an entry of the bag that is kept like any other, so that releases which
+    /// do not know it pass it on, and goes with the object.
+    pub(crate) fn mark_written_empty(&mut self, slot: usize) {
+        if !self.is_written_empty(slot) {
+            self.extras_mut(Some(slot)).strays.push(Entry { key: EMPTY, value: Value::Bool(true) });
         }
     }
 

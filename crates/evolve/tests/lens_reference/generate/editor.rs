@@ -58,7 +58,14 @@ impl Editor {
 
     pub(super) fn empty(&mut self) -> Object {
         let identity = self.identity();
-        Object { identity, fields: Vec::new(), keeps_unknown: false, union: false, discriminator: None }
+        Object {
+            identity,
+            fields: Vec::new(),
+            keeps_unknown: false,
+            refuses_empty: false,
+            union: false,
+            discriminator: None,
+        }
     }
 
     fn object(&mut self, tape: &mut Tape<'_>, depth: usize) -> Object {
@@ -68,6 +75,7 @@ impl Editor {
         }
         object.keeps_unknown = tape.chance(if self.focus == Focus::Unknown { 60 } else { 15 });
         object.union = depth > 0 && tape.chance(15);
+        object.refuses_empty = depth > 0 && tape.chance(30);
         object
     }
 
@@ -187,6 +195,7 @@ impl Editor {
                 _ => object.fields[at].nullable ^= true,
             },
             9 => object.fields[at].default = default(&object.fields[at].shape, tape),
+            10 if tape.chance(50) => object.refuses_empty ^= true,
             10 => object.keeps_unknown ^= true,
             11 => {
                 if let Type::List(items, keys) = &mut object.fields[at].shape
