@@ -133,6 +133,7 @@ impl<'e, 'a> Load<'e, 'a> {
             for (position, body) in here() {
                 self.fates[position] = writing.apply(body);
             }
+            writing.mark_empty(&view.objects[0]);
             // Only once everything is in its place is it known which objects nobody wrote.
             here().for_each(|(_, body)| writing.take_back(body));
             for (position, body) in here() {
@@ -141,7 +142,9 @@ impl<'e, 'a> Load<'e, 'a> {
                 }
             }
         }
-        writing.mark_empty();
+        if tree.is_none() {
+            writing.mark_empty(&view.objects[0]);
+        }
         if !scope.computed.is_empty() {
             let (mut shown, mut following) = (Vec::new(), Vec::new());
             let mut is_known = vec![false; scope.slots.len()];

@@ -289,6 +289,11 @@ impl Places {
         self.shown_at[slot].map(|(object, position)| &view.objects[object].fields.list[position].1)
     }
 
+    /// Whether an object that is there is not shown: the version does not have it, or refuses `{}` and sees nothing in it.
+    pub(crate) fn is_hidden(&self, view: &View, slot: usize, is_shown: impl Fn(usize) -> bool) -> bool {
+        self.field(view, slot).is_none_or(|field| field.refuses_empty && !is_shown(slot))
+    }
+
     /// A field that the version cannot say and the objects above it that it cannot say either, up to one that some version
     /// has elsewhere: with the last of them, all go.
     fn bound(&self, scope: &Scope, slot: usize) -> impl Iterator<Item = usize> {

@@ -73,9 +73,10 @@ impl<'a> Reading<'_, 'a> {
         !is_there || self.scope.moved[slot] || self.is_alone(parent)
     }
 
-    /// The object that a field is stored in, if the version cannot say it.
+    /// The object that a field is stored in, if the version does not show it: it does not have it, or sees nothing in it.
     fn hidden_parent(&self, slot: usize) -> Option<usize> {
-        self.places.parents[slot].filter(|parent| !self.view.says[*parent])
+        let is_shown = |slot: usize| self.shown[slot].is_some();
+        self.places.parents[slot].filter(|parent| self.places.is_hidden(self.view, *parent, is_shown))
     }
 }
 
@@ -161,7 +162,8 @@ impl<'a> Unload<'a> {
                 let field = reading.places.field(view, slot).filter(|_| shown.is_some());
                 let object = field.and_then(|field| field.object).map(|object| &view.objects[object]);
                 self.extras(reading, Some(slot), object, document);
-                is_told_by_others[slot] |= extras.is_some() && !view.says[slot];
+                let is_shown = |slot: usize| reading.shown[slot].is_some();
+                is_told_by_others[slot] |= extras.is_some() && reading.places.is_hidden(view, slot, is_shown);
             }
             if reading.computing.is_derived(slot) {
                 continue;

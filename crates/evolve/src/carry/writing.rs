@@ -13,7 +13,7 @@ use crate::{
     Lenses,
     lens::{
         get::shows,
-        plan::{Scope, View},
+        plan::{Scope, View, ViewObject},
         state::{Slot, Slots},
     },
 };
@@ -44,7 +44,7 @@ impl<'a> Writing<'a> {
             self.before.values[slot] = self.slot_for(slot, *value);
         }
         let is_object = |slot: &usize| !self.view.says[*slot] && self.scope.layout.object_of[*slot].is_some();
-        for object in self.spoken_for(slot, place).filter(is_object) {
+        for object in self.spoken_for(slot, place).into_iter().filter(is_object) {
             if self.before.values[object].is_absent() {
                 self.before.set_object(object);
             }
@@ -235,16 +235,17 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Marks objects that a client wrote empty, where the version would not show them otherwise.
-    pub(crate) fn mark_empty(&mut self) {
-        for (slot, shown) in self.shown.iter().enumerate() {
-            if let Some(Value::Object(_)) = shown
-                && let Some(field) = self.places.field(self.view, slot)
-                && field.refuses_empty
-                && matches!(self.slots.values[slot], Slot::Object(_))
-                && !shows(field, &self.slots)
-            {
-                self.slots.mark_written_empty(slot);
+    /// Marks the objects below one that a client wrote empty, where the version would not show them otherwise. Those inside
+    /// come first: an object is shown for them.
+    pub(crate) fn mark_empty(&mut self, object: &ViewObject) {
+        for (_, field) in &object.fields.list {
+            let Some(below) = field.object.filter(|_| matches!(self.shown[field.slot], Some(Value::Object(_)))) else {
+                continue;
+            };
+            self.mark_empty(&self.view.objects[below]);
+            let is_object = matches!(self.slots.values[field.slot], Slot::Object(_));
+            if field.refuses_empty && is_object && !shows(field, &self.slots) {
+                self.slots.mark_written_empty(field.slot);
             }
         }
     }
@@ -271,7 +272,7 @@ impl<'a> Writing<'a> {
 
     /// Says that the objects are there which an entry speaks for.
     fn set_hidden_above(&mut self, slot: usize, place: &Place<'a>) {
-        for above in self.spoken_for(slot, place).skip(1) {
+        for above in self.spoken_for(slot, place).into_iter().skip(1) {
             if self.slots.values[above].is_absent() {
                 self.slots.set_object(above);
             }
@@ -282,7 +283,8 @@ impl<'a> Writing<'a> {
     fn let_go(&mut self, slot: usize, place: &Place<'a>, fate: Option<CarryFate>) -> Option<CarryFate> {
         if fate.is_some() {
             let is_absent = |slot: &usize| matches!(self.slots.values[*slot], Slot::Absent);
-            let gone = self.spoken_for(slot, place).filter(|slot| is_absent(slot) && self.is_computed(*slot));
+            let gone = self.spoken_for(slot, place).into_iter();
+            let gone = gone.filter(|slot| is_absent(slot) && self.is_computed(*slot));
             let gone: Vec<usize> = gone.collect();
             self.slots.gone.extend(gone);
         }
@@ -296,10 +298,11 @@ impl<'a> Writing<'a> {
 
     /// A field that is carried, and the objects above it of which its entry tells what becomes of them: those that the
     /// version cannot say.
-    fn spoken_for(&self, slot: usize, place: &Place<'a>) -> impl Iterator<Item = usize> + use<'a> {
-        let (places, view, alone) = (self.places, self.view, place.alone);
-        let above = places.upwards(slot).skip(1).take_while(|above| !view.says[*above]);
-        std::iter::once(slot).chain(above.filter(move |_| !alone))
+    fn spoken_for(&self, slot: usize, place: &Place<'a>) -> Vec<usize> {
+        let is_shown = |slot: usize| self.shown[slot].is_some();
+        let above = self.places.upwards(slot).skip(1);
+        let above = above.take_while(|above| self.places.is_hidden(self.view, *above, is_shown));
+        std::iter::once(slot).chain(above.filter(|_| !place.alone)).collect()
     }
 
     /// Takes back that an object is there which nobody wrote, if it is shown all the same.
