@@ -5,7 +5,7 @@
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
 //! filled in, WW190 to WW199 about fields that are computed, and
-//! WW220 to WW229 about what computing them does to documents. An id is never used again for anything else.
+//! WW220 to WW229 about what computing them does to documents, and WW230 to WW239 about what versions do not see. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -721,6 +721,16 @@ rules! {
         summary: "a change names a value that its field does not list",
         why: "no document has the value, and the one that was meant is not converted",
         mend: "correct the spelling, or list the value in the schema",
+    }
+    ITEMS_NOT_IDENTIFIED: "WW230" "items-not-identified" Warning {
+        summary: "the items of a list hide fields from a version, and no key identifies them",
+        why: "a write through that version has to guess which item is which, and what an item hides can go with it",
+        mend: "declare `keys` for the list in the changes, or let clients of that version send JSON patches",
+    }
+    EMPTY_OBJECT_HIDES: "WW231" "empty-object-hides" Note {
+        summary: "an object that is shown as {} may hold fields of other versions",
+        why: "a client that leaves the object out removes it, with the fields it does not see",
+        mend: "let clients write back what they read; or refuse {} in the schema, with minProperties or a required field",
     }
 }
 

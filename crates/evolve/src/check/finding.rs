@@ -199,6 +199,18 @@ pub enum What {
         /// The version that lacks it.
         by: VersionName,
     },
+    /// The items of a list hide a field from versions, and nothing identifies them.
+    ItemsNotIdentified {
+        /// A field that is hidden, as a version that has it calls it.
+        hidden: String,
+        /// The versions that lack fields of the items.
+        from: Vec<VersionName>,
+    },
+    /// Objects are shown as `{}` where other versions have fields in them.
+    EmptyObjectsHide {
+        /// Their paths.
+        objects: Vec<Selector>,
+    },
     /// Members of an object exclude each other in one version only.
     UnionChanged {
         /// Those of the other version.
@@ -336,6 +348,8 @@ impl What {
             Self::ZeroLost { .. } => &rules::ZERO_VALUE_LOST,
             Self::KeysChanged { .. } => &rules::KEYS_CHANGED,
             Self::KeyUnsaid { .. } => &rules::KEY_NOT_IN_EVERY_VERSION,
+            Self::ItemsNotIdentified { .. } => &rules::ITEMS_NOT_IDENTIFIED,
+            Self::EmptyObjectsHide { .. } => &rules::EMPTY_OBJECT_HIDES,
             Self::UnionChanged { .. } => &rules::UNION_CHANGED,
             Self::HubMoves { .. } => &rules::HUB_MOVES,
             Self::NoSlot { .. } => &rules::NO_SLOT,

@@ -12,6 +12,7 @@ mod diff;
 mod example;
 mod finding;
 mod first_contact;
+mod hidden;
 mod hub;
 mod likeness;
 mod limits;
@@ -64,5 +65,6 @@ pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&V
     findings.extend(locked_hub.and_then(|locked| hub::hub(declaration, history, locked)));
     let stored = hub_of(declaration, history, locked_hub);
     findings.extend(stored.into_iter().flat_map(|hub| every_id_has_one_slot(history, hub)));
+    findings.extend(stored.into_iter().flat_map(|hub| hidden::hidden(history, hub, &sides)));
     findings
 }

@@ -147,6 +147,18 @@ impl Incompatibility {
             What::HubMoves { locked, pinned: true } => {
                 format!("documents are stored as {locked}, and the catalog pins {version}")
             }
+            What::ItemsNotIdentified { hidden, from } => {
+                let from: Vec<_> = from.iter().map(VersionName::as_str).collect();
+                format!("nothing identifies the items of {field}, and {} does not show {hidden}", from.join(", "))
+            }
+            What::EmptyObjectsHide { objects } => {
+                let shown: Vec<_> = objects.iter().take(3).map(ToString::to_string).collect();
+                let more = match objects.len().saturating_sub(shown.len()) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("{version} may show {}{more} as {{}} where other versions have fields in it", shown.join(", "))
+            }
             What::HubMoves { locked, pinned: false } => {
                 format!("documents are stored as {locked}; {version} is the newest stable version")
             }
@@ -214,6 +226,9 @@ impl Incompatibility {
             }
             What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
                 format!("if that has not changed, add:\n{}", lines())
+            }
+            What::ItemsNotIdentified { .. } if !self.additions.is_empty() => {
+                format!("if no two items share it, declare the key:\n{}", lines())
             }
             What::ZeroLost { zero, .. } => {
                 format!("make {} the default, or let writers say it", spelled(zero))
