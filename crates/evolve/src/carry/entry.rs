@@ -2,6 +2,7 @@
 
 use wheelwright_document::{Arena, Entry, Number, Value, canonical, decode, encode};
 
+use super::items::Items;
 use crate::lens::{by_key, state::Extras};
 
 /// Something that a version cannot say, and the way to the scope that it belongs to.
@@ -44,8 +45,8 @@ pub(crate) enum Body<'a> {
     Derived { shown: Vec<(&'a str, Option<u64>)>, following: Vec<&'a str> },
     /// Of a value of a map: it is null.
     Null,
-    /// Of a list without keys: what its items looked like, so that changed ones are known by their neighbours.
-    Items(Vec<u64>),
+    /// Of a list: what its items looked like.
+    Items(Items<'a>),
 }
 
 /// What is known of a fact in several spellings besides their values.
@@ -258,10 +259,7 @@ impl<'a> Carried<'a> {
                 }
             }
             Body::Null => fields.push(("value", Value::Null)),
-            Body::Items(hashes) => {
-                let text: String = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
-                fields.push(("items", Value::string(arena.text(&text))));
-            }
+            Body::Items(items) => items.write(&mut fields, arena),
         }
         arena.text(&String::from_utf8_lossy(&encode(object(&fields, arena))))
     }
@@ -284,9 +282,8 @@ impl<'a> Carried<'a> {
             Body::Whole { id, value: value.get("value")?, hash: hash_from(text_of("hash")?)? }
         } else if let Some(id) = text_of("implicit") {
             Body::Implicit { id }
-        } else if let Some(items) = text_of("items") {
-            let hashes = (0..items.len()).step_by(16).map(|at| hash_from(items.get(at..at + 16)?));
-            Body::Items(hashes.collect::<Option<_>>()?)
+        } else if text_of("items").is_some() {
+            Body::Items(Items::read(value)?)
         } else if let Some(key) = text_of("link") {
             let gone = value.get("gone").map_or(Some(Vec::new()), texts_from)?;
             Body::Link(LinkEntry { key, guard: value.get("guard"), gone, kept: value.get("kept") })
@@ -456,11 +453,11 @@ fn sorted<'a>(value: Value<'a>, arena: &'a Arena) -> Value<'a> {
     }
 }
 
-fn texts<'a>(texts: &[&'a str], arena: &'a Arena) -> Value<'a> {
+pub(super) fn texts<'a>(texts: &[&'a str], arena: &'a Arena) -> Value<'a> {
     Value::Array(arena.slice_from(texts.iter().map(|text| Value::string(text))))
 }
 
-fn texts_from<'a>(value: Value<'a>) -> Option<Vec<&'a str>> {
+pub(super) fn texts_from<'a>(value: Value<'a>) -> Option<Vec<&'a str>> {
     value.as_array()?.iter().map(|text| text.as_str()).collect()
 }
 
@@ -468,7 +465,7 @@ fn hash_value<'a>(hash: u64, arena: &'a Arena) -> Value<'a> {
     Value::string(arena.text(&format!("{hash:016x}")))
 }
 
-fn hash_from(text: &str) -> Option<u64> {
+pub(super) fn hash_from(text: &str) -> Option<u64> {
     let is_hash = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hash.then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }

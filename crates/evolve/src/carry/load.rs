@@ -10,15 +10,16 @@ use wheelwright_document::{Arena, Entry, Value, encode};
 use super::{
     CarryFate, Places,
     computed::settle,
-    entry::{Body, Carried, ExtraSort, Leg, stable_hash},
-    unload::{filled_items, hash_of_keys},
+    entry::{Body, Carried, ExtraSort, Leg},
+    items::{Items, Recognized},
+    unload::{filled_items, hash_of_keys, hashes_of_items},
     writing::Writing,
 };
 use crate::{
     Lenses,
     lens::{
         computed::DerivationPlan,
-        matching::match_items,
+        matching::Looks,
         plan::{Content, Scope, ViewObject},
         state::{BAG, Slot, Slots, store},
     },
@@ -241,13 +242,13 @@ impl<'e, 'a> Load<'e, 'a> {
         match (content, value) {
             (Content::List(element), Value::Array(items)) => {
                 let mut trees = vec![None; items.len()];
-                let looks = tree.map(|tree| self.find_items(element, list, items, tree, &mut trees));
+                let recognized = tree.map(|tree| self.find_items(element, list, items, tree, &mut trees));
                 let below = list.below();
                 let items = items.iter().zip(trees);
                 let items = items.map(|(item, tree)| self.content(element, below, *item, tree.as_deref()));
                 let items: Vec<_> = items.collect();
-                if let (Some(tree), Some(looks)) = (tree, looks) {
-                    self.keep_looks(tree, &looks);
+                if let (Some(tree), Some(recognized)) = (tree, recognized) {
+                    self.keep_looks(tree, &recognized);
                 }
                 Value::Array(self.arena.slice(&items))
             }
@@ -295,14 +296,23 @@ impl<'e, 'a> Load<'e, 'a> {
     }
 
     /// What items looked like stays known for as long as an entry stays an annotation that is about one of them.
-    fn keep_looks(&mut self, tree: &Tree<'a>, looks: &Looks<'_>) {
+    fn keep_looks(&mut self, tree: &Tree<'a>, recognized: &ByKeys<'e, 'a>) {
         for (leg, below) in &tree.below {
-            let Leg::Item { position, hash, .. } = leg else { continue };
-            let Some(look) = looks.of_item(*position, *hash) else { continue };
+            let entry = match leg {
+                Leg::Item { position, hash, .. } => {
+                    recognized.get(&[][..]).and_then(|items| items.entry_of_item(*position, *hash))
+                }
+                Leg::Keys { fields, nth } => {
+                    let items = recognized.get(&names_of(fields));
+                    items.and_then(|items| items.entry_of_keys(hash_of_keys(fields), *nth))
+                }
+                Leg::Field(_) | Leg::Name(_) => None,
+            };
+            let Some(entry) = entry else { continue };
             let mut stays = false;
             below.each(&mut |position| stays |= self.fates[position].is_some_and(CarryFate::is_kept));
             if stays {
-                self.fates[look.entry] = Some(CarryFate::UnknownField);
+                self.fates[entry] = Some(CarryFate::UnknownField);
             }
         }
     }
@@ -315,30 +325,39 @@ impl<'e, 'a> Load<'e, 'a> {
         items: &'a [Value<'a>],
         tree: &'t Tree<'a>,
         trees: &mut [Option<Cow<'t, Tree<'a>>>],
-    ) -> Looks<'e> {
+    ) -> ByKeys<'e, 'a> {
         let filled = filled_items(self.lenses, element, items, self.arena);
-        let mut before: Vec<(&[u64], usize)> = Vec::new();
+        let mut before: HashMap<&'e [&'a str], Vec<(&'e Looks, usize)>> = HashMap::new();
         let entries = self.entries;
         for position in &tree.here {
-            if let Body::Items(hashes) = &entries[*position].body {
+            if let Body::Items(Items { keys, looks }) = &entries[*position].body {
                 self.fates[*position] = None;
-                before.push((hashes, *position));
+                before.entry(keys).or_default().push((looks, *position));
             }
         }
-        let by_look = Looks::of(&filled, before, self.arena);
-        let mut by_keys: HashMap<Vec<&str>, HashMap<u64, Vec<usize>>> = HashMap::new();
+        let mut recognized = ByKeys::new();
         for (leg, below) in &tree.below {
+            let names = match leg {
+                Leg::Item { .. } => Vec::new(),
+                Leg::Keys { fields, .. } => names_of(fields),
+                Leg::Field(_) | Leg::Name(_) => continue,
+            };
+            // Every set of names costs as much as all items, so clients cannot be free to make them up.
+            let has_keys_of_list =
+                || recognized.contains_key(&names) || list.places.are_keys(list.slot, list.level, &names);
+            if matches!(leg, Leg::Keys { .. }) && (names.is_empty() || !has_keys_of_list()) {
+                below.each(&mut |position| self.fates[position] = Some(CarryFate::Undecodable));
+                continue;
+            }
+            let recognized = recognized.entry(names).or_insert_with_key(|names| {
+                let hashes = hashes_of_items(&filled, names);
+                let before = before.remove(&**names).unwrap_or_default();
+                Recognized::of(&filled, &hashes, !names.is_empty(), before)
+            });
             let found = match leg {
-                Leg::Item { position, hash, nth } => by_look.find(*position, *hash, *nth),
+                Leg::Item { position, hash, nth } => recognized.find(*position, *hash, *nth),
                 Leg::Keys { fields, nth } => {
-                    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
-                    // Every set of names costs as much as all items, so clients cannot be free to make them up.
-                    if !by_keys.contains_key(&names) && !list.places.are_keys(list.slot, list.level, &names) {
-                        below.each(&mut |position| self.fates[position] = Some(CarryFate::Undecodable));
-                        continue;
-                    }
-                    let items = by_keys.entry(names.clone()).or_insert_with(|| items_by_keys(&filled, &names));
-                    let found = items.get(&hash_of_keys(fields)).and_then(|found| found.get(*nth)).copied();
+                    let found = recognized.find_by_keys(hash_of_keys(fields), *nth);
                     found.filter(|found| has_keys(filled[*found], fields))
                 }
                 Leg::Field(_) | Leg::Name(_) => None,
@@ -350,72 +369,15 @@ impl<'e, 'a> Load<'e, 'a> {
                 None => {}
             }
         }
-        by_look
+        recognized
     }
 }
 
-/// How often it may be told what the items of a list looked like: when entries were written that nobody understands, and
-/// when all others were.
-const MOST_LOOKS: usize = 2;
+/// The items of a list, to be found by what they looked like, by the names of their keys.
+type ByKeys<'e, 'a> = HashMap<Vec<&'a str>, Recognized<'e>>;
 
-/// Items without keys, to be found by what they look like.
-struct Looks<'b> {
-    before: Vec<Look<'b>>,
-    by_hash: HashMap<u64, Vec<usize>>,
-}
-
-/// What all items looked like once.
-struct Look<'b> {
-    hashes: &'b [u64],
-    /// Which item then is which one now.
-    now: HashMap<usize, usize>,
-    /// The entry that tells it.
-    entry: usize,
-}
-
-impl<'b> Looks<'b> {
-    fn of<'a>(items: &[Value<'a>], mut before: Vec<(&'b [u64], usize)>, arena: &'a Arena) -> Self {
-        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-        let hashes: Vec<u64> = items.iter().map(|item| stable_hash(*item)).collect();
-        for (position, hash) in hashes.iter().enumerate() {
-            by_hash.entry(*hash).or_default().push(position);
-        }
-        let value = |hash: &u64| Value::string(arena.text(&format!("{hash:016x}")));
-        let new: Vec<_> = hashes.iter().map(value).collect();
-        // In an order that does not depend on that of the annotations.
-        before.sort_unstable();
-        before.dedup_by_key(|(hashes, _)| *hashes);
-        before.truncate(MOST_LOOKS);
-        let look = |(hashes, entry): (&'b [u64], usize)| {
-            let old: Vec<_> = hashes.iter().map(value).collect();
-            let matched = match_items(&new, &old, &[]).into_iter().enumerate();
-            Look { hashes, now: matched.filter_map(|(now, before)| Some((before?, now))).collect(), entry }
-        };
-        Self { before: before.into_iter().map(look).collect(), by_hash }
-    }
-
-    /// What is known of when the item at a position looked like this.
-    fn of_item(&self, position: usize, hash: u64) -> Option<&Look<'b>> {
-        self.before.iter().find(|look| look.hashes.get(position) == Some(&hash))
-    }
-
-    /// The item that was at a position and looked like this. If what all items looked like is not known, or is not about
-    /// the same list, only items that still look the same are found.
-    fn find(&self, position: usize, hash: u64, nth: usize) -> Option<usize> {
-        match self.of_item(position, hash) {
-            Some(look) => look.now.get(&position).copied(),
-            None => self.by_hash.get(&hash)?.get(nth).copied(),
-        }
-    }
-}
-
-fn items_by_keys(items: &[Value<'_>], names: &[&str]) -> HashMap<u64, Vec<usize>> {
-    let mut found: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (position, item) in items.iter().enumerate() {
-        let fields: Vec<_> = names.iter().map(|name| (*name, item.get(name))).collect();
-        found.entry(hash_of_keys(&fields)).or_default().push(position);
-    }
-    found
+fn names_of<'a>(fields: &[(&'a str, Option<Value<'a>>)]) -> Vec<&'a str> {
+    fields.iter().map(|(name, _)| *name).collect()
 }
 
 fn has_keys(item: Value<'_>, fields: &[(&str, Option<Value<'_>>)]) -> bool {

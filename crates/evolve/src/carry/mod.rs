@@ -8,6 +8,7 @@
 
 mod computed;
 mod entry;
+mod items;
 mod load;
 mod size;
 #[cfg(test)]

@@ -8,11 +8,13 @@ use super::{
     Places,
     computed::{Computing, look},
     entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
+    items::Items,
 };
 use crate::{
     Lenses,
     lens::{
         get::{may_be_null, sayable, says, shows},
+        matching::Looks,
         plan::{Content, Level, Scope, View, ViewField, ViewObject},
         same,
         state::{Slot, Slots},
@@ -255,7 +257,7 @@ impl<'a> Unload<'a> {
                 }
                 if self.found.len() > first {
                     let keys = levels.first().map_or(&[][..], |level| &level.keys);
-                    self.tell_items_apart(element, keys, &shown, first, depth);
+                    self.tell_items_apart(element, keys, items, &shown, first, depth);
                 }
                 Value::Array(self.arena.slice(&shown))
             }
@@ -282,21 +284,29 @@ impl<'a> Unload<'a> {
         &mut self,
         element: &'a Content,
         keys: &'a [Box<str>],
+        stored: &'a [Value<'a>],
         shown: &[Value<'a>],
         first: usize,
         depth: usize,
     ) {
         let filled = filled_items(self.lenses, element, shown, self.arena);
-        let legs = if keys.is_empty() { legs_by_look(&filled) } else { legs_by_keys(&filled, keys) };
+        let names: Vec<&str> = keys.iter().map(|key| &**key).collect();
+        let hashes = hashes_of_items(&filled, &names);
+        let legs = legs(&filled, &names, &hashes);
         for entry in &mut self.found[first..] {
             if let Some(Leg::Item { position, .. }) = entry.way.get(depth) {
                 entry.way[depth] = legs[*position].clone();
             }
         }
-        if keys.is_empty() {
-            let hashes = legs.iter().map(|leg| if let Leg::Item { hash, .. } = leg { *hash } else { 0 });
-            self.push(Body::Items(hashes.collect()));
-        }
+        let looks = if names.is_empty() {
+            let version = self.lenses.hub();
+            Looks::without_keys(&filled, hashes, |item| {
+                self.lenses.size_in_other_versions(version, element, stored[item], self.metadata, self.arena)
+            })
+        } else {
+            Looks::with_keys(&filled, hashes)
+        };
+        self.push(Body::Items(Items { keys: names, looks }));
     }
 }
 
@@ -310,21 +320,27 @@ pub(crate) fn filled_items<'a>(
     items.iter().map(|item| lenses.fill_content(lenses.hub(), element, *item, arena)).collect()
 }
 
-fn legs_by_look<'a>(items: &[Value<'a>]) -> Vec<Leg<'a>> {
-    let mut seen: HashMap<u64, usize> = HashMap::new();
-    let legs = items.iter().enumerate().map(|(position, item)| {
-        let hash = stable_hash(*item);
-        Leg::Item { position, hash, nth: count_up(seen.entry(hash).or_default()) }
-    });
-    legs.collect()
+/// Hashes of items, or of their keys if they have some.
+pub(crate) fn hashes_of_items(items: &[Value<'_>], keys: &[&str]) -> Vec<u64> {
+    let hash = |item: &Value<'_>| match keys {
+        [] => stable_hash(*item),
+        keys => hash_of_keys(&key_fields(*item, keys)),
+    };
+    items.iter().map(hash).collect()
 }
 
-fn legs_by_keys<'a>(items: &[Value<'a>], keys: &'a [Box<str>]) -> Vec<Leg<'a>> {
+fn key_fields<'a>(item: Value<'a>, keys: &[&'a str]) -> Vec<(&'a str, Option<Value<'a>>)> {
+    keys.iter().map(|key| (*key, item.get(key))).collect()
+}
+
+fn legs<'a>(items: &[Value<'a>], keys: &[&'a str], hashes: &[u64]) -> Vec<Leg<'a>> {
     let mut seen: HashMap<u64, usize> = HashMap::new();
-    let legs = items.iter().map(|item| {
-        let fields: Vec<(&str, Option<Value<'a>>)> = keys.iter().map(|key| (&**key, item.get(key))).collect();
-        let nth = count_up(seen.entry(hash_of_keys(&fields)).or_default());
-        Leg::Keys { fields, nth }
+    let legs = items.iter().zip(hashes).enumerate().map(|(position, (item, hash))| {
+        let nth = count_up(seen.entry(*hash).or_default());
+        match keys {
+            [] => Leg::Item { position, hash: *hash, nth },
+            keys => Leg::Keys { fields: key_fields(*item, keys), nth },
+        }
     });
     legs.collect()
 }

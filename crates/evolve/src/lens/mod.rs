@@ -25,6 +25,7 @@ pub(crate) mod record;
 mod resets;
 pub(crate) mod resolve;
 mod same;
+mod size;
 pub(crate) mod state;
 pub(crate) mod trouble;
 

@@ -383,7 +383,9 @@ impl<'a> Put<'a> {
         };
         let keys = levels.first().map_or(&[][..], |level| &level.keys);
         let aligned = aligned.filter(|aligned| aligned.iter().flatten().all(|position| *position < shown.len()));
-        let hidden = |position: usize| self.size_in_other_versions(element, stored[position]);
+        let hidden = |position: usize| {
+            self.lenses.size_in_other_versions(self.version, element, stored[position], self.metadata.1, self.arena)
+        };
         let matched = aligned.unwrap_or_else(|| match_items_keeping(items, shown, keys, hidden));
         if let Some(tally) = &mut self.tally {
             tally.reorders += usize::from(self.lenses.hides_in_moved(self.version, element, &matched, stored));
@@ -397,20 +399,6 @@ impl<'a> Put<'a> {
             })
             .collect();
         self.arena.slice(&written)
-    }
-
-    /// How many values the other versions show of a list item: of items that look equal to the writer, one that others see
-    /// more of hides more. Versions are asked, and not the stored form, so that every hub gives the same answer.
-    fn size_in_other_versions(&self, element: &'a Content, stored: Value<'a>) -> u32 {
-        let (Content::Scope(scope), Value::Object(stored)) = (element, stored) else { return 0 };
-        let views = self.lenses.scopes[*scope].views.iter().enumerate();
-        let others = views.filter(|(version, view)| view.is_some() && *version != self.version.position());
-        let sizes = others.map(|(version, _)| {
-            let mut get = Get::new(self.lenses, VersionIndex(version as u32), self.arena, ());
-            get.metadata = self.metadata.1;
-            size(Value::Object(get.scope(*scope, stored)))
-        });
-        sizes.fold(0, u32::saturating_add)
     }
 
     /// The stored form of a list of which nothing was there; it is the list itself if its items are stored as they are.
@@ -499,16 +487,6 @@ impl<'a> Put<'a> {
         let (_, field) = fields.find(|(_, field)| field.slot == reset.slot)?;
         Get::new(self.lenses, VersionIndex(reset.reader as u32), self.arena, ()).field(scope, view, field, slots)
     }
-}
-
-/// The number of values in a value, itself included.
-fn size(value: Value<'_>) -> u32 {
-    let parts: u32 = match value {
-        Value::Array(items) => items.iter().map(|item| size(*item)).fold(0, u32::saturating_add),
-        Value::Object(entries) => entries.iter().map(|entry| size(entry.value)).fold(0, u32::saturating_add),
-        _ => 0,
-    };
-    parts.saturating_add(1)
 }
 
 /// The values of an object by the positions of its fields, and the entries that are no fields.

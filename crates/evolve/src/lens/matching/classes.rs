@@ -2,10 +2,6 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::Value;
-
-use crate::lens::same::{equal, hash};
-
 /// How many different items under one hash are compared: a client could send a list of nothing but collisions.
 const MAX_COLLISIONS: usize = 16;
 
@@ -43,21 +39,11 @@ impl Counts {
 }
 
 impl Classes {
-    /// Groups items by value.
-    pub(super) fn of_equal<'v>(new: &[Value<'v>], old: &[Value<'v>]) -> Self {
-        Self::new(new, old, hash, equal)
-    }
-
     /// Groups items by an equivalence; equivalent items have the same hash.
-    pub(super) fn new<'v>(
-        new: &[Value<'v>],
-        old: &[Value<'v>],
-        hash: impl Fn(Value<'_>) -> u64,
-        equal: impl Fn(Value<'_>, Value<'_>) -> bool,
-    ) -> Self {
-        let mut by_hash: HashMap<u64, Vec<(usize, Value<'v>)>> = HashMap::with_capacity(old.len());
+    pub(super) fn new<T: Copy>(new: &[T], old: &[T], hash: impl Fn(T) -> u64, equal: impl Fn(T, T) -> bool) -> Self {
+        let mut by_hash: HashMap<u64, Vec<(usize, T)>> = HashMap::with_capacity(old.len());
         let mut counts: Vec<Counts> = Vec::with_capacity(old.len());
-        let mut class_of = |item: Value<'v>| -> usize {
+        let mut class_of = |item: T| -> usize {
             let alike = by_hash.entry(hash(item)).or_default();
             let found = alike.iter().take(MAX_COLLISIONS).find(|(_, other)| equal(item, *other));
             if let Some((class, _)) = found {

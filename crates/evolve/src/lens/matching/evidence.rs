@@ -8,14 +8,16 @@ use std::collections::HashMap;
 
 use wheelwright_document::Value;
 
+use super::looks::fold;
 use crate::lens::same::hash;
 
-/// The hashes of the values that identify each item of a list.
-pub(crate) fn identifying(items: &[Value<'_>]) -> Vec<Vec<u64>> {
-    let mut holders: HashMap<u64, Option<usize>> = HashMap::new();
+/// The hashes of the values that identify each item of a list, in no order. They are written into annotations, and
+/// therefore never change.
+pub(super) fn identifying(items: &[Value<'_>]) -> Vec<Vec<u32>> {
+    let mut holders: HashMap<u32, Option<usize>> = HashMap::new();
     for (position, item) in items.iter().enumerate() {
         each_value(*item, 0, &mut |value| {
-            let holder = holders.entry(value).or_insert(Some(position));
+            let holder = holders.entry(fold(value)).or_insert(Some(position));
             *holder = holder.filter(|holder| *holder == position);
         });
     }
@@ -29,8 +31,8 @@ pub(crate) fn identifying(items: &[Value<'_>]) -> Vec<Vec<u64>> {
 }
 
 /// Matches leftover items by the values that identify them.
-pub(super) fn match_edited(new: &[Vec<u64>], old: &[Vec<u64>], matched: &mut [Option<usize>], is_taken: &mut [bool]) {
-    let mut holders: HashMap<u64, usize> = HashMap::new();
+pub(super) fn match_edited(new: &[Vec<u32>], old: &[Vec<u32>], matched: &mut [Option<usize>], is_taken: &mut [bool]) {
+    let mut holders: HashMap<u32, usize> = HashMap::new();
     for (stored, values) in old.iter().enumerate().filter(|(stored, _)| !is_taken[*stored]) {
         holders.extend(values.iter().map(|value| (*value, stored)));
     }

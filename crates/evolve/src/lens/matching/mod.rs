@@ -14,11 +14,13 @@
 mod alignment;
 mod classes;
 mod evidence;
+mod looks;
 
 use wheelwright_document::Value;
 
 use self::classes::{Classes, Counts};
-use super::same::{hash, same, same_option};
+pub(crate) use self::looks::{Looks, match_looks};
+use super::same::{equal, equal_option, hash, same, same_option};
 
 /// The stored item that each written item continues, if any.
 pub(crate) type Alignment = Vec<Option<usize>>;
@@ -40,52 +42,102 @@ pub(crate) fn match_items_keeping(
     if old.is_empty() || new.is_empty() {
         return vec![None; new.len()];
     }
-    match keys {
-        [] => match_by_likeness(new, old, hidden),
-        keys => match_by_keys(new, old, keys),
+    match_lists(&mut Values { new, old, keys, hidden }, !keys.is_empty())
+}
+
+/// Two lists, and what the steps of matching ask about their items: first about written ones, then about stored ones.
+trait Lists {
+    /// The classes of equal items, or of items with equal keys.
+    fn classes(&self) -> Classes;
+
+    /// Whether two items of one class are the same in every letter.
+    fn is_same(&self, item: usize, stored: usize) -> bool;
+
+    /// Whether the keys of two items of one class are the same in every letter: numbers may be written differently.
+    fn has_same_keys(&self, item: usize, stored: usize) -> bool;
+
+    /// How much a stored item hides.
+    fn hidden(&mut self, stored: usize) -> u32;
+
+    /// The hashes of the values that identify each item.
+    fn identifying(&self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>);
+}
+
+/// Lists whose items are at hand.
+struct Values<'l, 'v, H> {
+    new: &'l [Value<'v>],
+    old: &'l [Value<'v>],
+    keys: &'l [Box<str>],
+    hidden: H,
+}
+
+impl<H: FnMut(usize) -> u32> Lists for Values<'_, '_, H> {
+    fn classes(&self) -> Classes {
+        let keys = self.keys;
+        if keys.is_empty() {
+            return Classes::new(self.new, self.old, hash, equal);
+        }
+        let hash_of_keys =
+            |item: Value<'_>| keys.iter().fold(23, |sum: u64, key| sum.rotate_left(7) ^ item.get(key).map_or(29, hash));
+        let have_equal_keys = |a: Value<'_>, b: Value<'_>| keys.iter().all(|key| equal_option(a.get(key), b.get(key)));
+        Classes::new(self.new, self.old, hash_of_keys, have_equal_keys)
+    }
+
+    fn is_same(&self, item: usize, stored: usize) -> bool {
+        same(self.new[item], self.old[stored])
+    }
+
+    fn has_same_keys(&self, item: usize, stored: usize) -> bool {
+        self.keys.iter().all(|key| same_option(self.new[item].get(key), self.old[stored].get(key)))
+    }
+
+    fn hidden(&mut self, stored: usize) -> u32 {
+        (self.hidden)(stored)
+    }
+
+    fn identifying(&self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
+        (evidence::identifying(self.new), evidence::identifying(self.old))
     }
 }
 
-fn match_by_keys(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> Alignment {
-    let hash_of_keys =
-        |item: Value<'_>| keys.iter().fold(23, |sum: u64, key| sum.rotate_left(7) ^ item.get(key).map_or(29, hash));
-    let have_equal_keys =
-        |a: Value<'_>, b: Value<'_>| keys.iter().all(|key| super::same::equal_option(a.get(key), b.get(key)));
-    let classes = Classes::new(new, old, hash_of_keys, have_equal_keys);
-    let mut matched = vec![None; new.len()];
+fn match_lists(lists: &mut impl Lists, have_keys: bool) -> Alignment {
+    let classes = lists.classes();
+    if have_keys { match_by_keys(lists, &classes) } else { match_by_likeness(lists, &classes) }
+}
+
+fn match_by_keys(lists: &impl Lists, classes: &Classes) -> Alignment {
+    let mut matched = vec![None; classes.new.len()];
     if classes.counts.iter().any(Counts::is_repeated) {
-        classes.match_in_order(&mut matched, |item, stored| same(new[item], old[stored]));
-        // Numbers in keys may be written differently; items with the same text belong together.
-        let same_keys = |a: Value<'_>, b: Value<'_>| keys.iter().all(|key| same_option(a.get(key), b.get(key)));
-        classes.match_in_order(&mut matched, |item, stored| same_keys(new[item], old[stored]));
+        classes.match_in_order(&mut matched, |item, stored| lists.is_same(item, stored));
+        classes.match_in_order(&mut matched, |item, stored| lists.has_same_keys(item, stored));
     }
     classes.match_in_order(&mut matched, |_, _| true);
     matched
 }
 
-fn match_by_likeness(new: &[Value<'_>], old: &[Value<'_>], mut hidden: impl FnMut(usize) -> u32) -> Alignment {
-    let classes = Classes::of_equal(new, old);
-    let mut weights = vec![0; old.len()];
+fn match_by_likeness(lists: &mut impl Lists, classes: &Classes) -> Alignment {
+    let stored_count = classes.old.len();
+    let mut weights = vec![0; stored_count];
     for (stored, weight) in weights.iter_mut().enumerate() {
         if classes.counts[classes.old[stored]].is_some_removed() {
-            *weight = hidden(stored);
+            *weight = lists.hidden(stored);
         }
     }
-    let mut matched = vec![None; new.len()];
+    let mut matched = vec![None; classes.new.len()];
     if classes.counts.iter().any(Counts::is_ambiguous) {
-        let is_exact = |item: usize, stored: usize| same(new[item], old[stored]);
-        alignment::match_equal(&classes, &weights, is_exact, &mut matched);
+        alignment::match_equal(classes, &weights, |item, stored| lists.is_same(item, stored), &mut matched);
         classes.match_moved(&weights, &mut matched);
     } else {
         classes.match_in_order(&mut matched, |_, _| true);
     }
-    let mut is_taken = vec![false; old.len()];
+    let mut is_taken = vec![false; stored_count];
     matched.iter().flatten().for_each(|stored: &usize| is_taken[*stored] = true);
-    let left = (matched.iter().filter(|stored| stored.is_none()).count(), old.len() - matched.iter().flatten().count());
+    let left =
+        (matched.iter().filter(|stored| stored.is_none()).count(), stored_count - matched.iter().flatten().count());
     if left.0 > 0 && left.1 > 0 {
         // A single edited item in its old place needs no evidence.
         if left != (1, 1) || !match_gaps(&mut matched, &mut is_taken) {
-            let (new, old) = (evidence::identifying(new), evidence::identifying(old));
+            let (new, old) = lists.identifying();
             evidence::match_edited(&new, &old, &mut matched, &mut is_taken);
             match_gaps(&mut matched, &mut is_taken);
         }
