@@ -299,10 +299,25 @@ impl<'a> Writing<'a> {
     /// A field that is carried, and the objects above it of which its entry tells what becomes of them: those that the
     /// version cannot say.
     fn spoken_for(&self, slot: usize, place: &Place<'a>) -> Vec<usize> {
-        let is_shown = |slot: usize| self.shown[slot].is_some();
+        let is_shown = |above: usize| self.shown[above].is_some() || self.was_shown(slot, above, place.within);
         let above = self.places.upwards(slot).skip(1);
         let above = above.take_while(|above| self.places.is_hidden(self.view, *above, is_shown));
         std::iter::once(slot).chain(above.filter(|_| !place.alone)).collect()
+    }
+
+    /// Whether an object above a field was shown when an entry about the field was written.
+    fn was_shown(&self, slot: usize, above: usize, within: Within<'a>) -> bool {
+        let mut shown_from = self.places.path(self.scope, slot);
+        match within {
+            Within::Nearest => true,
+            Within::Nothing => false,
+            Within::Object(id) | Within::Behind(id, _) => {
+                // The path leads upwards: the lowest object that was shown comes before all others that were.
+                shown_from
+                    .find(|at| *self.scope.layout.texts[*at] == *id || *at == above)
+                    .is_some_and(|at| *self.scope.layout.texts[at] == *id)
+            }
+        }
     }
 
     /// Takes back that an object is there which nobody wrote, if it is shown all the same.

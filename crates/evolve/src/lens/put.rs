@@ -291,7 +291,11 @@ impl<'a> Put<'a> {
             return old.is_none_or(|old| !same(old.stored, value));
         };
         match new {
-            None => shows(field, slots) && self.remove(scope, view, field, slots, !is_new),
+            None => {
+                // A representation goes with the fact, even where its version does not show it.
+                let is_there = self.preserves && matches!(slots.values[field.slot], Slot::Object(_));
+                (is_there || shows(field, slots)) && self.remove(scope, view, field, slots, !is_new)
+            }
             Some(Value::Object(_)) if stored.is_none() && is_same() => false,
             Some(Value::Object(new)) => {
                 let shown = stored.and_then(Value::as_object).filter(|_| !is_new);

@@ -372,9 +372,10 @@ impl View<'_> {
         }
         let id = self.id(node);
         // What is shown and not set is a default.
+        let is_present = matches!(scope.fields.get(&id), Some(Content::Present(_)));
         let is_set = self.field(node, scope).is_some();
         match (self.shape(node), new) {
-            (_, None) if is_set => self.remove(node, scope, !is_new),
+            (_, None) if is_set || self.is_computing && is_present => self.remove(node, scope, !is_new),
             (_, None) => {}
             (Shape::Object, Some(Json::Object(document))) => {
                 let shown = shown.and_then(Json::as_object).filter(|_| is_set);
