@@ -102,7 +102,7 @@ fn write_back(declaration: &Declaration, cases: usize) -> Counts {
     for version in kind.history().indexes() {
         let declared = declaration.version(kind.history().version(version).name.as_str()).expect("it is declared");
         let api_version = kind.api_version(version).expect("these are resources");
-        let generator = Generator::new(&declared.schema, Root::Resource).of_kind(&api_version, kind.name());
+        let generator = Generator::new(&declared.schema, Root::Resource).of_kind(api_version, kind.name());
         let mut random = Random::new(7);
         for _ in 0..cases {
             let arena = Arena::new();
