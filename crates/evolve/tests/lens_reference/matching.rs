@@ -54,6 +54,9 @@ pub(crate) fn by_likeness(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize)
     matches
 }
 
+/// Equal pairs, edited pairs, and hidden data.
+type Score = (u32, u32, u32);
+
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
     Equal,
@@ -71,7 +74,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// The first of the best alignments of what is left: equal pairs, edited pairs and hidden data, and its equal pairs.
-    fn best(&self, new: usize, old: usize, last: Last) -> Option<((u32, u32, u32), Vec<(usize, usize)>)> {
+    fn best(&self, new: usize, old: usize, last: Last) -> Option<(Score, Vec<(usize, usize)>)> {
         if (new, old) == self.lengths {
             return Some(((0, 0, 0), Vec::new()));
         }

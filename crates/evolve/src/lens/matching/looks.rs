@@ -105,7 +105,7 @@ mod tests {
         let items = decode(text.as_bytes(), &arena).unwrap().as_array().unwrap();
         let looks = Looks::without_keys(items, vec![7, 7], |item| item as u32 + 4);
         assert_eq!(looks.weights, [4, 5]);
-        assert_eq!(looks.values, [vec![0], vec![0]]);
-        assert_eq!(Looks::with_keys(items, vec![7, 8]).wholes, [0, 0]);
+        assert_eq!(looks.values, [vec![3_827_630_693, 4_110_384_739], vec![1_623_029_763]]);
+        assert_eq!(Looks::with_keys(items, vec![7, 8]).wholes, [527_511_175, 3_448_394_875]);
     }
 }
