@@ -8,7 +8,7 @@ use wheelwright_document::{Arena, Owned, write_yaml};
 
 pub use self::{
     differences::describe_differences,
-    first_contact::{describe_additions, describe_lacking, describe_loss},
+    first_contact::{describe_additions, describe_hidden, describe_lacking, describe_loss},
 };
 use super::{Addition, diff::spelled, example::string};
 use crate::{Selector, Union, VersionName};

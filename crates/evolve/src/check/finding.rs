@@ -232,24 +232,68 @@ pub enum What {
     },
 }
 
-/// Why two fields are probably one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// How alike two fields are: all that they have in common, weighed together.
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Likeness {
-    /// One went and one came, of one shape, in one object.
-    OnlyPair,
-    /// They have the same description.
-    Description,
+pub struct Likeness {
+    /// The common features, weightiest first.
+    pub evidence: Vec<Evidence>,
+    /// The sum of their weights, less the weights of features that differ.
+    pub points: i32,
+    /// Another pair of fields is as alike.
+    pub is_ambiguous: bool,
+}
+
+impl Likeness {
+    /// Whether little speaks against a rename.
+    pub fn is_likely(&self) -> bool {
+        self.points >= 6 && !self.is_ambiguous
+    }
+
+    /// Whether a rename is worth proposing.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.points >= 4
+    }
+}
+
+/// A feature that two fields have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// They have the same name, at different places.
+    SameName,
+    /// The names differ in letter case or dashes only.
+    Case,
+    /// One name is the plural of the other.
+    Plural,
+    /// The names differ in a few letters.
+    Letters,
     /// One name is contained in the other, or short for it.
     Contained,
-    /// They have the same name and shape, at another place.
-    SameName,
-    /// A few letters differ.
-    Letters,
-    /// One is the plural of the other.
-    Plural,
-    /// Nothing but letter case differs, or dashes.
-    Case,
+    /// The path of one has all words of the other's name.
+    PathWords,
+    /// The names have words in common.
+    CommonWords,
+    /// The description of one names the other as its successor or predecessor.
+    Mentioned,
+    /// They have the same description.
+    Description,
+    /// Their descriptions have many words in common.
+    SimilarDescription,
+    /// They have the same default.
+    Default,
+    /// They have the same bounds, pattern and format.
+    Bounds,
+    /// They have the same values, or most of them.
+    Enum,
+    /// They are objects with the same fields, or with fields in common.
+    Fields,
+    /// One disappeared and one appeared in the object, and nothing else.
+    OnlyPair,
+    /// They stand between the same fields.
+    Neighbours,
+    /// They are fields of the same object.
+    SameObject,
 }
 
 /// A line of the changes of a version.

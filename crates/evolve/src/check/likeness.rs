@@ -1,8 +1,15 @@
-//! Which of the fields that came is probably one of those that went.
+//! Which of the fields that appeared is probably one of those that disappeared.
+//!
+//! Candidates are fields of one object, and fields elsewhere that share a word, a description or a signature of limits;
+//! `weigh.rs` compares each pair, `names.rs` their names.
+
+pub(crate) mod names;
+mod weigh;
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Change, Difference, Likeness, propose::units::differ_in_unit, side::Side};
+use self::weigh::{Place, Scales};
+use super::{Change, Difference, Evidence, Likeness, propose::units::differ_in_unit, side::Side};
 use crate::{NodeIndex, Selector, Shape, declaration::is_on_one_side};
 
 /// A field that went and one that came, which are probably the same.
@@ -16,7 +23,7 @@ pub(crate) struct Candidate {
 /// name.
 pub(crate) struct Computed {
     pub(crate) before: HashSet<NodeIndex>,
-    after: HashSet<NodeIndex>,
+    pub(crate) after: HashSet<NodeIndex>,
 }
 
 impl Computed {
@@ -38,81 +45,134 @@ impl Computed {
     }
 }
 
-/// More fields of one object than this are not held against each other.
+/// More fields of one object, or with one word in common, than this are not compared with each other.
 const MOST_PAIRS: usize = 10_000;
 
-/// The probable renames of fields that went (`tops`, the uppermost ones), each field in one of them at most. Where an
-/// object has no counterpart, those are looked for that its fields may have.
+/// Pairs of fields in different objects that are compared at most.
+const MOST_ELSEWHERE: usize = 100_000;
+
+/// The probable renames of fields that disappeared (`tops`, the uppermost ones), each field in one of them at most. Where
+/// an object has no counterpart, its fields are searched for. Likely pairs are chosen at every depth before possible ones.
 pub(crate) fn probable_renames(
     before: &Side<'_>,
     after: &Side<'_>,
     tops: Vec<NodeIndex>,
     computed: &Computed,
 ) -> Vec<Candidate> {
+    let came = appeared(before, after, computed);
+    let levels = levels(before, after, tops, computed);
+    let gone: Vec<NodeIndex> = levels.iter().flatten().copied().collect();
+    if gone.is_empty() || came.is_empty() {
+        return Vec::new();
+    }
+    let scales = Scales::new(before, after, &gone, &came);
+    let (gone, taken) = (Chosen::default(), Chosen::default());
+    let mut offer = Offer { before, after, came, scales, gone, taken, list: Vec::new() };
+    let candidates: Vec<Vec<Candidate>> = levels.iter().map(|level| offer.candidates(level)).collect();
+    for is_likely in [true, false] {
+        for level in &candidates {
+            offer.choose(level, is_likely);
+        }
+    }
+    offer.list
+}
+
+/// The fields of the later version that the earlier one lacks, and that are not computed from others.
+pub(crate) fn appeared(before: &Side<'_>, after: &Side<'_>, computed: &Computed) -> Vec<NodeIndex> {
     let is_computed = |node: NodeIndex| {
         std::iter::successors(Some(node), |node| after.parent(*node)).any(|node| computed.after.contains(&node))
     };
-    let came: Vec<NodeIndex> = after
-        .version
-        .structure
-        .fields()
+    let fields = after.version.structure.fields();
+    fields
         .filter(|node| before.version.counterpart(after.version, *node).is_none() && !is_computed(*node))
         // A field that is locked as one of its own cannot become another.
         .filter(|node| after.version.id(*node).is_none_or(|id| !after.version.is_locked_with(id)))
-        .collect();
-    let mut offer = Offer { before, after, came, taken: HashSet::new(), above_taken: HashSet::new(), list: Vec::new() };
+        .collect()
+}
+
+/// The fields that disappeared, by depth: the uppermost ones, then the fields of those that are objects, and so on.
+fn levels(before: &Side<'_>, after: &Side<'_>, tops: Vec<NodeIndex>, computed: &Computed) -> Vec<Vec<NodeIndex>> {
+    let mut levels = Vec::new();
     let mut level = tops;
     while !level.is_empty() {
-        let found = offer.found_for(&level);
-        let children = |node: &NodeIndex| before.version.structure.node(*node).children.clone();
-        let unmatched = level.iter().filter(|node| !found.contains(node));
-        let is_object = |node: &&NodeIndex| before.version.structure.node(**node).shape == Shape::Object;
-        let below = unmatched.filter(is_object).flat_map(children);
-        // What has moved away already is not looked for, and what is gone from it is among the uppermost.
+        let structure = &before.version.structure;
+        let objects = level.iter().filter(|node| structure.node(**node).shape == Shape::Object);
+        // Fields that moved away already are not searched for, and fields that are gone from those are among the uppermost.
         let is_gone = |node: &NodeIndex| after.version.counterpart(before.version, *node).is_none();
-        level = below.filter(|node| !computed.before.contains(node) && is_gone(node)).collect();
+        let below = objects.flat_map(|node| structure.node(*node).children.iter().copied());
+        let below = below.filter(|node| !computed.before.contains(node) && is_gone(node)).collect();
+        levels.push(std::mem::replace(&mut level, below));
     }
-    offer.list
+    levels
+}
+
+/// Fields of one version that a rename was found for.
+#[derive(Default)]
+struct Chosen {
+    fields: HashSet<NodeIndex>,
+    /// The objects that they are in.
+    above: HashSet<NodeIndex>,
+}
+
+impl Chosen {
+    /// Whether a field, an object above it or a field below it is chosen already.
+    fn covers(&self, side: &Side<'_>, node: NodeIndex) -> bool {
+        self.above.contains(&node)
+            || std::iter::successors(Some(node), |node| side.parent(*node)).any(|node| self.fields.contains(&node))
+    }
+
+    fn insert(&mut self, side: &Side<'_>, node: NodeIndex) {
+        self.fields.insert(node);
+        self.above.extend(std::iter::successors(side.parent(node), |node| side.parent(*node)));
+    }
 }
 
 struct Offer<'o> {
     before: &'o Side<'o>,
     after: &'o Side<'o>,
     came: Vec<NodeIndex>,
-    /// Fields that came and are offered already.
-    taken: HashSet<NodeIndex>,
-    /// What they are parts of.
-    above_taken: HashSet<NodeIndex>,
+    scales: Scales<'o>,
+    gone: Chosen,
+    taken: Chosen,
     list: Vec<Candidate>,
 }
 
 impl Offer<'_> {
-    /// Offers what is most alike first; says for which fields something was found.
-    fn found_for(&mut self, gone: &[NodeIndex]) -> HashSet<NodeIndex> {
+    /// Every pair of these fields with fields that appeared that is at least possible, the most alike first.
+    fn candidates(&self, gone: &[NodeIndex]) -> Vec<Candidate> {
         let mut candidates = self.siblings(gone);
-        candidates.extend(self.elsewhere(gone));
-        candidates.sort_by_key(|candidate| (std::cmp::Reverse(candidate.likeness), candidate.gone, candidate.came));
-        let mut found = HashSet::new();
-        for candidate in candidates {
-            if found.contains(&candidate.gone) || self.is_taken(candidate.came) {
+        let known: HashSet<(NodeIndex, NodeIndex)> = candidates.iter().map(|one| (one.gone, one.came)).collect();
+        candidates.extend(self.elsewhere(gone, &known));
+        // Where another pair is as alike, nothing says which one it is.
+        let mut best: HashMap<(bool, NodeIndex), Vec<i32>> = HashMap::new();
+        for Candidate { gone, came, likeness } in &candidates {
+            best.entry((false, *gone)).or_default().push(likeness.points);
+            best.entry((true, *came)).or_default().push(likeness.points);
+        }
+        for candidate in &mut candidates {
+            let points = candidate.likeness.points;
+            let rivals = |key| best[&key].iter().filter(|rival| **rival >= points).count() > 1;
+            candidate.likeness.is_ambiguous = rivals((false, candidate.gone)) || rivals((true, candidate.came));
+        }
+        candidates.retain(|candidate| {
+            let is_sibling = candidate.likeness.evidence.contains(&Evidence::SameObject);
+            candidate.likeness.is_possible() && (is_sibling || !candidate.likeness.is_ambiguous)
+        });
+        candidates.sort_by_key(|one| (std::cmp::Reverse(one.likeness.points), one.gone, one.came));
+        candidates
+    }
+
+    /// Offers the candidates that are still free, the most alike first.
+    fn choose(&mut self, candidates: &[Candidate], is_likely: bool) {
+        for candidate in candidates.iter().filter(|candidate| candidate.likeness.is_likely() || !is_likely) {
+            let (gone, came) = (candidate.gone, candidate.came);
+            if self.gone.covers(self.before, gone) || self.taken.covers(self.after, came) {
                 continue;
             }
-            found.insert(candidate.gone);
-            self.taken.insert(candidate.came);
-            let above: Vec<NodeIndex> = self.upwards(candidate.came).skip(1).collect();
-            self.above_taken.extend(above);
-            self.list.push(candidate);
+            self.gone.insert(self.before, gone);
+            self.taken.insert(self.after, came);
+            self.list.push(Candidate { gone, came, likeness: candidate.likeness.clone() });
         }
-        found
-    }
-
-    /// Whether a field, something above it or something below it is offered already.
-    fn is_taken(&self, came: NodeIndex) -> bool {
-        self.above_taken.contains(&came) || self.upwards(came).any(|node| self.taken.contains(&node))
-    }
-
-    fn upwards(&self, came: NodeIndex) -> impl Iterator<Item = NodeIndex> {
-        std::iter::successors(Some(came), |node| self.after.parent(*node))
     }
 
     /// Pairs in the same object.
@@ -130,204 +190,128 @@ impl Offer<'_> {
                 family.1.push(*node);
             }
         }
-        let small = families.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS);
-        small.flat_map(|(gone, came)| self.pairs(&gone, &came)).collect()
-    }
-
-    fn pairs(&self, gone: &[NodeIndex], came: &[NodeIndex]) -> Vec<Candidate> {
         let mut pairs = Vec::new();
-        for gone in gone {
-            let fitting: Vec<NodeIndex> = came.iter().copied().filter(|came| self.fits(*gone, *came)).collect();
-            let alike = |came: &NodeIndex| {
-                let names = names_alike(self.name(self.before, *gone), self.name(self.after, *came));
-                names.or_else(|| self.same_description(*gone, *came).then_some(Likeness::Description))
-            };
-            pairs.extend(
-                fitting
-                    .iter()
-                    .filter_map(|came| alike(came).map(|likeness| Candidate { gone: *gone, came: *came, likeness })),
-            );
-        }
-        if let ([gone], [came]) = (gone, came)
-            && pairs.is_empty()
-            && self.fits(*gone, *came)
-        {
-            pairs.push(Candidate { gone: *gone, came: *came, likeness: Likeness::OnlyPair });
+        for (gone, came) in families.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS) {
+            let place = Place { siblings: true, is_only_pair: gone.len() == 1 && came.len() == 1, distance: 2 };
+            for gone in gone {
+                let fitting = came.iter().filter(|came| self.fits(gone, **came));
+                pairs.extend(fitting.map(|came| self.candidate(gone, *came, place)));
+            }
         }
         pairs
     }
 
-    /// Fields of the same name and shape, or of the same description, at another depth: only where there is no choice.
-    fn elsewhere(&self, gone: &[NodeIndex]) -> Vec<Candidate> {
-        let named = self.with_same(|side, node| side.version.structure.node(node).name(), gone, Likeness::SameName);
-        let described = self.with_same(description, gone, Likeness::Description);
-        named.into_iter().chain(described).collect()
+    fn candidate(&self, gone: NodeIndex, came: NodeIndex, place: Place) -> Candidate {
+        Candidate { gone, came, likeness: self.scales.weigh(gone, came, place) }
     }
 
-    fn with_same(
-        &self,
-        key: for<'s> fn(&'s Side<'_>, NodeIndex) -> Option<&'s str>,
-        gone: &[NodeIndex],
-        likeness: Likeness,
-    ) -> Vec<Candidate> {
-        let mut groups: HashMap<&str, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
+    /// Pairs in different objects that have something in common: the name, words of it, the description, or limits and
+    /// values.
+    fn elsewhere(&self, gone: &[NodeIndex], known: &HashSet<(NodeIndex, NodeIndex)>) -> Vec<Candidate> {
+        #[derive(PartialEq, Eq, Hash)]
+        enum Key<'k> {
+            Name(&'k str),
+            Description(&'k str),
+            Signature(String),
+            Word(&'k str),
+        }
+        let mut groups: HashMap<Key<'_>, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
         for node in gone {
-            if let Some(key) = key(self.before, *node) {
+            let Some(feature) = self.scales.gone(*node) else { continue };
+            let words = feature.path_words.iter().filter(|word| names::is_telling(word)).map(|word| Key::Word(word));
+            let keys = [Key::Name(feature.name)].into_iter().chain(feature.description.map(Key::Description));
+            for key in keys.chain(feature.signature().map(Key::Signature)).chain(words) {
                 groups.entry(key).or_default().0.push(*node);
             }
         }
         for node in &self.came {
-            if let Some(group) = key(self.after, *node).and_then(|key| groups.get_mut(key)) {
-                group.1.push(*node);
-            }
-        }
-        let mut candidates = Vec::new();
-        for (gone, came) in groups.into_values().filter(|(gone, came)| gone.len() * came.len() <= MOST_PAIRS) {
-            let is_match = |gone: NodeIndex, came: NodeIndex| self.is_near(gone, came) && self.fits(gone, came);
-            for node in &gone {
-                let mut fitting = came.iter().filter(|came| is_match(*node, **came));
-                let (Some(only), None) = (fitting.next(), fitting.next()) else { continue };
-                let rivals = gone.iter().filter(|rival| is_match(**rival, *only)).count();
-                if rivals == 1 {
-                    candidates.push(Candidate { gone: *node, came: *only, likeness });
+            let Some(feature) = self.scales.came(*node) else { continue };
+            let words = feature.path_words.iter().filter(|word| names::is_telling(word)).map(|word| Key::Word(word));
+            let keys = [Key::Name(feature.name)].into_iter().chain(feature.description.map(Key::Description));
+            for key in keys.chain(feature.signature().map(Key::Signature)).chain(words) {
+                if let Some(group) = groups.get_mut(&key) {
+                    group.1.push(*node);
                 }
             }
         }
-        candidates
+        let mut small: Vec<_> =
+            groups.into_values().filter(|(gone, came)| (1..=MOST_PAIRS).contains(&(gone.len() * came.len()))).collect();
+        small.sort_by_key(|(gone, came)| gone.len() * came.len());
+        let mut compared = known.clone();
+        let mut found = Vec::new();
+        for (gone, came) in small {
+            if compared.len() > MOST_ELSEWHERE {
+                break;
+            }
+            for (gone, came) in gone.iter().flat_map(|gone| came.iter().map(|came| (*gone, *came))) {
+                if !compared.insert((gone, came)) || !self.fits(gone, came) {
+                    continue;
+                }
+                if let Some(distance) = self.distance(gone, came) {
+                    let place = Place { siblings: false, is_only_pair: false, distance };
+                    found.push(self.candidate(gone, came, place));
+                }
+            }
+        }
+        found
     }
 
-    /// Whether both are in parts of one object: names such as `namespace` mean little at places that are far apart. Where
-    /// that object has a field of that name in both versions, the three may have changed places, and who became whom
-    /// cannot be told.
-    fn is_near(&self, gone: NodeIndex, came: NodeIndex) -> bool {
-        let above: HashSet<NodeIndex> = self.upwards(came).skip(1).collect();
-        let mut near = std::iter::successors(self.before.parent(gone), |node| self.before.parent(*node)).take(3);
-        let counterparts = near.find_map(|node| {
+    /// How many steps lead from one to the other, if both are in parts of one object not far above: names such as
+    /// `namespace` mean little at places that are far apart. None where that object has a field of the name in both
+    /// versions: the three may have changed places, and which became which cannot be known.
+    fn distance(&self, gone: NodeIndex, came: NodeIndex) -> Option<usize> {
+        let above: HashMap<NodeIndex, usize> = self.upwards(came).zip(0..).skip(1).collect();
+        let mut near =
+            std::iter::successors(self.before.parent(gone), |node| self.before.parent(*node)).zip(1..).take(3);
+        let (object, distance) = near.find_map(|(node, up)| {
             let counterpart = self.after.version.counterpart(self.before.version, node)?;
-            above.contains(&counterpart).then_some(counterpart)
-        });
-        let namesake = |object| self.after.version.structure.child(object, self.name(self.before, gone));
-        counterparts.is_some_and(|object| {
-            namesake(object).is_none_or(|field| self.before.version.counterpart(self.after.version, field).is_none())
-        })
+            Some((counterpart, above.get(&counterpart)? + up))
+        })?;
+        let namesake = self.after.version.structure.child(object, self.name(self.before, gone));
+        let is_new = |field| self.before.version.counterpart(self.after.version, field).is_none();
+        namesake.is_none_or(is_new).then_some(distance)
     }
 
-    /// Whether a rename from one to the other could be declared. Objects must have fields in common, and a number that is
-    /// one of another unit is another number.
+    fn upwards(&self, came: NodeIndex) -> impl Iterator<Item = NodeIndex> {
+        std::iter::successors(Some(came), |node| self.after.parent(*node))
+    }
+
+    /// Whether a rename from one to the other can be declared. Objects must have fields in common, and a number in another
+    /// unit is another number.
     fn fits(&self, gone: NodeIndex, came: NodeIndex) -> bool {
-        let (old, new) = (self.before.version, self.after.version);
-        old.structure.keeps_shape(gone, &new.structure, came)
-            && old.element_of(gone) == new.element_of(came)
-            && is_on_one_side(&old.structure.selector(gone), &new.structure.selector(came))
-            && self.have_common_fields(gone, came)
-            && !differ_in_unit(self.name(self.before, gone), self.name(self.after, came))
-    }
-
-    /// Whether half of the fields of the smaller object are in the other one; lists and maps, by their items or values.
-    fn have_common_fields(&self, gone: NodeIndex, came: NodeIndex) -> bool {
-        let (old, new) = (&self.before.version.structure, &self.after.version.structure);
-        if let (Some(gone), Some(came)) = (old.element(gone), new.element(came)) {
-            return self.have_common_fields(gone, came);
-        }
-        let names = |side: &'_ Side<'_>, node: NodeIndex| -> HashSet<String> {
-            let children = &side.version.structure.node(node).children;
-            children.iter().map(|child| self.name(side, *child).to_owned()).collect()
-        };
-        if old.node(gone).shape != Shape::Object {
-            return true;
-        }
-        let (gone, came) = (names(self.before, gone), names(self.after, came));
-        let common = gone.intersection(&came).count();
-        gone.len().min(came.len()) <= 2 * common
+        can_be_renamed(self.before, self.after, gone, came)
     }
 
     fn name<'n>(&self, side: &'n Side<'_>, node: NodeIndex) -> &'n str {
-        side.version.structure.node(node).name().unwrap_or_default()
-    }
-
-    fn same_description(&self, gone: NodeIndex, came: NodeIndex) -> bool {
-        description(self.before, gone).is_some_and(|text| description(self.after, came) == Some(text))
+        name(side, node)
     }
 }
 
-/// The description of a field, if it says enough to tell fields apart.
-fn description<'s>(side: &'s Side<'_>, node: NodeIndex) -> Option<&'s str> {
-    side.schema(node)?.description.as_deref().map(str::trim).filter(|text| text.len() >= 20)
+fn name<'n>(side: &'n Side<'_>, node: NodeIndex) -> &'n str {
+    side.version.structure.node(node).name().unwrap_or_default()
 }
 
-/// How two names are alike.
-pub(crate) fn names_alike(a: &str, b: &str) -> Option<Likeness> {
-    if a.len() > 64 || b.len() > 64 || a == b {
-        return None;
+/// Whether a rename from one field to another can be declared, and makes sense.
+pub(crate) fn can_be_renamed(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, came: NodeIndex) -> bool {
+    let (old, new) = (before.version, after.version);
+    old.structure.keeps_shape(gone, &new.structure, came)
+        && old.element_of(gone) == new.element_of(came)
+        && is_on_one_side(&old.structure.selector(gone), &new.structure.selector(came))
+        && have_common_fields(before, after, gone, came)
+        && !differ_in_unit(name(before, gone), name(after, came))
+}
+
+/// Whether half of the fields of the smaller object are in the other one; lists and maps, by their items or values.
+fn have_common_fields(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, came: NodeIndex) -> bool {
+    let (old, new) = (&before.version.structure, &after.version.structure);
+    if let (Some(gone), Some(came)) = (old.element(gone), new.element(came)) {
+        return have_common_fields(before, after, gone, came);
     }
-    let plain = |name: &str| name.replace(['-', '_'], "").to_lowercase();
-    let (a, b) = (plain(a), plain(b));
-    let (short, long) = if a.len() <= b.len() { (&a, &b) } else { (&b, &a) };
-    if a == b {
-        Some(Likeness::Case)
-    } else if is_opposite(short, long) {
-        None
-    } else if is_plural(short, long) {
-        Some(Likeness::Plural)
-    } else if wheelwright_schema::closest_of([b.as_str()].into_iter(), &a).is_some() {
-        Some(Likeness::Letters)
-    } else if short.len() >= 3
-        && (long.contains(short.as_str()) && long.len() <= 3 * short.len() || is_short_for(short, long))
-    {
-        Some(Likeness::Contained)
-    } else {
-        None
+    if old.node(gone).shape != Shape::Object {
+        return true;
     }
-}
-
-/// Whether one word says the contrary of the other: `unavailable` and `available`.
-fn is_opposite(short: &str, long: &str) -> bool {
-    let negated = |prefix: &str| long.strip_prefix(prefix) == Some(short);
-    ["un", "in", "im", "dis", "de", "non", "not", "no"].iter().any(|prefix| negated(prefix))
-        || long.strip_prefix("dis").zip(short.strip_prefix("en")).is_some_and(|(long, short)| long == short)
-}
-
-fn is_plural(singular: &str, plural: &str) -> bool {
-    let with = |ending: &str| plural.strip_suffix(ending) == Some(singular);
-    let ies =
-        plural.strip_suffix("ies").zip(singular.strip_suffix('y')).is_some_and(|(plural, singular)| plural == singular);
-    with("s") || with("es") || with("list") || ies
-}
-
-/// Whether a word is made of letters of a longer one, from its first to its last: `qty` and `quantity`.
-fn is_short_for(short: &str, long: &str) -> bool {
-    let mut letters = long.chars();
-    let in_order = short.chars().all(|letter| letters.any(|candidate| candidate == letter));
-    in_order && short.chars().next() == long.chars().next() && short.chars().last() == long.chars().last()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_alike_by_case_number_letters_or_abbreviation() {
-        for (a, b, likeness) in [
-            ("podCIDR", "podCidr", Likeness::Case),
-            ("max_surge", "maxSurge", Likeness::Case),
-            ("zone", "zones", Likeness::Plural),
-            ("policies", "policy", Likeness::Plural),
-            ("recieved", "received", Likeness::Letters),
-            ("qty", "quantity", Likeness::Contained),
-            ("healthCheck", "machineHealthCheck", Likeness::Contained),
-        ] {
-            assert_eq!(names_alike(a, b), Some(likeness), "{a} {b}");
-            assert_eq!(names_alike(b, a), Some(likeness), "{b} {a}");
-        }
-        for (a, b) in [
-            ("name", "type"),
-            ("id", "identity"),
-            ("class", "reference"),
-            ("a", "b"),
-            ("availableReplicas", "unavailableReplicas"),
-            ("enabled", "disabled"),
-        ] {
-            assert_eq!(names_alike(a, b), None, "{a} {b}");
-        }
-    }
+    let (fields, others) = (&old.node(gone).children, &new.node(came).children);
+    let is_common = |field: &&NodeIndex| old.node(**field).name().is_some_and(|name| new.child(came, name).is_some());
+    let common = fields.iter().filter(is_common).count();
+    fields.len().min(others.len()) <= 2 * common
 }

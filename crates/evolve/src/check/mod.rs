@@ -18,6 +18,7 @@ mod likeness;
 mod limits;
 mod lists;
 mod propose;
+mod readings;
 mod refused;
 mod removals;
 mod sample;
@@ -26,10 +27,12 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use describe::{changes_text, describe_additions, describe_differences, describe_lacking, describe_loss};
+pub use describe::{
+    changes_text, describe_additions, describe_differences, describe_hidden, describe_lacking, describe_loss,
+};
 pub(crate) use diff::spelled;
 pub use diff::{Change, Difference, Limit, Narrower, diff};
-pub use finding::{Addition, Example, Incompatibility, Likeness, What};
+pub use finding::{Addition, Evidence, Example, Incompatibility, Likeness, What};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
 pub(crate) use propose::lines_of;
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};

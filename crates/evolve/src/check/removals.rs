@@ -7,7 +7,8 @@ use wheelwright_findings::Level;
 use super::{
     Addition, Change, Difference, Incompatibility, Likeness, Proposal, What,
     likeness::{Candidate, Computed, probable_renames},
-    propose::conversions,
+    propose::{self, conversions},
+    readings::Readings,
     side::Side,
 };
 use crate::{NodeIndex, Selector, Shape};
@@ -21,16 +22,24 @@ pub(crate) fn removals(before: &Side<'_>, after: &Side<'_>, differences: &[Diffe
     let renames = probable_renames(before, after, tops, &computed);
     let mut findings = Vec::new();
     for Candidate { gone, came, likeness } in &renames {
-        findings.push(rename(before, after, *gone, *came, *likeness));
+        findings.push(rename(before, after, *gone, *came, likeness));
     }
     let offered: HashSet<NodeIndex> = renames.iter().map(|candidate| candidate.gone).collect();
     let is_open = |node: NodeIndex| !offered.contains(&node) && !is_emptied(before, after, node, &computed);
     let open: Vec<(NodeIndex, &Difference)> = gone.into_iter().filter(|(node, _)| is_open(*node)).collect();
+    let pairs = conversions(before, after, &open);
+    let explained = renames.iter().map(|candidate| candidate.came).chain(pairs.iter().map(|pair| pair.came)).collect();
+    let mut readings = Readings::new(before, after, &computed, &explained);
+    let doubtful = renames.iter().filter(|candidate| !candidate.likeness.is_likely());
+    doubtful.for_each(|candidate| readings.doubt(candidate.came));
     let mut conversions: HashMap<NodeIndex, Proposal> =
-        conversions(before, after, &open).into_iter().map(|pair| (pair.gone, pair.proposal)).collect();
+        pairs.into_iter().map(|pair| (pair.gone, pair.proposal)).collect();
     for (node, difference) in open {
         let found = removal(before, after, node, difference, differences);
-        findings.push(Incompatibility { proposal: conversions.remove(&node), ..found });
+        // A likely removal is the line to add; what is merely possible is proposed with its other readings.
+        let removed = || propose::removal(before, after, node, difference, (&readings, &offered));
+        let proposal = conversions.remove(&node).or_else(|| Some(removed()).filter(|removed| !removed.is_likely));
+        findings.push(Incompatibility { proposal, ..found });
     }
     findings.sort_by(|a, b| a.field.cmp(&b.field));
     findings
@@ -92,13 +101,15 @@ fn rename(
     after: &Side<'_>,
     gone: NodeIndex,
     came: NodeIndex,
-    likeness: Likeness,
+    likeness: &Likeness,
 ) -> Incompatibility {
     let (from, to) = (before.version.structure.selector(gone), after.version.structure.selector(came));
-    let what = What::ProbablyRenamed { to: to.clone(), likeness };
-    Incompatibility::new(&after.version.name, Some(&before.version.name), from.clone(), what)
+    let what = What::ProbablyRenamed { to: to.clone(), likeness: likeness.clone() };
+    let proposal = (!likeness.is_likely()).then(|| propose::rename(&from, &to, likeness));
+    let found = Incompatibility::new(&after.version.name, Some(&before.version.name), from.clone(), what)
         .at(after.place(came, ""), before.place(gone, ""))
-        .add(Addition::Renamed { from, to })
+        .add(Addition::Renamed { from, to });
+    Incompatibility { proposal, ..found }
 }
 
 fn removal(

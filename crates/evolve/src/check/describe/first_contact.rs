@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::{changes_text, yaml};
 use crate::{
-    VersionName,
-    check::{Lacking, Loss, Lost, diff::spelled, propose::lines_of},
+    Selector, VersionName,
+    check::{Addition, Lacking, Loss, Lost, diff::spelled, propose::lines_of},
 };
 
 /// What is lost between two versions, for somebody who sees this for the first time. Nothing if nothing is.
@@ -13,14 +13,14 @@ pub fn describe_loss(loss: &Loss) -> String {
     format!("{}{}", lost(&loss.there), lost(&loss.back))
 }
 
-/// All lines to add to the changes of a kind so that nothing is lost, as one file. None if it takes none.
+/// All lines to add to the changes of a kind, as one file. None if it takes none.
 pub fn describe_additions<'l>(losses: impl IntoIterator<Item = &'l Loss>) -> Option<String> {
     let lines: String = losses.into_iter().map(|loss| indented(&loss.lines())).collect();
     (!lines.is_empty()).then_some(lines)
 }
 
 impl Loss {
-    /// Lines to add to the changes, so that nothing is lost: what is merely proposed is a comment. Nothing if it takes none.
+    /// Lines to add to the changes; possible changes are comments. Empty if no line is needed.
     pub fn lines(&self) -> String {
         if self.additions.is_empty() {
             return match self.proposals.is_empty() {
@@ -34,6 +34,50 @@ impl Loss {
         let proposed: String =
             proposed.map(|line| format!("  # {}\n", line.strip_prefix("  ").unwrap_or(&line))).collect();
         format!("{version}\n{proposed}{added}")
+    }
+}
+
+/// Which fields clients of the other version will not see, although every value is kept: a sentence. None if clients of
+/// each version see every field of the other.
+pub fn describe_hidden<'l>(losses: impl IntoIterator<Item = &'l Loss>) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for loss in losses {
+        for (hidden, viewer) in
+            [(loss.hidden(&loss.there), &loss.there.through), (loss.hidden(&loss.back), &loss.back.through)]
+        {
+            let named: Vec<String> = hidden.iter().take(MOST_HIDDEN).map(ToString::to_string).collect();
+            let more = hidden.len().saturating_sub(MOST_HIDDEN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            if !named.is_empty() {
+                parts.push(format!("{viewer} clients will not see {}{more}", named.join(", ")));
+            }
+        }
+    }
+    let last = parts.pop()?;
+    Some(if parts.is_empty() { last } else { format!("{}, and {last}", parts.join(", ")) })
+}
+
+/// Fields that are named as hidden, of each version.
+const MOST_HIDDEN: usize = 3;
+
+impl Loss {
+    /// The fields of one version that the other will not show once the lines are added: no rename among them continues
+    /// the field or a part of it.
+    fn hidden<'l>(&self, lost: &'l Lost) -> Vec<&'l Selector> {
+        let is_later = lost.version == self.step;
+        let renamed: Vec<&Selector> = self
+            .additions
+            .iter()
+            .filter_map(|addition| match addition {
+                Addition::Renamed { from, to } => Some(if is_later { to } else { from }),
+                _ => None,
+            })
+            .collect();
+        let continues = |field: &Selector| {
+            let is_within = |one: &Selector, other: &Selector| one.steps().starts_with(other.steps());
+            renamed.iter().any(|renamed| is_within(renamed, field) || is_within(field, renamed))
+        };
+        lost.fields.iter().map(|lost| &lost.field).filter(|field| !continues(field)).collect()
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::{changes_text, excluding, listing, or_none, quoted, told_apart, value_or_none};
 use crate::{
     Selector, VersionName,
-    check::{Addition, Incompatibility, Likeness, Limit, Narrower, What, diff::spelled, lines_of},
+    check::{
+        Addition, Became, Evidence, Incompatibility, Likeness, Limit, Narrower, Proposal, What, diff::spelled, lines_of,
+    },
 };
 
 impl Incompatibility {
@@ -176,7 +178,7 @@ impl Incompatibility {
             What::Removed { .. } => {
                 let conversion = self.conversion();
                 let gone = if conversion.is_empty() { "if it is gone for good, say so" } else { "say that it is gone" };
-                format!("{conversion}{gone}:\n{}", lines())
+                format!("{conversion}{gone}:\n{}{}", lines(), self.other_readings())
             }
             What::ProbablyRenamed { .. } => {
                 let removed = [Addition::Removed(self.field.clone())];
@@ -246,26 +248,65 @@ impl Incompatibility {
         }
     }
 
+    /// What else may have become of a field that seems to be removed.
+    fn other_readings(&self) -> String {
+        match &self.proposal {
+            Some(Proposal { became: Became::Open, because, otherwise, .. }) => {
+                let otherwise = otherwise.as_ref().map_or_else(String::new, |otherwise| format!("; or {otherwise}"));
+                format!("but {because}{otherwise}")
+            }
+            Some(Proposal { became: Became::Removed, otherwise: Some(otherwise), .. }) => format!("or {otherwise}"),
+            _ => String::new(),
+        }
+    }
+
     /// How to say that the field has another spelling, if it probably has.
     fn conversion(&self) -> String {
-        let Some(proposal) = &self.proposal else { return String::new() };
+        let Some(proposal @ Proposal { became: Became::Respelled(..), .. }) = &self.proposal else {
+            return String::new();
+        };
         let lines: Vec<String> = lines_of(&self.version, std::slice::from_ref(proposal)).collect();
         format!("if it is the same in another form, add:\n{}\nif not, ", lines.join("\n"))
     }
 }
 
+/// More reasons than this are not listed.
+const MOST_REASONS: usize = 3;
+
 impl Likeness {
-    /// Why two fields are probably the same.
-    pub(crate) fn reason(self) -> &'static str {
-        match self {
+    /// Why two fields are probably the same, as a lower-case fragment.
+    pub(crate) fn reason(&self) -> String {
+        let reasons: Vec<&str> =
+            self.evidence.iter().filter_map(|evidence| evidence.reason()).take(MOST_REASONS).collect();
+        let rivals = if self.is_ambiguous { "; another field fits as well" } else { "" };
+        match &reasons[..] {
+            [] => "both have the same shape".to_owned(),
+            reasons => format!("{}{rivals}", reasons.join(", ")),
+        }
+    }
+}
+
+impl Evidence {
+    fn reason(self) -> Option<&'static str> {
+        Some(match self {
+            Self::SameName => "they have the same name and shape",
             Self::Case => "the names differ in letter case only",
             Self::Plural => "one name is the plural of the other",
             Self::Letters => "the names differ in a few letters",
             Self::Contained => "one name is part of the other, or short for it",
-            Self::SameName => "they have the same name and shape",
+            Self::PathWords => "the new path has all words of the name",
+            Self::CommonWords => "the names have words in common",
+            Self::Mentioned => "the description names the other field",
             Self::Description => "they have the same description",
+            Self::SimilarDescription => "the descriptions are similar",
+            Self::Default => "the default is the same",
+            Self::Bounds => "the limits are the same",
+            Self::Enum => "they take the same values",
+            Self::Fields => "they have the same fields",
             Self::OnlyPair => "they are the only ones of their object",
-        }
+            Self::Neighbours => "they stand between the same fields",
+            Self::SameObject => return None,
+        })
     }
 }
 

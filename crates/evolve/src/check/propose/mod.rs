@@ -19,6 +19,7 @@ use super::{
     Change, Difference, Likeness,
     diff::compare,
     likeness::{Candidate, Computed, probable_renames},
+    readings::{Reading, Readings},
     removals::unassessed,
     side::{Schemas, Side},
 };
@@ -48,6 +49,8 @@ pub struct Proposal {
     pub is_likely: bool,
     /// Why it is proposed, as a lower-case fragment.
     pub because: String,
+    /// What else may have become of the field, as a lower-case fragment; none where nothing else comes to mind.
+    pub otherwise: Option<String>,
 }
 
 /// What became of a field.
@@ -58,8 +61,10 @@ pub enum Became {
     Renamed(Selector),
     /// The same fact has another spelling, at this path.
     Respelled(Selector, Conversion),
-    /// It is gone.
+    /// It is gone. Its value is kept, and clients of the later version do not see it.
     Removed,
+    /// Not known: a removal would leave clients of the earlier version without a field that it requires.
+    Open,
 }
 
 /// Objects that were renamed have fields that were renamed, and so on; deeper than this is not looked.
@@ -81,7 +86,15 @@ pub fn propose(declaration: &Declaration, locked: Option<&History>) -> Vec<Propo
     }
     let (history, _) = History::derive(&accepted, locked);
     for_each_step(&accepted, &history, |before, after| {
-        let proposals = what_is_left(before, after);
+        let own = steps.iter().filter(|step| step.version == after.version.name).flat_map(|step| &step.proposals);
+        let doubtful: Vec<Selector> = own
+            .filter(|proposal| !proposal.is_likely)
+            .filter_map(|proposal| match &proposal.became {
+                Became::Renamed(to) => Some(to.clone()),
+                _ => None,
+            })
+            .collect();
+        let proposals = what_is_left(before, after, &doubtful);
         if !proposals.is_empty() {
             let names = (after.version.name.clone(), before.version.name.clone());
             step_into(&mut steps, names.0, names.1).proposals.extend(proposals);
@@ -121,12 +134,8 @@ fn renames(declaration: &Declaration, locked: Option<&History>) -> Vec<(VersionN
         let tops = removed.map(|(node, _)| node).collect();
         let computed = Computed::of(before, after, &differences);
         for Candidate { gone, came, likeness } in probable_renames(before, after, tops, &computed) {
-            let proposal = Proposal {
-                from: before.version.structure.selector(gone),
-                became: Became::Renamed(after.version.structure.selector(came)),
-                is_likely: !matches!(likeness, Likeness::OnlyPair | Likeness::Contained),
-                because: likeness.reason().to_owned(),
-            };
+            let (from, to) = (before.version.structure.selector(gone), after.version.structure.selector(came));
+            let proposal = rename(&from, &to, &likeness);
             found.push((after.version.name.clone(), before.version.name.clone(), proposal));
         }
     });
@@ -152,25 +161,103 @@ pub(crate) fn conversions(before: &Side<'_>, after: &Side<'_>, gone: &[(NodeInde
     respelled::apart(before, after, found)
 }
 
-/// Conversions between fields that went and fields that came, and what is probably gone.
-fn what_is_left(before: &Side<'_>, after: &Side<'_>) -> Vec<Proposal> {
+/// The proposal that a field is renamed; with the other reading, where it is merely possible.
+pub(crate) fn rename(from: &Selector, to: &Selector, likeness: &Likeness) -> Proposal {
+    Proposal {
+        from: from.clone(),
+        became: Became::Renamed(to.clone()),
+        is_likely: likeness.is_likely(),
+        because: likeness.reason(),
+        otherwise: (!likeness.is_likely()).then(|| otherwise_removed(from)),
+    }
+}
+
+/// The other reading of a pair that is merely possible.
+fn otherwise_removed(from: &Selector) -> String {
+    format!("removed, if the fields have nothing to do with each other: `removed: [{from}]`")
+}
+
+/// Conversions between fields that disappeared and fields that appeared, and what is probably removed.
+/// `doubtful` are new fields that are possibly renamed ones.
+fn what_is_left(before: &Side<'_>, after: &Side<'_>, doubtful: &[Selector]) -> Vec<Proposal> {
     let differences = compare(before, after);
     let gone = unassessed(before, after, &differences);
     let found = conversions(before, after, &gone);
     let settled: HashSet<NodeIndex> = found.iter().map(|pair| pair.gone).collect();
+    let explained: HashSet<NodeIndex> = found.iter().map(|pair| pair.came).collect();
+    let computed = Computed::of(before, after, &differences);
+    let mut readings = Readings::new(before, after, &computed, &explained);
+    doubtful.iter().filter_map(|field| after.version.structure.find(field)).for_each(|node| readings.doubt(node));
     let mut proposals: Vec<Proposal> = found.into_iter().map(|pair| pair.proposal).collect();
     for (node, difference) in gone.into_iter().filter(|(node, _)| !settled.contains(node)) {
-        let (old, new) = (&before.version.name, &after.version.name);
-        let (is_likely, because) = match &difference.change {
-            Change::Replaced { before: was, after: is } => {
-                (false, format!("{was} in {old}, {is} in {new}: two fields of one name"))
-            }
-            _ => (true, format!("{new} has nothing like it")),
-        };
-        let from = before.version.structure.selector(node);
-        proposals.push(Proposal { from, became: Became::Removed, is_likely, because });
+        for part in readings.parts(node, &settled) {
+            proposals.push(removal(before, after, part, difference, (&readings, &settled)));
+        }
     }
     proposals
+}
+
+/// The proposal that a field is removed; an open question where the earlier version requires it.
+pub(crate) fn removal(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    gone: NodeIndex,
+    difference: &Difference,
+    (readings, settled): (&Readings<'_>, &HashSet<NodeIndex>),
+) -> Proposal {
+    let (old, new) = (&before.version.name, &after.version.name);
+    let from = before.version.structure.selector(gone);
+    let others = readings.of(gone);
+    let what = match &difference.change {
+        Change::Replaced { before: was, after: is } => format!("{was} in {old}, {is} in {new}: two fields of one name"),
+        _ if others.is_empty() => format!("{new} has nothing like it"),
+        _ => format!("{new} has no field of its name and place"),
+    };
+    let is_replaced = matches!(difference.change, Change::Replaced { .. });
+    let otherwise = otherwise_elsewhere(after, &from, &others, (old, new));
+    if readings.hides_required(gone, settled) {
+        return Proposal {
+            because: format!("{old} requires it, and {what}"),
+            otherwise: Some(match otherwise {
+                Some(otherwise) => otherwise,
+                None => format!("removed, with a value for {old} clients below `derived: {{down: …}}`"),
+            }),
+            from,
+            became: Became::Open,
+            is_likely: false,
+        };
+    }
+    let because = format!("{what}; kept, but {new} clients will not see it");
+    Proposal { from, became: Became::Removed, is_likely: !is_replaced && others.is_empty(), because, otherwise }
+}
+
+/// Where else the value of a field may be.
+fn otherwise_elsewhere(
+    after: &Side<'_>,
+    from: &Selector,
+    readings: &[Reading],
+    (old, new): (&VersionName, &VersionName),
+) -> Option<String> {
+    let path = |node: NodeIndex| after.version.structure.selector(node);
+    let renamed = readings.iter().filter_map(|reading| match reading {
+        Reading::Renamed(to) => Some(format!("renamed: `renamed: {{{from}: {}}}`", path(*to))),
+        _ => None,
+    });
+    let existing = readings.iter().filter_map(|reading| match reading {
+        Reading::Existing(to) => Some(format!("folded into {}, which {old} has, too", path(*to))),
+        _ => None,
+    });
+    let beside: Vec<String> = readings
+        .iter()
+        .filter_map(|reading| match reading {
+            Reading::Beside(to) => Some(path(*to).to_string()),
+            _ => None,
+        })
+        .collect();
+    let beside = (!beside.is_empty())
+        .then(|| format!("carried on by {}, new in {new}: `converted` or `reshaped`", beside.join(" or ")));
+    let all: Vec<String> = existing.chain(renamed).chain(beside).collect();
+    (!all.is_empty()).then(|| all.join("; or "))
 }
 
 #[cfg(test)]

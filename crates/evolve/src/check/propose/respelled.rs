@@ -11,7 +11,7 @@ use crate::{
 /// A field that went and one that came, which says the same otherwise.
 pub(crate) struct Pair {
     pub(crate) gone: NodeIndex,
-    came: NodeIndex,
+    pub(crate) came: NodeIndex,
     pub(crate) proposal: Proposal,
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Conversion, NodeIndex, Scalar, Selector, Shape, Step,
-    check::{likeness::names_alike, side::Side},
+    check::{likeness::names::names_alike, side::Side},
     declaration::is_on_one_side,
 };
 
@@ -20,7 +20,8 @@ pub(crate) fn between(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, came
     let is_of_one_scope = before.version.element_of(gone.node) == after.version.element_of(came.node);
     let can_be_declared = is_of_one_scope && is_on_one_side(&from, &to);
     let Spelled { with, is_likely, because, .. } = spelled;
-    can_be_declared.then_some(Proposal { from, became: Became::Respelled(to, with), is_likely, because })
+    let otherwise = (!is_likely).then(|| super::otherwise_removed(&from));
+    can_be_declared.then_some(Proposal { from, became: Became::Respelled(to, with), is_likely, because, otherwise })
 }
 
 /// How the names of two fields are alike.

@@ -16,18 +16,31 @@ pub fn proposals_text(steps: &[ProposedStep]) -> String {
     text
 }
 
-/// Lines of a changes file.
+/// Lines of a changes file. Other readings and open questions are comments, even once the lines are accepted.
 pub(crate) fn lines_of(version: &VersionName, proposals: &[Proposal]) -> impl Iterator<Item = String> {
-    let sections = sections(proposals).flat_map(|(name, lines)| {
+    let (open, proposed): (Vec<&Proposal>, Vec<&Proposal>) =
+        proposals.iter().partition(|proposal| proposal.became == Became::Open);
+    let nothing = if proposed.is_empty() { " {}" } else { "" };
+    let sections = sections(&proposed).flat_map(|(name, lines)| {
         std::iter::once(format!("  {name}:")).chain(lines.into_iter().map(|line| format!("    {line}")))
     });
-    std::iter::once(format!("{}:", scalar(version.as_str()))).chain(sections)
+    let questions = open.into_iter().flat_map(|Proposal { from, because, otherwise, .. }| {
+        let question = format!("  # {from} is open: {}", plain(because));
+        std::iter::once(question).chain(otherwise.as_ref().map(|otherwise| format!("  # or {}", plain(otherwise))))
+    });
+    let questions: Vec<String> = questions.collect();
+    std::iter::once(format!("{}:{nothing}", scalar(version.as_str()))).chain(sections).chain(questions)
 }
 
-fn sections(proposals: &[Proposal]) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+/// A text on one line.
+fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+fn sections(proposals: &[&Proposal]) -> impl Iterator<Item = (&'static str, Vec<String>)> + use<> {
     let mut sections = ["renamed", "converted", "reshaped", "removed"].map(|name| (name, Vec::new()));
     for proposal in proposals {
-        let Proposal { from, became, is_likely, because } = proposal;
+        let Proposal { from, became, is_likely, because, otherwise } = proposal;
         let (section, line) = match became {
             Became::Renamed(to) => (0, format!("{}: {}", scalar(&from.to_string()), scalar(&to.to_string()))),
             Became::Respelled(to, Conversion::KeyedList { key, value }) => {
@@ -38,11 +51,11 @@ fn sections(proposals: &[Proposal]) -> impl Iterator<Item = (&'static str, Vec<S
                 let to = if from == to { String::new() } else { format!("to: {}, ", path(to)) };
                 (1, format!("{}: {{{to}with: {}}}", scalar(&from.to_string()), converter(with)))
             }
-            Became::Removed => (3, format!("- {}", scalar(&from.to_string()))),
+            Became::Removed | Became::Open => (3, format!("- {}", scalar(&from.to_string()))),
         };
-        let because = because.replace(char::is_control, " ");
         let confidence = if *is_likely { "likely" } else { "possible" };
-        sections[section].1.push(format!("{line}  # {confidence}: {because}"));
+        sections[section].1.push(format!("{line}  # {confidence}: {}", plain(because)));
+        sections[section].1.extend(otherwise.iter().map(|otherwise| format!("# or {}", plain(otherwise))));
     }
     sections.into_iter().filter(|(_, lines)| !lines.is_empty())
 }

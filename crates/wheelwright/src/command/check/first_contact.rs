@@ -8,8 +8,8 @@ use wheelwright_document::{Arena, FieldPath, Owned, Span, Value, write_yaml};
 use wheelwright_evolve::{
     History, VersionHistory, VersionIndex, VersionName,
     check::{
-        Addition, Incompatibility, Lacking, Loss, Lost, describe_additions, describe_lacking, describe_loss,
-        lacking_in_old_records, lost_under_none,
+        Addition, Incompatibility, Lacking, Loss, Lost, describe_additions, describe_hidden, describe_lacking,
+        describe_loss, lacking_in_old_records, lost_under_none,
     },
 };
 use wheelwright_findings::{Finding, Place, Rule, rules};
@@ -104,9 +104,19 @@ impl Contact {
         if losses().next().is_none() {
             return out;
         }
+        let hidden = describe_hidden(losses());
         let Some(lines) = describe_additions(losses()) else {
-            out.push_str("With Wheelwright nothing is lost, without a line to add.\n\n");
+            let _ = match hidden {
+                None => write!(out, "With Wheelwright nothing is lost, without a line to add.\n\n"),
+                Some(hidden) => {
+                    write!(out, "With Wheelwright every value is kept, without a line to add, but {hidden}.\n\n")
+                }
+            };
             return out;
+        };
+        let kept = match hidden {
+            None => "nothing is lost".to_owned(),
+            Some(hidden) => format!("every value is kept, but {hidden}"),
         };
         let is_rename = |addition: &Addition| matches!(addition, Addition::Renamed { .. });
         let has_renames = losses().flat_map(|loss| &loss.additions).any(is_rename);
@@ -117,7 +127,7 @@ impl Contact {
         };
         let _ = write!(
             out,
-            "With Wheelwright nothing is lost. Put these lines into a file changes.yaml{question}:\n\n{lines}\n\
+            "With Wheelwright {kept}. Put these lines into a file changes.yaml{question}:\n\n{lines}\n\
              and name it in a wheelwright.yaml:\n\n    kinds:\n      - crd: {file}\n        changes: changes.yaml\n\n"
         );
         if losses().any(|loss| !loss.proposals.is_empty()) {
