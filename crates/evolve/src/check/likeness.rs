@@ -218,7 +218,9 @@ impl Offer<'_> {
         let mut groups: HashMap<Key<'_>, (Vec<NodeIndex>, Vec<NodeIndex>)> = HashMap::new();
         for node in gone {
             let Some(feature) = self.scales.gone(*node) else { continue };
-            let words = feature.path_words.iter().filter(|word| names::is_telling(word)).map(|word| Key::Word(word));
+            let is_told = feature.path_words.iter().any(|word| names::is_telling(word));
+            let words = feature.path_words.iter().filter(|word| !is_told || names::is_telling(word));
+            let words = words.map(|word| Key::Word(word));
             let keys = [Key::Name(feature.name)].into_iter().chain(feature.description.map(Key::Description));
             for key in keys.chain(feature.signature().map(Key::Signature)).chain(words) {
                 groups.entry(key).or_default().0.push(*node);
@@ -226,7 +228,7 @@ impl Offer<'_> {
         }
         for node in &self.came {
             let Some(feature) = self.scales.came(*node) else { continue };
-            let words = feature.path_words.iter().filter(|word| names::is_telling(word)).map(|word| Key::Word(word));
+            let words = feature.path_words.iter().map(|word| Key::Word(word));
             let keys = [Key::Name(feature.name)].into_iter().chain(feature.description.map(Key::Description));
             for key in keys.chain(feature.signature().map(Key::Signature)).chain(words) {
                 if let Some(group) = groups.get_mut(&key) {

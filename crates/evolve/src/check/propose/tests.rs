@@ -161,6 +161,58 @@ fn what_has_no_counterpart_is_probably_gone() {
 }
 
 #[test]
+fn a_required_field_is_never_hidden_by_a_line_that_is_proposed() {
+    let object =
+        |required: &str, fields: &str| format!("{{type: object, required: [{required}], properties: {{{fields}}}}}");
+    let v1 = object("size", "size: {type: string}, note: {type: string}");
+    let v2 = object("", "labels: {type: object, additionalProperties: {type: string}}");
+    let versions = [("v1", &*v1), ("v2", &*v2)];
+    let steps = propose(&declaration(&versions, ""), None);
+    let text = accepted(&proposals_text(&steps));
+    assert!(text.contains("  # size is open: v1 requires it, and v2 has no field of its name and place"), "{text}");
+    let declared = declaration(&versions, &text);
+    let removed: Vec<String> = declared.steps[0].removed.iter().map(|removed| removed.item.to_string()).collect();
+    assert_eq!(removed, ["note"], "{text}");
+    // Alone, the question is a version without changes.
+    let alone = [("v1", "{type: object, required: [a], properties: {a: {type: string}}}"), ("v2", "{type: object}")];
+    let text = accepted(&proposals_text(&propose(&declaration(&alone, ""), None)));
+    assert!(declaration(&alone, &text).steps.iter().all(|step| step.removed.is_empty()), "{text}");
+    assert!(text.contains("removed, with a value for v1 clients below `derived: {down: …}`"), "{text}");
+}
+
+#[test]
+fn fields_of_one_shape_are_renamed_where_defaults_and_limits_agree() {
+    let count = |name: &str, more: &str| format!("{name}: {{type: integer{more}}}");
+    let old = count("instances", ", default: 1, minimum: 1");
+    let others = "level: {type: string}, wait: {type: integer, default: 30}";
+    let renamed = proposed(&old, &format!("{}, {others}", count("replicas", ", default: 1, minimum: 1")));
+    assert_eq!(
+        renamed,
+        [
+            "renamed:",
+            "instances: replicas  # possible: the default is the same, the limits are the same",
+            "or removed, if the fields have nothing to do with each other: `removed: [instances]`",
+        ]
+    );
+    // With another default and other limits, both readings are left.
+    let removed = proposed(&old, &format!("{}, {others}", count("replicas", ", default: 3, minimum: 3")));
+    assert_eq!(removed[0], "removed:");
+    assert!(removed[2].contains("`renamed: {instances: replicas}`"), "{removed:?}");
+    // Opposites are never one field.
+    let opposite =
+        proposed(&count("minSize", ", minimum: 0"), &format!("{}, {others}", count("maxSize", ", minimum: 0")));
+    assert_eq!(opposite[0], "removed:");
+}
+
+#[test]
+fn a_field_that_both_versions_have_may_hold_the_value_now() {
+    let below = "autoscaler: {type: object, properties: {minReplicas: {type: integer}}}";
+    let lines = proposed(&format!("minReplicas: {{type: integer}}, {below}"), below);
+    assert!(lines[1].starts_with("- minReplicas  # possible: "), "{lines:?}");
+    assert_eq!(lines[2], "or folded into autoscaler.minReplicas, which v1 has, too");
+}
+
+#[test]
 fn what_is_said_already_is_not_proposed() {
     let [v1, v2] =
         ["qty", "quantity"].map(|name| format!("{{type: object, properties: {{{name}: {{type: integer}}}}}}"));

@@ -197,9 +197,9 @@ impl Step {
     }
 }
 
-/// Of fields that are said to be gone, no value ever reaches the other version, and once that is locked it is for good.
+/// A field under `removed` never reaches the other version, and once that is locked, this is final.
 const HOW_TO_TAKE_GUESSES: &str =
-    "guesses are behind a #: take it away from those that are right, and put the fields of the others under `removed`";
+    "guesses are behind a #, with other readings below them: take the # away from those that are right";
 
 /// What is told about kinds, before the findings: the whole story of a few, and of many that of the first. The stories
 /// of OpenAPI documents are short.
