@@ -1,6 +1,8 @@
 //! Proposals of `init` for kinds whose renames and moves are known, and for all kinds at hand with several versions:
 //! accepted mechanically, they give kinds that load, hold the laws, and hide no required field.
 
+#![expect(clippy::print_stdout, reason = "the counts are the result of the test")]
+
 use std::{
     fs,
     path::{Path, PathBuf},
