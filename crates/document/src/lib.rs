@@ -37,7 +37,7 @@ pub use encode::{encode, encode_into};
 pub use json_spans::decode_json_spanned;
 pub use number::Number;
 pub use owned::{Owned, OwnedText};
-pub use patch::{JsonPatch, PatchError, PatchErrorKind, merge_patch};
+pub use patch::{ItemOrigins, JsonPatch, PatchError, PatchErrorKind, merge_patch};
 pub use path::{FieldPath, Path};
 pub use spanned::{Span, Spanned, SpannedEntry, SpannedNode};
 pub use value::{Entry, Text, Value};

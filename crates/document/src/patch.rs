@@ -3,8 +3,10 @@
 mod fields;
 mod json;
 mod merge;
+mod origins;
 mod pointer;
 mod tree;
 
 pub use json::{JsonPatch, PatchError, PatchErrorKind};
 pub use merge::merge_patch;
+pub use origins::ItemOrigins;

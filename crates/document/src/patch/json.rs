@@ -3,6 +3,7 @@
 use std::{borrow::Cow, error::Error, fmt};
 
 use super::{
+    origins::ItemOrigins,
     pointer::{Pointer, position},
     tree::{Node, no_container, no_item},
 };
@@ -56,6 +57,27 @@ impl<'a> JsonPatch<'a> {
     /// The first operation that fails, or that would go beyond a limit: nesting ([`Decode::max_depth`]), the size of
     /// all that is copied together ([`Decode::max_bytes`]), and the amount of what is shifted in lists and compared.
     pub fn apply(&self, target: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, PatchError> {
+        Ok(self.applied(target, arena)?.to_value(arena))
+    }
+
+    /// As [`apply`](Self::apply), and which old list items the items of the result continue.
+    ///
+    /// `replace` of an item, or of a part of it, continues the item. `move` within one list keeps the item, with its parts.
+    /// Items that `add`, `copy` or a `move` from elsewhere put into a list are new. A list that is replaced as a whole
+    /// has no origins.
+    ///
+    /// # Errors
+    /// As for [`apply`](Self::apply).
+    pub fn apply_tracked(
+        &self,
+        target: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Option<ItemOrigins<'a>>), PatchError> {
+        let root = self.applied(target, arena)?;
+        Ok((root.to_value(arena), root.origins()))
+    }
+
+    fn applied(&self, target: Value<'a>, arena: &'a Arena) -> Result<Node<'a>, PatchError> {
         let limits = Decode::default();
         let mut document = Document {
             root: Node::Shared(target),
@@ -67,7 +89,7 @@ impl<'a> JsonPatch<'a> {
         for (index, operation) in self.0.iter().enumerate() {
             document.apply(operation).map_err(|problem| problem.of(index, operation.path.as_str()))?;
         }
-        Ok(document.root.to_value(arena))
+        Ok(document.root)
     }
 }
 
@@ -209,10 +231,10 @@ impl<'a> Document<'a> {
     fn apply(&mut self, operation: &Operation<'a>) -> Result<(), Problem> {
         let path = &operation.path;
         match &operation.action {
-            Action::Add(value) => self.add(path, Node::Shared(*value)),
+            Action::Add(value) => self.add(path, Node::Foreign(*value), None),
             Action::Remove => self.remove(path).map(drop),
             Action::Replace(value) => {
-                let node = Node::Shared(*value);
+                let node = Node::Foreign(*value);
                 let fits = self.check_depth(path, &node);
                 let place = self.find(path)?;
                 fits?;
@@ -224,19 +246,21 @@ impl<'a> Document<'a> {
             }
             Action::Move { from } if path.tokens() == from.tokens() => self.find(from).map(drop),
             Action::Move { from } => {
-                let node = self.remove(from)?;
-                self.add(path, node)
+                let (mut node, origin) = self.remove(from)?;
+                let is_same_list = path.parent() == from.parent() && origin.is_some();
+                if !is_same_list {
+                    node.detach();
+                }
+                self.add(path, node, origin.filter(|_| is_same_list))
             }
             Action::Copy { from } => {
                 let arena = self.arena;
-                let source = self.find(from)?;
-                let value = source.to_value(arena);
-                *source = Node::Shared(value);
+                let value = self.find(from)?.to_value(arena);
                 if !spend_size(value, &mut self.copy_budget) {
                     let problem = "the patch copies too much; split it, or add what should be there";
                     return Err(Problem(PatchErrorKind::LimitExceeded, problem.into()));
                 }
-                self.add(path, Node::Shared(value))
+                self.add(path, Node::Foreign(value), None)
             }
             Action::Test(expected) => {
                 let mut seen = 0;
@@ -263,7 +287,8 @@ impl<'a> Document<'a> {
         Ok(node)
     }
 
-    fn add(&mut self, pointer: &Pointer<'a>, value: Node<'a>) -> Result<(), Problem> {
+    /// Adds a value; in a list, as an item that continues the old one at `origin`.
+    fn add(&mut self, pointer: &Pointer<'a>, value: Node<'a>, origin: Option<usize>) -> Result<(), Problem> {
         let fits = self.check_depth(pointer, &value);
         let Some((token, parents)) = pointer.tokens().split_last() else {
             fits?;
@@ -277,12 +302,12 @@ impl<'a> Document<'a> {
         let parent = self.find_first(pointer, parents.len())?.opened();
         fits?;
         match parent {
-            Node::Array(items) => {
-                let end = items.len();
+            Node::Array(list) => {
+                let end = list.items.len();
                 let place = if token == "-" { Some(end) } else { position(token).filter(|place| *place <= end) };
                 let place = place.ok_or_else(|| not_found(no_item(token, end)))?;
                 shifted = end - place;
-                items.insert(place, value);
+                list.insert(place, value, origin);
             }
             Node::Object(fields) => match fields.get_mut(token) {
                 Some(field) => *field = value,
@@ -294,12 +319,13 @@ impl<'a> Document<'a> {
                     fields.push(key, value);
                 }
             },
-            Node::Shared(parent) => return Err(not_found(no_container(*parent))),
+            Node::Shared(parent) | Node::Foreign(parent) => return Err(not_found(no_container(*parent))),
         }
         self.spend_work(shifted)
     }
 
-    fn remove(&mut self, pointer: &Pointer<'_>) -> Result<Node<'a>, Problem> {
+    /// Removes a value; of a list item, which old one it continued.
+    fn remove(&mut self, pointer: &Pointer<'_>) -> Result<(Node<'a>, Option<usize>), Problem> {
         let Some((token, parents)) = pointer.tokens().split_last() else {
             return Err(Problem::malformed("the whole document cannot be removed; replace it"));
         };
@@ -307,12 +333,12 @@ impl<'a> Document<'a> {
         self.find(pointer)?;
         let mut shifted = 0;
         let removed = match self.find_first(pointer, parents.len())? {
-            Node::Array(items) => position(token).map(|place| {
-                shifted = items.len() - place;
-                items.remove(place)
+            Node::Array(list) => position(token).map(|place| {
+                shifted = list.items.len() - place;
+                list.remove(place)
             }),
-            Node::Object(fields) => fields.remove(token),
-            Node::Shared(_) => None,
+            Node::Object(fields) => fields.remove(token).map(|node| (node, None)),
+            Node::Shared(_) | Node::Foreign(_) => None,
         };
         self.spend_work(shifted)?;
         removed.ok_or_else(|| Problem::not_found(pointer, parents.len() + 1, "there is no such field"))

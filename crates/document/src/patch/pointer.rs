@@ -31,6 +31,11 @@ impl<'a> Pointer<'a> {
         &self.tokens
     }
 
+    /// The tokens that lead to the object or list around the place; none for the whole document.
+    pub(super) fn parent(&self) -> Option<&[Cow<'a, str>]> {
+        self.tokens.split_last().map(|(_, parents)| parents)
+    }
+
     /// The pointer to the place that the first tokens lead to.
     pub(super) fn prefix(&self, tokens: usize) -> &'a str {
         let end = self.text.match_indices('/').nth(tokens).map_or(self.text.len(), |(at, _)| at);
