@@ -37,6 +37,8 @@ fn check_lists_what_cannot_be_right_without_values_that_nobody_wrote_and_nothing
             // Left out by those who wrote false or "", or by those who meant the default: no reader can know.
             "WW162 NodePool 2024-06-10-preview properties.autoRepair",
             "WW162 NodePool 2024-06-10-preview properties.version.channelGroup",
+            // Shown as {} by the first version, which has none of its fields: leaving it out there removes it.
+            "WW231 NodePool 2024-06-10-preview properties.platform.osDisk",
             // Required, and older documents need not have it.
             "WW154 HcpOpenShiftCluster 2025-12-23-preview properties.version",
             "WW154 HcpOpenShiftCluster 2025-12-23-preview \
