@@ -4,8 +4,9 @@
 //! about OpenAPI and JSON Schema, WW060 to WW069 about findings that are let pass, WW070 to WW079 about rules in CEL,
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
-//! filled in, WW190 to WW199 about fields that are computed, and
-//! WW220 to WW229 about what computing them does to documents, and WW230 to WW239 about what versions do not see. An id is never used again for anything else.
+//! filled in, WW190 to WW199 about fields that are computed, WW200 to WW219 about what a revision published, WW220 to
+//! WW229 about what computing fields does to documents, and WW230 to WW239 about what versions do not see. An id is never
+//! used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -688,6 +689,26 @@ rules! {
         summary: "the service is said to fill in what is no field that it could fill in",
         why: "nothing would ever be filled in, and whoever leaves the field out would be refused, or be without it",
         mend: "name a field of the hub that no list or map is around, and that is not kept beside the document",
+    }
+    LOCK_REWRITTEN: "WW200" "lock-rewritten" Error {
+        summary: "a line of the lock is missing or different since the revision that is compared with",
+        why: "records are read by these lines: without one, a field that was stored is hidden, or another field is read",
+        mend: "restore the lock from that revision and run `wheelwright lock`, which only appends to it",
+    }
+    ENDPOINT_CHANGED: "WW201" "endpoint-changed" Error {
+        summary: "the scope, plural, a subresource or a selectable field of a published kind changed",
+        why: "clients that use the endpoint get an error, and another scope or plural has none of the stored objects",
+        mend: "revert the change, or publish another version or kind",
+    }
+    STORAGE_PREFIX_CHANGED: "WW202" "storage-prefix-changed" Error {
+        summary: "the keys of a kind's records begin with another prefix than before",
+        why: "the records that are stored under the old prefix are not found any more",
+        mend: "keep `adopt.prefix`, or move the records first",
+    }
+    RESET_INTRODUCED: "WW203" "reset-introduced" Error {
+        summary: "`olderWrite: reset` is introduced for a kind that was published without it",
+        why: "a client of an older version that writes a document back deletes the fields that it does not know",
+        mend: "keep `olderWrite: preserve`",
     }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",

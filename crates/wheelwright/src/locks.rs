@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wheelwright_catalog::{Catalog, Input, Kind, LOCK_FILE, Source, Unreadable, files, read_lock};
-use wheelwright_document::FieldPath;
+use wheelwright_document::{FieldPath, Span};
 use wheelwright_evolve::{Declaration, History, Lock, LockedKind};
 use wheelwright_findings::Finding;
 use wheelwright_schema::Problem;
@@ -108,6 +108,7 @@ pub(crate) fn changed_lines<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str
     changed.filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
+/// The lines of every kind without its sum, under its title.
 fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines() {
@@ -118,6 +119,51 @@ fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
         }
     }
     sections
+}
+
+/// A line of a lock without the blanks around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LockedLine<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) span: Span,
+}
+
+impl LockedLine<'_> {
+    /// The number of the line in its file, from 1.
+    pub(crate) fn number(&self) -> u32 {
+        self.span.line
+    }
+}
+
+/// The lines of a kind, from its hub to the one before its sum.
+#[derive(Debug)]
+pub(crate) struct LockedLines<'t> {
+    pub(crate) title: LockedLine<'t>,
+    pub(crate) lines: Vec<LockedLine<'t>>,
+}
+
+/// The lines of every kind in the text of a lock, which may be any text.
+pub(crate) fn locked_lines(text: &str) -> Vec<LockedLines<'_>> {
+    let mut kinds: Vec<LockedLines<'_>> = Vec::new();
+    let (mut start, mut is_open) = (0, false);
+    for (number, raw) in (1..).zip(text.split('\n')) {
+        let trimmed = raw.trim();
+        let indent = raw.len() - raw.trim_start().len();
+        let first = start + indent;
+        let column = indent as u32 + 1;
+        let span = Span { start: first as u32, end: (first + trimmed.len()) as u32, line: number, column };
+        let line = LockedLine { text: trimmed, span };
+        start += raw.len() + 1;
+        if trimmed.starts_with("kind ") {
+            kinds.push(LockedLines { title: line, lines: Vec::new() });
+            is_open = true;
+        } else if trimmed.starts_with("sum ") {
+            is_open = false;
+        } else if let Some(kind) = kinds.last_mut().filter(|_| is_open && !trimmed.is_empty()) {
+            kind.lines.push(line);
+        }
+    }
+    kinds
 }
 
 #[cfg(test)]

@@ -188,3 +188,107 @@ fn a_shallow_clone_says_what_it_lacks_and_hides_nothing() {
     assert!(said.contains("in this clone, which is shallow"), "{said}");
     assert!(said.contains("held against the lock alone"), "{said}");
 }
+
+/// Runs `wheelwright lock` in a folder.
+fn lock(folder: &Path) {
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+        .current_dir(folder)
+        .arg("lock")
+        .output()
+        .expect("the command can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_lock_that_was_regenerated_cut_or_edited_is_an_error() {
+    let repository = Repository::new("regenerated");
+    repository.write("crds/order.yaml", &definition("Order", &[("v1", NOTE), ("v2", "remark: {type: string}")]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: crds/order.yaml, changes: changes.yaml}]\n");
+    repository.write("changes.yaml", "v2: {renamed: {spec.note: spec.remark}}\n");
+    lock(&repository.0);
+    repository.commit();
+    let rewritten = |expected: usize| {
+        let (found, exit, said) = repository.check(&["--against", "git:HEAD"]);
+        let count = found.iter().filter(|found| found.starts_with("WW200 error")).count();
+        assert_eq!((count > 0, exit), (expected > 0, Some(i32::from(expected > 0))), "{found:?} {said}");
+    };
+    rewritten(0);
+    let path = repository.0.join("wheelwright.lock");
+    let text = fs::read_to_string(&path).expect("there is a lock");
+    // Regenerated after the rename became a removal: the sum is right.
+    fs::remove_file(&path).expect("a file can be removed");
+    repository.write("changes.yaml", "v2: {removed: [spec.note]}\n");
+    lock(&repository.0);
+    rewritten(1);
+    repository.write("changes.yaml", "v2: {renamed: {spec.note: spec.remark}}\n");
+    repository.write("wheelwright.lock", &text.replace("    + spec.note string\n", ""));
+    rewritten(1);
+    fs::remove_file(&path).expect("a file can be removed");
+    rewritten(1);
+    repository.write("wheelwright.lock", &text);
+    rewritten(0);
+}
+
+#[test]
+fn a_lock_that_moves_with_its_catalog_is_still_held_against_history() {
+    let repository = Repository::new("moved");
+    repository.write("old/order.yaml", &definition("Order", &[("v1", NOTE), ("v2", "remark: {type: string}")]));
+    repository.write("old/wheelwright.yaml", "kinds: [{crd: order.yaml, changes: changes.yaml}]\n");
+    repository.write("old/changes.yaml", "v2: {renamed: {spec.note: spec.remark}}\n");
+    let lock_in = |folder: &str| lock(&repository.0.join(folder));
+    lock_in("old");
+    repository.commit();
+    fs::rename(repository.0.join("old"), repository.0.join("new")).expect("a folder can be renamed");
+    let rewritten = |paths: &[&str]| {
+        let (found, _, said) = repository.check(&[&["--against", "git:HEAD"], paths].concat());
+        assert!(!said.contains("error:"), "{said}");
+        found.iter().filter(|found| found.starts_with("WW200 error")).count()
+    };
+    assert_eq!((rewritten(&[]), rewritten(&["new"])), (0, 0));
+    fs::remove_file(repository.0.join("new/wheelwright.lock")).expect("a file can be removed");
+    repository.write("new/changes.yaml", "v2: {removed: [spec.note]}\n");
+    lock_in("new");
+    assert!(rewritten(&[]) > 0 && rewritten(&["new"]) > 0);
+}
+
+#[test]
+fn another_scope_plural_or_subresource_is_an_error() {
+    let repository = Repository::new("endpoints");
+    let base = definition("Order", &[("v1", NOTE)]).replace(
+        "      schema:\n",
+        "      subresources: {status: {}}\n      selectableFields: [{jsonPath: .spec.note}]\n      schema:\n",
+    );
+    repository.write("order.yaml", &base);
+    repository.commit();
+    for (from, to) in [
+        ("scope: Namespaced", "scope: Cluster"),
+        ("subresources: {status: {}}", "subresources: {}"),
+        ("selectableFields: [{jsonPath: .spec.note}]", "selectableFields: []"),
+    ] {
+        repository.write("order.yaml", &base.replace(from, to));
+        let (found, exit, said) = repository.check(&["--against", "git:HEAD", "order.yaml"]);
+        let count = found.iter().filter(|found| found.starts_with("WW201 error")).count();
+        assert_eq!((count, exit), (1, Some(1)), "{to}: {found:?} {said}");
+    }
+    repository.write("order.yaml", &base.replace("orders", "orderz"));
+    let (found, _, said) = repository.check(&["--against", "git:HEAD", "order.yaml"]);
+    assert_eq!(found.iter().filter(|found| found.starts_with("WW201 error")).count(), 1, "{found:?} {said}");
+}
+
+#[test]
+fn another_prefix_and_a_new_reset_are_errors() {
+    let repository = Repository::new("promises");
+    repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml, adopt: {prefix: orders}}]\n");
+    lock(&repository.0);
+    repository.commit();
+    for (catalog, rule) in [
+        ("kinds: [{crd: order.yaml, adopt: {prefix: bills}}]\n", "WW202"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders}, policies: {olderWrite: reset}}]\n", "WW203"),
+    ] {
+        repository.write("wheelwright.yaml", catalog);
+        let (found, exit, said) = repository.check(&["--against", "git:HEAD"]);
+        let count = found.iter().filter(|found| found.starts_with(&format!("{rule} error"))).count();
+        assert_eq!((count, exit), (1, Some(1)), "{catalog}: {found:?} {said}");
+    }
+}

@@ -57,8 +57,7 @@ pub(super) fn parse(text: &str) -> (Lock, Vec<Problem>) {
     (reader.lock, reader.problems)
 }
 
-const RESTORE: &str = "restore the file from version control; if nothing of it was ever deployed, delete it and run \
-                       `wheelwright lock`";
+const RESTORE: &str = "restore the file from version control, and run `wheelwright lock` again, which adds what is new";
 
 /// A line without what ends it.
 struct Line<'t> {

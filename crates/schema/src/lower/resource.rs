@@ -53,7 +53,7 @@ pub struct KubernetesVersion {
 }
 
 /// Where a version has its number of replicas.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Scale {
     /// `specReplicasPath`.

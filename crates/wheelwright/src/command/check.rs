@@ -3,6 +3,8 @@
 mod compatibility;
 mod first_contact;
 mod gone;
+mod published;
+mod rewritten;
 mod versions;
 
 use std::{
@@ -113,6 +115,8 @@ pub fn check(
     }
     if let Some(before) = &versions.before {
         let findings = versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind));
+        let promises = versions.now.each().flat_map(|(loaded, kind)| published::changed_promises(before, loaded, kind));
+        let findings = findings.chain(promises).chain(rewritten::rewritten_locks(before, &versions.now));
         let findings: Vec<_> = findings.chain(gone::versions_since(before, &versions.now)).collect();
         related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
         run.add(&versions.now, findings);

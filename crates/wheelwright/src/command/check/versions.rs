@@ -6,7 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use wheelwright_catalog::{Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files};
+use wheelwright_catalog::{
+    Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files, read_lock,
+};
 use wheelwright_evolve::Declaration;
 use wheelwright_findings::{Finding, Level, rules};
 use wheelwright_schema::Tree;
@@ -47,6 +49,8 @@ pub(super) struct Before {
     pub(super) inputs: Vec<Input>,
     /// How the revision was named.
     pub(super) revision: String,
+    /// The locks beside catalogs outside the paths, by their folders: a catalog may have moved from there.
+    pub(super) other_locks: Vec<(PathBuf, String)>,
 }
 
 /// Why the versions at some paths cannot be compared with others.
@@ -248,7 +252,16 @@ impl Before {
                 inputs.push(Input { name: files::display(&file), bytes, origin, tree });
             }
         }
-        Ok(Self { kinds: State::load(source, &paths)?, inputs, revision: revision.to_owned() })
+        let kinds = State::load(source, &paths)?;
+        let known = |folder: &Path| kinds.locks.iter().any(|lock| lock.folder == folder);
+        let mut other_locks = Vec::new();
+        for catalog in source.files(Path::new(".")).unwrap_or_default().iter().filter(|path| is_catalog(path)) {
+            let folder = catalog.parent().unwrap_or(Path::new(""));
+            if let Some(lock) = read_lock(source, folder)?.filter(|_| !known(folder)) {
+                other_locks.push((folder.to_owned(), lock.text()));
+            }
+        }
+        Ok(Self { kinds, inputs, revision: revision.to_owned(), other_locks })
     }
 
     /// A finding of then, in the file as it is named now.

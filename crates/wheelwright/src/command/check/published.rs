@@ -1,0 +1,103 @@
+//! What a revision published besides schemas and the lock: endpoints, keys of records and policies.
+
+use wheelwright_catalog::Kind;
+use wheelwright_document::{FieldPath, Span};
+use wheelwright_evolve::{Maturity, OlderWrite};
+use wheelwright_findings::{Finding, Level, Rule, rules};
+use wheelwright_schema::KubernetesResource;
+
+use super::versions::{Before, Loaded};
+use crate::subject::full_name;
+
+/// What clients and the store relied on at a revision, and is different now.
+pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
+    let Some((_, then)) = before.kinds.find(&kind.declaration) else { return Vec::new() };
+    let name = full_name(&kind.declaration);
+    let is_stable = |kind: &Kind| {
+        kind.declaration.versions.iter().any(|version| version.served && version.name.maturity() == Maturity::Stable)
+    };
+    let level = if is_stable(then) { Level::Error } else { Level::Warning };
+    let finding = |rule: &'static Rule, what: String, level: Level, span: Span| {
+        let message = format!("{name}: {what}, unlike at {}", before.revision);
+        let identity = format!("{name} {what}");
+        let mut finding = Finding::new(rule, message, FieldPath::root()).with_identity(identity).lowered_to(level);
+        finding.place = loaded.catalog.place(span).or_else(|| loaded.catalog.place(kind.named));
+        finding.kind = Some(name.clone());
+        finding
+    };
+    let mut findings = Vec::new();
+    for old in &then.kubernetes {
+        let is_same = |new: &&KubernetesResource| new.kind == old.kind && new.group == old.group;
+        let Some(new) = kind.kubernetes.iter().find(is_same) else { continue };
+        let of_kind = of_kind(old, new).into_iter();
+        findings.extend(of_kind.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level, kind.span)));
+        for (version, what) in of_versions(old, new) {
+            let declared = kind.declaration.version(version);
+            let stable = declared.is_some_and(|version| version.name.maturity() == Maturity::Stable);
+            let level = if stable { Level::Error } else { Level::Warning };
+            let span = declared.map_or(kind.span, |version| version.span);
+            findings.push(finding(&rules::ENDPOINT_CHANGED, what, level, span));
+        }
+    }
+    let (old, new) = (then.declared_prefix(), kind.declared_prefix());
+    if old != new {
+        let prefix = |prefix: &Option<std::borrow::Cow<'_, str>>| {
+            prefix.as_ref().map_or_else(|| "the name of the kind".to_owned(), |prefix| format!("`{prefix}`"))
+        };
+        let what = format!("the keys of its records begin with {}, not {}", prefix(&new), prefix(&old));
+        findings.push(finding(&rules::STORAGE_PREFIX_CHANGED, what, Level::Error, kind.named));
+    }
+    let introduced = resets(kind).into_iter().filter(|reset| !resets(then).contains(reset));
+    let introduced = introduced.map(|scope| format!("olderWrite is reset {scope}"));
+    findings.extend(introduced.map(|what| finding(&rules::RESET_INTRODUCED, what, level, kind.named)));
+    findings
+}
+
+/// What changed about the endpoint of all versions.
+fn of_kind(old: &KubernetesResource, new: &KubernetesResource) -> Vec<String> {
+    let mut found = Vec::new();
+    let scope = |resource: &KubernetesResource| if resource.is_namespaced { "Namespaced" } else { "Cluster" };
+    if scope(old) != scope(new) {
+        found.push(format!("its scope is {}, not {}", scope(new), scope(old)));
+    }
+    if old.plural != new.plural {
+        found.push(format!("its plural is {}, not {}", new.plural, old.plural));
+    }
+    found
+}
+
+/// What changed about subresources and selectable fields, by version.
+fn of_versions<'r>(old: &KubernetesResource, new: &'r KubernetesResource) -> Vec<(&'r str, String)> {
+    let mut found = Vec::new();
+    for version in &new.versions {
+        let name = &*version.name;
+        let Some(then) = old.versions.iter().find(|then| then.name == version.name) else { continue };
+        match (then.has_status, version.has_status) {
+            (true, false) => found.push((name, format!("{name} has no status subresource"))),
+            (false, true) => found.push((name, format!("{name} has a status subresource"))),
+            _ => {}
+        }
+        match (&then.scale, &version.scale) {
+            (Some(_), None) => found.push((name, format!("{name} has no scale subresource"))),
+            (Some(a), Some(b)) if a != b => found.push((name, format!("{name} has other paths of /scale"))),
+            _ => {}
+        }
+        let gone = then.selectable_fields.iter().filter(|field| !version.selectable_fields.contains(field));
+        found.extend(gone.map(|field| (name, format!("{name} has no selectable field {field}"))));
+    }
+    found
+}
+
+/// The scopes in which writes of older versions reset fields.
+fn resets(kind: &Kind) -> Vec<String> {
+    let policies = &kind.declaration.policies;
+    let mut found = Vec::new();
+    if policies.older_write == OlderWrite::Reset {
+        found.push("for all versions".to_owned());
+    }
+    let versions = policies.older_write_through.iter().filter(|(_, policy)| *policy == OlderWrite::Reset);
+    found.extend(versions.map(|(version, _)| format!("for {version}")));
+    let fields = policies.older_write_of.iter().filter(|(_, policy)| *policy == OlderWrite::Reset);
+    found.extend(fields.map(|(field, _)| format!("for {}", field.item)));
+    found
+}
