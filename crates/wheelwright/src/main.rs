@@ -3,6 +3,7 @@
 mod arguments;
 mod descriptors;
 mod log_lines;
+mod output_pipe;
 mod signals;
 
 use std::{
@@ -20,6 +21,7 @@ use arguments::{
 };
 use clap::{CommandFactory, Parser};
 use log_lines::LogLines;
+use output_pipe::{OutputPipe, is_closed_pipe};
 use signals::AskedToEnd;
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
@@ -44,28 +46,29 @@ fn main() -> ExitCode {
             return if message.use_stderr() { Exit::Usage } else { Exit::Clean }.into();
         }
     };
-    let (stdout, mut stderr) = (io::stdout(), io::stderr());
+    let (stdout, stderr) = (io::stdout(), io::stderr());
     let colour = |is_terminal| match arguments.color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => is_terminal && wants_colour(),
     };
     let (colour_data, colour_conversation) = (colour(stdout.is_terminal()), colour(stderr.is_terminal()));
-    let mut data = BufWriter::new(stdout.lock());
+    // `schema eval` reads until its reader leaves, which may be the only end that its input has.
+    let is_endless = matches!(arguments.command, Command::Schema(_));
+    let mut data = BufWriter::new(OutputPipe::new(stdout.lock()).reporting_closing(is_endless));
+    let mut conversation = OutputPipe::new(&stderr);
     let mut console = Console {
         data: &mut data,
         is_watched: stderr.is_terminal(),
         width: terminal_size::terminal_size_of(&stderr).map(|(width, _)| usize::from(width.0)),
-        conversation: &mut stderr,
+        conversation: &mut conversation,
         colour_data,
         colour_conversation,
         today: arguments.today.or_else(today),
     };
-    // Whoever reads no further has seen enough; what a command has found out counts all the same.
     let ended = run(arguments.command, &mut console);
-    let exit = if is_broken_pipe(&ended) { Ok(Exit::Clean) } else { ended };
     let flushed = console.data.flush();
-    match if is_broken_pipe(&flushed) { exit } else { flushed.and(exit) } {
+    match if is_closed_pipe(&flushed) { ended } else { flushed.and(ended) } {
         Ok(exit) => exit.into(),
         Err(error) => {
             let _ = writeln!(console.conversation, "error: {error}");
@@ -79,10 +82,6 @@ fn today() -> Option<Date> {
     const SECONDS_OF_DAY: u64 = 24 * 60 * 60;
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     Date::from_days_since_1970(since_1970.as_secs() / SECONDS_OF_DAY)
-}
-
-fn is_broken_pipe<T>(result: &io::Result<T>) -> bool {
-    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Whether the environment agrees to colours: <https://no-color.org>.
@@ -404,6 +403,8 @@ fn log(level: LogLevel, format: LogFormat, colour: bool) {
     };
     let only_ours = tracing_subscriber::filter::Targets::new().with_target("wheelwright", level);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(colour);
+    // Its own complaint about a closed standard error would panic, on standard error.
+    let lines = lines.log_internal_errors(false);
     let registry = tracing_subscriber::registry().with(only_ours);
     match format {
         LogFormat::Text => registry.with(lines).init(),
@@ -525,7 +526,13 @@ fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {
     let mut exit = Exit::Clean;
     for path in files::or_standard_input(paths) {
         match files::open(&path) {
-            Ok(lines) => command::schema_eval(lines, console.data)?,
+            Ok(lines) => {
+                let answered = command::schema_eval(lines, console.data);
+                // The exit code does not depend on the lines that are left.
+                if !is_closed_pipe(&answered) {
+                    answered?;
+                }
+            }
             Err(unreadable) => {
                 writeln!(console.conversation, "error: {unreadable}")?;
                 exit = Exit::Usage;

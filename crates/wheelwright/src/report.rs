@@ -167,7 +167,8 @@ impl Found {
                 }
             }
         }
-        write_to_reader(&text, out)
+        out.write_all(&text)?;
+        out.flush()
     }
 
     /// The findings that are written.
@@ -224,14 +225,6 @@ impl Found {
     /// How many findings are below a level, and not let pass.
     pub(crate) fn below(&self, least: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level < least && finding.suppressed.is_none()).count()
-    }
-}
-
-/// Writes all of a text at once. A reader who has seen enough is no reason to fail.
-pub(crate) fn write_to_reader(text: &[u8], out: &mut dyn io::Write) -> io::Result<()> {
-    match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     Console, Exit, Format, Input, Origin, Unreadable,
     openapi::{self, Checked},
     place::{at_names, names_of_blocks},
-    report::{Found, Manner, Report, is_told, plural, write_to_reader},
+    report::{Found, Manner, Report, is_told, plural},
     scalar_place::place_of_part,
     words,
 };
@@ -144,12 +144,14 @@ pub fn check(
     let tells = options.format == Format::Text && manner.least < Level::Error && !contacts.is_empty();
     let is_brief = tells && options.level.is_none() && !options.all && !options.show_suppressed;
     if tells {
-        write_to_reader(first_contact::text(&contacts).as_bytes(), console.data)?;
+        console.data.write_all(first_contact::text(&contacts).as_bytes())?;
+        console.data.flush()?;
     }
     let pictured = if is_brief { Manner { least: Level::Error, ..manner } } else { manner };
     found.write(pictured, console.data)?;
     if is_brief {
-        write_to_reader(found.by_rule(Level::Error).as_bytes(), console.data)?;
+        console.data.write_all(found.by_rule(Level::Error).as_bytes())?;
+        console.data.flush()?;
     }
     if files > 0 {
         console.say(summary(declared, files, &found, manner))?;

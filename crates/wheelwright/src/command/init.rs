@@ -15,7 +15,7 @@ use wheelwright_schema::Tree;
 
 use crate::{
     Console, Exit,
-    report::{plural, say_errors, write_to_reader},
+    report::{plural, say_errors},
 };
 
 /// What is looked through, and where the catalog goes.
@@ -83,7 +83,8 @@ pub fn init(paths: &[PathBuf], options: &InitOptions, console: &mut Console<'_>)
     if options.dry_run {
         let text: String =
             written.iter().map(|(path, text)| format!("--- {}\n{text}\n", files::display(path))).collect();
-        write_to_reader(text.as_bytes(), console.data)?;
+        console.data.write_all(text.as_bytes())?;
+        console.data.flush()?;
         return console.say("nothing is written (--dry-run)").map(|()| Exit::Clean);
     }
     if let Some(exit) = write(&written, options, console)? {

@@ -12,7 +12,7 @@ use wheelwright_findings::{Finding, Level, rules};
 use crate::{
     Console, Exit, Input,
     locks::{LockFile, Locks, changed_lines},
-    report::{plural, say_errors, write_to_reader},
+    report::{plural, say_errors},
     subject::{Subject, chosen, full_name},
 };
 
@@ -198,7 +198,8 @@ fn write(file: &LockFile, lock: &Lock, moves: &[HubMove], check: bool, console: 
         text.extend([kind, "\n"]);
         lines.iter().for_each(|(sign, line)| text.push_str(&format!("{sign}{line}\n")));
     }
-    write_to_reader(text.as_bytes(), console.data)?;
+    console.data.write_all(text.as_bytes())?;
+    console.data.flush()?;
     if check {
         console.complain(format_args!("{name} is not up to date; run wheelwright lock, and commit what it adds"))?;
         return Ok(Exit::Findings);
