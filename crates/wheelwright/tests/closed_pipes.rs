@@ -67,7 +67,8 @@ fn every_document_is_stored_although_nobody_reads_their_names() {
     let renamed = |number| order.replacen(&format!("name: {name}"), &format!("name: order-{number}"), 1);
     std::fs::write(&documents, (0..5).map(renamed).collect::<Vec<_>>().join("\n---\n")).unwrap();
     let place = ["--catalog", "examples/orders", "--store", &store];
-    let put = command(&["store", "put", documents.to_str().unwrap()]).args(place).stdout(closed_pipe()).output().unwrap();
+    let put =
+        command(&["store", "put", documents.to_str().unwrap()]).args(place).stdout(closed_pipe()).output().unwrap();
     assert_eq!(put.status.code(), Some(0), "{}", String::from_utf8_lossy(&put.stderr));
     let list = command(&["store", "list"]).args(place).output().unwrap();
     assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), 5);
@@ -87,9 +88,9 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// The end to write to of a pipe that nobody reads.
+/// The writing end of a pipe whose reading end is closed.
 fn closed_pipe() -> Stdio {
-    let (reader, writer) = io::pipe().unwrap();
+    let (reader, writer) = io::pipe().expect("the system has pipes");
     drop(reader);
     writer.into()
 }
