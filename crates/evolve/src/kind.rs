@@ -209,7 +209,7 @@ impl Kind {
         arena: &'a Arena,
     ) -> Result<Value<'a>, AdmitError> {
         let defaulted = self.defaulted(version, document, arena)?;
-        let defaulted = self.lenses.withdraw(version, defaulted, document, shown, arena);
+        let defaulted = self.lenses.withdraw(version, defaulted, document, shown, None, arena);
         Ok(self.lenses.fill(version, defaulted, arena))
     }
 

@@ -89,7 +89,9 @@ pub use explain::{Because, Explained, Kept};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema, unknown_policy_field};
 pub use kind::Kind;
 pub use kind_name::KindName;
-pub use lens::{Envelope, Lenses, Only, OnlyIn, Provenance, PutError, Source, Trail, Trouble, TypeMeta, match_items};
+pub use lens::{
+    Envelope, Lenses, Only, OnlyIn, Provenance, PutError, Source, Trail, Trouble, TypeMeta, match_items, match_known,
+};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
 pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};

@@ -1,10 +1,10 @@
 //! Filling documents of a version: the frozen defaults that every reader sees, and which API defaults an update gets.
 
-use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
 
 use super::{
     Lenses,
-    matching::match_items,
+    matching::{match_items, match_known},
     plan::{Content, Level, Scope, View, ViewObject},
     same::{by_key, find},
 };
@@ -34,19 +34,20 @@ impl Lenses {
 
     /// A document that was filled with API defaults, without those that reading and writing back would add: an update gets
     /// them only for fields that the version showed, and in objects that are new. `written` is the document as it was sent,
-    /// `shown` what the version showed before.
+    /// `shown` what the version showed before, and `origins` the item provenance of `written`, where a JSON patch gives it.
     pub fn withdraw<'a>(
         &'a self,
         version: VersionIndex,
         defaulted: Value<'a>,
         written: Value<'a>,
         shown: Value<'a>,
+        origins: Option<&ItemOrigins<'_>>,
         arena: &'a Arena,
     ) -> Value<'a> {
         match (defaulted, written) {
             (Value::Object(defaulted), Value::Object(written)) => {
                 let withdraw = Withdraw { lenses: self, version, arena };
-                Value::Object(withdraw.scope(0, defaulted, written, shown.as_object()))
+                Value::Object(withdraw.scope(0, defaulted, written, shown.as_object(), origins))
             }
             (defaulted, _) => defaulted,
         }
@@ -167,14 +168,16 @@ impl<'a> Withdraw<'a> {
         defaulted: &'a [Entry<'a>],
         written: &'a [Entry<'a>],
         shown: Option<&'a [Entry<'a>]>,
+        origins: Option<&ItemOrigins<'_>>,
     ) -> &'a [Entry<'a>] {
         let scope = &self.lenses.scopes[scope];
         match (&scope.views[self.version.position()], shown) {
-            (Some(view), Some(shown)) => self.object(scope, view, &view.objects[0], defaulted, written, shown),
+            (Some(view), Some(shown)) => self.object(scope, view, &view.objects[0], defaulted, written, shown, origins),
             _ => defaulted,
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "an object is these, and a struct for them would be made once")]
     fn object(
         &self,
         scope: &'a Scope,
@@ -183,6 +186,7 @@ impl<'a> Withdraw<'a> {
         defaulted: &'a [Entry<'a>],
         written: &'a [Entry<'a>],
         shown: &'a [Entry<'a>],
+        origins: Option<&ItemOrigins<'_>>,
     ) -> &'a [Entry<'a>] {
         let (written, shown) = (by_key(written), by_key(shown));
         let mut cursor = 0;
@@ -195,14 +199,20 @@ impl<'a> Withdraw<'a> {
                 (Some(_), None, None) => continue,
                 (Some(position), Some(written), Some(shown)) => {
                     let field = &object.fields.list[position].1;
+                    let origins = origins.and_then(|origins| origins.field(key));
                     match (field.object, value, written, shown) {
                         (Some(object), Value::Object(value), Value::Object(written), Value::Object(shown)) => {
                             let object = &view.objects[object];
-                            Value::Object(self.object(scope, view, object, value, written, shown))
+                            Value::Object(self.object(scope, view, object, value, written, shown, origins))
                         }
-                        (None, value, written, shown) => {
-                            self.content(&scope.slots[field.slot].content, &field.levels, value, written, shown)
-                        }
+                        (None, value, written, shown) => self.content(
+                            &scope.slots[field.slot].content,
+                            &field.levels,
+                            value,
+                            written,
+                            shown,
+                            origins,
+                        ),
                         (_, value, _, _) => value,
                     }
                 }
@@ -213,6 +223,7 @@ impl<'a> Withdraw<'a> {
         self.arena.slice(&kept)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a value is these, and a struct for them would be made once")]
     fn content(
         &self,
         content: &'a Content,
@@ -220,19 +231,25 @@ impl<'a> Withdraw<'a> {
         defaulted: Value<'a>,
         written: Value<'a>,
         shown: Value<'a>,
+        origins: Option<&ItemOrigins<'_>>,
     ) -> Value<'a> {
         let below = levels.get(1..).unwrap_or_default();
         match (content, defaulted, written, shown) {
             (Content::Scope(scope), Value::Object(defaulted), Value::Object(written), Value::Object(shown)) => {
-                Value::Object(self.scope(*scope, defaulted, written, Some(shown)))
+                Value::Object(self.scope(*scope, defaulted, written, Some(shown), origins))
             }
             (Content::List(element), Value::Array(defaulted), Value::Array(written), Value::Array(shown))
                 if defaulted.len() == written.len() =>
             {
                 let keys = levels.first().map_or(&[][..], |level| &level.keys);
-                let matched = match_either(written, defaulted, shown, keys);
-                let items = defaulted.iter().zip(written).zip(matched).map(|((defaulted, written), old)| match old {
-                    Some(old) => self.content(element, below, *defaulted, *written, shown[old]),
+                let known = || match_known(defaulted, shown, keys, origins?.items()?);
+                let matched = known().unwrap_or_else(|| match_either(written, defaulted, shown, keys));
+                let items = defaulted.iter().zip(written).zip(matched).enumerate();
+                let items = items.map(|(position, ((defaulted, written), old))| match old {
+                    Some(old) => {
+                        let origins = origins.and_then(|origins| origins.item(position));
+                        self.content(element, below, *defaulted, *written, shown[old], origins)
+                    }
                     None => *defaulted,
                 });
                 Value::Array(self.arena.slice(&items.collect::<Vec<_>>()))
@@ -241,7 +258,10 @@ impl<'a> Withdraw<'a> {
                 let (written, shown) = (by_key(written), by_key(shown));
                 Value::Object(self.arena.slice_from(defaulted.iter().map(|entry| {
                     let value = match (find(&written, entry.key), find(&shown, entry.key)) {
-                        (Some(written), Some(shown)) => self.content(element, below, entry.value, written, shown),
+                        (Some(written), Some(shown)) => {
+                            let origins = origins.and_then(|origins| origins.field(entry.key));
+                            self.content(element, below, entry.value, written, shown, origins)
+                        }
                         _ => entry.value,
                     };
                     Entry { key: entry.key, value }

@@ -31,7 +31,7 @@ pub(crate) mod trouble;
 
 use std::{error::Error, fmt, sync::Arc};
 
-use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
 
 pub(crate) use self::{
     census::Tally,
@@ -47,7 +47,7 @@ use self::{
     trouble::Troubles,
 };
 pub use self::{
-    matching::match_items,
+    matching::{match_items, match_known},
     only::{Only, OnlyIn},
     record::{Provenance, Source, Trail},
     trouble::Trouble,
@@ -201,7 +201,29 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
     ) -> Result<Value<'a>, PutError> {
-        self.put_heard(version, document, old, part, arena, Troubles::default())
+        self.put_heard(version, document, old, part, arena, Troubles::default(), None)
+    }
+
+    /// As [`put_telling`](Self::put_telling), for a JSON patch whose item provenance is known.
+    ///
+    /// `origins` are those of `document` against what [`get`](Self::get) shows of `old`. In the lists that they cover, each
+    /// item keeps exactly the hidden fields of the item it continues, and a new item has none. With keys, an item whose
+    /// key changed first continues the item that has its new key, if the patch did not keep that one elsewhere.
+    ///
+    /// # Errors
+    /// As for [`put`](Self::put).
+    pub fn put_patched<'a>(
+        &'a self,
+        version: VersionIndex,
+        document: Value<'a>,
+        old: Option<Value<'a>>,
+        part: Part,
+        origins: Option<&'a ItemOrigins<'a>>,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, Vec<Trouble>), PutError> {
+        let troubles = Troubles::listening();
+        let stored = self.put_heard(version, document, old, part, arena, troubles.clone(), origins)?;
+        Ok((stored, troubles.found()))
     }
 
     /// As [`put`](Self::put), and what could not be computed.
@@ -216,11 +238,10 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<Trouble>), PutError> {
-        let troubles = Troubles::listening();
-        let stored = self.put_heard(version, document, old, part, arena, troubles.clone())?;
-        Ok((stored, troubles.found()))
+        self.put_patched(version, document, old, part, None, arena)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a write is these, and only this crate spells them out")]
     fn put_heard<'a>(
         &'a self,
         version: VersionIndex,
@@ -229,12 +250,13 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
         troubles: Troubles,
+        origins: Option<&'a ItemOrigins<'a>>,
     ) -> Result<Value<'a>, PutError> {
         if document.as_object().is_none() {
             return Err(PutError::NoObject(document.kind_name()));
         }
         let mut put = Put::new(self, version, arena, None);
-        put.troubles = troubles;
+        (put.troubles, put.origins) = (troubles, origins);
         let stored = self.put_with(&mut put, document, old, part);
         match put.refused {
             Some(path) => Err(PutError::WouldReset(path.into())),

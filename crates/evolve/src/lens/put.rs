@@ -1,12 +1,12 @@
 //! `put`: what is stored once a version has been written.
 
-use wheelwright_document::{Arena, Entry, Value};
+use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
 
 use super::{
     Lenses,
     census::Tally,
     get::{Get, may_be_null, shows},
-    matching::{Alignment, match_items_keeping},
+    matching::{Alignment, match_items_keeping, match_known},
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
     resolve::{Before, Resolve},
     same::{by_key, equal_option, find, same, same_option},
@@ -33,6 +33,8 @@ pub(crate) struct Put<'a> {
     pub(crate) troubles: Troubles,
     /// Which old item is which of a list that is computed, where that is known.
     pub(crate) aligned: Option<Alignment>,
+    /// The item provenance of the value that is being written, where a JSON patch named positions in it.
+    pub(crate) origins: Option<&'a ItemOrigins<'a>>,
     /// What the laws want to know about a write.
     pub(crate) tally: Option<Tally>,
     pool: Vec<Slots<'a>>,
@@ -57,6 +59,7 @@ impl<'a> Put<'a> {
             metadata: (None, None),
             troubles: Troubles::default(),
             aligned: None,
+            origins: None,
             tally,
             pool: Vec::new(),
         }
@@ -232,12 +235,15 @@ impl<'a> Put<'a> {
         let old_fields = shown.map(|shown| by_field(object, shown).0).unwrap_or_default();
         let old_field = |position: usize| old_fields.get(position).copied().flatten();
         let mut changed = false;
+        let origins = self.origins;
         for (position, (name, field)) in object.fields.list.iter().enumerate() {
             if writes(name) {
                 let is_new = shown.is_none();
+                self.origins = origins.and_then(|origins| origins.field(name));
                 changed |= self.field(scope, view, field, slots, fields[position], old_field(position), is_new);
             }
         }
+        self.origins = origins;
         // An object that is new to its writer may have members already, which other versions have elsewhere.
         if let Some(union) = &object.union {
             let is_written = |at: usize| writes(&object.fields.list[at].0);
@@ -283,7 +289,7 @@ impl<'a> Put<'a> {
                 (Slot::Value(stored), Some(shown)) => Some(Old { stored, shown }),
                 _ => None,
             };
-            if is_same() && !(self.looks_everywhere && old.is_some()) {
+            if is_same() && !((self.looks_everywhere || self.origins.is_some()) && old.is_some()) {
                 return false;
             }
             let value = self.content(&scope.slots[field.slot].content, &field.levels, new, old);
@@ -352,6 +358,7 @@ impl<'a> Put<'a> {
         let aligned = self.aligned.take();
         if let Some(old) = old
             && !self.looks_everywhere
+            && self.origins.is_none()
             && same(new, old.shown)
         {
             return old.stored;
@@ -390,18 +397,23 @@ impl<'a> Put<'a> {
         let hidden = |position: usize| {
             self.lenses.size_in_other_versions(self.version, element, stored[position], self.metadata.1, self.arena)
         };
-        let matched = aligned.unwrap_or_else(|| match_items_keeping(items, shown, keys, hidden));
+        let origins = self.origins;
+        let known = || match_known(items, shown, keys, origins?.items()?);
+        let matched = aligned.or_else(known).unwrap_or_else(|| match_items_keeping(items, shown, keys, hidden));
         if let Some(tally) = &mut self.tally {
             tally.reorders += usize::from(self.lenses.hides_in_moved(self.version, element, &matched, stored));
         }
         let written: Vec<_> = items
             .iter()
             .zip(matched)
-            .map(|(item, replaced)| {
+            .enumerate()
+            .map(|(position, (item, replaced))| {
                 let old = replaced.map(|position| Old { stored: stored[position], shown: shown[position] });
+                self.origins = origins.and_then(|origins| origins.item(position));
                 self.content(element, below, *item, old)
             })
             .collect();
+        self.origins = origins;
         self.arena.slice(&written)
     }
 
@@ -423,14 +435,17 @@ impl<'a> Put<'a> {
         let (stored, shown) = old.unwrap_or_default();
         let (stored_by_key, shown_by_key) = (by_key(stored), by_key(shown));
         let below = levels.get(1..).unwrap_or_default();
+        let origins = self.origins;
         let mut written: Vec<_> = entries
             .iter()
             .map(|entry| {
                 let old = find(&stored_by_key, entry.key)
                     .and_then(|stored| Some(Old { stored, shown: find(&shown_by_key, entry.key)? }));
+                self.origins = origins.and_then(|origins| origins.field(entry.key));
                 Entry { key: entry.key, value: self.content(element, below, entry.value, old) }
             })
             .collect();
+        self.origins = origins;
         // Nulls that the version cannot say were not shown, and stay.
         if !may_be_null(levels) {
             let written_by_key = by_key(entries);

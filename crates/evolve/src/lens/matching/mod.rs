@@ -14,11 +14,13 @@
 mod alignment;
 mod classes;
 mod evidence;
+mod known;
 mod looks;
 
 use wheelwright_document::Value;
 
 use self::classes::{Classes, Counts};
+pub use self::known::match_known;
 pub(crate) use self::looks::{Looks, match_looks};
 use super::same::{equal, equal_option, hash, same, same_option};
 
@@ -102,17 +104,20 @@ impl<H: FnMut(usize) -> u32> Lists for Values<'_, '_, H> {
 
 fn match_lists(lists: &mut impl Lists, have_keys: bool) -> Alignment {
     let classes = lists.classes();
-    if have_keys { match_by_keys(lists, &classes) } else { match_by_likeness(lists, &classes) }
+    if !have_keys {
+        return match_by_likeness(lists, &classes);
+    }
+    let mut matched = vec![None; classes.new.len()];
+    match_by_keys(lists, &classes, &mut matched);
+    matched
 }
 
-fn match_by_keys(lists: &impl Lists, classes: &Classes) -> Alignment {
-    let mut matched = vec![None; classes.new.len()];
+fn match_by_keys(lists: &impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
     if classes.counts.iter().any(Counts::is_repeated) {
-        classes.match_in_order(&mut matched, |item, stored| lists.is_same(item, stored));
-        classes.match_in_order(&mut matched, |item, stored| lists.has_same_keys(item, stored));
+        classes.match_in_order(matched, |item, stored| lists.is_same(item, stored));
+        classes.match_in_order(matched, |item, stored| lists.has_same_keys(item, stored));
     }
-    classes.match_in_order(&mut matched, |_, _| true);
-    matched
+    classes.match_in_order(matched, |_, _| true);
 }
 
 fn match_by_likeness(lists: &mut impl Lists, classes: &Classes) -> Alignment {

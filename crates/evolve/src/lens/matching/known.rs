@@ -1,0 +1,81 @@
+//! Matching where a JSON patch named positions.
+
+use wheelwright_document::Value;
+
+use super::{Alignment, Lists, Values, match_by_keys};
+
+/// For every written item, the position of the stored item it continues, given the provenance that a patch reports.
+///
+/// Without keys the provenance alone decides. With keys, it decides among items whose key stayed; then keys do; and then
+/// an item whose key changed continues the item that the patch changed. `None` if the provenance is not about these
+/// lists.
+pub fn match_known(
+    new: &[Value<'_>],
+    old: &[Value<'_>],
+    keys: &[Box<str>],
+    origins: &[Option<usize>],
+) -> Option<Vec<Option<usize>>> {
+    if origins.len() != new.len() || !are_distinct(origins, old.len()) {
+        return None;
+    }
+    if keys.is_empty() {
+        return Some(origins.to_vec());
+    }
+    let lists = Values { new, old, keys, hidden: |_| 0 };
+    let classes = lists.classes();
+    let has_its_key = |(item, origin): (usize, &Option<usize>)| origin.filter(|stored| classes.is_equal(item, *stored));
+    let mut matched: Alignment = origins.iter().enumerate().map(has_its_key).collect();
+    match_by_keys(&lists, &classes, &mut matched);
+    let mut is_taken = vec![false; old.len()];
+    matched.iter().flatten().for_each(|stored| is_taken[*stored] = true);
+    for (slot, origin) in matched.iter_mut().zip(origins).filter(|(slot, _)| slot.is_none()) {
+        *slot = origin.filter(|stored| !std::mem::replace(&mut is_taken[*stored], true));
+    }
+    Some(matched)
+}
+
+/// Whether all origins are positions of a list, and none occurs twice.
+fn are_distinct(origins: &[Option<usize>], count: usize) -> bool {
+    let mut is_taken = vec![false; count];
+    origins
+        .iter()
+        .flatten()
+        .all(|stored| is_taken.get_mut(*stored).is_some_and(|taken| !std::mem::replace(taken, true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_document::{Arena, decode};
+
+    use super::*;
+
+    fn known(new: &str, old: &str, keys: &[&str], origins: &[Option<usize>]) -> Option<Alignment> {
+        let arena = Arena::new();
+        let [new, old] =
+            [new, old].map(|text| decode(arena.text(text).as_bytes(), &arena).unwrap().as_array().unwrap());
+        let keys: Vec<Box<str>> = keys.iter().map(|key| (*key).into()).collect();
+        match_known(new, old, &keys, origins)
+    }
+
+    #[test]
+    fn without_keys_the_provenance_decides() {
+        assert_eq!(known("[{},{}]", "[{},{},{}]", &[], &[Some(2), None]), Some(vec![Some(2), None]));
+    }
+
+    #[test]
+    fn provenance_of_other_lists_is_not_used() {
+        for origins in [&[Some(0)][..], &[Some(0), Some(3)], &[Some(1), Some(1)]] {
+            assert_eq!(known("[{},{}]", "[{},{},{}]", &[], origins), None);
+        }
+    }
+
+    #[test]
+    fn with_keys_a_key_that_stayed_comes_first_then_keys_and_then_the_provenance() {
+        let old = r#"[{"k":1},{"k":1},{"k":2}]"#;
+        let with_key = |new, origins: &[Option<usize>]| known(new, old, &["k"], origins).unwrap();
+        assert_eq!(with_key(r#"[{"k":1},{"k":2}]"#, &[Some(1), Some(2)]), [Some(1), Some(2)]);
+        assert_eq!(with_key(r#"[{"k":2},{"k":1}]"#, &[Some(0), Some(2)]), [Some(2), Some(0)], "keys were exchanged");
+        assert_eq!(with_key(r#"[{"k":1},{"k":1},{"k":3}]"#, &[Some(0), Some(1), Some(2)]), [Some(0), Some(1), Some(2)]);
+        assert_eq!(with_key(r#"[{"k":1},{"k":2}]"#, &[None, Some(1)]), [Some(0), Some(2)], "added again");
+    }
+}
