@@ -1,7 +1,7 @@
 //! Who may write which fields: `readOnly` and `x-ms-mutability`.
 
-use wheelwright_document::{Arena, Entry, Path, Value};
-use wheelwright_evolve::match_items;
+use wheelwright_document::{Arena, Entry, ItemOrigins, Path, Value};
+use wheelwright_evolve::{match_items, match_known};
 use wheelwright_schema::{
     Schema,
     model::{Additional, Mutability},
@@ -78,13 +78,30 @@ impl Access {
         &self,
         written: Value<'a>,
         shown: Option<Value<'a>>,
+        origins: Option<&ItemOrigins<'_>>,
         arena: &'a Arena,
     ) -> (Value<'a>, Vec<FieldError>) {
         let mut walk = Enforce { arena, refused: Vec::new(), is_create: shown.is_none() };
-        let written = walk.value(self, written, shown, &Path::Root);
+        let written = walk.value(self, written, (shown, origins), &Path::Root);
         (written, walk.refused)
     }
+
+    /// Drops the item provenance of fields that [`enforce`](Self::enforce) takes from the old document.
+    pub(crate) fn forget_fixed(&self, origins: &mut ItemOrigins<'_>) {
+        origins.retain_fields(|name, origins| {
+            let field = self.fields.iter().find(|(field, _)| **field == *name).map(|(_, below)| below);
+            let Some(below) = field.or(self.element.as_deref()) else { return true };
+            below.forget_fixed(origins);
+            !matches!(below.rule, Some(Rule::Service | Rule::CreateOnly))
+        });
+        if let Some(element) = &self.element {
+            origins.items_mut().for_each(|origins| element.forget_fixed(origins));
+        }
+    }
 }
+
+/// What was shown of a value, and the item provenance of what is written in its place.
+type Was<'o, 'a> = (Option<Value<'a>>, Option<&'o ItemOrigins<'o>>);
 
 struct Enforce<'a> {
     arena: &'a Arena,
@@ -93,18 +110,27 @@ struct Enforce<'a> {
 }
 
 impl<'a> Enforce<'a> {
-    fn value(&mut self, access: &Access, written: Value<'a>, shown: Option<Value<'a>>, path: &Path<'_>) -> Value<'a> {
+    fn value(
+        &mut self,
+        access: &Access,
+        written: Value<'a>,
+        (shown, origins): Was<'_, 'a>,
+        path: &Path<'_>,
+    ) -> Value<'a> {
         if access.fields.is_empty() && access.element.is_none() {
             return written;
         }
         match written {
-            Value::Object(entries) => self.object(access, entries, shown.and_then(Value::as_object), path),
+            Value::Object(entries) => self.object(access, entries, (shown.and_then(Value::as_object), origins), path),
             Value::Array(items) => {
                 let Some(element) = &access.element else { return written };
                 let old = shown.and_then(Value::as_array).unwrap_or_default();
-                let matched = match_items(items, old, &access.keys);
+                let known = || match_known(items, old, &access.keys, origins?.items()?);
+                let matched = known().unwrap_or_else(|| match_items(items, old, &access.keys));
                 let items = items.iter().zip(matched).enumerate().map(|(index, (item, old_item))| {
-                    self.value(element, *item, old_item.map(|position| old[position]), &Path::Index(path, index))
+                    let origins = origins.and_then(|origins| origins.item(index));
+                    let was = (old_item.map(|position| old[position]), origins);
+                    self.value(element, *item, was, &Path::Index(path, index))
                 });
                 let items: Vec<Value<'a>> = items.collect();
                 Value::Array(self.arena.slice(&items))
@@ -117,7 +143,7 @@ impl<'a> Enforce<'a> {
         &mut self,
         access: &Access,
         written: &'a [Entry<'a>],
-        shown: Option<&'a [Entry<'a>]>,
+        (shown, origins): (Option<&'a [Entry<'a>]>, Option<&ItemOrigins<'_>>),
         path: &Path<'_>,
     ) -> Value<'a> {
         let was = |key: &str| shown.and_then(|shown| shown.iter().find(|entry| entry.key == key)).copied();
@@ -145,7 +171,8 @@ impl<'a> Enforce<'a> {
                     kept.push(old.and_then(|old| below.fixed(old, self.arena)).unwrap_or(*entry))
                 }
                 _ => {
-                    let value = self.value(below, entry.value, old.map(|old| old.value), path);
+                    let origins = origins.and_then(|origins| origins.field(entry.key));
+                    let value = self.value(below, entry.value, (old.map(|old| old.value), origins), path);
                     kept.push(Entry { key: entry.key, value });
                 }
             }

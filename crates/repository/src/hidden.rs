@@ -3,8 +3,8 @@
 //! Views of a version leave it out. So a document that was read and is written back does not have it, and must not remove it:
 //! where the object around it is written, it stays, unless it is said to be null.
 
-use wheelwright_document::{Arena, Entry, Value};
-use wheelwright_evolve::match_items;
+use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
+use wheelwright_evolve::{match_items, match_known};
 use wheelwright_schema::{Schema, model::Additional};
 
 /// The fields of a version, from one of its values on, that are not shown.
@@ -112,7 +112,14 @@ impl Hidden {
 
     /// A customer's document with what they could not see of the one that is there. Items of lists are always written as a
     /// whole, whatever the objects are that they are in. Who writes what is hidden as a whole writes all of it.
-    pub(crate) fn kept<'a>(&self, written: Value<'a>, there: Value<'a>, unsaid: Unsaid, arena: &'a Arena) -> Value<'a> {
+    pub(crate) fn kept<'a>(
+        &self,
+        written: Value<'a>,
+        there: Value<'a>,
+        origins: Option<&ItemOrigins<'_>>,
+        unsaid: Unsaid,
+        arena: &'a Arena,
+    ) -> Value<'a> {
         match (written, there) {
             (Value::Object(entries), Value::Object(there)) => {
                 let was = |key: &str| there.iter().find(|entry| entry.key == key);
@@ -121,7 +128,8 @@ impl Hidden {
                 for entry in &mut entries {
                     let below = self.below(entry.key).filter(|below| !below.is_whole);
                     if let Some((below, was)) = below.zip(was(entry.key)) {
-                        entry.value = below.kept(entry.value, was.value, unsaid, arena);
+                        let origins = origins.and_then(|origins| origins.field(entry.key));
+                        entry.value = below.kept(entry.value, was.value, origins, unsaid, arena);
                     }
                 }
                 if unsaid == Unsaid::Stays {
@@ -135,9 +143,13 @@ impl Hidden {
                 // Items are known by what customers see of them.
                 let seen: Vec<_> = old.iter().map(|item| element.concealed(*item, arena)).collect();
                 let shown: Vec<_> = items.iter().map(|item| element.concealed(*item, arena)).collect();
-                let matched = match_items(&shown, &seen, &self.keys);
-                let items = items.iter().zip(matched).map(|(item, position)| match position {
-                    Some(position) => element.kept(*item, old[position], Unsaid::Stays, arena),
+                let known = || match_known(&shown, &seen, &self.keys, origins?.items()?);
+                let matched = known().unwrap_or_else(|| match_items(&shown, &seen, &self.keys));
+                let items = items.iter().zip(matched).enumerate().map(|(index, (item, position))| match position {
+                    Some(position) => {
+                        let origins = origins.and_then(|origins| origins.item(index));
+                        element.kept(*item, old[position], origins, Unsaid::Stays, arena)
+                    }
                     None => *item,
                 });
                 Value::Array(arena.slice(&items.collect::<Vec<_>>()))
@@ -174,7 +186,7 @@ mod tests {
         let seen = hidden.concealed(there, &arena);
         let written = written.map_or(seen, |written| decode(written.as_bytes(), &arena).unwrap());
         let text = |value| String::from_utf8(encode(value)).unwrap();
-        (text(seen), text(hidden.kept(written, there, Unsaid::Stays, &arena)))
+        (text(seen), text(hidden.kept(written, there, None, Unsaid::Stays, &arena)))
     }
 
     #[test]

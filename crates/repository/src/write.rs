@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Entry, FieldPath, JsonPatch, Owned, Path, Value, decode, merge_patch};
+use wheelwright_document::{Arena, Entry, FieldPath, ItemOrigins, JsonPatch, Owned, Path, Value, decode, merge_patch};
 use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages, ValidationError};
 use wheelwright_store::Revision;
@@ -68,6 +68,15 @@ struct Before<'a> {
     shown: Value<'a>,
 }
 
+/// What a patch adds to the document it results in.
+#[derive(Clone, Copy, Default)]
+struct Details<'a, 'd> {
+    /// The fields that null clears.
+    cleared: &'d [Cleared<'a>],
+    /// Which list items continue which.
+    origins: Option<&'a ItemOrigins<'a>>,
+}
+
 impl ServedKind {
     /// The record of a new document.
     pub(crate) fn create(&self, write: &Write<'_>, stamp: &Stamp) -> Result<Sealed, WriteError> {
@@ -76,7 +85,7 @@ impl ServedKind {
         let Body::Document(json) = write.body else { return Err(WriteError::NothingToPatch) };
         let document = decode(json, &arena).map_err(WriteError::Decode)?;
         judge_object(write, document, None)?;
-        let (stored, taken, notes) = self.stored(write, version, document, None, &[], &arena)?;
+        let (stored, taken, notes) = self.stored(write, version, document, None, Details::default(), &arena)?;
         let stored = self.kept(stored, (None, None), write.writer, &arena);
         let created_with = self.version_name(version).clone();
         let mut metadata = Metadata {
@@ -117,13 +126,15 @@ impl ServedKind {
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let read = self.kind.get(version, merged, &arena);
         let (shown, _) = self.dress.undress(read, &arena);
-        let (document, cleared) = self.body(write, version, &opened, called, &arena)?;
+        let (document, cleared, mut origins) = self.body(write, version, &opened, called, &arena)?;
+        self.forget_replaced(&mut origins, version, write);
         if write.judge.is_some() {
             judge_object(write, document, Some(self.show(&opened, version, called, &arena)))?;
         }
         let tags = opened.envelope.metadata.tags.as_ref();
         let before = Before { name: called.0, tags, stored: merged, read, shown };
-        let (written, taken, notes) = self.stored(write, version, document, Some(before), &cleared, &arena)?;
+        let details = Details { cleared: &cleared, origins: origins.as_ref() };
+        let (written, taken, notes) = self.stored(write, version, document, Some(before), details, &arena)?;
         let written = match self.external.is_empty() {
             true => written,
             false if written == merged => stored,
@@ -197,7 +208,7 @@ impl ServedKind {
         known.ok_or_else(|| WriteError::UnknownVersion(VersionName::new(name)))
     }
 
-    /// The document that a client wants to be there, and the fields that null clears.
+    /// The document that a client wants to be there, the fields that null clears, and which list items continue which.
     fn body<'a>(
         &'a self,
         write: &Write<'a>,
@@ -205,24 +216,25 @@ impl ServedKind {
         opened: &'a Opened<'a>,
         called: (&Name, &Revision),
         arena: &'a Arena,
-    ) -> Result<(Value<'a>, Vec<Cleared<'a>>), WriteError> {
+    ) -> Result<(Value<'a>, Vec<Cleared<'a>>, Option<ItemOrigins<'a>>), WriteError> {
         let json = match write.body {
             Body::Document(json) | Body::MergePatch(json) | Body::JsonPatch(json) => json,
         };
         let sent = decode(json, arena).map_err(WriteError::Decode)?;
         let shown = || self.show(opened, version, called, arena);
         let hidden = self.hidden[version.position()].as_ref().filter(|_| write.writer == Writer::Customer);
-        let with_hidden = |document, unsaid| match hidden {
-            Some(hidden) => hidden.kept(document, shown(), unsaid, arena),
+        let with_hidden = |document, origins, unsaid| match hidden {
+            Some(hidden) => hidden.kept(document, shown(), origins, unsaid, arena),
             None => document,
         };
         match write.body {
-            Body::Document(_) => Ok((with_hidden(sent, Unsaid::Stays), Vec::new())),
+            Body::Document(_) => Ok((with_hidden(sent, None, Unsaid::Stays), Vec::new(), None)),
             Body::JsonPatch(_) => {
                 // It may look at values and copy them, and so is of what its sender sees.
                 let seen = hidden.map_or_else(shown, |hidden| hidden.concealed(shown(), arena));
-                let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply(seen, arena));
-                Ok((with_hidden(patched.map_err(WriteError::Patch)?, Unsaid::Stays), Vec::new()))
+                let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply_tracked(seen, arena));
+                let (patched, origins) = patched.map_err(WriteError::Patch)?;
+                Ok((with_hidden(patched, origins.as_ref(), Unsaid::Stays), Vec::new(), origins))
             }
             Body::MergePatch(_) => {
                 if sent.as_object().is_none() {
@@ -234,8 +246,20 @@ impl ServedKind {
                 let merged = merge_patch(shown(), followed.patch, arena);
                 let empty = |document, names| placed(document, names, Some(Value::Object(&[])), arena);
                 let merged = followed.emptied.into_iter().fold(merged, empty);
-                let merged = with_hidden(merged, Unsaid::IsGone);
-                Ok((self.dress.retagged(merged, sent, arena), followed.cleared))
+                let merged = with_hidden(merged, None, Unsaid::IsGone);
+                Ok((self.dress.retagged(merged, sent, arena), followed.cleared, None))
+            }
+        }
+    }
+
+    /// Drops the item provenance of fields that this write takes from the old document, whatever the patch did to them.
+    fn forget_replaced(&self, origins: &mut Option<ItemOrigins<'_>>, version: VersionIndex, write: &Write<'_>) {
+        let Some(origins) = origins else { return };
+        origins.retain_fields(|name, _| is_written(write.part, name));
+        if write.writer == Writer::Customer {
+            self.owned_names[version.position()].iter().for_each(|names| forget(origins, names));
+            if let Some(access) = &self.access[version.position()] {
+                access.forget_fixed(origins);
             }
         }
     }
@@ -247,9 +271,10 @@ impl ServedKind {
         version: VersionIndex,
         document: Value<'a>,
         before: Option<Before<'a>>,
-        cleared: &[Cleared<'a>],
+        details: Details<'a, '_>,
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Taken, Notes), WriteError> {
+        let Details { cleared, origins } = details;
         let Value::Object(_) = document else { return Err(WriteError::NoObject(document.kind_name())) };
         let wanted = document;
         let shown = before.map(|before| before.shown);
@@ -286,13 +311,13 @@ impl ServedKind {
         let access = self.access[version.position()].as_ref().filter(|_| is_customer);
         let sent = match access {
             Some(access) => {
-                let (document, refused) = access.enforce(document, shown, arena);
+                let (document, refused) = access.enforce(document, shown, origins, arena);
                 WriteError::fields(refused)?;
                 document
             }
             None => document,
         };
-        let (normal, mut unknown) = self.normal(version, filled(sent, &given, arena), shown, arena)?;
+        let (normal, mut unknown) = self.normal(version, filled(sent, &given, arena), shown, origins, arena)?;
         if has_unknown_tags {
             unknown.push(Path::Child(&Path::Root, TAGS).to_field_path());
         }
@@ -302,7 +327,7 @@ impl ServedKind {
         }
         let normal = self.cleared(normal, cleared, arena)?;
         // What only the service writes gets no defaults of the version either, and null clears none of it.
-        let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, arena).0));
+        let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, origins, arena).0));
         let normal = filled(normal, &given, arena);
         let normal = self.dress.undress(normal, arena).0;
         // What was put back may have brought objects along in which readers fill something in.
@@ -314,7 +339,7 @@ impl ServedKind {
             None if write.part == Part::Spec => with(normal, [("status", None)], arena),
             _ => normal,
         };
-        let mut wrong = self.validate(version, normal, shown, arena)?;
+        let mut wrong = self.validate(version, normal, shown, origins, arena)?;
         wrong.extend(write.judge.into_iter().flat_map(|judge| judge.wrong_fields(wanted, normal)));
         WriteError::fields(wrong)?;
         if let Some(why) = not_computed {
@@ -327,8 +352,11 @@ impl ServedKind {
             None => normal,
         };
         let old = before.map(|before| before.stored);
-        let (stored, troubles) =
-            self.kind.lenses().put_telling(version, normal, old, write.part, arena).map_err(WriteError::Put)?;
+        let (stored, troubles) = self
+            .kind
+            .lenses()
+            .put_patched(version, normal, old, write.part, origins, arena)
+            .map_err(WriteError::Put)?;
         Ok((stored, taken, Notes { unknown, troubles }))
     }
 
@@ -360,6 +388,7 @@ impl ServedKind {
         version: VersionIndex,
         sent: Value<'a>,
         shown: Option<Value<'a>>,
+        origins: Option<&ItemOrigins<'_>>,
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<FieldPath>), WriteError> {
         let Some(program) = self.kind.program(version) else { return Ok((sent, Vec::new())) };
@@ -369,7 +398,7 @@ impl ServedKind {
         }
         let lenses = self.kind.lenses();
         let defaulted = match shown {
-            Some(shown) => lenses.withdraw(version, admitted.value, sent, shown, arena),
+            Some(shown) => lenses.withdraw(version, admitted.value, sent, shown, origins, arena),
             None => admitted.value,
         };
         let unknown = admitted.unknown.into_iter().chain(admitted.unknown_metadata).collect();
@@ -396,6 +425,7 @@ impl ServedKind {
         version: VersionIndex,
         document: Value<'a>,
         shown: Option<Value<'a>>,
+        origins: Option<&ItemOrigins<'_>>,
         arena: &'a Arena,
     ) -> Result<Vec<FieldError>, WriteError> {
         let Some(program) = self.kind.program(version) else { return Ok(Vec::new()) };
@@ -407,7 +437,7 @@ impl ServedKind {
         let structure = &self.kind.history().version(version).structure;
         let mut may_miss = match shown {
             Some(shown) if errors.iter().any(|error| is_about_absence(error.kind())) => {
-                absent_in_both(structure, document, shown)
+                absent_in_both(structure, document, shown, origins)
             }
             _ => HashSet::new(),
         };
@@ -450,11 +480,28 @@ fn take(metadata: &mut Metadata, taken: Taken, part: Part) {
 /// A document of which only a part is written.
 fn composed<'a>(document: Value<'a>, shown: Value<'a>, part: Part, arena: &'a Arena) -> Value<'a> {
     let (Value::Object(written), Value::Object(shown)) = (document, shown) else { return document };
-    let is_written = |entry: &&Entry<'a>| part.includes(entry.key) && (part != Part::Status || entry.key == "status");
-    let others = shown.iter().filter(|entry| !is_written(entry));
-    let entries: Vec<Entry<'a>> = written.iter().filter(is_written).chain(others).copied().collect();
+    let others = shown.iter().filter(|entry| !is_written(part, entry.key));
+    let entries: Vec<Entry<'a>> =
+        written.iter().filter(|entry| is_written(part, entry.key)).chain(others).copied().collect();
     match part {
         Part::Whole => document,
         Part::Spec | Part::Status => Value::Object(arena.slice(&entries)),
     }
+}
+
+/// Whether a write of a part takes a field of the document from what its client sent.
+fn is_written(part: Part, field: &str) -> bool {
+    part.includes(field) && (part != Part::Status || field == "status")
+}
+
+/// Drops the item provenance of a field, named from the root on.
+fn forget(origins: &mut ItemOrigins<'_>, names: &[Box<str>]) {
+    let Some((first, rest)) = names.split_first() else { return };
+    origins.retain_fields(|name, below| {
+        let is_named = *name == **first;
+        if is_named {
+            forget(below, rest);
+        }
+        !(is_named && rest.is_empty())
+    });
 }
