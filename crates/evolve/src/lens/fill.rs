@@ -223,7 +223,6 @@ impl<'a> Withdraw<'a> {
         self.arena.slice(&kept)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a value is these, and a struct for them would be made once")]
     fn content(
         &self,
         content: &'a Content,

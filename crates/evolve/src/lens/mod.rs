@@ -207,8 +207,8 @@ impl Lenses {
     /// As [`put_telling`](Self::put_telling), for a JSON patch whose item provenance is known.
     ///
     /// `origins` are those of `document` against what [`get`](Self::get) shows of `old`. In the lists that they cover, each
-    /// item keeps exactly the hidden fields of the item it continues, and a new item has none. With keys, an item whose
-    /// key changed first continues the item that has its new key, if the patch did not keep that one elsewhere.
+    /// item keeps exactly the hidden fields of the item it continues, and a new item has none. In lists with keys, an item
+    /// whose key changed is another item, as in every write.
     ///
     /// # Errors
     /// As for [`put`](Self::put).

@@ -10,6 +10,7 @@ mod damaged;
 mod external;
 mod external_failures;
 mod golden;
+mod lists;
 mod mixed;
 mod protocols;
 mod reads_and_writes;

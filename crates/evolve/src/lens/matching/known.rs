@@ -6,9 +6,8 @@ use super::{Alignment, Lists, Values, match_by_keys};
 
 /// For every written item, the position of the stored item it continues, given the provenance that a patch reports.
 ///
-/// Without keys the provenance alone decides. With keys, it decides among items whose key stayed; then keys do; and then
-/// an item whose key changed continues the item that the patch changed. `None` if the provenance is not about these
-/// lists.
+/// Without keys the provenance alone decides. With keys, it decides for items whose key stayed, which matters where several
+/// items share one; the others match by key, as in every write. `None` if the provenance is not about these lists.
 pub fn match_known(
     new: &[Value<'_>],
     old: &[Value<'_>],
@@ -26,11 +25,6 @@ pub fn match_known(
     let has_its_key = |(item, origin): (usize, &Option<usize>)| origin.filter(|stored| classes.is_equal(item, *stored));
     let mut matched: Alignment = origins.iter().enumerate().map(has_its_key).collect();
     match_by_keys(&lists, &classes, &mut matched);
-    let mut is_taken = vec![false; old.len()];
-    matched.iter().flatten().for_each(|stored| is_taken[*stored] = true);
-    for (slot, origin) in matched.iter_mut().zip(origins).filter(|(slot, _)| slot.is_none()) {
-        *slot = origin.filter(|stored| !std::mem::replace(&mut is_taken[*stored], true));
-    }
     Some(matched)
 }
 
@@ -70,12 +64,13 @@ mod tests {
     }
 
     #[test]
-    fn with_keys_a_key_that_stayed_comes_first_then_keys_and_then_the_provenance() {
+    fn with_keys_the_provenance_decides_where_the_key_stayed() {
         let old = r#"[{"k":1},{"k":1},{"k":2}]"#;
         let with_key = |new, origins: &[Option<usize>]| known(new, old, &["k"], origins).unwrap();
         assert_eq!(with_key(r#"[{"k":1},{"k":2}]"#, &[Some(1), Some(2)]), [Some(1), Some(2)]);
         assert_eq!(with_key(r#"[{"k":2},{"k":1}]"#, &[Some(0), Some(2)]), [Some(2), Some(0)], "keys were exchanged");
-        assert_eq!(with_key(r#"[{"k":1},{"k":1},{"k":3}]"#, &[Some(0), Some(1), Some(2)]), [Some(0), Some(1), Some(2)]);
+        let renamed = with_key(r#"[{"k":1},{"k":1},{"k":3}]"#, &[Some(0), Some(1), Some(2)]);
+        assert_eq!(renamed, [Some(0), Some(1), None], "another key is another item");
         assert_eq!(with_key(r#"[{"k":1},{"k":2}]"#, &[None, Some(1)]), [Some(0), Some(2)], "added again");
     }
 }

@@ -1,0 +1,116 @@
+//! Lists without keys whose items hide fields from a version: which items a write continues.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+use wheelwright_repository::{Collection, Repository, View, Write, Written};
+use wheelwright_store::Memory;
+
+use crate::support::{name, served_from};
+
+/// Policies with a list of images, each with a list of attestors. Only `v2` shows the `key` of both.
+fn policies() -> Collection {
+    let schema = |hidden: &Json| {
+        let object = |mut properties: Json| {
+            let fields = properties.as_object_mut().unwrap();
+            fields.extend(hidden.as_object().unwrap().clone());
+            json!({"type": "object", "properties": properties})
+        };
+        let attestors = json!({"type": "array", "items": object(json!({"name": {"type": "string"}}))});
+        let required = json!({"type": "boolean", "default": true});
+        let image = object(json!({"required": required, "attestors": attestors}));
+        let spec = json!({"type": "object", "properties": {"images": {"type": "array", "items": image}}});
+        json!({"type": "object", "properties": {"spec": spec}})
+    };
+    let version = |name: &str, hidden: Json| {
+        let schema = json!({"openAPIV3Schema": schema(&hidden)});
+        json!({"name": name, "served": true, "storage": name == "v2", "schema": schema})
+    };
+    let names = json!({"plural": "policies", "singular": "policy", "kind": "Policy", "listKind": "PolicyList"});
+    let versions = json!([version("v1", json!({})), version("v2", json!({"key": {"type": "string"}}))]);
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "policies.lab.example.com"},
+        "spec": {"group": "lab.example.com", "scope": "Cluster", "names": names, "versions": versions},
+    });
+    let served = served_from(&[("policies.json", &definition.to_string())]);
+    Repository::new(Arc::new(Memory::new()), served).kinds().next().unwrap()
+}
+
+/// A collection with a policy that has these images.
+async fn policy(images: Json) -> Collection {
+    let policies = policies();
+    let document = json!({"apiVersion": "lab.example.com/v2", "kind": "Policy", "spec": {"images": images}});
+    policies.create(&name("one"), Write::document("v2", document.to_string().as_bytes())).await.unwrap();
+    policies
+}
+
+async fn json_patch(policies: &Collection, patch: Json) -> Written {
+    policies.patch(&name("one"), Write::json_patch("v1", patch.to_string().as_bytes())).await.unwrap()
+}
+
+async fn images(policies: &Collection, version: &str) -> Json {
+    let read = policies.get(&name("one"), View::Version(version)).await.unwrap().unwrap();
+    serde_json::from_slice::<Json>(&read.json).unwrap()["spec"]["images"].clone()
+}
+
+/// The image with a key, as `v2` shows it.
+fn image(key: &str) -> Json {
+    json!({"required": true, "key": key})
+}
+
+#[tokio::test]
+async fn a_json_patch_acts_on_the_items_it_names() {
+    for (patch, expected) in [
+        (json!([{"op": "remove", "path": "/spec/images/1"}]), json!([image("a"), image("c")])),
+        (
+            json!([{"op": "move", "from": "/spec/images/2", "path": "/spec/images/0"}]),
+            json!([image("c"), image("a"), image("b")]),
+        ),
+        (
+            json!([{"op": "copy", "from": "/spec/images/0", "path": "/spec/images/1"}]),
+            json!([image("a"), {"required": true}, image("b"), image("c")]),
+        ),
+        (
+            json!([{"op": "add", "path": "/spec/images/0", "value": {}}]),
+            json!([{"required": true}, image("a"), image("b"), image("c")]),
+        ),
+        (
+            json!([{"op": "replace", "path": "/spec/images/0", "value": {"required": false}}]),
+            json!([{"required": false, "key": "a"}, image("b"), image("c")]),
+        ),
+        (
+            // Two items are edited and swapped.
+            json!([
+                {"op": "replace", "path": "/spec/images/0/required", "value": false},
+                {"op": "add", "path": "/spec/images/2/attestors", "value": [{"name": "x"}]},
+                {"op": "move", "from": "/spec/images/2", "path": "/spec/images/0"},
+                {"op": "move", "from": "/spec/images/1", "path": "/spec/images/2"},
+            ]),
+            json!([
+                {"required": true, "key": "c", "attestors": [{"name": "x"}]},
+                image("b"),
+                {"required": false, "key": "a"},
+            ]),
+        ),
+    ] {
+        let policies = policy(json!([image("a"), image("b"), image("c")])).await;
+        json_patch(&policies, patch.clone()).await;
+        assert_eq!(images(&policies, "v2").await, expected, "{patch}");
+    }
+}
+
+#[tokio::test]
+async fn a_json_patch_acts_on_the_items_it_names_in_nested_lists() {
+    let attestors = |keys: &[&str]| keys.iter().map(|key| json!({"name": "x", "key": key})).collect::<Vec<_>>();
+    let with = |key: &str, keys: &[&str]| json!({"required": true, "key": key, "attestors": attestors(keys)});
+    let policies = policy(json!([with("a", &["1", "2", "3"]), with("b", &["4", "5", "6"])])).await;
+    let patch = json!([
+        {"op": "move", "from": "/spec/images/1", "path": "/spec/images/0"},
+        {"op": "remove", "path": "/spec/images/0/attestors/1"},
+        {"op": "move", "from": "/spec/images/1/attestors/0", "path": "/spec/images/1/attestors/2"},
+    ]);
+    json_patch(&policies, patch).await;
+    assert_eq!(images(&policies, "v2").await, json!([with("b", &["4", "6"]), with("a", &["2", "3", "1"])]));
+}
