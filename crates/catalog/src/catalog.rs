@@ -11,8 +11,8 @@ use wheelwright_findings::{Finding, Place, Sources, rules};
 use wheelwright_schema::{KubernetesResource, Problem, closest_of};
 
 use crate::{
-    Adopt, ComputedField, Deprecation, External, Input, LongRunning, OnDisk, Operations, PolicySet, Source, Unreadable,
-    load, table::FileTable,
+    Adopt, ComputedField, Deprecation, External, Gate, Input, LongRunning, OnDisk, Operations, PolicySet, Source,
+    Unreadable, load, table::FileTable,
 };
 
 /// The kinds of a catalog, and the files that declare them.
@@ -21,6 +21,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Catalog {
     pub(crate) kinds: Vec<Kind>,
+    pub(crate) gate: Gate,
     pub(crate) findings: Vec<Finding>,
     pub(crate) schema_findings: Vec<Finding>,
     pub(crate) without_kinds: Vec<String>,
@@ -53,6 +54,8 @@ pub struct Kind {
     pub computed: Vec<ComputedField>,
     /// The policies of the catalog and of the kind, those for lenses and the others.
     pub policies: PolicySet,
+    /// The levels of findings about it, as the catalog sets them.
+    pub gate: Gate,
     /// What programs must know that write its records from now on.
     pub oldest_writer: Option<VersionName>,
     /// Its documents that were in the store before us.
@@ -90,6 +93,11 @@ impl Catalog {
     /// The kinds, in the order they were declared.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
+    }
+
+    /// The levels of findings that the catalog sets for all kinds.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// What is wrong with the catalog and its changes files, but for versions that nobody knows.

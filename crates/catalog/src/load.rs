@@ -13,7 +13,8 @@ use wheelwright_findings::{Finding, Rule, rules};
 use wheelwright_schema::{Definition, Named, Problem, Root};
 
 use crate::{
-    Adopt, Catalog, Deprecation, Input, Kind, KubernetesResource, Operations, Origin, PolicySet, Source, Unreadable,
+    Adopt, Catalog, Deprecation, Gate, Input, Kind, KubernetesResource, Operations, Origin, PolicySet, Source,
+    Unreadable,
     bare::{self, Bare},
     chosen::{chosen, former_names},
     declared::{self, Declared},
@@ -109,6 +110,7 @@ impl<'s> Loader<'s> {
         let Some(document) = self.only_document(&input, &documents, "a catalog") else { return };
         let (file, problems) = parse_catalog(document);
         self.report(problems);
+        self.catalog.gate = self.catalog.gate.over(&file.gate);
         self.kinds_of(&file, folder_of(path));
     }
 
@@ -208,6 +210,7 @@ impl<'s> Loader<'s> {
         kind.arm_subscription =
             subscription.filter(|_| !kind.kubernetes.is_empty()).map(|subscription| subscription.item.clone());
         kind.told = told.operations;
+        kind.gate = entry.gate.over(&file.gate);
         kind.long_running = entry.long_running;
         kind.deprecated.clone_from(&entry.deprecated);
         kind.deprecated.extend(told.deprecated);
@@ -244,6 +247,7 @@ impl<'s> Loader<'s> {
             deprecated: Vec::new(),
             computed: Vec::new(),
             policies,
+            gate: Gate::default(),
             oldest_writer: None,
             adopt: Adopt::default(),
             external: Vec::new(),

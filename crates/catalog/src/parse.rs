@@ -7,6 +7,7 @@ use wheelwright_schema::Problem;
 
 use crate::{
     arm::{self, ArmEntry},
+    gate::{self, Gate},
     policy::{self, PolicySet},
     service::{self, ComputedField, Deprecation},
     stored::{self, Adopt, External},
@@ -20,6 +21,8 @@ pub struct CatalogFile {
     pub kinds: Vec<KindEntry>,
     /// The policies of all kinds.
     pub policies: PolicySet,
+    /// `gate` and `rules`: the levels of findings about all kinds.
+    pub gate: Gate,
 }
 
 /// An entry of `kinds`.
@@ -46,6 +49,8 @@ pub struct KindEntry {
     pub successors: Vec<(Located<VersionName>, Located<VersionName>)>,
     /// `policies`.
     pub policies: PolicySet,
+    /// `gate` and `rules`: the levels of findings about the kind.
+    pub gate: Gate,
     /// `oldestWriter`: what programs must know that write records from now on.
     pub oldest_writer: Option<Located<VersionName>>,
     /// `adopt`: documents that were in the store before us.
@@ -108,6 +113,8 @@ const KEYS: &[&str] = &[
     "order",
     "successors",
     "policies",
+    "gate",
+    "rules",
     "oldestWriter",
     "adopt",
     "external",
@@ -132,7 +139,9 @@ pub fn parse_catalog(file: &Spanned<'_>) -> (CatalogFile, Vec<Problem>) {
                 catalog.kinds = read.collect::<Vec<_>>().into_iter().flatten().collect();
             }
             "policies" => catalog.policies = policy::read(&mut reader, &entry.value, path, false),
-            _ => reader.unknown_key(entry, path, &["kinds", "policies"]),
+            "gate" => catalog.gate.maturities = gate::maturities(&mut reader, &entry.value, path),
+            "rules" => catalog.gate.rules = gate::rules(&mut reader, &entry.value, path),
+            _ => reader.unknown_key(entry, path, &["kinds", "policies", "gate", "rules"]),
         }
     }
     if file.as_object().is_some() && file.get("kinds").is_none() {
@@ -161,6 +170,7 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
         order: None,
         successors: Vec::new(),
         policies: PolicySet::default(),
+        gate: Gate::default(),
         oldest_writer: None,
         adopt: None,
         external: Vec::new(),
@@ -183,6 +193,8 @@ fn kind(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) -> Option<Ki
             "order" => kind.order = order(reader, value, path),
             "successors" => kind.successors = successors(reader, value, path),
             "policies" => kind.policies = policy::read(reader, value, path, true),
+            "gate" => kind.gate.maturities = gate::maturities(reader, value, path),
+            "rules" => kind.gate.rules = gate::rules(reader, value, path),
             "oldestWriter" => kind.oldest_writer = reader.version(value, path),
             "adopt" => kind.adopt = stored::adopt(reader, value, path),
             "external" => kind.external = stored::external(reader, value, path),

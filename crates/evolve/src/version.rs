@@ -2,6 +2,8 @@
 
 use std::{cmp::Ordering, fmt};
 
+use wheelwright_findings::Level;
+
 /// The name of a published version, such as `v1beta2` or `2024-06-10-preview`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct VersionName(Box<str>);
@@ -15,6 +17,16 @@ pub enum Maturity {
     Preview,
     /// `v1`, `2024-06-10`, and every name that says nothing.
     Stable,
+}
+
+impl Maturity {
+    /// The gravest level of findings about such versions, unless a catalog sets another one.
+    pub fn gravest(self) -> Level {
+        match self {
+            Self::Alpha | Self::Preview => Level::Warning,
+            Self::Stable => Level::Error,
+        }
+    }
 }
 
 impl VersionName {

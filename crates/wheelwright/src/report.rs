@@ -104,6 +104,19 @@ impl Report {
         self.findings.extend([finding]);
     }
 
+    /// Sets the levels that catalogs declare, and drops the findings of rules that are off.
+    pub(crate) fn set_levels(&mut self, level_of: impl Fn(&Finding) -> Option<Option<Level>>) {
+        let findings = std::mem::take(&mut self.findings);
+        let set = |mut finding: Finding| match level_of(&finding) {
+            None => Some(finding),
+            Some(level) => {
+                finding.level = level?;
+                Some(finding)
+            }
+        };
+        self.findings = findings.into_iter().filter_map(set).collect();
+    }
+
     /// Lets pass what is allowed today. `exit` is worse than clean if something could not be looked at.
     pub(crate) fn finish(self, today: Option<Date>, exit: Exit) -> Found {
         let Self { holds, mut findings, sources, allowances, .. } = self;

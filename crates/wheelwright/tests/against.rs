@@ -292,3 +292,42 @@ fn another_prefix_and_a_new_reset_are_errors() {
         assert_eq!((count, exit), (1, Some(1)), "{catalog}: {found:?} {said}");
     }
 }
+
+#[test]
+fn a_catalog_sets_the_levels_of_findings() {
+    let repository = Repository::new("levels");
+    repository.write("order.yaml", &definition("Order", &[("v1alpha1", NOTE), ("v1beta1", "remark: {type: string}")]));
+    let levels = |settings: &str| {
+        repository.write("wheelwright.yaml", &format!("kinds: [{{crd: order.yaml}}]\n{settings}"));
+        let (found, exit, said) = repository.check(&["--no-laws"]);
+        let of_rule = found.iter().filter(|found| found.starts_with("WW150") || found.starts_with("WW151"));
+        (of_rule.map(|found| found.split(' ').nth(1).unwrap_or_default().to_owned()).collect::<Vec<_>>(), exit, said)
+    };
+    for (settings, level, exit) in [
+        ("", Some("warning"), 0),
+        ("gate: {beta: error}\n", Some("error"), 1),
+        ("gate: {alpha: error}\n", Some("warning"), 0),
+        ("gate: {beta: note}\n", Some("note"), 0),
+        ("rules: {WW151: error, WW150: error}\n", Some("error"), 1),
+        ("rules: {WW151: off, WW150: off}\n", None, 0),
+        ("gate: {beta: error}\nrules: {probable-rename: note, WW150: note}\n", Some("note"), 0),
+    ] {
+        let (found, ended, said) = levels(settings);
+        assert_eq!((found.first().map(String::as_str), ended), (level, Some(exit)), "{settings}: {found:?} {said}");
+    }
+    for (settings, message) in [
+        ("rules: {WW999: off}\n", "there is no rule \"WW999\""),
+        ("rules: {WW150: never}\n", "expected error or warning or note or off"),
+        ("rules: {WW110: off}\n", "WW110 cannot be off"),
+        ("gate: {ga: error}\n", "nobody knows the key \"ga\""),
+    ] {
+        repository.write("wheelwright.yaml", &format!("kinds: [{{crd: order.yaml}}]\n{settings}"));
+        let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+            .current_dir(&repository.0)
+            .args(["check", "--no-laws"])
+            .output()
+            .expect("the command can be started");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(message) && output.status.code() == Some(1), "{settings}: {said}");
+    }
+}

@@ -52,7 +52,7 @@ pub(crate) fn constraints(
             finding.level = Level::Note;
         }
         if matches!(finding.what, What::ValuesUnlisted { .. }) {
-            finding.level = finding.level.min(Level::Warning);
+            finding.level = finding.level.min(finding.gravest());
         }
         if let Some(document) = underived.flatten() {
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });

@@ -358,15 +358,20 @@ impl Incompatibility {
     pub fn rule(&self) -> &'static Rule {
         self.what.rule()
     }
+
+    /// The level that it has in stable versions, unless a reason of its own lowers it.
+    pub fn gravest(&self) -> Level {
+        match self.what {
+            // An open enum may have values that it does not list.
+            What::ValuesUnlisted { .. } => self.rule().level.min(Level::Warning),
+            _ => self.rule().level,
+        }
+    }
 }
 
-/// How grave a rule is for a version: nobody relies on an alpha version, and many on a stable one.
+/// How grave a rule is for a version: only stable ones are relied on.
 fn level(rule: &'static Rule, maturity: Maturity) -> Level {
-    rule.level.min(match maturity {
-        Maturity::Alpha => Level::Note,
-        Maturity::Preview => Level::Warning,
-        Maturity::Stable => Level::Error,
-    })
+    rule.level.min(maturity.gravest())
 }
 
 impl What {

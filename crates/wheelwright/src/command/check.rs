@@ -3,6 +3,7 @@
 mod compatibility;
 mod first_contact;
 mod gone;
+mod levels;
 mod published;
 mod rewritten;
 mod versions;
@@ -34,6 +35,7 @@ use crate::{
 
 use compatibility::{changed_in_place, check_kind};
 use first_contact::Contact;
+use levels::Levels;
 use versions::{Before, State};
 pub use versions::{Versions, VersionsError};
 
@@ -123,12 +125,14 @@ pub fn check(
         run.add(&before.kinds, gone::kinds_since(before, &versions.now));
     }
     console.end_progress()?;
-    let Run { report, declared, files, .. } = run;
+    let Run { mut report, declared, files, .. } = run;
     if files == 0 && exit == Exit::Clean {
         // A gate that looked at nothing must not open.
         console.complain("nothing to check: no CustomResourceDefinition and no schema was found")?;
         exit = Exit::Usage;
     }
+    let levels = Levels::of(&versions.now);
+    report.set_levels(|finding| levels.level(finding));
     let mut found = report.finish(console.today, exit);
     let mut known = 0;
     if let Some(before) = versions.before.as_ref().filter(|_| !options.all) {

@@ -176,7 +176,9 @@ fn doubt(subject: &Subject<'_>, found: &Incompatibility) -> Option<Finding> {
     let asks = [&rules::REMOVAL_NOT_ASSESSED, &rules::PROBABLE_RENAME];
     let is_question = asks.iter().any(|rule| std::ptr::eq(found.rule(), *rule));
     let mut finding = subject.incompatibility(found);
-    if is_question {
+    if let Some(level) = subject.kind.gate.rule(found.rule()) {
+        finding.level = level?;
+    } else if is_question {
         finding.level = Level::Error;
     }
     (finding.level == Level::Error).then_some(finding)

@@ -200,9 +200,5 @@ fn broken_laws(subject: &Subject<'_>, kind: &evolve::Kind) -> Vec<Finding> {
 
 /// Less than what a rule says, where nobody relies on a version yet.
 pub(super) fn level(rule: Level, version: &VersionName) -> Level {
-    rule.min(match version.maturity() {
-        evolve::Maturity::Alpha => Level::Note,
-        evolve::Maturity::Preview => Level::Warning,
-        evolve::Maturity::Stable => Level::Error,
-    })
+    rule.min(version.maturity().gravest())
 }

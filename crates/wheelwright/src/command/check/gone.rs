@@ -98,10 +98,11 @@ fn version_finding(kind: &Kind, version: &VersionName, what: &str, served: bool,
         .with_mend(mend)
         .with_identity(format!("{name} {version}"));
     finding.place = place;
-    match served && version.maturity() == Maturity::Stable {
-        true => finding,
-        false => finding.lowered_to(Level::Warning),
-    }
+    finding.level = match served {
+        true => kind.gate.level_of(finding.rule, version.maturity()),
+        false => Level::Warning,
+    };
+    finding
 }
 
 fn kind_finding(name: &str, what: &str, is_relied_on: bool, place: Option<Place>) -> Finding {

@@ -2,7 +2,7 @@
 
 use wheelwright_catalog::Kind;
 use wheelwright_document::{FieldPath, Span};
-use wheelwright_evolve::{Maturity, OlderWrite};
+use wheelwright_evolve::{Maturity, OlderWrite, VersionName};
 use wheelwright_findings::{Finding, Level, Rule, rules};
 use wheelwright_schema::KubernetesResource;
 
@@ -13,10 +13,9 @@ use crate::subject::full_name;
 pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
     let Some((_, then)) = before.kinds.find(&kind.declaration) else { return Vec::new() };
     let name = full_name(&kind.declaration);
-    let is_stable = |kind: &Kind| {
-        kind.declaration.versions.iter().any(|version| version.served && version.name.maturity() == Maturity::Stable)
-    };
-    let level = if is_stable(then) { Level::Error } else { Level::Warning };
+    let served = then.declaration.versions.iter().filter(|version| version.served);
+    let ripest = served.map(|version| version.name.maturity()).max().unwrap_or(Maturity::Alpha);
+    let level = kind.gate.level_of(&rules::ENDPOINT_CHANGED, ripest);
     let finding = |rule: &'static Rule, what: String, level: Level, span: Span| {
         let message = format!("{name}: {what}, unlike at {}", before.revision);
         let identity = format!("{name} {what}");
@@ -33,8 +32,7 @@ pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) ->
         findings.extend(of_kind.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level, kind.span)));
         for (version, what) in of_versions(old, new) {
             let declared = kind.declaration.version(version);
-            let stable = declared.is_some_and(|version| version.name.maturity() == Maturity::Stable);
-            let level = if stable { Level::Error } else { Level::Warning };
+            let level = kind.gate.level_of(&rules::ENDPOINT_CHANGED, VersionName::new(version).maturity());
             let span = declared.map_or(kind.span, |version| version.span);
             findings.push(finding(&rules::ENDPOINT_CHANGED, what, level, span));
         }
