@@ -221,7 +221,7 @@ mod tests {
         let told = "mode does not list \"B\" any more in v2, an open enum".to_owned();
         assert_eq!(findings(&[("v1", "[A, B]"), ("v2", "[A, C]")]), [(Level::Warning, told)]);
         let told = "mode does not list \"B\" any more in v2alpha1, an open enum".to_owned();
-        assert_eq!(findings(&[("v1", "[A, B]"), ("v2alpha1", "[A]")]), [(Level::Note, told)]);
+        assert_eq!(findings(&[("v1", "[A, B]"), ("v2alpha1", "[A]")]), [(Level::Warning, told)]);
         assert_eq!(findings(&[("v1", "[A]"), ("v2", "[A, B]")]), []);
     }
 }

@@ -253,7 +253,7 @@ fn fields_that_moved_to_another_depth_are_offered() {
 
 #[test]
 fn how_grave_it_is_depends_on_the_maturity_of_the_version() {
-    for (version, level) in [("v1alpha2", Level::Note), ("v1beta1", Level::Warning), ("v1", Level::Error)] {
+    for (version, level) in [("v1alpha2", Level::Warning), ("v1beta1", Level::Warning), ("v1", Level::Error)] {
         let case = Case::new(&format!(
             "v1alpha1: {{type: object, properties: {{a: {{type: string}}}}}}\n{version}: {{type: object}}"
         ));
