@@ -710,6 +710,21 @@ rules! {
         why: "a client of an older version that writes a document back deletes the fields that it does not know",
         mend: "keep `olderWrite: preserve`",
     }
+    LOCKED_SCHEMA_CHANGED: "WW204" "locked-schema-changed" Warning {
+        summary: "the schema of a published version changed, and no other rule says how",
+        why: "the version may refuse documents that it accepted, or fill in or drop something that it did not",
+        mend: "review the change of the schema; if it is meant, run `wheelwright lock`, which records its fingerprint",
+    }
+    REQUIRED_FIELD_REMOVED: "WW205" "required-field-removed" Error {
+        summary: "a field is removed that an older version requires",
+        why: "clients of the older version read documents without it, which are invalid there, and cannot write them back",
+        mend: "keep the field, or derive it for the older version: `derived: {down: {spec.field: \"'value'\"}}`",
+    }
+    INPUT_NOT_READ: "WW206" "input-not-read" Error {
+        summary: "a conversion replaces a field that its expressions never read",
+        why: "clients of the other version do not see its value, and a write of theirs replaces it",
+        mend: "read the field in the expression, or declare it as `removed`, which keeps its value",
+    }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
         why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \

@@ -104,6 +104,12 @@ impl Report {
         self.findings.extend([finding]);
     }
 
+    /// Whether there is a finding of the same rule about the same subject.
+    pub(crate) fn has(&self, finding: &Finding) -> bool {
+        let is_same = |other: &Finding| std::ptr::eq(other.rule, finding.rule) && other.identity == finding.identity;
+        finding.identity.is_some() && self.findings.iter().any(is_same)
+    }
+
     /// Sets the levels that catalogs declare, and drops the findings of rules that are off.
     pub(crate) fn set_levels(&mut self, level_of: impl Fn(&Finding) -> Option<Option<Level>>) {
         let findings = std::mem::take(&mut self.findings);

@@ -331,3 +331,37 @@ fn a_catalog_sets_the_levels_of_findings() {
         assert!(said.contains(message) && output.status.code() == Some(1), "{settings}: {said}");
     }
 }
+
+#[test]
+fn a_locked_version_that_changed_is_found_without_a_revision() {
+    let repository = Repository::new("in-place");
+    const BASE: &str = "size: {type: integer, default: 3}, note: {type: string, nullable: true, maxLength: 9}, any: {type: object, \
+                        x-kubernetes-preserve-unknown-fields: true}, list: {type: array, x-kubernetes-list-type: map, \
+                        x-kubernetes-list-map-keys: [a], items: {type: object, required: [a, b], properties: {a: {type: string}, \
+                        b: {type: string}}}}";
+    repository.write("order.yaml", &definition("Order", &[("v1", BASE)]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
+    lock(&repository.0);
+    repository.commit();
+    let found = |from: &str, to: &str, arguments: &[&str]| {
+        repository.write("order.yaml", &definition("Order", &[("v1", &BASE.replace(from, to))]));
+        let (found, exit, said) = repository.check(&[&["--no-laws"], arguments].concat());
+        let is_meant = |found: &&String| !found.starts_with("WW147") && !found.starts_with("WW03");
+        (found.into_iter().filter(|found| is_meant(&found)).collect::<Vec<_>>(), exit, said)
+    };
+    for (from, to, expected, exit) in [
+        ("size", "size", None, 0),
+        ("default: 3", "default: 5", Some("WW160 error spec.size"), 1),
+        ("nullable: true, ", "", Some("WW158 warning spec.note"), 0),
+        ("keys: [a]", "keys: [b]", Some("WW163 warning spec.list"), 0),
+        ("x-kubernetes-preserve-unknown-fields: true", "properties: {}", Some("WW204 warning spec.any"), 0),
+        ("maxLength: 9", "maxLength: 8", Some("WW204 warning <nil>"), 0),
+        ("maxLength: 9", "pattern: a", Some("WW204 warning <nil>"), 0),
+    ] {
+        let (found, ended, said) = found(from, to, &[]);
+        assert_eq!((found.first().map(String::as_str), ended), (expected, Some(exit)), "{to}: {found:?} {said}");
+    }
+    // Compared with the revision, it is found once, and by its own rule where there is one.
+    let (found, exit, said) = found("default: 3", "default: 5", &["--against", "git:HEAD"]);
+    assert_eq!((&found[..], exit), (&["WW160 error spec.size".to_owned()][..], Some(1)), "{said}");
+}

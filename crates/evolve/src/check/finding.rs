@@ -4,7 +4,7 @@ use wheelwright_document::{Owned, Span};
 use wheelwright_findings::{Level, Rule, rules};
 
 use super::{Limit, Narrower, Proposal};
-use crate::{Maturity, Selector, Union, VersionName};
+use crate::{Direction, Maturity, Selector, Union, VersionName};
 
 /// Something about a version that those who use another one have to know.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,6 +67,27 @@ pub enum What {
         /// What sort of value the other one has.
         after: String,
     },
+    /// A field is renamed to a path that another field of the version before has.
+    NameTaken {
+        /// The field that is renamed.
+        from: Selector,
+    },
+    /// A field is removed that an older version requires.
+    RequiredRemoved {
+        /// A document that the older version refuses as it is shown there.
+        document: String,
+        /// The error.
+        reason: String,
+    },
+    /// The expressions of a conversion never read one of the fields that it replaces.
+    InputNotRead {
+        /// The direction of the expressions.
+        direction: Direction,
+        /// A document whose value is not converted.
+        document: Option<String>,
+    },
+    /// An object does not keep undeclared fields any more.
+    UnknownFieldsDropped,
     /// A field takes values in one version that the other one cannot say.
     Widened {
         /// What sort of value it had.
@@ -378,7 +399,10 @@ impl What {
     /// The rule that is broken.
     pub fn rule(&self) -> &'static Rule {
         match self {
-            Self::Removed { .. } => &rules::REMOVAL_NOT_ASSESSED,
+            Self::Removed { .. } | Self::NameTaken { .. } => &rules::REMOVAL_NOT_ASSESSED,
+            Self::RequiredRemoved { .. } => &rules::REQUIRED_FIELD_REMOVED,
+            Self::InputNotRead { .. } => &rules::INPUT_NOT_READ,
+            Self::UnknownFieldsDropped => &rules::LOCKED_SCHEMA_CHANGED,
             Self::ProbablyRenamed { .. } => &rules::PROBABLE_RENAME,
             Self::Replaced { .. } => &rules::SHAPE_CHANGED,
             Self::Widened { .. } => &rules::SHAPE_WIDENED,

@@ -128,13 +128,19 @@ fn removal(
         Change::Converted { before, after, .. } if after.contains(&field) => Some(before.clone()),
         _ => None,
     });
+    let renamed = after.step.iter().flat_map(|step| &step.renamed).find(|renamed| renamed.to.item == field);
     let what = match (taken_by, &difference.change) {
         (Some(from), _) => What::SpellingTaken { from },
+        (None, _) if let Some(renamed) = renamed => What::NameTaken { from: renamed.from.item.clone() },
         (None, Change::Replaced { before, after }) => What::Replaced { before: before.clone(), after: after.clone() },
         (None, _) => What::Removed { shape: before.shape_name(gone) },
     };
     let parent = || before.parent(gone).and_then(|parent| after.version.counterpart(before.version, parent));
-    let taken = after.version.structure.find(&field).filter(|_| matches!(what, What::SpellingTaken { .. }));
+    let taken = after
+        .version
+        .structure
+        .find(&field)
+        .filter(|_| matches!(what, What::SpellingTaken { .. } | What::NameTaken { .. }));
     let span = match difference.nodes.1.or(taken) {
         Some(replacement) => after.place(replacement, "type"),
         None => parent().map_or_else(Default::default, |parent| after.place(parent, "properties")),

@@ -431,7 +431,7 @@ fn number(text: &str) -> Result<Value<'_>, Failed> {
 
 /// The paths below `self` that an expression reads, as far as they lead through objects; `None` if it may read anything,
 /// or cannot be read itself.
-pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Vec<Box<str>>>> {
+pub(crate) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Vec<Box<str>>>> {
     let expression = parse(source).ok()?;
     let mut selected = Vec::new();
     if !read_by(&expression, &mut selected) {
@@ -442,6 +442,15 @@ pub(super) fn reads(source: &str, (structure, own): Place<'_>) -> Option<Vec<Vec
     paths.sort_unstable();
     paths.dedup_by(|longer, shorter| longer.starts_with(shorter));
     (!paths.iter().any(Vec::is_empty)).then_some(paths)
+}
+
+/// Whether an expression uses `self` at all; true for one that cannot be read.
+pub(crate) fn mentions_self(source: &str) -> bool {
+    fn mentions(expr: &Expr) -> bool {
+        matches!(&expr.node, Node::Name(name) if matches!(&**name, "self" | ".self"))
+            || expr.parts().into_iter().any(mentions)
+    }
+    parse(source).map_or(true, |expression| mentions(&expression))
 }
 
 /// Whether an expression has no value if anything is absent that it selects: nothing in it is asked for under a condition.

@@ -23,6 +23,7 @@ use wheelwright_document::{Arena, Value};
 use wheelwright_findings::{rules, shortened};
 use wheelwright_schema::Problem;
 
+pub(crate) use self::expression::{mentions_self, reads};
 pub use self::fill_in::FillIn;
 pub use self::hook::{Hook, HookCall, HookError, Hooks};
 use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, problem::problem_at};
@@ -252,7 +253,7 @@ impl Deriver {
         own: NodeIndex,
         target: (&Structure, NodeIndex),
     ) -> Result<Self, Vec<Problem>> {
-        let reads = expression::reads(&derived.expression.item, (source, own));
+        let reads = reads(&derived.expression.item, (source, own));
         let is_strict = expression::is_strict(&derived.expression.item);
         let names = reads.as_ref().map(|paths| paths.iter().map(|path| path[0].clone()).collect::<Vec<_>>());
         let computed = Computed::of_object(&derived.expression, (source, own), names.as_deref(), target)?;

@@ -119,7 +119,9 @@ pub fn check(
         let findings = versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind));
         let promises = versions.now.each().flat_map(|(loaded, kind)| published::changed_promises(before, loaded, kind));
         let findings = findings.chain(promises).chain(rewritten::rewritten_locks(before, &versions.now));
-        let findings: Vec<_> = findings.chain(gone::versions_since(before, &versions.now)).collect();
+        let findings = findings.chain(gone::versions_since(before, &versions.now));
+        // The lock remembers some of it.
+        let findings: Vec<_> = findings.filter(|finding| !run.report.has(finding)).collect();
         related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
         run.add(&versions.now, findings);
         run.add(&before.kinds, gone::kinds_since(before, &versions.now));

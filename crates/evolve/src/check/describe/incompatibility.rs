@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use wheelwright_findings::shortened;
+
 use super::{changes_text, excluding, listing, or_none, quoted, told_apart, value_or_none};
 use crate::{
-    Selector, VersionName,
+    Direction, Maturity, Selector, VersionName,
     check::{
         Addition, Became, Evidence, Incompatibility, Likeness, Limit, Narrower, Proposal, What, diff::spelled, lines_of,
     },
@@ -17,6 +19,23 @@ impl Incompatibility {
         let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
         match &self.what {
             What::Removed { shape } => format!("{field} ({shape}) disappeared in {version}, and no change says why"),
+            What::NameTaken { from } => format!(
+                "{from} is renamed to {field} in {version}, and {other} has another field of that name: its values would have \
+                 no place in {version}"
+            ),
+            What::RequiredRemoved { document, reason } => format!(
+                "{field} is removed in {version}, and {other} requires it: clients of {other} read the document {} of \
+                 {version} without it, which is invalid there: {reason}",
+                shortened(document)
+            ),
+            What::InputNotRead { direction, document } => {
+                let way = if *direction == Direction::Up { "up" } else { "down" };
+                let shown = document
+                    .as_ref()
+                    .map_or_else(String::new, |document| format!(", as in the document {}", shortened(document)));
+                format!("{field} is converted, but `{way}` never reads it, so that its value is lost on the way{shown}")
+            }
+            What::UnknownFieldsDropped => format!("{field} keeps unknown fields in {other}, and {version} drops them"),
             What::ProbablyRenamed { to, likeness } => {
                 format!("`{field}` disappeared and `{to}` appeared in {version}: renamed? {}", likeness.reason())
             }
@@ -162,7 +181,11 @@ impl Incompatibility {
                 format!("{version} may show {}{more} as {{}} where other versions have fields in it", shown.join(", "))
             }
             What::HubMoves { locked, pinned: false } => {
-                format!("documents are stored as {locked}; {version} is the newest stable version")
+                let newest = match version.maturity() {
+                    Maturity::Stable => "the newest stable version",
+                    Maturity::Alpha | Maturity::Preview => "the newest version, and no version is stable",
+                };
+                format!("documents are stored as {locked}; {version} is {newest}")
             }
             What::NoSlot { reason } => {
                 format!("{field} of {version} has no single place in stored documents: {reason}")
@@ -184,6 +207,11 @@ impl Incompatibility {
                 let removed = [Addition::Removed(self.field.clone())];
                 format!("if so, add:\n{}if not:\n{}", lines(), changes_text(&self.version, &removed))
             }
+            What::NameTaken { from } => format!(
+                "rename {from} to another name, or declare that the {} of {other} is gone:\n{}",
+                self.field,
+                lines()
+            ),
             What::SpellingTaken { .. } => {
                 format!("give the new spelling another name, or say that the old field is gone:\n{}", lines())
             }

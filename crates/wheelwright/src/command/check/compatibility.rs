@@ -4,7 +4,7 @@ use wheelwright_catalog::Kind;
 use wheelwright_document::FieldPath;
 use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, VersionName,
-    check::{Incompatibility, check},
+    check::{Incompatibility, changed_since_lock, check, diff},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -69,13 +69,24 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
         findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
     findings.extend(gone::since_lock(&subject, &history));
+    if let Some(locked) = locked {
+        let changed = changed_since_lock(declaration, &history, locked.history());
+        findings.extend(changed.iter().map(|found| in_place(&found.version, subject.incompatibility(found))));
+    }
     if let Some(lock_file) = lock_file.filter(|lock| lock.input.is_some() || !loaded.is_bare)
         && is_sound
     {
         match lock_file.lock.grow(declaration, &history, None) {
             Ok(grown) => {
                 let (before, after) = (lock_file.lock.to_string(), grown.to_string());
-                findings.extend(unlocked(&subject, &lock_file.name(), &changed_lines(&before, &after)));
+                let news = changed_lines(&before, &after);
+                let unexplained = unexplained(&news);
+                findings.extend(unlocked(&subject, &lock_file.name(), &news, &unexplained));
+                let is_explained = |version: &str| findings.iter().any(|finding| is_in_place(finding, version));
+                let unexplained = unexplained.iter().filter(|version| !is_explained(version.as_str())).cloned();
+                let unexplained: Vec<VersionName> = unexplained.collect();
+                findings
+                    .extend(unexplained.iter().map(|version| schema_changed(&subject, version, "when it was locked")));
             }
             Err(problems) => {
                 // That the hub is another is said already.
@@ -114,6 +125,7 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
             vec![DeclaredVersion::new(name_then, then.schema.clone(), then.root, then.span), version.clone()];
         let (history, _) = History::derive(&both, None);
         let subject = Subject { catalog: &loaded.catalog, kind };
+        let found_before = findings.len();
         for incompatibility in check(&both, &history, None) {
             let mut finding = subject.incompatibility(&incompatibility);
             finding.related.clear();
@@ -121,20 +133,71 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
             if let Some(there) = there {
                 finding = finding.with_related(format!("at {}", before.revision), there);
             }
-            finding.identity = finding.identity.map(|identity| format!("{identity} in place"));
-            finding.mend =
-                Some(format!("{} is published: put back what it was, or publish another version", version.name));
-            findings.push(finding);
+            findings.push(in_place(&version.name, finding));
+        }
+        let is_known = |from, to| !diff(&both, &history, from, to).is_empty();
+        let indexes: Vec<_> = history.indexes().collect();
+        if findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to)) {
+            findings.push(schema_changed(&subject, &version.name, &format!("at {}", before.revision)));
         }
     }
     findings
 }
 
-/// What a lock lacks, by the lines that would be added.
-fn unlocked(subject: &Subject<'_>, lock: &str, news: &[(&str, Vec<(char, &str)>)]) -> Option<Finding> {
+/// A finding about a published version that changed.
+fn in_place(version: &VersionName, finding: Finding) -> Finding {
+    let identity = finding.identity.as_deref().map(|identity| format!("{identity} in place"));
+    let mend = format!("{version} is published: put back what it was, or publish another version");
+    Finding { identity, mend: Some(mend), ..finding }
+}
+
+/// Whether a finding is about a published version that changed.
+fn is_in_place(finding: &Finding, version: &str) -> bool {
+    let is_in_place = finding.identity.as_deref().is_some_and(|identity| identity.ends_with(" in place"));
+    is_in_place && finding.version.as_deref() == Some(version)
+}
+
+/// A version whose schema has another fingerprint, and no rule says why.
+fn schema_changed(subject: &Subject<'_>, version: &VersionName, since: &str) -> Finding {
+    let declaration = &subject.kind.declaration;
+    let name = full_name(declaration);
+    let message = format!(
+        "{}: {version} has another schema than {since}: it accepts, refuses or fills in something else, and no rule says what",
+        declaration.kind
+    );
+    let mut finding = Finding::new(&rules::LOCKED_SCHEMA_CHANGED, message, FieldPath::root())
+        .with_identity(format!("{name} {version} in place"))
+        .about(name, version.as_str());
+    let declared = declaration.version(version.as_str());
+    finding.place = subject.catalog.place(declared.map_or(subject.kind.named, |declared| declared.span));
+    finding
+}
+
+/// The versions whose fingerprint is all that a lock lacks of them: something changed that the lock does not remember.
+fn unexplained(news: &[(&str, Vec<(char, &str)>)]) -> Vec<VersionName> {
+    let mut found = Vec::new();
+    for (_, lines) in news {
+        for (position, (_, line)) in lines.iter().enumerate() {
+            let amended = line.strip_prefix("  amend ").and_then(|rest| rest.split(' ').next());
+            let is_bare = lines.get(position + 1).is_none_or(|(_, next)| !next.starts_with("    "));
+            found.extend(amended.filter(|_| is_bare).map(VersionName::new));
+        }
+    }
+    found
+}
+
+/// What a lock lacks, by the lines that would be added; versions that are reported otherwise are left out.
+fn unlocked(
+    subject: &Subject<'_>,
+    lock: &str,
+    news: &[(&str, Vec<(char, &str)>)],
+    reported: &[VersionName],
+) -> Option<Finding> {
     let named = |word: &str| {
         let lines = news.iter().flat_map(|(_, lines)| lines);
         let versions = lines.filter_map(|(_, line)| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
+        let is_reported = |name: &&str| word == "amend" && reported.iter().any(|version| version.as_str() == *name);
+        let versions = versions.filter(|name| !is_reported(name));
         versions.map(str::to_owned).collect::<Vec<_>>().join(", ")
     };
     let (versions, gains) = (named("version"), named("amend"));

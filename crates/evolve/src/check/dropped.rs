@@ -1,0 +1,137 @@
+//! Values that a declared change drops: removed fields that an older version requires, and inputs that no expression reads.
+
+use std::collections::HashMap;
+
+use wheelwright_document::{Arena, Owned, Span};
+use wheelwright_findings::Level;
+
+use super::{
+    Incompatibility, What,
+    constraints::as_seen_by,
+    diff::spelled,
+    example::{Wanted, document},
+    side::Side,
+};
+use crate::{
+    Conversion, Direction, FieldId, History, Lenses, Located, NodeIndex, OlderWrite, Part, Respelled, Selector,
+    Structure,
+    compute::{mentions_self, reads},
+    kind::envelope_of,
+};
+
+/// Fields that a step removes although older versions require them.
+pub(crate) fn required_elsewhere(history: &History, sides: &[Side<'_>], after: &Side<'_>) -> Vec<Incompatibility> {
+    let (Some(step), Some(from)) = (after.step, after.version.from) else { return Vec::new() };
+    let before = sides[from.position()].version;
+    let mut findings = Vec::new();
+    for removed in &step.removed {
+        let Some(id) = before.structure.find_field(&removed.item).and_then(|node| before.id(node)) else { continue };
+        let is_older = |side: &&Side<'_>| side.version.declared && side.index < after.index;
+        // One version is enough to show it: the newest that requires the field.
+        let refused = sides.iter().filter(is_older).rev().find_map(|older| {
+            let (document, reason) = refused_view(history, after, older, id)?;
+            Some((older, document, reason))
+        });
+        let Some((older, document, reason)) = refused else { continue };
+        let field = older.version.node_of(id).map(|node| older.version.structure.selector(node));
+        let (field, other) = (field.unwrap_or_else(|| removed.item.clone()), &older.version.name);
+        let what = What::RequiredRemoved { document: essence(&document), reason };
+        let related = older.version.node_of(id).map_or_else(Span::default, |node| older.place(node, ""));
+        let found = Incompatibility::new(&after.version.name, Some(other), field, what).at(removed.span, related);
+        // Clients of the older version are those who are refused.
+        let level = found.level.min(other.maturity().gravest());
+        findings.push(Incompatibility { level, ..found });
+    }
+    findings
+}
+
+/// A document of one version that an older one refuses for the lack of a field, and the error.
+fn refused_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: FieldId) -> Option<(Owned, String)> {
+    let node = older.version.node_of(id).filter(|node| older.is_required(*node))?;
+    let parent = older.parent(node)?;
+    let object = after.version.counterpart(older.version, parent)?;
+    let is_root = object == after.version.structure.root();
+    let wanted = if is_root { HashMap::new() } else { HashMap::from([(object, Wanted::Present)]) };
+    let document = document(after, &wanted)?;
+    if after.refusal(&document).is_some() {
+        return None;
+    }
+    let envelope = envelope_of(history, after.type_meta.is_some());
+    let lenses = Lenses::compile(history, after.index, envelope, &|_, _| OlderWrite::Preserve);
+    let arena = Arena::new();
+    let shared = document.share(&arena);
+    let stored = lenses.put(after.index, shared, None, Part::Whole, &arena).unwrap_or(shared);
+    let shown = as_seen_by(older, &Owned::from(lenses.get(older.index, stored, &arena)));
+    let reason = older.refusal_at(node, &shown)?;
+    Some((document, reason))
+}
+
+/// Fields that a conversion of the step into a version replaces, and that its expressions never read.
+pub(crate) fn unread_inputs(before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
+    let mut findings = Vec::new();
+    for respelled in &after.version.respelled {
+        for direction in [Direction::Up, Direction::Down] {
+            let (source, target, fields) = match direction {
+                Direction::Up => (before, after, &respelled.from),
+                Direction::Down => (after, before, &respelled.to),
+            };
+            for at in
+                fields.iter().filter(|at| is_never_read(respelled, direction, &source.version.structure, &at.item))
+            {
+                let Some(node) = source.version.structure.find(&at.item) else { continue };
+                let shown = document(source, &HashMap::from([(node, Wanted::Present)]));
+                let what = What::InputNotRead { direction, document: shown.map(|document| essence(&document)) };
+                let (version, other) = (&after.version.name, &target.version.name);
+                let other = if direction == Direction::Up { &before.version.name } else { other };
+                let found = Incompatibility::new(version, Some(other), at.item.clone(), what)
+                    .at(respelled.with.span, source.place(node, ""));
+                // An older version need not express all that a newer one has.
+                let level = if direction == Direction::Up { found.level } else { found.level.min(Level::Note) };
+                findings.push(Incompatibility { level, ..found });
+            }
+        }
+    }
+    findings
+}
+
+/// A document as it is shown in a message: without its type and its name.
+fn essence(document: &Owned) -> String {
+    match document {
+        Owned::Object(fields) => {
+            let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata");
+            let content = fields.iter().filter(|(name, _)| is_content(name)).cloned();
+            spelled(&Owned::Object(content.collect()))
+        }
+        other => spelled(other),
+    }
+}
+
+/// Whether no expression of a direction reads a field.
+fn is_never_read(respelled: &Respelled, direction: Direction, structure: &Structure, field: &Selector) -> bool {
+    let sources: Vec<&Located<Box<str>>> = match (&respelled.with.item, direction) {
+        (Conversion::Expression { up, .. }, Direction::Up) => return !mentions_self(&up.item),
+        (Conversion::Expression { down, .. }, Direction::Down) => return !mentions_self(&down.item),
+        (Conversion::Expressions { up, .. }, Direction::Up) => up.iter().collect(),
+        (Conversion::Expressions { down, .. }, Direction::Down) => down.iter().collect(),
+        _ => return false,
+    };
+    let Some(node) = structure.find(field) else { return false };
+    let own = structure.scope_of(node);
+    let Some(names) = names_below(structure, own, node) else { return false };
+    sources.iter().all(|source| {
+        let read = reads(&source.item, (structure, own));
+        read.is_some_and(|paths| paths.iter().all(|path| !names.starts_with(path) && !path.starts_with(&names)))
+    })
+}
+
+/// The names that lead from an object to a field, none of them through a list or map.
+fn names_below(structure: &Structure, own: NodeIndex, field: NodeIndex) -> Option<Vec<Box<str>>> {
+    let mut names = Vec::new();
+    let mut at = field;
+    while at != own {
+        names.push(structure.node(at).name()?.into());
+        at = structure.node(at).parent?;
+    }
+    names.reverse();
+    Some(names)
+}
