@@ -41,5 +41,5 @@ pub use patch::{ItemOrigins, JsonPatch, PatchError, PatchErrorKind, merge_patch}
 pub use path::{FieldPath, Path};
 pub use spanned::{Span, Spanned, SpannedEntry, SpannedNode};
 pub use value::{Entry, Text, Value};
-pub use yaml::{Comment, YamlError, YamlErrorKind, decode_yaml, yaml_comments};
+pub use yaml::{Comment, YamlError, YamlErrorKind, decode_nested_yaml, decode_yaml, yaml_comments};
 pub use yaml_write::write_yaml;

@@ -27,6 +27,26 @@ use scalar::{Resolved, resolve};
 /// What is wrong, and where. A key that occurs twice in a mapping is an error unless `limits` says otherwise; keys
 /// that come from a merge never are.
 pub fn decode_yaml<'a>(bytes: &'a [u8], arena: &'a Arena, limits: &Decode) -> Result<Vec<Spanned<'a>>, YamlError> {
+    decode_stream(bytes, arena, limits, FREE_NODES)
+}
+
+/// Decodes YAML that a document contains as a text, like [`decode_yaml`].
+///
+/// Aliases may not expand to more values than the text has bytes, so that a document with many such texts costs time and
+/// memory linear in its size.
+///
+/// # Errors
+/// What is wrong, and where.
+pub fn decode_nested_yaml<'a>(text: &'a str, arena: &'a Arena, limits: &Decode) -> Result<Vec<Spanned<'a>>, YamlError> {
+    decode_stream(text.as_bytes(), arena, limits, 0)
+}
+
+fn decode_stream<'a>(
+    bytes: &'a [u8],
+    arena: &'a Arena,
+    limits: &Decode,
+    free_nodes: usize,
+) -> Result<Vec<Spanned<'a>>, YamlError> {
     // Places have 32 bits.
     let limit = limits.max_bytes.min(u32::MAX as usize - 1);
     if bytes.len() > limit {
@@ -48,7 +68,7 @@ pub fn decode_yaml<'a>(bytes: &'a [u8], arena: &'a Arena, limits: &Decode) -> Re
         arena,
         limits: limits.clamped(),
         places: Places::new(text),
-        node_limit: bytes.len().saturating_add(FREE_NODES),
+        node_limit: bytes.len().saturating_add(free_nodes),
         nodes: 0,
         anchors: HashMap::new(),
         open: Vec::new(),

@@ -9,7 +9,8 @@ use crate::{
 
 /// The document as YAML in block style, with lists at the indentation of their key as kubectl writes them.
 ///
-/// Strings stand without quotes where nobody can take them for something else, and as blocks where they have lines.
+/// Blocks that would be indented by more than 32 spaces are in flow style, so that the text is never much longer than the
+/// document as JSON. Strings stand without quotes where nobody can take them for something else, and as blocks where they have lines.
 /// [`decode_yaml`](crate::decode_yaml) gives back the same value, to the order of keys and the text of numbers.
 pub fn write_yaml(value: Value<'_>) -> String {
     let mut out = String::new();
@@ -22,6 +23,9 @@ pub fn write_yaml(value: Value<'_>) -> String {
 }
 
 const INDENT: usize = 2;
+
+/// Blocks are indented no further; indentation would outgrow what it indents.
+const DEEPEST: usize = 32;
 
 /// Readers give up on finding the colon after a key of more than 1024 characters.
 const LONGEST_KEY: usize = 1000;
@@ -44,7 +48,7 @@ fn write_block(value: Value<'_>, indent: usize, out: &mut String) {
                     pad(indent, out);
                 }
                 out.push_str("- ");
-                if is_block(*item) {
+                if is_block(*item) && indent < DEEPEST {
                     write_block(*item, indent + INDENT, out);
                 } else {
                     write_scalar(*item, indent + INDENT, out);
@@ -57,7 +61,7 @@ fn write_block(value: Value<'_>, indent: usize, out: &mut String) {
                     pad(indent, out);
                 }
                 write_key(entry.key, indent, out);
-                if is_block(entry.value) {
+                if is_block(entry.value) && indent < DEEPEST {
                     let is_list = matches!(entry.value, Value::Array(_));
                     let indent = if is_list { indent } else { indent + INDENT };
                     out.push('\n');
@@ -88,7 +92,7 @@ fn write_key(key: &str, indent: usize, out: &mut String) {
     out.push(':');
 }
 
-/// Writes a scalar, or an empty list or object, and ends the line. `indent` is for further lines.
+/// Writes a scalar, or a list or object in flow style, and ends the line. `indent` is for further lines.
 fn write_scalar(value: Value<'_>, indent: usize, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
@@ -98,10 +102,41 @@ fn write_scalar(value: Value<'_>, indent: usize, out: &mut String) {
             return write_lines(text.as_str(), indent, out);
         }
         Value::String(text) => write_line(text.as_str(), out),
-        Value::Array(_) => out.push_str("[]"),
-        Value::Object(_) => out.push_str("{}"),
+        list_or_object => write_flow(list_or_object, out),
     }
     out.push('\n');
+}
+
+/// Writes a value on the same line.
+fn write_flow(value: Value<'_>, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(value) => out.push_str(if value { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(number.as_str()),
+        Value::String(text) => write_quoted(text.as_str(), out),
+        Value::Array(items) => {
+            out.push('[');
+            for (position, item) in items.iter().enumerate() {
+                out.push_str(if position > 0 { ", " } else { "" });
+                write_flow(*item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(entries) => {
+            out.push('{');
+            for (position, entry) in entries.iter().enumerate() {
+                out.push_str(if position > 0 { ", " } else { "" });
+                let start = out.len();
+                write_quoted(entry.key, out);
+                if out.len() - start > LONGEST_KEY {
+                    out.insert_str(start, "? ");
+                }
+                out.push_str(": ");
+                write_flow(entry.value, out);
+            }
+            out.push('}');
+        }
+    }
 }
 
 fn pad(indent: usize, out: &mut String) {
@@ -141,23 +176,28 @@ fn write_line(text: &str, out: &mut String) {
         out.push_str(&text.replace('\'', "''"));
         out.push('\'');
     } else {
-        out.push('"');
-        for character in text.chars() {
-            match character {
-                '"' => out.push_str("\\\""),
-                '\\' => out.push_str("\\\\"),
-                '\n' => out.push_str("\\n"),
-                '\r' => out.push_str("\\r"),
-                '\t' => out.push_str("\\t"),
-                _ if needs_escape(character) => {
-                    // Writing to a string cannot fail.
-                    let _ = write!(out, "\\u{:04x}", u32::from(character));
-                }
-                _ => out.push(character),
-            }
-        }
-        out.push('"');
+        write_quoted(text, out);
     }
+}
+
+/// Writes a string in double quotes.
+fn write_quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if needs_escape(character) => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+            _ => out.push(character),
+        }
+    }
+    out.push('"');
 }
 
 /// Whether a string without quotes is that string, to us and to other readers of YAML.

@@ -78,8 +78,8 @@ pub use carry::{
     carry_size,
 };
 pub use change::{
-    Conversion, DeclaredUnion, Derived, Direction, FieldValue, Located, OLDER_WRITE, OlderWrite, Policies, Renamed,
-    Respelled, Steps, VersionStep, Writers, parse_changes,
+    Conversion, DeclaredUnion, Derived, Direction, DocumentFormat, FieldValue, Located, OLDER_WRITE, OlderWrite,
+    Policies, Renamed, Respelled, Steps, VersionStep, Writers, parse_changes,
 };
 pub use compute::{FillIn, Hook, HookCall, HookError, Hooks};
 pub use consistency::{Consistency, DefaultedBy, Disagreement};

@@ -7,8 +7,8 @@ mod settle;
 
 pub(crate) use fit::unfit_defaults;
 pub use model::{
-    Conversion, DeclaredUnion, Derived, Direction, FieldValue, Located, OlderWrite, Policies, Renamed, Respelled,
-    Steps, VersionStep, Writers,
+    Conversion, DeclaredUnion, Derived, Direction, DocumentFormat, FieldValue, Located, OlderWrite, Policies, Renamed,
+    Respelled, Steps, VersionStep, Writers,
 };
 pub use parse::{OLDER_WRITE, parse_changes};
 pub(crate) use settle::settled;

@@ -126,6 +126,8 @@ pub enum Conversion {
     ObjectWithKey(Box<str>),
     /// An object and a list with that object as its one item.
     OneItem,
+    /// A text that contains a document, and the object (or list, map or other value) that it contains.
+    Document(DocumentFormat),
     /// A text, and fields that are parts of it: a template with the names of the fields, `{host}:{port}`, and, where that
     /// is ambiguous, a pattern that takes the text apart, with groups of these names.
     Template {
@@ -165,6 +167,33 @@ pub enum Conversion {
     Hook(Box<str>),
 }
 
+/// The format of a document that is kept as a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DocumentFormat {
+    /// JSON; written without spaces.
+    Json,
+    /// YAML, as kubectl reads it; written in block style.
+    Yaml,
+}
+
+impl DocumentFormat {
+    /// Every format.
+    pub(crate) const ALL: [Self; 2] = [Self::Json, Self::Yaml];
+
+    /// The name in changes files.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+        }
+    }
+
+    /// The format with a name.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.word() == word)
+    }
+}
+
 /// The converter, as it is called in a changes file.
 impl fmt::Display for Conversion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,6 +206,7 @@ impl fmt::Display for Conversion {
             Self::Joined(delimiter) => write!(f, "joined {delimiter:?}"),
             Self::ObjectWithKey(key) => write!(f, "key {key}"),
             Self::OneItem => f.write_str("oneItem"),
+            Self::Document(format) => write!(f, "document {}", format.word()),
             Self::Template { template, .. } => write!(f, "template {template:?}"),
             Self::KeyedList { key, .. } => write!(f, "key {key}"),
             Self::Entries(_) => f.write_str("entries"),
@@ -192,7 +222,8 @@ impl Conversion {
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::DurationSeconds | Self::Quantity | Self::Scale(_) | Self::Text | Self::Values(_) => "converted",
-            Self::Joined(_) | Self::ObjectWithKey(_) | Self::OneItem | Self::Expression { .. } => "converted",
+            Self::Joined(_) | Self::ObjectWithKey(_) | Self::OneItem => "converted",
+            Self::Document(_) | Self::Expression { .. } => "converted",
             Self::Template { .. } | Self::KeyedList { .. } | Self::Entries(_) | Self::RenamedKeys(_) => "reshaped",
             Self::Expressions { .. } => "reshaped",
             Self::Hook(_) => "hook",

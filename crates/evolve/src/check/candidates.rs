@@ -95,6 +95,10 @@ fn texts(with: &Conversion, direction: Direction, (side, fields): Fields<'_>, wi
             let item = items.and_then(|item| spellings(shape(item)).0.first().copied()).unwrap_or("a");
             (vec![string(&format!("{item}{delimiter}{item}"))], Vec::new())
         }
+        Conversion::Document(_) => {
+            let is_list = descend(side, fields[0], within).is_some_and(|node| shape(node) == Shape::List);
+            (all(vec![if is_list { "[]" } else { "{}" }]), Vec::new())
+        }
         Conversion::Template { template, .. } => {
             let filled = |part: fn(Shape) -> Option<&'static str>| {
                 fields.iter().fold(template.to_string(), |text, field| {

@@ -4,6 +4,7 @@
 //! that side shows them, and gives those of the other side. What it gives fits the schema of the other side, or it fails.
 
 mod decimal;
+mod document;
 mod expression;
 mod fill_in;
 mod fit;

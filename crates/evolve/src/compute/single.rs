@@ -5,7 +5,7 @@ use wheelwright_document::{Arena, Entry, Value};
 use wheelwright_schema::Problem;
 
 use super::{
-    Failed, Side,
+    Failed, Side, document,
     expression::Computed,
     fit::{Fit, wrong_type},
     keyed::{KeyedList, RenamedKeys},
@@ -14,7 +14,7 @@ use super::{
     unfit,
 };
 use crate::{
-    Conversion, Direction, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
+    Conversion, Direction, DocumentFormat, NodeIndex, Respelled, Scalar, Shape, Step, Structure,
     lens::{by_key, equal, equal_option, find, match_items},
 };
 
@@ -50,6 +50,8 @@ enum How {
     Joined(Box<str>),
     /// Which way the list is.
     OneItem(Direction),
+    /// Which way the text is.
+    Document(DocumentFormat, Direction),
     /// And which way the list is.
     KeyedList(KeyedList, Direction),
     RenamedKeys(RenamedKeys),
@@ -289,6 +291,19 @@ impl How {
                     }
                 }
             }
+            Conversion::Document(format) => {
+                let is_text = |shape| shape == Shape::Scalar(Scalar::String);
+                let is_document = |shape| !matches!(shape, Shape::Scalar(scalar) if scalar != Scalar::Any);
+                match shapes {
+                    (text, document) if is_text(text) && is_document(document) => {
+                        Self::Document(*format, Direction::Down)
+                    }
+                    (document, text) if is_text(text) && is_document(document) => {
+                        Self::Document(*format, Direction::Up)
+                    }
+                    _ => return refused("a string and the object, map or list that it contains"),
+                }
+            }
             Conversion::KeyedList { key, value } => {
                 let (list, map, list_is) = match shapes {
                     (Shape::List, Shape::Map) => ((from, from_value), (to, to_value), Direction::Down),
@@ -339,6 +354,13 @@ impl How {
                 Value::Array(items) => Ok(items.first().map(|item| only_item(*item, old, source, arena))),
                 value => Err(wrong_type("list", value)),
             },
+            Self::Document(format, text_is) if *text_is == direction => {
+                document::write(*format, value, seen(old), source, arena).map(Some)
+            }
+            Self::Document(format, _) => match value {
+                Value::String(text) => document::read(*format, text.as_str(), arena).map(Some),
+                value => Err(wrong_type("string", value)),
+            },
             Self::KeyedList(keyed, _) => keyed.convert(value, seen(old), source, arena).map(Some),
             Self::RenamedKeys(renamed) => renamed.convert(direction, value, seen(old), arena).map(Some),
             Self::Expression { up, down } => {
@@ -375,13 +397,13 @@ impl How {
             Self::Duration | Self::Quantity | Self::Scale(_) | Self::Text | Self::Values(_) | Self::Joined(_) => true,
             // It looks for itself.
             Self::Expression { .. } => true,
-            Self::OneItem(_) | Self::KeyedList(..) | Self::RenamedKeys(_) => false,
+            Self::OneItem(_) | Self::Document(..) | Self::KeyedList(..) | Self::RenamedKeys(_) => false,
         }
     }
 
     /// Whether it passes objects on as they are, some fields of which the other side may not have.
     fn has_parts(&self) -> bool {
-        matches!(self, Self::OneItem(_) | Self::KeyedList(..))
+        matches!(self, Self::OneItem(_) | Self::Document(..) | Self::KeyedList(..))
     }
 }
 

@@ -80,6 +80,7 @@ fn is_whole(respelled: &Respelled) -> bool {
         | Conversion::Expressions { .. } => true,
         Conversion::ObjectWithKey(_)
         | Conversion::OneItem
+        | Conversion::Document(_)
         | Conversion::KeyedList { .. }
         | Conversion::Entries(_)
         | Conversion::RenamedKeys(_)
@@ -192,6 +193,9 @@ fn examples(with: &Conversion, shape: Shape) -> Vec<Owned> {
                 pieces.map(|(at, piece)| if at % 2 == 0 { piece } else { part }).collect::<String>()
             };
             texts(&[&filled("1"), &filled("a"), "a", "1"])
+        }
+        Conversion::Document(_) if is_text => {
+            texts(&["{}", r#"{"a": 1}"#, r#"{"a":{"b":[true,null]}}"#, "[]", "[{}]", "", "not: [closed"])
         }
         Conversion::Values(pairs) if is_text => {
             let values: Vec<&str> = pairs.iter().flat_map(|(old, new)| [&**old, &**new]).collect();

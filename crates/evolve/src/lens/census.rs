@@ -166,7 +166,7 @@ impl Lenses {
 
     /// Whether writes may leave something that converting back would not give. What expressions and hooks do nobody knows.
     pub(crate) fn may_have_guards(&self) -> bool {
-        use Conversion::{DurationSeconds, Entries, Joined, KeyedList, OneItem, Quantity, Template, Text};
+        use Conversion::{Document, DurationSeconds, Entries, Joined, KeyedList, OneItem, Quantity, Template, Text};
         self.computations.links.iter().any(|link| {
             matches!(
                 link.respelled.with.item,
@@ -175,6 +175,7 @@ impl Lenses {
                     | Text
                     | Joined(_)
                     | OneItem
+                    | Document(_)
                     | Template { .. }
                     | KeyedList { .. }
                     | Entries(_)

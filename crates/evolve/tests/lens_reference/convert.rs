@@ -6,6 +6,7 @@
 //!   maps, items beside the one that is an object. What the side that is left did not show, and whose holder its writer did
 //!   not remove, is still there.
 
+mod documents;
 mod hidden;
 mod maps;
 mod scalars;
@@ -14,6 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use wheelwright_evolve::{Conversion, Direction, Scalar, Shape};
 
 use self::{
+    documents::{contained, contains},
     hidden::{kept, shown},
     maps::{Keyed, renamed_keys},
     scalars::{go_duration, quantity, read, seconds, spelled},
@@ -192,7 +194,7 @@ impl Converter {
         }
         if level == 0 {
             let mut result = self.one(direction, value, old, source, target)?;
-            if let Conversion::OneItem | Conversion::KeyedList { .. } = &self.with {
+            if let Conversion::OneItem | Conversion::Document(_) | Conversion::KeyedList { .. } = &self.with {
                 result = result.map(|whole| shown(target, &whole));
             }
             let is_fit = result.as_ref().is_none_or(|result| fits(target.0, target.1, result));
@@ -289,6 +291,12 @@ impl Converter {
                 }
                 _ => return None,
             },
+            Conversion::Document(format) if is_text => {
+                let before = seen(old).and_then(|(was, text)| Some((was, contained(*format, text.as_str()?)?)));
+                let whole = before.map_or(value.clone(), |(was, before)| kept(value.clone(), Some(was), &before, said));
+                json!(contains(*format, &whole))
+            }
+            Conversion::Document(format) => contained(*format, value.as_str()?)?,
             Conversion::KeyedList { key, value: part } => {
                 let keyed = Keyed { key, part: part.as_deref() };
                 match value {

@@ -18,9 +18,33 @@ pub(crate) struct Writer<'v> {
 }
 
 /// Durations, quantities, integers, booleans and lists in several spellings, and what is none of them.
-const SPELLINGS: [&str; 18] = [
-    "a", "10m", "600s", "10m0s", "1m30s", "b", "0s", "5", "05", "1Ki", "1024", "true", "a,b", "", "a:5", "a:b:c", "c",
+/// Some contain a document: as both formats write it, as only YAML does, and in another notation.
+const SPELLINGS: [&str; 25] = [
+    "a",
+    "10m",
+    "600s",
+    "10m0s",
+    "1m30s",
+    "b",
+    "0s",
+    "5",
+    "05",
+    "1Ki",
+    "1024",
+    "true",
+    "a,b",
+    "",
+    "a:5",
+    "a:b:c",
+    "c",
     "-3",
+    "{}",
+    "{\"a\":1}",
+    "{\"b\": [2], \"a\": \"b\"}",
+    "{\"a\":\"b\",\"c\":{\"a\":[1]}}",
+    "a: b\n",
+    "a: # c\n- 1\nc: null\n",
+    "[]",
 ];
 const NUMBERS: [i64; 8] = [0, 1, 2, 3, 600, 1024, 90, -5];
 

@@ -5,7 +5,7 @@ use wheelwright_schema::closest_of;
 
 use super::computed::{checked, expression, known_keys, malformed, one_way, pairs};
 use crate::{
-    Conversion, Located, Respelled,
+    Conversion, DocumentFormat, Located, Respelled,
     reader::{Reader, quoted},
 };
 
@@ -45,6 +45,7 @@ const KEYED: &[(&str, &str)] = &[
     ("values", "{values: {Old: New}}"),
     ("joined", "{joined: \",\"}"),
     ("key", "{key: name}"),
+    ("document", "{document: yaml}"),
 ];
 
 /// How one field becomes another: a converter, or two expressions.
@@ -103,6 +104,7 @@ fn converter(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Optio
         "values" => Conversion::Values(pairs(reader, value, path, "an object from old values to new ones")?),
         "joined" => Conversion::Joined(reader.text(value, path, "the text between the items")?.item.into()),
         "key" => Conversion::ObjectWithKey(reader.text(value, path, "the name of a field")?.item.into()),
+        "document" => Conversion::Document(format(reader, value, path)?),
         word if WORDS.iter().any(|(known, _)| *known == word) => {
             let message = format!("the converter {word} takes nothing");
             malformed(reader, path, entry.key_span, message, format!("write with: {word}"));
@@ -121,6 +123,17 @@ fn converter(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Optio
 fn converters() -> String {
     let words = WORDS.iter().map(|(word, _)| *word).chain(KEYED.iter().map(|(_, written)| *written));
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// The format of a document that is kept as a text.
+fn format(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<DocumentFormat> {
+    let word = reader.text(value, path, "yaml or json")?;
+    let format = DocumentFormat::named(word.item);
+    if format.is_none() {
+        let message = format!("{} is not a format of documents", quoted(word.item));
+        malformed(reader, path, word.span, message, "write yaml or json");
+    }
+    format
 }
 
 /// A number to multiply by, which can be divided by again.

@@ -69,6 +69,7 @@ fn converter(with: &Conversion) -> String {
         Conversion::Joined(delimiter) => format!("{{joined: {}}}", flow(delimiter)),
         Conversion::ObjectWithKey(key) => format!("{{key: {}}}", flow(key)),
         Conversion::OneItem => "oneItem".to_owned(),
+        Conversion::Document(format) => format!("{{document: {}}}", format.word()),
         _ => "text".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use wheelwright_document::Span;
 use wheelwright_findings::shortened;
 
 use super::words::{Expected, Words, expected};
-use crate::{Conversion, Derived, Direction, Located, Respelled};
+use crate::{Conversion, Derived, Direction, DocumentFormat, Located, Respelled};
 
 /// An old text and a new one.
 type Pair = (Box<str>, Box<str>);
@@ -46,6 +46,10 @@ impl Words<'_> {
             ("converted", "joined") => Conversion::Joined(self.text()?),
             ("converted", "key") => Conversion::ObjectWithKey(self.quotable()?.into()),
             ("converted", "oneItem") => Conversion::OneItem,
+            ("converted", "document") => match DocumentFormat::named(self.word()) {
+                Some(format) => Conversion::Document(format),
+                None => return expected("`yaml` or `json`"),
+            },
             ("converted", "up") => {
                 let up = self.text()?;
                 let [up, down] = [up, self.after("down", Self::text)?].map(located);

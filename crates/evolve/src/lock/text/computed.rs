@@ -20,6 +20,7 @@ impl fmt::Display for Respelling<'_> {
             Conversion::Joined(delimiter) => write!(f, "joined {}", Quoted(delimiter)),
             Conversion::ObjectWithKey(key) => write!(f, "key {}", Word(key)),
             Conversion::OneItem => f.write_str("oneItem"),
+            Conversion::Document(format) => write!(f, "document {}", format.word()),
             Conversion::Template { template, pattern } => {
                 write!(f, "template {}", Quoted(template))?;
                 pattern.iter().try_for_each(|pattern| write!(f, " pattern {}", Quoted(&pattern.item)))

@@ -1,7 +1,7 @@
 //! Random edits of a version that respell facts and derive fields.
 
 use serde_json::json;
-use wheelwright_evolve::{Conversion, Direction, Located, Selector, Step};
+use wheelwright_evolve::{Conversion, Direction, DocumentFormat, Located, Selector, Step};
 
 use super::{Change, Editor, Field, Object, Tape, Type, collect_paths};
 use crate::expression::{Expression, Path};
@@ -170,7 +170,16 @@ impl Editor {
             Some((How::Over(up(own()), down(own())), vec![shape], Vec::new()))
         };
         match shape {
-            Type::String => match tape.pick(12) {
+            Type::String => match tape.pick(14) {
+                12 => {
+                    let mut object = self.empty();
+                    for name in ["a", "b"] {
+                        let shape = if tape.chance(50) { Type::String } else { list(Type::Integer) };
+                        self.put(&mut object, name.to_owned(), shape, tape);
+                    }
+                    whole(Conversion::Document(format(tape)), Type::Object(object))
+                }
+                13 => whole(Conversion::Document(format(tape)), Type::Map(Box::new(Type::Integer))),
                 10 | 11 => whole(Conversion::Hook("".into()), Type::String),
                 0 => whole(Conversion::DurationSeconds, Type::Integer),
                 1 => whole(Conversion::Quantity, Type::Integer),
@@ -198,6 +207,7 @@ impl Editor {
                 0 => whole(Conversion::Text, Type::String),
                 _ => over(Expression::Not, Expression::Not, Type::Boolean),
             },
+            Type::Object(_) if tape.chance(30) => whole(Conversion::Document(format(tape)), Type::String),
             Type::Object(object) => whole(Conversion::OneItem, list(Type::Object(self.renewed(object, tape)))),
             Type::List(element, _) => match &**element {
                 Type::String => match tape.pick(5) {
@@ -300,6 +310,10 @@ fn own_steps() -> Vec<Step> {
 fn template(names: &[&str; 2]) -> How {
     let template = format!("{{{}}}:{{{}}}", names[0], names[1]).into();
     How::With(Conversion::Template { template, pattern: None })
+}
+
+fn format(tape: &mut Tape<'_>) -> DocumentFormat {
+    if tape.chance(50) { DocumentFormat::Json } else { DocumentFormat::Yaml }
 }
 
 fn values() -> Conversion {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use wheelwright_evolve::{Conversion, Derived, Direction, Located, Respelled, Selector};
+use wheelwright_evolve::{Conversion, Derived, Direction, DocumentFormat, Located, Respelled, Selector};
 
 use crate::located;
 
@@ -40,7 +40,7 @@ pub(super) fn between(
 
 fn conversion(choice: usize) -> Conversion {
     let words = || vec![(word(choice), word(choice + 1)), (word(choice + 1), word(choice))];
-    match choice % 16 {
+    match choice % 17 {
         0 => Conversion::DurationSeconds,
         1 => Conversion::Quantity,
         2 => Conversion::Scale("0.001".into()),
@@ -56,6 +56,7 @@ fn conversion(choice: usize) -> Conversion {
         12 => Conversion::RenamedKeys(words()),
         13 => Conversion::Expression { up: text(choice), down: text(choice + 1) },
         14 => Conversion::Expressions { up: vec![text(choice), text(choice + 1)], down: vec![text(choice)] },
+        15 => Conversion::Document(if choice.is_multiple_of(2) { DocumentFormat::Json } else { DocumentFormat::Yaml }),
         _ => Conversion::Hook(word(choice)),
     }
 }
