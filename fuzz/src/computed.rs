@@ -31,7 +31,9 @@ const FIELDS: [(&str, &str); 11] = [
 /// Where these objects are.
 const SCOPES: [&str; 3] = ["spec.", "spec.items[].", "spec.table{}."];
 
-const CONVERTERS: [&str; 14] = [
+const CONVERTERS: [&str; 16] = [
+    r#""with":{"document":"yaml"}"#,
+    r#""with":{"document":"json"}"#,
     r#""with":"durationSeconds""#,
     r#""with":"quantity""#,
     r#""with":"text""#,

@@ -133,6 +133,7 @@ const STEPS: (&[&str], &[&str]) = (
         "converted: {a: {with: durationSeconds}, b: {with: quantity}, c: {with: text}, d: {with: oneItem}}",
         "converted: {a: {to: b.c, with: {scale: 0.5}}, d: {with: {scale: -1000}}}",
         "converted: {a: {with: {values: {x: y, '': z}}}, b: {with: {joined: ' '}}, c: {with: {key: d}}}",
+        "converted: {a: {with: {document: yaml}}, b: {to: c, with: {document: json}}}",
         "converted: {a: {to: b, up: self, down: self}, 'c[]': {to: 'd[]', up: self, down: self}}",
         "reshaped: []",
         "reshaped: [{from: a, to: [b, c], template: '{b}{c}', pattern: '(?P<b>.)(?P<c>.)'}]",

@@ -38,6 +38,7 @@ v2:
     spec.disk: {to: spec.disks, with: oneItem}
     spec.limit: {to: spec.cap, up: self * 2, down: self / 2}
     spec.delays[]: {to: "spec.delaySeconds[]", with: durationSeconds}
+    spec.config: {with: {document: yaml}}
     "spec.sets{}[]": {with: text}
   reshaped:
     - {from: spec.endpoint, to: [spec.host, spec.ports], template: "{host}:{ports}", pattern: "^(?P<host>.*):(?P<ports>.*)$"}
@@ -76,6 +77,7 @@ fn every_way_to_compute_fields_is_read() {
             "spec.disk > spec.disks: OneItem",
             "spec.limit > spec.cap: up self * 2 down self / 2",
             "spec.delays[] > spec.delaySeconds[]: DurationSeconds",
+            "spec.config > spec.config: Document(Yaml)",
             "spec.sets{}[] > spec.sets{}[]: Text",
             "spec.endpoint > spec.host spec.ports: {host}:{ports} by ^(?P<host>.*):(?P<ports>.*)$",
             "spec.major spec.minor > spec.version: Template { template: \"v{major}.{minor}\", pattern: None }",

@@ -10,3 +10,4 @@ mod shapes;
 #[path = "../support/mod.rs"]
 mod support;
 mod values;
+mod vocabulary;

@@ -5,7 +5,7 @@ use super::{
     units::{self, Measured, Quantity},
 };
 use crate::{
-    Conversion, NodeIndex, Scalar, Selector, Shape, Step,
+    Conversion, DocumentFormat, NodeIndex, Scalar, Selector, Shape, Step,
     check::{likeness::names::names_alike, side::Side},
     declaration::is_on_one_side,
 };
@@ -119,8 +119,8 @@ impl<'s> End<'s> {
             (Shape::Object, Shape::List) => one_item(came, self),
             (Shape::List, Shape::Scalar(Scalar::String)) => joined(self),
             (Shape::Scalar(Scalar::String), Shape::List) => joined(came),
-            (Shape::Scalar(_), Shape::Object) => with_key(self, came, names),
-            (Shape::Object, Shape::Scalar(_)) => with_key(came, self, names),
+            (Shape::Scalar(_), Shape::Object) => with_key(self, came, names).or_else(|| document(self, came, names)),
+            (Shape::Object, Shape::Scalar(_)) => with_key(came, self, names).or_else(|| document(came, self, names)),
             (Shape::List, Shape::List) | (Shape::Map, Shape::Map) => {
                 let (Shape::Scalar(old), Shape::Scalar(new)) = (self.element()?.shape(), came.element()?.shape())
                 else {
@@ -225,4 +225,13 @@ fn with_key(scalar: &End<'_>, object: &End<'_>, names: &Names<'_>) -> Option<Spe
     let key = preferred.chain(only).find(fits)?.name()?;
     let because = format!("a {} and an object that has one, {key}", scalar.shape().name());
     Some(Spelled::new(Conversion::ObjectWithKey(key.into()), names.same, because))
+}
+
+/// A text and an object of any fields, under one name.
+fn document(text: &End<'_>, object: &End<'_>, names: &Names<'_>) -> Option<Spelled> {
+    let is_open = object.side.version.structure.node(object.node).keeps_unknown
+        || object.fields().iter().any(|field| field.side.version.structure.node(field.node).keeps_unknown);
+    let fits = names.same && is_open && text.shape() == Shape::Scalar(Scalar::String);
+    let because = "a text became an object of any fields, or an object a text: it may contain YAML";
+    fits.then(|| Spelled::new(Conversion::Document(DocumentFormat::Yaml), false, because))
 }

@@ -41,6 +41,8 @@ fn all() -> Vec<Trial> {
         single(&list(integer), STRING, Conversion::Joined("a".into())),
         single(&list(any), any, Conversion::OneItem),
         single(object, &list(object), Conversion::OneItem),
+        single(STRING, object, Conversion::Document(crate::DocumentFormat::Yaml)),
+        single(any, STRING, Conversion::Document(crate::DocumentFormat::Json)),
         keyed(),
         single(
             &list(any),
