@@ -70,7 +70,7 @@ const EXPRESSIONS: [&str; 7] = [
     "has(self.flagV) ? dyn(self.ratioV) : dyn(null)",
 ];
 
-const VALUES: [&str; 30] = [
+const VALUES: [&str; 36] = [
     "null",
     "true",
     "false",
@@ -95,6 +95,12 @@ const VALUES: [&str; 30] = [
     "\"0.5\"",
     "\"007\"",
     "\"true\"",
+    r#""{\"name\":\"a\",\"extra\":1,\"other\":[1.50]}""#,
+    r#""name: a # first\nvalue: 'b'\nother: {x: 1}\n""#,
+    r#""- {name: a, extra: 1}\n- &n {name: b}\n- *n\n""#,
+    r#""name: a\nname: b\n""#,
+    r#""1: a\n2: [\n""#,
+    r#""a: 1\n---\nb: 2\n""#,
     "[]",
     "[\"a\",\"b,c\"]",
     "{}",

@@ -1,6 +1,6 @@
 //! YAML: whatever is decoded stays small, has places within the source, and survives being written and read again.
 
-use wheelwright_document::{Arena, Decode, Span, Spanned, SpannedNode, Value, decode_yaml, encode, write_yaml};
+use wheelwright_document::{Arena, Decode, Span, Spanned, SpannedNode, Value, decode_nested_yaml, decode_yaml, encode, write_yaml};
 
 /// Decodes bytes, and writes and reads every document of them.
 pub fn yaml(input: &[u8]) {
@@ -14,6 +14,19 @@ pub fn yaml(input: &[u8]) {
             }
         }
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    if let Ok(text) = std::str::from_utf8(input) {
+        nested(text);
+    }
+}
+
+/// Decodes a document that another document contains as a text: aliases do not make it larger.
+fn nested(text: &str) {
+    let arena = Arena::new();
+    let limits = Decode { max_depth: 100, ..Decode::default() };
+    for document in decode_nested_yaml(text, &arena, &limits).unwrap_or_default() {
+        let size = encode(document.to_value(&arena)).len();
+        assert!(size <= 64 * (text.len() + 1), "{size} bytes from {}", text.len());
     }
 }
 

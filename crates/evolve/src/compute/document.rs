@@ -11,7 +11,7 @@ use crate::DocumentFormat;
 /// How deep a document in a text may nest. The document that contains the text stays within the limits of decoders.
 const DEEPEST: u32 = 100;
 
-/// The value that a text contains.
+/// The value contained in a text.
 pub(super) fn read<'a>(format: DocumentFormat, text: &'a str, arena: &'a Arena) -> Result<Value<'a>, Failed> {
     let limits = Decode { max_depth: DEEPEST, ..Decode::default() };
     let value = match format {
@@ -32,8 +32,8 @@ pub(super) fn read<'a>(format: DocumentFormat, text: &'a str, arena: &'a Arena) 
     if value.is_null() { Err(Failed("the text contains no document".to_owned())) } else { Ok(value) }
 }
 
-/// The text of a value. `old` is what the value and its text were before: the parts of the old text that the fields of the
-/// value cannot express stay in the new one.
+/// The text of a value. `old` is the previous value and text: parts of that text that the fields of the value cannot
+/// express stay in the new one.
 pub(super) fn write<'a>(
     format: DocumentFormat,
     value: Value<'a>,

@@ -96,8 +96,8 @@ fn every_way_to_compute_fields_is_read() {
         (*direction, at.item.to_string(), &*expression.item, expression.span.line)
     });
     let expected = [
-        (Direction::Up, "spec.knownAs".to_owned(), "self.spec.firstName", 30),
-        (Direction::Down, "spec.firstName".to_owned(), "self.spec.knownAs", 31),
+        (Direction::Up, "spec.knownAs".to_owned(), "self.spec.firstName", 31),
+        (Direction::Down, "spec.firstName".to_owned(), "self.spec.knownAs", 32),
     ];
     assert_eq!(derived.collect::<Vec<_>>(), expected);
 }
@@ -109,6 +109,10 @@ fn a_change_that_cannot_be_followed_is_told_with_its_place_and_left_out() {
         ("converted: {a: {with: 7}}", "WW110 v2.converted[a].with: expected a converter, found a number"),
         ("converted: {a: {with: {scle: 2}}}", "WW111 v2.converted[a].with.scle: nobody knows the key \"scle\""),
         ("converted: {a: {with: {text: x}}}", "WW114 v2.converted[a].with.text: the converter text takes nothing"),
+        (
+            "converted: {a: {with: {document: xml}}}",
+            "WW114 v2.converted[a].with.document: \"xml\" is not a format of documents",
+        ),
         ("converted: {a: {with: {}}}", "WW114 v2.converted[a].with: expected one converter, found 0"),
         (
             "converted: {a: {with: {scale: 0.0}}}",
@@ -315,7 +319,7 @@ fn an_unknown_converter_names_the_one_that_is_meant() {
         (
             "magic",
             "write one of durationSeconds, quantity, text, oneItem, {scale: 1000}, {values: {Old: New}}, \
-             {joined: \",\"}, {key: name}, or up: and down: with expressions",
+             {joined: \",\"}, {key: name}, {document: yaml}, or up: and down: with expressions",
         ),
     ] {
         let arena = Arena::new();
