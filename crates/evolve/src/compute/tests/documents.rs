@@ -46,11 +46,20 @@ fn a_text_without_a_document_fails_with_the_reason_and_the_line() {
         ("a: 1\n---\nb: 2\n", "the text contains 2 YAML documents"),
         ("word", "wrong type: it must be of type object, not a string"),
         ("- a", "wrong type: it must be of type object, not a list"),
-        ("a: 1\nb: 2\na: 3\n", "the text is not a YAML document: the key \"a\" of line 1, column 1 occurs again at line 3"),
-        ("1: a\n\"1\": b\n", "the text is not a YAML document: the key \"1\" of line 1, column 1 occurs again at line 2"),
+        (
+            "a: 1\nb: 2\na: 3\n",
+            "the text is not a YAML document: the key \"a\" of line 1, column 1 occurs again at line 3",
+        ),
+        (
+            "1: a\n\"1\": b\n",
+            "the text is not a YAML document: the key \"1\" of line 1, column 1 occurs again at line 2",
+        ),
         ("{a: b}: c\n", "the text is not a YAML document: the key of a field must be a string"),
         ("a: [", "the text is not a YAML document: not YAML: "),
-        ("a: *b", "the text is not a YAML document: not YAML: while parsing node, found unknown anchor at line 1, column 4"),
+        (
+            "a: *b",
+            "the text is not a YAML document: not YAML: while parsing node, found unknown anchor at line 1, column 4",
+        ),
         (&bomb, "the text is not a YAML document: aliases and merges expand this document to more than"),
         (&deep, "the text is not a YAML document: nested deeper than the limit of 100 at line 1"),
     ] {
