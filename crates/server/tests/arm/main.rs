@@ -2,6 +2,7 @@
 
 mod catalogs;
 mod client;
+mod defaults;
 mod documentation;
 mod golden;
 mod laws;
