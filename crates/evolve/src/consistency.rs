@@ -165,7 +165,7 @@ impl Kind {
 
     /// Whether different values come from API defaults that are not the frozen ones, or from the objects that the field is
     /// in, and from nothing else: within a version readers agree, and writers, and readers of versions where it is in the
-    /// same objects, none of which is filled in.
+    /// same objects, none of which is filled in. A frozen default of `{}` is not shown where `{}` is invalid.
     fn explains(&self, id: FieldId, values: &[(VersionIndex, DefaultedBy, Option<Owned>)]) -> bool {
         let find = |version: VersionIndex, ways: [DefaultedBy; 2]| {
             let is_meant =
@@ -173,14 +173,14 @@ impl Kind {
             values.iter().filter(is_meant).map(|(_, _, value)| value).collect::<Vec<_>>()
         };
         let agree = |values: &[&Option<Owned>]| values.iter().all(|value| is_same(value, values[0]));
-        let mut alike: BTreeMap<Vec<Option<FieldId>>, Vec<&Option<Owned>>> = BTreeMap::new();
+        let mut alike: BTreeMap<_, Vec<&Option<Owned>>> = BTreeMap::new();
         let within = self.history().indexes().all(|version| {
             let read = find(version, [DefaultedBy::Opening, DefaultedBy::Completing]);
             let written = find(version, [DefaultedBy::Constructing, DefaultedBy::Decoding]);
             let all = [written.clone(), read.clone()].concat();
             let is_explained = agree(&read) && agree(&written) && (agree(&all) || self.has_own_default(version, id));
             if let Some(objects) = self.objects_of(version, id) {
-                alike.entry(objects).or_default().extend(read);
+                alike.entry((self.refuses_empty(version, id), objects)).or_default().extend(read);
             }
             is_explained
         });
@@ -194,6 +194,12 @@ impl Kind {
         let parent = |node: &NodeIndex| history.structure.node(*node).parent;
         let above = std::iter::successors(parent(&history.node_of(id)?), parent).map(|node| history.id(node));
         above.map(|id| (!id.is_some_and(|id| self.is_filled(id))).then_some(id)).collect()
+    }
+
+    /// Whether a field is an object in whose place a version refuses `{}`.
+    fn refuses_empty(&self, version: VersionIndex, id: FieldId) -> bool {
+        let history = self.history().version(version);
+        history.node_of(id).is_some_and(|node| history.refuses_empty(node))
     }
 
     /// Whether a field is filled in where it is absent, by any version.
@@ -392,6 +398,21 @@ mod tests {
                 let differ: Vec<Disagreement> = consistency.differing(kind.history()).cloned().collect();
                 assert_eq!(texts(&kind, &differ), expected, "{changes}: {differ:?}");
             }
+        }
+    }
+
+    #[test]
+    fn an_empty_object_is_filled_in_only_where_it_is_valid() {
+        let v1 = "{type: object, required: [o], properties: {o: {type: object, properties: {f: {type: string}}}}}";
+        let v2 = "{type: object, properties: {o: {type: object, minProperties: 1, properties: {f: {type: string}}}}}";
+        for hub in ["v1", "v2"] {
+            let kind = kind(&[("v1", v1), ("v2", v2)], "v1: {storageDefault: {o: {}}}", hub);
+            let consistency = kind.consistency().unwrap();
+            assert_eq!(texts(&kind, &consistency.broken), [""; 0], "{:?}", consistency.broken);
+            let messages: Vec<String> = consistency.on_purpose.iter().map(|one| one.message(kind.history())).collect();
+            let expected = "where nobody sets o, a new document has {} in v1 and nothing in v2; a stored one without it \
+                            reads as {} in v1 and nothing in v2";
+            assert_eq!(messages, [expected]);
         }
     }
 

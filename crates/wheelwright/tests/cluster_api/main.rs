@@ -3,26 +3,24 @@
 //! Its definitions, and documents that its code converted, are in the folder that `WHEELWRIGHT_SHARED` names, or in
 //! `shared` beside the repository. Without them there is nothing to show.
 
-use std::{
-    collections::BTreeSet,
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-    slice,
-};
+mod catalog;
+mod typed_clients;
+mod views;
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use wheelwright::{
-    Console, Kinds,
-    catalog::OnDisk,
     document::{Arena, Entry, Path as Place, Value, canonical, decode, encode},
     evolve::{Kind, VersionIndex, laws::Laws},
 };
+
+use self::catalog::Catalog;
 
 #[test]
 fn what_their_code_converts_without_loss_ours_converts_alike() {
     let Some(catalog) = Catalog::find("alike") else { return };
     let mut differences = Vec::new();
-    for pair in catalog.pairs().iter().filter(|pair| pair.is_lossless) {
+    for pair in Pair::all(&catalog).iter().filter(|pair| pair.is_lossless) {
         differences.extend(pair.differences(&catalog));
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -32,7 +30,7 @@ fn what_their_code_converts_without_loss_ours_converts_alike() {
 fn where_their_code_loses_something_ours_shows_the_same_and_keeps_it() {
     let Some(catalog) = Catalog::find("lossy") else { return };
     let mut differences = Vec::new();
-    for pair in catalog.pairs().iter().filter(|pair| !pair.is_lossless) {
+    for pair in Pair::all(&catalog).iter().filter(|pair| !pair.is_lossless) {
         differences.extend(pair.differences(&catalog));
         let arena = Arena::new();
         let input = parse(&pair.input, &arena);
@@ -47,7 +45,7 @@ fn where_their_code_loses_something_ours_shows_the_same_and_keeps_it() {
 #[test]
 fn a_round_trip_gives_the_normal_form() {
     let Some(catalog) = Catalog::find("round-trips") else { return };
-    for pair in catalog.pairs() {
+    for pair in Pair::all(&catalog) {
         let arena = Arena::new();
         let (kind, from, _) = pair.versions(&catalog);
         let normal = kind.convert(from, from, parse(&pair.input, &arena), &arena).expect("it can be written");
@@ -84,7 +82,6 @@ fn check_finds_no_errors() {
 #[test]
 fn what_became_of_every_field_is_said_so_that_it_can_be_locked() {
     let Some(catalog) = Catalog::find("lock") else { return };
-    let _ = fs::remove_file(catalog.folder.join("wheelwright.lock"));
     let mut lock = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
     let locked = lock.arg("lock").current_dir(&catalog.folder).output().expect("the command is built");
     assert!(locked.status.success(), "{}", String::from_utf8_lossy(&locked.stderr));
@@ -107,50 +104,6 @@ fn the_page_says_how_many_lines_it_takes() {
     assert!(page.contains(&format!("{written} lines of YAML ({all} with comments)")), "{written} and {all}");
 }
 
-/// The catalog of the example, with the definitions where they are.
-struct Catalog {
-    folder: PathBuf,
-    shared: PathBuf,
-    kinds: Kinds,
-}
-
-impl Catalog {
-    #[expect(clippy::print_stdout, reason = "says that they were skipped")]
-    fn find(name: &str) -> Option<Self> {
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let named = env::var_os("WHEELWRIGHT_SHARED").map(PathBuf::from);
-        let shared = named.unwrap_or_else(|| repository.join("../shared")).canonicalize().ok();
-        let Some(shared) = shared.filter(|shared| shared.join("real-apis/cluster-api").is_dir()) else {
-            println!("Cluster API, {name}: SKIPPED, as there is no real-apis/cluster-api in the shared folder");
-            return None;
-        };
-        let example = repository.join("examples/cluster-api").canonicalize().expect("the example is there");
-        let text = fs::read_to_string(example.join("wheelwright.yaml")).expect("it has a catalog");
-        let text = text.replace("../../../shared/", &format!("{}/", shared.display()));
-        let text = text.replace("changes: ", &format!("changes: {}/", example.display()));
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cluster-api").join(name);
-        fs::create_dir_all(&folder).expect("a folder of our own");
-        fs::write(folder.join("wheelwright.yaml"), text).expect("a folder of our own");
-        let (mut data, mut conversation) = (Vec::new(), Vec::new());
-        let mut console = Console::plain(&mut data, &mut conversation);
-        let kinds =
-            Kinds::load(&OnDisk::default(), slice::from_ref(&folder), &mut console).expect("a console of our own");
-        let kinds = kinds.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&conversation)));
-        Some(Self { folder, shared, kinds })
-    }
-
-    fn kind(&self, name: &str) -> &Kind {
-        self.kinds.iter().find(|kind| kind.name().to_lowercase() == name).expect("all ten kinds are declared")
-    }
-
-    fn pairs(&self) -> Vec<Pair> {
-        let text = fs::read_to_string(self.shared.join("real-apis/cluster-api/pairs.jsonl")).expect("it is there");
-        let pairs: Vec<Pair> = text.lines().enumerate().map(|(line, text)| Pair::read(line + 1, text)).collect();
-        assert!(!pairs.is_empty());
-        pairs
-    }
-}
-
 /// A document, and what the project's code made of it.
 struct Pair {
     line: usize,
@@ -164,6 +117,13 @@ struct Pair {
 }
 
 impl Pair {
+    fn all(catalog: &Catalog) -> Vec<Self> {
+        let text = fs::read_to_string(catalog.shared.join("real-apis/cluster-api/pairs.jsonl")).expect("it is there");
+        let pairs: Vec<Self> = text.lines().enumerate().map(|(line, text)| Self::read(line + 1, text)).collect();
+        assert!(!pairs.is_empty());
+        pairs
+    }
+
     fn read(line: usize, text: &str) -> Self {
         let arena = Arena::new();
         let pair = parse(text.as_bytes(), &arena);
