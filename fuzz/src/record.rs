@@ -10,7 +10,7 @@ use wheelwright_evolve::Kind;
 use wheelwright_repository::{Collection, Name, Repository, ServedKind, View, Write};
 use wheelwright_store::{Memory, Store};
 
-const FOLDERS: [&str; 3] = ["examples/orders", "examples/nodepools", "crates/repository/tests/catalogs/pools"];
+const FOLDERS: [&str; 3] = ["examples/orders", "examples/openapi-defaults", "crates/repository/tests/catalogs/pools"];
 
 /// Kinds in a store that remembers all that was ever in it, so that it is replaced now and then.
 struct Opener {

@@ -40,7 +40,7 @@ impl Expression {
         let (expression, r#type, at) = Self::typed(source, shapes, variables)?;
         if r#type != *result {
             let message = format!("the expression must give {}, not {}", describe(result), describe(&r#type));
-            return Err(CompileError { mistakes: vec![Mistake { at, message }] });
+            return Err(CompileError { mistakes: vec![Mistake { at, message, remedy: None }] });
         }
         Ok(expression)
     }
@@ -55,7 +55,7 @@ impl Expression {
 
     fn typed(source: &str, shapes: &Shapes, variables: &[Variable]) -> Result<(Self, Type, Range<u32>), CompileError> {
         let expr = parse(source).map_err(|error| CompileError {
-            mistakes: vec![Mistake { at: error.at(), message: error.message().to_owned() }],
+            mistakes: vec![Mistake { at: error.at(), message: error.message().to_owned(), remedy: None }],
         })?;
         let Checked { code, r#type, uses, mut foreign, called } =
             check(&expr, shapes, variables).map_err(|mistakes| CompileError { mistakes })?;

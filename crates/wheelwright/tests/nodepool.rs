@@ -1,4 +1,4 @@
-//! Node pools: what no version may lose or make up, shown on `examples/nodepools` and, where they are there, on the four
+//! Node pools: what no version may lose or make up, shown on `examples/openapi-defaults` and, where they are there, on the four
 //! real documents of ARO-HCP.
 
 mod shared;
@@ -297,7 +297,7 @@ fn everywhere() -> impl Iterator<Item = Pools> {
 }
 
 fn ours() -> Catalog {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/nodepools");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openapi-defaults");
     Catalog::load(&[folder]).expect("the example can be read")
 }
 

@@ -100,7 +100,7 @@ impl Computed {
                     let message = format!("`{}`: {}", source.item, mistake.message);
                     let mut problem = problem_at(&rules::COMPUTED_EXPRESSION, source.span, message);
                     problem.part = Some((source.item.clone(), mistake.at.clone()));
-                    problem.mend = meant_as_text(&source.item);
+                    problem.mend = mistake.remedy.map(str::to_owned).or_else(|| meant_as_text(&source.item));
                     problem
                 })),
                 Ok((_, r#type)) if !can_fit(&r#type, structure, *field) => {

@@ -38,7 +38,7 @@ impl FillIn {
                 .map(|mistake| {
                     let mut problem = problem(format!("`{}`: {}", source.item, mistake.message));
                     problem.part = Some((source.item.clone(), mistake.at.clone()));
-                    problem.mend = meant_as_text(&source.item);
+                    problem.mend = mistake.remedy.map(str::to_owned).or_else(|| meant_as_text(&source.item));
                     problem
                 })
                 .collect()),

@@ -330,3 +330,20 @@ fn an_unknown_converter_names_the_one_that_is_meant() {
         assert_eq!(problems[0].mend.as_deref(), Some(mend));
     }
 }
+
+#[test]
+fn a_field_that_is_to_be_absent_has_null_in_quotes() {
+    use wheelwright_document::{Arena, Decode, Yaml, decode_yaml};
+    let mends = |expressions: &str| {
+        let arena = Arena::new();
+        let text = format!("v2: {{reshaped: [{{from: [a, c], to: b, up: {{b: self.a}}, down: {{{expressions}}}}}]}}");
+        let file = decode_yaml(text.as_bytes(), &arena, &Decode { yaml: Yaml::Core, ..Decode::default() }).unwrap()[0];
+        let (_, problems) = wheelwright_evolve::parse_changes(&file);
+        problems.into_iter().map(|problem| (problem.rule.id, problem.mend.unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let add = "add an expression, or `c: \"null\"` if the field is to be absent".to_owned();
+    assert_eq!(mends("a: self.b"), [("WW114", add)]);
+    let quote = "write an expression, or \"null\" in quotes if the field is to be absent".to_owned();
+    assert_eq!(mends("a: self.b, c: null"), [("WW110", quote)]);
+    assert_eq!(mends("a: self.b, c: \"null\""), [], "what the findings say to write is right");
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use wheelwright_document::Arena;
 use wheelwright_text::Pattern;
 
-use super::{Checker, Typed, describe};
+use super::{Checker, DYN_AROUND_ONE, Typed, describe};
 use crate::{
     Failure, Type,
     ast::{Expr, Literal, Node},
@@ -135,7 +135,8 @@ impl Checker<'_> {
         let resolved: Vec<_> = types.iter().map(|r#type| self.types.resolved(r#type)).collect();
         if let ("==" | "!=", [left, right]) = (name, &resolved[..]) {
             let (left, right) = (describe(left), describe(right));
-            return self.mistake(at, format!("`{name}` compares values of one type, but these are {left} and {right}"));
+            let message = format!("`{name}` compares values of one type, but these are {left} and {right}");
+            return self.mixed_types(at, message, DYN_AROUND_ONE);
         }
         let given: Vec<_> = resolved.iter().map(ToString::to_string).collect();
         let signatures = library::overloads(name).iter().map(|overload| {

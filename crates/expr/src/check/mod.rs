@@ -24,7 +24,14 @@ pub struct Mistake {
     pub at: Range<u32>,
     /// What is wrong.
     pub message: String,
+    /// A way to fix it, where one is known.
+    pub remedy: Option<&'static str>,
 }
+
+/// How to mix values of several types in one list, map or conditional.
+const DYN_AROUND_THIS: &str = "if values of several types are meant, write `dyn(…)` around this one";
+/// How to compare values of two types.
+const DYN_AROUND_ONE: &str = "if values of two types are meant, write `dyn(…)` around one of them";
 
 /// What an expression can name, besides functions.
 #[derive(Clone, Debug)]
@@ -154,9 +161,19 @@ impl Checker<'_> {
             false => message.into(),
         };
         if self.mistakes.len() < MOST_MISTAKES {
-            self.mistakes.push(Mistake { at: at.clone(), message });
+            self.mistakes.push(Mistake { at: at.clone(), message, remedy: None });
         }
         Typed::unknown()
+    }
+
+    /// Values of several types where one type is required, with the remedy.
+    fn mixed_types(&mut self, at: &Range<u32>, message: String, remedy: &'static str) -> Typed {
+        let (earlier, is_too_large) = (self.mistakes.len(), self.types.is_too_large);
+        let typed = self.mistake(at, message);
+        if let (Some(mistake), false) = (self.mistakes.get_mut(earlier), is_too_large) {
+            mistake.remedy = Some(remedy);
+        }
+        typed
     }
 
     fn literal(&mut self, literal: &Literal) -> Typed {
@@ -215,7 +232,7 @@ impl Checker<'_> {
                 describe(&b),
                 describe(&a)
             );
-            return self.mistake(&otherwise.at, message);
+            return self.mixed_types(&otherwise.at, message, DYN_AROUND_THIS);
         };
         Typed::new(Code::Conditional(Box::new([condition, then_typed.code, otherwise_typed.code])), r#type)
     }
@@ -243,7 +260,7 @@ impl Checker<'_> {
                         describe(&found),
                         describe(&known)
                     );
-                    self.mistake(&item.at, message);
+                    self.mixed_types(&item.at, message, DYN_AROUND_THIS);
                 }
             }
             codes.push((code, *is_optional));
@@ -267,7 +284,7 @@ impl Checker<'_> {
                             describe(&found),
                             describe(&known)
                         );
-                        self.mistake(&expr.at, message);
+                        self.mixed_types(&expr.at, message, DYN_AROUND_THIS);
                     }
                 }
             }

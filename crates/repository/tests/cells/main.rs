@@ -125,7 +125,7 @@ async fn orders() {
 
 #[tokio::test]
 async fn node_pools() {
-    has(&counted(&example("nodepools"), "NodePool", &POLICIES, 1).await, &POLICY_CELLS);
+    has(&counted(&example("openapi-defaults"), "NodePool", &POLICIES, 1).await, &POLICY_CELLS);
 }
 
 #[tokio::test]

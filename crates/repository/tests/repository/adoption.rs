@@ -129,8 +129,8 @@ async fn a_sweep_makes_records_of_them_and_nobody_sees_a_difference() {
 
 /// Node pools of an ARM provider that were stored by a program which leaves out false, 0 and "".
 fn pools(entry: &str) -> Vec<(String, String)> {
-    let nodepools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/nodepools");
-    let read = |file: &str| (file.to_owned(), fs::read_to_string(nodepools.join(file)).unwrap());
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openapi-defaults");
+    let read = |file: &str| (file.to_owned(), fs::read_to_string(example.join(file)).unwrap());
     let mut files: Vec<_> =
         ["2024-06-10-preview.json", "2025-12-23-preview.json", "2026-09-01.json", "changes.yaml"].map(read).into();
     let (name, catalog) = read("wheelwright.yaml");

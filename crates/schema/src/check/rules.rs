@@ -220,6 +220,7 @@ impl Checker<'_> {
         for mistake in error.mistakes() {
             let problem = self.push(&rules::INVALID_RULE, Invalid, source, path, mistake.message.clone());
             problem.part = Some((source.text.clone(), mistake.at.clone()));
+            problem.mend = mistake.remedy.map(str::to_owned);
         }
     }
 

@@ -42,9 +42,9 @@ pub(crate) fn node_pools() -> Kinds {
     kinds(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/node-pools"))
 }
 
-/// The kinds of `examples/nodepools`, as resources.
-pub(crate) fn nodepools() -> Kinds {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/nodepools");
+/// The kinds of `examples/openapi-defaults`, as resources.
+pub(crate) fn openapi_defaults() -> Kinds {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openapi-defaults");
     let folder = tempfile::tempdir().expect("a folder");
     copy(&example, folder.path()).expect("it can be copied");
     let catalog = folder.path().join("wheelwright.yaml");

@@ -9,7 +9,7 @@ use wheelwright_evolve::{
 };
 
 use crate::{
-    catalogs::{Kinds, aro_hcp, node_pools, nodepools, shop},
+    catalogs::{Kinds, aro_hcp, node_pools, openapi_defaults, shop},
     client::Served,
 };
 
@@ -23,7 +23,7 @@ async fn of_our_own_documents() {
 
 #[tokio::test]
 async fn of_the_node_pools_of_the_examples() {
-    hold(nodepools()).await;
+    hold(openapi_defaults()).await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use wheelwright_findings::rules;
 use super::by_field;
 use crate::{
     Conversion, Derived, Direction, Located, Respelled, Selector, Step,
-    reader::{Reader, quoted},
+    reader::{Reader, is_null, quoted},
 };
 
 /// What is left to Rust.
@@ -62,6 +62,13 @@ pub(super) fn field_of(selector: &Selector) -> &[Step] {
 const EXPRESSION: &str = "an expression in quotes, such as \"self * 2\"";
 
 pub(super) fn expression(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Located<Box<str>>> {
+    if is_null(value) {
+        let message = format!("expected {EXPRESSION}, found nothing");
+        if let Some(problem) = reader.report(&rules::MALFORMED_CATALOG, path, value.span, message) {
+            problem.mend = Some("write an expression, or \"null\" in quotes if the field is to be absent".to_owned());
+        }
+        return None;
+    }
     let text = reader.text(value, path, EXPRESSION)?;
     Some(Located { item: text.item.into(), span: text.span })
 }

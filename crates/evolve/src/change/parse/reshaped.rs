@@ -231,7 +231,8 @@ fn for_each(
             Some(expression) => found.push(expression),
             None if is_whole => {
                 let message = format!("{} has no expression", quoted(&field.item.to_string()));
-                malformed(reader, path, value.span, message, "add one; null means that it is absent");
+                let mend = format!("add an expression, or `{}: \"null\"` if the field is to be absent", field.item);
+                malformed(reader, path, value.span, message, mend);
                 return None;
             }
             None => return None,

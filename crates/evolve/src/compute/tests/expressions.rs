@@ -230,3 +230,25 @@ fn an_expression_that_cannot_be_right_is_refused_with_its_place() {
     assert!(refused("other", "{type: string}").contains("nothing is called `other`"));
     assert!(refused("quantity(self)", "{type: string}").contains("of type quantity"));
 }
+
+#[test]
+fn values_of_several_types_need_dyn() {
+    let compile = |up: &str| {
+        let with = Conversion::Expression { up: located(up.into()), down: located("''".into()) };
+        let b = "b: {type: object, properties: {name: {type: string}, port: {type: integer}}}";
+        compiled("a: {type: string}", b, &["a"], &["b"], with, &Hooks::new())
+    };
+    let remedy = |up: &str| compile(up).unwrap_err().into_iter().filter_map(|problem| problem.mend).collect::<Vec<_>>();
+    for (wrong, right) in [
+        ("{'name': self, 'port': 1}", "{'name': self, 'port': dyn(1)}"),
+        ("[self, 1].size() > 1 ? {'name': self} : {}", "[self, dyn(1)].size() > 1 ? {'name': self} : {}"),
+        ("self == 'x' ? {'name': self} : 'none'", "self == 'x' ? {'name': self} : dyn('none')"),
+    ] {
+        assert_eq!(remedy(wrong), ["if values of several types are meant, write `dyn(…)` around this one"], "{wrong}");
+        assert!(compile(right).is_ok(), "{right}");
+    }
+    let one_of_them = "if values of two types are meant, write `dyn(…)` around one of them";
+    assert_eq!(remedy("self == 1 ? {'name': self} : {}"), [one_of_them]);
+    assert!(compile("dyn(self) == 1 ? {'name': self} : {}").is_ok());
+    assert_eq!(remedy("{'name': self + 1}"), [""; 0], "addition takes no values of two types");
+}
