@@ -96,7 +96,7 @@ async fn a_document_with_finalizers_is_marked_and_goes_with_the_last() {
 
 #[tokio::test]
 async fn a_part_is_written_alone() {
-    let pools = collection("nodepools");
+    let pools = collection("openapi-defaults");
     let pool = br#"{"name":"p","properties":{"platform":{"vmSize":"small"},"autoRepair":false}}"#;
     let created = pools.create(&name("p"), Write::document("2026-09-01", pool)).await.unwrap();
     let shown = json(&created.document.json);
