@@ -26,6 +26,7 @@ pub use wheelwright_schema as schema;
 pub use wheelwright_server as server;
 pub use wheelwright_store as store;
 
+mod causes;
 pub mod command;
 mod console;
 mod eval;

@@ -12,7 +12,7 @@ use wheelwright_findings::{
     render_text, rules, suppress,
 };
 
-use crate::{Console, Exit, Form, Input, place::at_names};
+use crate::{Console, Exit, Form, Input, causes, place::at_names};
 
 /// How findings are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -174,7 +174,13 @@ impl Found {
             Format::Sarif => render_sarif(&shown, &self.sources, self.exit < Exit::Usage, &mut text)?,
             Format::Github => render_github(&shown, &self.sources, &mut text)?,
             Format::Text => {
-                shown = if manner.sums_up { for_people(&shown) } else { drawn(&shown).cloned().collect() };
+                let mut lines = Vec::new();
+                if manner.sums_up {
+                    (shown, lines) = causes::fold(&shown);
+                    shown = for_people(&shown);
+                } else {
+                    shown = drawn(&shown).cloned().collect();
+                }
                 let count = shown.iter().count();
                 if count > MOST_PICTURES {
                     shown = shown.sorted().into_iter().take(MOST_PICTURES).cloned().collect();
@@ -183,6 +189,9 @@ impl Found {
                 if count > MOST_PICTURES {
                     let more = count - MOST_PICTURES;
                     text.extend_from_slice(format!("… and {more} more; --format json writes them all\n").as_bytes());
+                }
+                if !lines.is_empty() {
+                    text.extend_from_slice(format!("{}\n\n", lines.join("\n")).as_bytes());
                 }
             }
         }

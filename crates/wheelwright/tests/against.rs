@@ -365,3 +365,51 @@ fn a_locked_version_that_changed_is_found_without_a_revision() {
     let (found, exit, said) = found("default: 3", "default: 5", &["--against", "git:HEAD"]);
     assert_eq!((&found[..], exit), (&["WW160 error spec.size".to_owned()][..], Some(1)), "{said}");
 }
+
+/// The text that `check` shows to people, with its exit code.
+fn text_of(folder: &Path, arguments: &[&str]) -> (String, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+        .current_dir(folder)
+        .args(["check", "--no-laws"])
+        .args(arguments)
+        .output()
+        .expect("the command can be started");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+#[test]
+fn an_edited_lock_names_the_line() {
+    let repository = Repository::new("edited-line");
+    repository.write("order.yaml", &definition("Order", &[("v1", BOTH)]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
+    lock(&repository.0);
+    repository.commit();
+    let path = repository.0.join("wheelwright.lock");
+    let text = fs::read_to_string(&path).expect("there is a lock");
+    repository.write("wheelwright.lock", &text.replace("+ spec.note string", "+ spec.note integer"));
+    let named = "`+ spec.note string` of `kind Order group shop.example.com`, was replaced by `+ spec.note integer`";
+    for is_committed in [false, true] {
+        if is_committed {
+            repository.commit();
+        }
+        let (shown, exit) = text_of(&repository.0, &[]);
+        assert!(shown.contains("error[WW141]") && shown.contains(named) && exit == Some(1), "{shown}");
+    }
+}
+
+#[test]
+fn a_default_after_a_rewritten_lock_says_what_old_records_read_as() {
+    let repository = Repository::new("rewritten-default");
+    repository.write("order.yaml", &definition("Order", &[("v1", "size: {type: integer, default: 3}")]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
+    lock(&repository.0);
+    repository.commit();
+    repository.write("order.yaml", &definition("Order", &[("v1", "size: {type: integer, default: 5}")]));
+    let (shown, _) = text_of(&repository.0, &["--against", "git:HEAD"]);
+    assert!(shown.contains("readers of old records keep filling in 3"), "{shown}");
+    fs::remove_file(repository.0.join("wheelwright.lock")).expect("a file can be removed");
+    lock(&repository.0);
+    let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD"]);
+    let message = "records that leave it out read as 5 now, and read as 3 before, unlike at HEAD";
+    assert!(shown.contains(message) && shown.contains("WW200") && exit == Some(1), "{shown}");
+}

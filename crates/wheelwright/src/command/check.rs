@@ -116,7 +116,8 @@ pub fn check(
         }
     }
     if let Some(before) = &versions.before {
-        let findings = versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, loaded, kind));
+        let findings =
+            versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, &versions.now, loaded, kind));
         let promises = versions.now.each().flat_map(|(loaded, kind)| published::changed_promises(before, loaded, kind));
         let findings = findings.chain(promises).chain(rewritten::rewritten_locks(before, &versions.now));
         let findings = findings.chain(gone::versions_since(before, &versions.now));
@@ -230,7 +231,7 @@ impl<'r> Run<'r> {
             findings.extend(loaded.findings(&state.locks));
         }
         for lock in state.locks.iter() {
-            findings.extend(lock.findings());
+            findings.extend(rewritten::named_edits(lock));
             findings.extend(gone::kinds_since_lock(state, lock));
         }
         let mut contacts = Vec::new();

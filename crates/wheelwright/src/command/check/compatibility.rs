@@ -1,10 +1,10 @@
 //! What is wrong with the versions of a kind: its changes, its lock, what they do to each other, and the laws.
 
 use wheelwright_catalog::Kind;
-use wheelwright_document::FieldPath;
+use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
-    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, VersionName,
-    check::{Incompatibility, changed_since_lock, check, diff},
+    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
+    check::{Incompatibility, What, changed_since_lock, check, diff},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -109,9 +109,11 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
 }
 
 /// What became of versions that were published at a revision: the same rules, between then and now.
-pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
+pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
     let now = &kind.declaration;
     let Some((loaded_before, kind_before)) = before.kinds.find(now) else { return Vec::new() };
+    let frozen_then = Frozen::of(&before.kinds, kind_before);
+    let frozen_now = Frozen::of(state, kind);
     let mut findings = Vec::new();
     for version in &now.versions {
         let Some(then) = kind_before.declaration.version(version.name.as_str()) else { continue };
@@ -126,8 +128,12 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
         let (history, _) = History::derive(&both, None);
         let subject = Subject { catalog: &loaded.catalog, kind };
         let found_before = findings.len();
-        for incompatibility in check(&both, &history, None) {
+        for mut incompatibility in check(&both, &history, None) {
+            let rewritten = frozen_now.correct(&mut incompatibility, &frozen_then);
             let mut finding = subject.incompatibility(&incompatibility);
+            if let Some(rewritten) = rewritten {
+                finding.message = format!("{}: {rewritten}, unlike at {}", now.kind, before.revision);
+            }
             finding.related.clear();
             let there = incompatibility.related.and_then(|span| loaded_before.catalog.place(span));
             if let Some(there) = there {
@@ -142,6 +148,48 @@ pub(super) fn changed_in_place(before: &Before, loaded: &Loaded, kind: &Kind) ->
         }
     }
     findings
+}
+
+/// The defaults that readers fill in, as the lock or else the first version of a field has them.
+struct Frozen(History);
+
+impl Frozen {
+    fn of(state: &State, kind: &Kind) -> Self {
+        let locked = state.locks.locked(kind).map(|locked| locked.history());
+        Self(History::derive(&kind.declaration, locked).0)
+    }
+
+    fn value(&self, version: &VersionName, field: &Selector) -> Option<&Owned> {
+        let version = self.0.version(self.0.find(version.as_str())?);
+        let id = version.id(version.structure.find(field)?)?;
+        self.0.field(id).frozen.as_ref()
+    }
+
+    /// Sets the value that readers fill in for a changed default, and says so if it is another one than before: a lock that
+    /// is missing or was rewritten does not freeze it.
+    fn correct(&self, found: &mut Incompatibility, then: &Self) -> Option<String> {
+        let (version, field) = (&found.version, &found.field);
+        let What::DefaultChanged { before, after, frozen, .. } = &mut found.what else { return None };
+        let (now, then) = (self.value(version, field), then.value(version, field));
+        *frozen = now.cloned();
+        let spelled = |value: Option<&Owned>| {
+            let arena = Arena::new();
+            value.map_or_else(
+                || "nothing".to_owned(),
+                |value| String::from_utf8_lossy(&encode(value.share(&arena))).into_owned(),
+            )
+        };
+        (now != then).then(|| {
+            format!(
+                "the default of {field} in {version} is {}, and was {}; records that leave it out read as {} now, and read as {} \
+                 before",
+                spelled(after.as_ref()),
+                spelled(before.as_ref()),
+                spelled(now),
+                spelled(then)
+            )
+        })
+    }
 }
 
 /// A finding about a published version that changed.

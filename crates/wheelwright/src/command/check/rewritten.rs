@@ -5,7 +5,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use wheelwright_catalog::{LOCK_FILE, OnDisk, files, read_lock};
+use wheelwright_catalog::{LOCK_FILE, OnDisk, Revision, files, read_lock};
 use wheelwright_document::{FieldPath, Span};
 use wheelwright_evolve::Lock;
 use wheelwright_findings::{Finding, Place, rules};
@@ -36,6 +36,41 @@ pub(super) fn rewritten_locks(before: &Before, now: &State) -> Vec<Finding> {
         findings.extend(rewritten(&before.revision, &name_in(&folder), &old, &texts));
     }
     findings
+}
+
+/// What is wrong with a lock, with the lines that were edited where git has a commit whose lock was right.
+pub(super) fn named_edits(lock: &LockFile) -> Vec<Finding> {
+    let mut findings = lock.findings();
+    let is_edit = |finding: &Finding| std::ptr::eq(finding.rule, &rules::LOCK_EDITED);
+    let Some(input) = lock.input.as_ref().filter(|_| findings.iter().any(is_edit)) else { return findings };
+    let Some((revision, text)) = last_sound(&lock.folder) else { return findings };
+    let today = [Today { name: lock.name(), text: &input.text() }];
+    let lines = rewritten(&revision, &lock.name(), &text, &today);
+    if !lines.is_empty() {
+        let mend = findings.iter().find(|finding| is_edit(finding)).and_then(|finding| finding.mend.clone());
+        findings.retain(|finding| !is_edit(finding));
+        findings.extend(lines.into_iter().map(|line| Finding {
+            rule: &rules::LOCK_EDITED,
+            level: rules::LOCK_EDITED.level,
+            mend: mend.clone(),
+            ..line
+        }));
+    }
+    findings
+}
+
+/// The newest of the last commits whose lock in a folder can be read, and its text.
+fn last_sound(folder: &Path) -> Option<(String, String)> {
+    const MOST: usize = 8;
+    for number in 0..MOST {
+        let name = if number == 0 { "HEAD".to_owned() } else { format!("HEAD~{number}") };
+        let revision = Revision::open(Path::new("."), &name).ok()?;
+        let text = read_lock(&revision, &relative(folder)).ok()??.text();
+        if Lock::parse(&text).1.is_empty() {
+            return Some((name, text));
+        }
+    }
+    None
 }
 
 /// The locks at a revision: those of the kinds that are compared, and those that belonged to today's kinds elsewhere.
