@@ -747,7 +747,7 @@ rules! {
         why: "what was written to that field is shown no more in the new version, which has the converted one in its place",
         mend: "give the new spelling a name of its own, or declare the old field as removed",
     }
-    CONVERSION_REFUSED: "WW224" "conversion-refused" Warning {
+    CONVERSION_REFUSED: "WW224" "conversion-refused" Error {
         summary: "a valid value of one version becomes one that another version refuses, or cannot be converted",
         why: "clients of the other version read a document that is invalid there, or lacks the field, and cannot write it back",
         mend: "let the schema of the other version take the value, or declare another conversion; leave it, if no document \

@@ -191,7 +191,9 @@ impl Found {
                     text.extend_from_slice(format!("… and {more} more; --format json writes them all\n").as_bytes());
                 }
                 if !lines.is_empty() {
-                    text.extend_from_slice(format!("{}\n\n", lines.join("\n")).as_bytes());
+                    text.extend_from_slice(
+                        format!("{}\n--all shows each of these findings where it is\n\n", lines.join("\n")).as_bytes(),
+                    );
                 }
             }
         }
@@ -289,7 +291,9 @@ fn drawn(findings: &Findings) -> impl Iterator<Item = &Finding> {
 fn for_people(findings: &Findings) -> Findings {
     const MOST: usize = 12;
     let compares = |finding: &Finding| {
-        finding.identity.is_some() && (rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id).contains(&finding.rule.id)
+        let of_versions =
+            [rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id, rules::LOCKED_SCHEMA_CHANGED.id..="WW249"];
+        finding.identity.is_some() && of_versions.iter().any(|ids| ids.contains(&finding.rule.id))
     };
     let (compared, others): (Vec<_>, Vec<_>) = drawn(findings).partition(|finding| compares(finding));
     let of_version = |finding: &Finding| {

@@ -383,8 +383,8 @@ impl Incompatibility {
     /// The level that it has in stable versions, unless a reason of its own lowers it.
     pub fn gravest(&self) -> Level {
         match self.what {
-            // An open enum may have values that it does not list.
-            What::ValuesUnlisted { .. } => self.rule().level.min(Level::Warning),
+            // An open enum may have values that it does not list, and a value that cannot be converted is not shown.
+            What::ValuesUnlisted { .. } | What::Refused { becomes: None, .. } => self.rule().level.min(Level::Warning),
             _ => self.rule().level,
         }
     }

@@ -118,7 +118,11 @@ impl Way<'_> {
         let field = target.version.structure.selector(nodes[position]);
         let found = Incompatibility::new(&target.version.name, Some(&source.version.name), field, what)
             .at(self.link.respelled.with.span, source.place(self.source.1[0], ""));
-        let level = if is_grave { found.level } else { found.level.min(Level::Note) };
+        // A value that cannot be converted is merely not shown, and a text that a template takes apart can be any text.
+        let is_lenient = matches!(found.what, What::Refused { becomes: None, .. })
+            || matches!(self.link.respelled.with.item, Conversion::Template { .. });
+        let most = if is_lenient { Level::Warning } else { Level::Error };
+        let level = found.level.min(if is_grave { most } else { Level::Note });
         Some(Incompatibility { level, ..found })
     }
 

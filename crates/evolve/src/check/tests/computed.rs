@@ -131,16 +131,16 @@ fn a_valid_value_that_the_other_version_refuses_is_told_with_what_becomes_of_it(
     let (text, number) = ("{type: string}", "{type: integer}");
     let becomes = "becomes 5400 as spec.b in v2, which refuses it: ";
     let told = format!("\"1h30m0s\", valid for spec.a in v1, {becomes}");
-    is(text, "{type: integer, maximum: 3600}", "with: durationSeconds", Level::Warning, &told);
+    is(text, "{type: integer, maximum: 3600}", "with: durationSeconds", Level::Error, &told);
     let told = "\"876000h0m0s\", valid for spec.a in v1, becomes 3153600000 as spec.b in v2, which refuses it: ";
     is(text, "{type: integer, format: int32}", "with: durationSeconds", Level::Note, told);
     let told = "\"5Gi\", valid for spec.a in v1, becomes 5368709120 as spec.b in v2, which refuses it: ";
-    is(text, "{type: integer, format: int32}", "with: quantity", Level::Warning, told);
+    is(text, "{type: integer, format: int32}", "with: quantity", Level::Error, told);
     let told = "1, valid for spec.b in v2, cannot become spec.a of v1: 0.001 is not a whole number";
     is(number, number, "with: {scale: 1000}", Level::Note, told);
     let told =
         "\"something-else\", valid for spec.a in v1, becomes \"something-else\" as spec.b in v2, which refuses it: ";
-    is(text, "{type: string, enum: [y]}", "with: {values: {x: y}}", Level::Warning, told);
+    is(text, "{type: string, enum: [y]}", "with: {values: {x: y}}", Level::Error, told);
     let told = "\"high\", valid for spec.a in v1, cannot become spec.b of v2: \"high\" is no integer";
     is("{type: string, enum: ['1', high]}", "{type: integer, enum: [1]}", "with: text", Level::Warning, told);
     let told = "0, valid for spec.a in v1, cannot become spec.b of v2: division by zero";
@@ -153,9 +153,9 @@ fn a_valid_value_that_the_other_version_refuses_is_told_with_what_becomes_of_it(
     );
     let told = "[\"0s\"], valid for spec.a in v1, becomes [0] as spec.b in v2, which refuses it: ";
     let items = |schema: &str| format!("{{type: array, items: {schema}}}");
-    is(&items(text), &items("{type: integer, minimum: 1}"), "with: durationSeconds", Level::Warning, told);
+    is(&items(text), &items("{type: integer, minimum: 1}"), "with: durationSeconds", Level::Error, told);
     let told = "\"a,a\", valid for spec.a in v1, becomes [\"a\",\"a\"] as spec.b in v2, which refuses it: ";
-    is(text, "{type: array, items: {type: string}, maxItems: 1}", "with: {joined: ','}", Level::Warning, told);
+    is(text, "{type: array, items: {type: string}, maxItems: 1}", "with: {joined: ','}", Level::Error, told);
     let object = |size: &str| format!("{{type: object, properties: {{size: {size}}}}}");
     let told = "{\"size\":";
     let found = converted(&object(text), &format!("{{type: array, items: {}}}", object(number)), "with: oneItem");
