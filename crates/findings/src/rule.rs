@@ -23,11 +23,12 @@ pub struct Rule {
 
 impl Rule {
     /// Whether a file may let findings of this rule pass: not if they keep it from being read, are about what it lets
-    /// pass, are mistakes in a catalog, its changes or its lock, or say that a server refuses the document, which no
+    /// pass, are mistakes in a catalog, its changes or its lock, say that the lock or the levels were changed, or say that a server refuses the document, which no
     /// comment changes.
     pub fn may_be_allowed(&self) -> bool {
         let is_mistake_of_ours = ("WW110".."WW150").contains(&self.id) && self.level == Level::Error;
-        !is_mistake_of_ours && !matches!(self.id, "WW001" | "WW060" | "WW061" | "WW062" | "WW100" | "WW102")
+        !is_mistake_of_ours
+            && !matches!(self.id, "WW001" | "WW060" | "WW061" | "WW062" | "WW100" | "WW102" | "WW200" | "WW207")
     }
 }
 

@@ -725,6 +725,11 @@ rules! {
         why: "clients of the other version do not see its value, and a write of theirs replaces it",
         mend: "read the field in the expression, or declare it as `removed`, which keeps its value",
     }
+    LEVELS_LOWERED: "WW207" "levels-lowered" Warning {
+        summary: "the catalog lowers the level of findings since the revision that is compared with",
+        why: "a change that was refused at the revision passes now, for this and every later change",
+        mend: "keep the level, and allow the single finding with a comment and a reason",
+    }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
         why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \

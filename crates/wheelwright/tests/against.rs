@@ -413,3 +413,28 @@ fn a_default_after_a_rewritten_lock_says_what_old_records_read_as() {
     let message = "records that leave it out read as 5 now, and read as 3 before, unlike at HEAD";
     assert!(shown.contains(message) && shown.contains("WW200") && exit == Some(1), "{shown}");
 }
+
+#[test]
+fn a_catalog_cannot_lower_levels_unseen() {
+    let repository = Repository::new("lowered");
+    repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\nrules: {WW156: error}\n");
+    lock(&repository.0);
+    repository.commit();
+    for (settings, expected) in [
+        ("rules: {WW156: error}", 0),
+        ("rules: {WW156: error, WW150: error, WW147: warning}", 0),
+        ("", 1),
+        ("rules: {WW156: warning}", 1),
+        ("rules: {WW156: error, WW150: note}", 1),
+        ("rules: {WW156: off}\ngate: {stable: warning}", 2),
+    ] {
+        repository.write("wheelwright.yaml", &format!("kinds: [{{crd: order.yaml}}]\n{settings}\n"));
+        let (found, _, said) = repository.check(&["--no-laws", "--against", "git:HEAD"]);
+        let count = found.iter().filter(|found| found.starts_with("WW207 warning")).count();
+        assert_eq!(count, expected, "{settings}: {found:?} {said}");
+    }
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\nrules: {WW200: off}\n");
+    let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD"]);
+    assert!(shown.contains("WW200 cannot be off") && exit == Some(1), "{shown}");
+}

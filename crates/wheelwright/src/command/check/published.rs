@@ -48,7 +48,32 @@ pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) ->
     let introduced = resets(kind).into_iter().filter(|reset| !resets(then).contains(reset));
     let introduced = introduced.map(|scope| format!("olderWrite is reset {scope}"));
     findings.extend(introduced.map(|what| finding(&rules::RESET_INTRODUCED, what, level, kind.named)));
+    findings.extend(
+        lowered_levels(then, kind)
+            .into_iter()
+            .map(|what| finding(&rules::LEVELS_LOWERED, what, rules::LEVELS_LOWERED.level, kind.named)),
+    );
     findings
+}
+
+/// The levels that the catalog lowers for a kind: those of rules, and of versions by their maturity.
+fn lowered_levels(then: &Kind, now: &Kind) -> Vec<String> {
+    let word = |level: Option<Level>| level.map_or("off", Level::as_str);
+    let usual = |rule: &Rule, kind: &Kind| kind.gate.rule(rule).unwrap_or(Some(rule.level));
+    let mut set: Vec<&'static Rule> = now.gate.rules.iter().chain(&then.gate.rules).map(|(rule, _)| *rule).collect();
+    set.sort_unstable_by_key(|rule| rule.id);
+    set.dedup_by_key(|rule| rule.id);
+    let of_rules = set.into_iter().filter_map(|rule| {
+        let (before, level) = (usual(rule, then), usual(rule, now));
+        (level < before).then(|| format!("the level of {} is {}, not {}", rule.id, word(level), word(before)))
+    });
+    let maturities = [(Maturity::Stable, "stable"), (Maturity::Preview, "beta"), (Maturity::Alpha, "alpha")];
+    let of_maturities = maturities.into_iter().filter_map(|(maturity, name)| {
+        let gravest = |kind: &Kind| kind.gate.level(maturity.gravest(), Level::Error, maturity);
+        let (before, level) = (gravest(then), gravest(now));
+        (level < before).then(|| format!("findings about {name} versions are a {level} at most, not a {before}"))
+    });
+    of_rules.chain(of_maturities).collect()
 }
 
 /// What changed about the endpoint of all versions.
