@@ -438,3 +438,25 @@ fn a_catalog_cannot_lower_levels_unseen() {
     let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD"]);
     assert!(shown.contains("WW200 cannot be off") && exit == Some(1), "{shown}");
 }
+
+#[test]
+fn keywords_that_no_rule_compares_are_named() {
+    let repository = Repository::new("keywords");
+    const BASE: &str = "note: {type: string}, tags: {type: array, items: {type: string, maxLength: 9}}";
+    repository.write("order.yaml", &definition("Order", &[("v1", BASE)]));
+    repository.commit();
+    for (from, to, named) in [
+        (
+            "note: {",
+            "note: {x-kubernetes-validations: [{rule: self.size() < 99}], ",
+            "x-kubernetes-validations of spec.note",
+        ),
+        ("note: {", "size: {type: integer}, note: {not: {enum: [lost]}, ", "not of spec.note"),
+        ("tags: {", "tags: {x-kubernetes-list-type: set, ", "x-kubernetes-list-type of spec.tags"),
+    ] {
+        repository.write("order.yaml", &definition("Order", &[("v1", &BASE.replace(from, to))]));
+        let (shown, _) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
+        let is_refused = shown.contains("[WW240]");
+        assert!(is_refused || shown.contains("warning[WW204]") && shown.contains(named), "{to}: {shown}");
+    }
+}

@@ -28,6 +28,7 @@ mod side;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod uncompared;
 
 pub use describe::{
     changes_text, describe_additions, describe_differences, describe_hidden, describe_lacking, describe_loss,
@@ -40,6 +41,7 @@ pub use locked::changed_since_lock;
 pub(crate) use propose::lines_of;
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;
+pub use uncompared::uncompared;
 
 use sample::Samples;
 use side::Schemas;

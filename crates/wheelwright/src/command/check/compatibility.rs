@@ -4,7 +4,7 @@ use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
-    check::{Incompatibility, What, changed_since_lock, check, diff},
+    check::{Incompatibility, What, changed_since_lock, check, diff, uncompared},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -141,10 +141,27 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
             }
             findings.push(in_place(&version.name, finding));
         }
+        // A document that is refused shows what the keywords do.
+        let is_shown = findings[found_before..].iter().any(|finding| finding.rule.id >= "WW240");
+        let keywords = if is_shown { Vec::new() } else { uncompared(&then.schema, &version.schema) };
         let is_known = |from, to| !diff(&both, &history, from, to).is_empty();
         let indexes: Vec<_> = history.indexes().collect();
-        if findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to)) {
-            findings.push(schema_changed(&subject, &version.name, &format!("at {}", before.revision)));
+        let is_silent = findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to));
+        if is_silent || !keywords.is_empty() {
+            let mut finding = schema_changed(&subject, &version.name, &format!("at {}", before.revision));
+            let named = keywords.iter().take(3).map(|(field, keyword)| match field.steps() {
+                [] => (*keyword).to_owned(),
+                _ => format!("{keyword} of {field}"),
+            });
+            let named: Vec<String> = named.collect();
+            if !named.is_empty() {
+                let more = match keywords.len() - named.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                finding.message += &format!(": {}{more}", named.join(", "));
+            }
+            findings.push(finding);
         }
     }
     findings
