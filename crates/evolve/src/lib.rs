@@ -49,6 +49,7 @@ mod compute;
 mod consistency;
 mod convert;
 mod declaration;
+mod digest;
 mod empty_objects;
 mod explain;
 mod fact;

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use wheelwright_document::{Arena, Entry, Value};
 
-use super::entry::{LinkEntry, stable_hash};
+use super::entry::LinkEntry;
 use crate::{
     Lenses,
+    digest::stable_hash,
     lens::{
         plan::{Scope, View, ViewField},
         resolve::{Before, Resolve},
-        state::{Slot, Slots},
+        state::{Slot, Slots, is_digest},
         trouble::Troubles,
     },
 };
@@ -46,6 +47,17 @@ impl<'a> Computing<'a> {
         let mut resolve = Resolve::new(lenses, scope, metadata, Troubles::default(), arena);
         let mut all = slots.clone();
         resolve.expand(&scope.computed.all, &mut all);
+        // A list of which the order is stored is carried as a whole, and a guard as the value that it is a digest of: clients
+        // change what both are about.
+        for way in &scope.computed.all.links {
+            let plan = &scope.computed.links[way.link];
+            if slots.order(&plan.key).is_some() {
+                way.slots.iter().for_each(|slot| slots.copy(*slot, &all));
+            }
+            if slots.guard(&plan.key).is_some_and(is_digest) {
+                resolve.restore_guard(way, slots, &mut all);
+            }
+        }
         for slot in scope.computed.all.links.iter().flat_map(|way| &way.slots).filter(|slot| may_go_alone(**slot)) {
             if matches!(slots.values[*slot], Slot::Absent) {
                 slots.copy(*slot, &all);

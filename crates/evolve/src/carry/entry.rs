@@ -1,9 +1,12 @@
 //! One entry of the carry: what it says, how an annotation spells it, and what the annotation is called.
 
-use wheelwright_document::{Arena, Entry, Number, Value, canonical, decode, encode};
+use wheelwright_document::{Arena, Entry, Number, Value, decode, encode};
 
 use super::items::Items;
-use crate::lens::{by_key, state::Extras};
+use crate::{
+    digest::stable_hash,
+    lens::{by_key, state::Extras},
+};
 
 /// Something that a version cannot say, and the way to the scope that it belongs to.
 #[derive(Clone, Debug)]
@@ -418,15 +421,6 @@ impl<'a> Leg<'a> {
             _ => None,
         }
     }
-}
-
-/// A hash of what a value means. It is written into annotations, and therefore never changes.
-pub(crate) fn stable_hash(value: Value<'_>) -> u64 {
-    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let sum = canonical(value).iter().fold(0xcbf2_9ce4_8422_2325, step);
-    // The last bytes have not reached all bits yet.
-    let sum = (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    sum ^ (sum >> 29)
 }
 
 /// What of a text can be in the name of an annotation.

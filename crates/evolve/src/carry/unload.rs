@@ -7,11 +7,12 @@ use wheelwright_document::{Arena, Entry, Value};
 use super::{
     Places,
     computed::{Computing, look},
-    entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within, stable_hash},
+    entry::{Beside, Body, Carried, ExtraSort, Leg, Place, Within},
     items::Items,
 };
 use crate::{
     Lenses,
+    digest::stable_hash,
     lens::{
         get::{may_be_null, sayable, says, shows},
         matching::Looks,

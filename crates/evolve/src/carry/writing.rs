@@ -7,10 +7,11 @@ use wheelwright_document::{Arena, Entry, Value};
 use super::{
     CarryFate, Places,
     computed::look,
-    entry::{Beside, Body, ExtraSort, LinkEntry, Place, Within, stable_hash},
+    entry::{Beside, Body, ExtraSort, LinkEntry, Place, Within},
 };
 use crate::{
     Lenses,
+    digest::stable_hash,
     lens::{
         get::shows,
         plan::{Scope, View, ViewObject},

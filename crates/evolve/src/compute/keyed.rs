@@ -14,8 +14,13 @@ use super::{
 };
 use crate::{
     Direction, NodeIndex, Respelled, Scalar, Shape, Structure,
+    digest::stable_hash,
     lens::{by_key, equal, find},
 };
+
+/// The most bytes of a key that the order of a list contains as it is: longer ones would double what is stored of items that
+/// have little else.
+const LONGEST_KEY: usize = 16;
 
 /// A list of objects and a map of them.
 #[derive(Debug)]
@@ -197,6 +202,35 @@ impl KeyedList {
         Ok(Value::Array(arena.slice(&items)))
     }
 
+    /// The keys of the items of a list, in their order: long ones as their hashes. `None` if an item has no key.
+    pub(super) fn order_of<'a>(&self, list: Value<'a>, arena: &'a Arena) -> Option<Vec<Value<'a>>> {
+        let key = |item: &Value<'a>| {
+            let key = item.get(&self.key)?;
+            let text = spelled(key).ok()?;
+            Some(if text.len() > LONGEST_KEY { hashed(text, arena) } else { key })
+        };
+        list.as_array()?.iter().map(key).collect()
+    }
+
+    /// Items in the order of some keys; those of other keys follow, in their own order.
+    pub(super) fn ordered<'a>(&self, items: &'a [Value<'a>], order: &[Value<'_>], arena: &'a Arena) -> Value<'a> {
+        let places = order.iter().enumerate().filter_map(|(place, key)| match key {
+            Value::Array([hash]) => Some(((true, hash.as_str()?), place)),
+            key => Some(((false, spelled(*key).ok()?), place)),
+        });
+        let places: HashMap<(bool, &str), usize> = places.collect();
+        let place = |item: &Value<'a>| {
+            let key = self.key_of(*item)?;
+            match key.len() > LONGEST_KEY {
+                true => places.get(&(true, hash_of(key).as_str())).or_else(|| places.get(&(false, key))).copied(),
+                false => places.get(&(false, key)).copied(),
+            }
+        };
+        let mut ordered = items.to_vec();
+        ordered.sort_by_cached_key(|item| place(item).unwrap_or(order.len()));
+        Value::Array(arena.slice(&ordered))
+    }
+
     fn key_of<'a>(&self, item: Value<'a>) -> Option<&'a str> {
         spelled(item.get(&self.key)?).ok()
     }
@@ -236,6 +270,16 @@ impl KeyedList {
         };
         Ok(Value::Object(arena.slice(&entries)))
     }
+}
+
+/// A long key in the order of a list: 32 bits are enough to find it among the keys of a map, and where two keys of a list share
+/// them, the list itself is stored.
+fn hashed<'a>(key: &str, arena: &'a Arena) -> Value<'a> {
+    Value::Array(arena.slice(&[Value::string(arena.text(&hash_of(key)))]))
+}
+
+fn hash_of(key: &str) -> String {
+    format!("{:08x}", stable_hash(Value::string(key)) >> 32)
 }
 
 /// Fields and a map of them.

@@ -126,6 +126,31 @@ impl Converter {
         }
     }
 
+    /// Whether what it gives may depend on what was there before where that could not be computed.
+    pub(crate) fn needs_past(&self) -> bool {
+        match &self.work {
+            Work::Hook(_) | Work::Entries(_) => true,
+            Work::Single(single) => single.needs_past(),
+            Work::Template(_) | Work::Expressions { .. } => false,
+        }
+    }
+
+    /// The keys of the items of a list, in their order, if the fact is a list and a map; `None` for lists with other items.
+    pub(crate) fn order_of<'a>(&self, list: Value<'a>, arena: &'a Arena) -> Option<Vec<Value<'a>>> {
+        match &self.work {
+            Work::Single(single) => single.order_of(list, arena),
+            _ => None,
+        }
+    }
+
+    /// A list that was made of a map, with its items in the order of some keys; the items of other keys follow.
+    pub(crate) fn ordered<'a>(&self, list: Value<'a>, order: &[Value<'_>], arena: &'a Arena) -> Value<'a> {
+        match &self.work {
+            Work::Single(single) => single.ordered(list, order, arena),
+            _ => list,
+        }
+    }
+
     /// Whether one field becomes one other, so that [`convert_one`](Self::convert_one) does.
     pub(crate) fn is_single(&self) -> bool {
         matches!(self.work, Work::Single(_))

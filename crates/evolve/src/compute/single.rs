@@ -88,6 +88,27 @@ impl Single {
         matches!(self.how, How::KeyedList(_, list) if list == direction)
     }
 
+    /// Whether it keeps parts of what was there before.
+    pub(super) fn needs_past(&self) -> bool {
+        !self.within.is_empty() || matches!(self.how, How::OneItem(_) | How::KeyedList(..) | How::RenamedKeys(_))
+    }
+
+    /// The keys of the items of a list that is a map on the other side, in their order.
+    pub(super) fn order_of<'a>(&self, list: Value<'a>, arena: &'a Arena) -> Option<Vec<Value<'a>>> {
+        match &self.how {
+            How::KeyedList(keyed, _) if self.within.is_empty() => keyed.order_of(list, arena),
+            _ => None,
+        }
+    }
+
+    /// A list that was made of a map, in the order of some keys.
+    pub(super) fn ordered<'a>(&self, list: Value<'a>, order: &[Value<'_>], arena: &'a Arena) -> Value<'a> {
+        match (&self.how, list) {
+            (How::KeyedList(keyed, _), Value::Array(items)) => keyed.ordered(items, order, arena),
+            _ => list,
+        }
+    }
+
     /// Whether it makes a list of one object.
     pub(super) fn makes_one_item(&self, direction: Direction) -> bool {
         matches!(self.how, How::OneItem(list_is) if list_is == direction) && self.within.is_empty()

@@ -5,12 +5,16 @@ use wheelwright_document::{Entry, Value};
 use super::{Resolve, is_nothing, same_slot};
 use crate::{
     VersionIndex,
+    digest::digest,
     lens::{
-        computed::{FieldPlan, Length, SidePlan},
+        computed::{FieldPlan, Length, SidePlan, Way},
         state::{Slot, Slots},
         trouble::Troubles,
     },
 };
+
+/// The most bytes of texts in a guard that is stored as a value: a digest with its key is about as long.
+const LONGEST_GUARD: usize = 64;
 
 impl<'a> Resolve<'a> {
     /// Empties the slots that can be computed again, and guards those that cannot.
@@ -19,7 +23,7 @@ impl<'a> Resolve<'a> {
         self.troubles = Troubles::default();
         let (mut omitted, mut gone) = (Vec::with_capacity(self.scope.computed.all.links.len()), Vec::new());
         let mut guards: Vec<Entry<'a>> = Vec::new();
-        let mut guarded: Vec<usize> = Vec::new();
+        let (mut guarded, mut orders): (Vec<usize>, Vec<Entry<'a>>) = (Vec::new(), Vec::new());
         let most = self.scope.computed.all.links.len();
         for (position, way) in self.scope.computed.all.links.iter().enumerate() {
             let plan = &self.scope.computed.links[way.link];
@@ -37,7 +41,7 @@ impl<'a> Resolve<'a> {
                     if guards.is_empty() {
                         guards.reserve(most);
                     }
-                    guards.push(Entry { key: &plan.key, value: self.guard(near, &[source]) });
+                    guards.push(Entry { key: &plan.key, value: self.stored_guard(way, near, &[source]) });
                     guarded.push(position);
                 }
                 continue;
@@ -61,6 +65,11 @@ impl<'a> Resolve<'a> {
                         None => same_slot(slots.values[*slot], result.map_or(Slot::Absent, Slot::Value)),
                         Some(computed) => slots.is_same(*slot, computed),
                     };
+                    if !is_same && let Some(order) = self.order(way, field, result, slots) {
+                        orders.push(Entry { key: &plan.key, value: order });
+                        omitted.push(*slot);
+                        continue;
+                    }
                     match (is_same, slots.values[*slot].is_absent()) {
                         (true, false) if is_kept => {}
                         (true, false) => omitted.push(*slot),
@@ -74,7 +83,7 @@ impl<'a> Resolve<'a> {
                 }
             }
             if has_original {
-                guards.push(Entry { key: &plan.key, value: self.guard(near, &sources) });
+                guards.push(Entry { key: &plan.key, value: self.stored_guard(way, near, &sources) });
                 guarded.push(position);
             }
             self.pool.extend([sources, results]);
@@ -85,7 +94,9 @@ impl<'a> Resolve<'a> {
         }
         slots.gone = gone;
         let links = &self.scope.computed.links;
-        slots.set_guards(guards, |key| links.iter().any(|link| *link.key == *key));
+        let is_known = |key: &str| links.iter().any(|link| *link.key == *key);
+        slots.set_guards(guards, is_known);
+        slots.set_orders(orders, is_known);
     }
 
     /// Guards all that originals are computed by way of: it may come out as it was, although the hub's spelling has changed.
@@ -103,6 +114,18 @@ impl<'a> Resolve<'a> {
                 }
             }
             at += 1;
+        }
+    }
+
+    /// A guard as it is stored: a digest if the value is long and converting anew does not need it.
+    fn stored_guard(&self, way: &Way, side: &SidePlan, values: &[Option<Value<'a>>]) -> Value<'a> {
+        let guard = self.guard(side, values);
+        let plan = &self.scope.computed.links[way.link];
+        let has_parts = plan.sides(way.direction).1.fields.iter().any(|field| field.has_parts);
+        let needs_value = way.leads_on || has_parts || self.lenses.computations.links[plan.link].converter.needs_past();
+        match needs_value || !is_longer(guard, LONGEST_GUARD) {
+            true => guard,
+            false => digest(guard, self.arena),
         }
     }
 
@@ -139,4 +162,20 @@ impl<'a> Resolve<'a> {
         field.slots.iter().for_each(|slot| slots.values[*slot] = Slot::Absent);
         self.empty = Some(slots);
     }
+}
+
+/// Whether the texts in a value have more bytes than some limit.
+fn is_longer(value: Value<'_>, limit: usize) -> bool {
+    fn left(value: Value<'_>, limit: usize) -> Option<usize> {
+        match value {
+            Value::Null | Value::Bool(_) => limit.checked_sub(4),
+            Value::Number(number) => limit.checked_sub(number.as_str().len()),
+            Value::String(text) => limit.checked_sub(text.as_str().len()),
+            Value::Array(items) => items.iter().try_fold(limit, |limit, item| left(*item, limit.checked_sub(1)?)),
+            Value::Object(entries) => {
+                entries.iter().try_fold(limit, |limit, entry| left(entry.value, limit.checked_sub(entry.key.len())?))
+            }
+        }
+    }
+    left(value, limit).is_none()
 }

@@ -5,11 +5,12 @@ use wheelwright_document::Value;
 use super::{Resolve, is_clear, is_nothing};
 use crate::{
     VersionIndex,
+    digest::digest,
     lens::{
         computed::{FieldPlan, Needed, SidePlan, Way},
         matching::Alignment,
         plan::{View, ViewField},
-        state::{Slot, Slots},
+        state::{Slot, Slots, is_digest},
     },
 };
 
@@ -20,6 +21,9 @@ impl<'a> Resolve<'a> {
         for way in &needed.links {
             let plan = &self.scope.computed.links[way.link];
             let guard = slots.guard(&plan.key);
+            if slots.has_orders() && self.restore_list(way, slots) && guard.is_none() {
+                continue;
+            }
             if guard.is_none() && is_clear(way, slots) && self.compute_new(way, slots) {
                 continue;
             }
@@ -29,10 +33,11 @@ impl<'a> Resolve<'a> {
                 self.pool.push(sources);
                 continue;
             }
-            let is_held = |guard: Value<'a>| !self.has_changed(near) && guard.equivalent(self.guard(near, &sources));
+            let is_held = |guard: Value<'a>| !self.has_changed(near) && self.holds(guard, near, &sources);
             let is_guarded = guard.is_none_or(is_held);
-            // What the guard says was there is what the other spelling was written beside.
-            let was = guard.filter(|_| !is_guarded).map(|guard| self.guarded(near, guard));
+            // What the guard says was there is what the other spelling was written beside. Where that does not matter, it is
+            // a digest.
+            let was = guard.filter(|guard| !is_guarded && !is_digest(*guard)).map(|guard| self.guarded(near, guard));
             let old = was.as_ref().map(|was| (self.told_apart(near, was), self.read(far, slots)));
             let old = old.as_ref().map(|(sources, results)| (&sources[..], &results[..]));
             let (results, _, has_failed) = self.convert(plan, way.direction, &sources, old, slots);
@@ -132,6 +137,12 @@ impl<'a> Resolve<'a> {
         if let (Some(new), Some((view, field))) = (new, self.view_field(version, field)) {
             set_objects(view, field, new, slots);
         }
+    }
+
+    /// Whether the values of a side are what they were when the guard was stored.
+    fn holds(&self, guard: Value<'a>, side: &SidePlan, values: &[Option<Value<'a>>]) -> bool {
+        let now = self.guard(side, values);
+        if is_digest(guard) { guard == digest(now, self.arena) } else { guard.equivalent(now) }
     }
 
     /// The values of a side that a guard tells.

@@ -7,6 +7,7 @@ mod change;
 mod compress;
 mod derive;
 mod expand;
+mod order;
 mod recall;
 mod settle;
 

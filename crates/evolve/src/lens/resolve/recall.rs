@@ -52,6 +52,7 @@ impl<'a> Resolve<'a> {
                 Some(sources) => (sources, true),
                 None => (self.read(near, slots), false),
             };
+            self.restore_list(way, slots);
             let (results, ..) = self.convert(plan, way.direction, &sources, None, slots);
             for (field, result) in far.fields.iter().zip(results) {
                 self.fill(far.version, way, field, result, slots);
@@ -62,6 +63,25 @@ impl<'a> Resolve<'a> {
         }
         slots.gone.clear();
         Told { sources: told, following }
+    }
+
+    /// Replaces a digest by the guard itself. `all` has all spellings: where the guard did not hold, they replace the original.
+    pub(crate) fn restore_guard(&mut self, way: &'a Way, slots: &mut Slots<'a>, all: &mut Slots<'a>) {
+        let plan = &self.scope.computed.links[way.link];
+        let near = plan.sides(way.direction).0;
+        let sources = self.read(near, all);
+        let guard = self.guard(near, &sources);
+        self.pool.push(sources);
+        slots.set_guard(&plan.key, guard);
+        all.set_guard(&plan.key, guard);
+        for slot in &way.slots {
+            if !matches!(slots.values[*slot], Slot::Absent) {
+                slots.copy(*slot, all);
+            }
+            if !all.values[*slot].is_absent() {
+                slots.gone.retain(|gone| gone != slot);
+            }
+        }
     }
 
     /// Whether nothing is known of a fact that is always told if there is anything.

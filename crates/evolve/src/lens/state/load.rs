@@ -3,7 +3,8 @@
 use wheelwright_document::{Entry, Value};
 
 use super::{
-    ABSENT, BAG, BLOCKED, DAMAGED, Extras, FOREIGN, GONE, GUARD, HOOK, IMPLICIT, Slot, Slots, UNKNOWN, is_like_bag,
+    ABSENT, BAG, BLOCKED, DAMAGED, DIGEST, Extras, FOREIGN, GONE, GUARD, HOOK, IMPLICIT, ORDER, Slot, Slots, UNKNOWN,
+    is_digest, is_like_bag,
 };
 use crate::lens::plan::{Layout, Scope, StoredField, StoredObject};
 
@@ -112,7 +113,14 @@ impl<'a> Slots<'a> {
                 continue;
             }
             match (entry.key, entry.value) {
-                (GUARD, Value::Object(guards)) if is_own => self.guards.extend_from_slice(guards),
+                (GUARD, Value::Object(guards)) if is_own => {
+                    // They take precedence over digests, which releases that do not know them leave behind.
+                    self.guards.splice(..0, guards.iter().filter(|guard| !is_digest(guard.value)).copied());
+                }
+                (DIGEST, Value::Object(digests)) if is_own => {
+                    self.guards.extend(digests.iter().filter(|digest| is_digest(digest.value)));
+                }
+                (ORDER, Value::Object(orders)) if is_own => self.orders.extend_from_slice(orders),
                 (HOOK, Value::Object(kept)) if is_own => self.entries.extend_from_slice(kept),
                 (ABSENT | GONE, Value::Array(ids)) if is_own => {
                     let key = if entry.key == GONE { GONE } else { ABSENT };
@@ -194,6 +202,8 @@ fn kept_as(key: &str, is_own: bool) -> Option<&'static str> {
         ABSENT if is_own => Some("$damaged.absent"),
         GONE if is_own => Some("$damaged.gone"),
         GUARD if is_own => Some("$damaged.guard"),
+        DIGEST if is_own => Some("$damaged.digest"),
+        ORDER if is_own => Some("$damaged.order"),
         HOOK if is_own => Some("$damaged.hook"),
         _ => None,
     }

@@ -26,6 +26,11 @@ const ABSENT: &str = "$absent";
 const GONE: &str = "$gone";
 /// In the bag of a scope: for facts that are stored in another spelling than the hub's, what the hub's was then.
 const GUARD: &str = "$guard";
+/// In the bag of a scope: digests of guards whose value is not needed. Releases that do not know them keep originals as they
+/// are, and store a guard when they store another original, which takes precedence.
+const DIGEST: &str = "$digest";
+/// In the bag of a scope: the keys of lists that the hub has as maps, in the order of their items.
+const ORDER: &str = "$order";
 /// In the bag of a scope: what hooks keep.
 const HOOK: &str = "$hook";
 /// In a bag: what was in its place and is none.
@@ -43,6 +48,8 @@ pub(crate) struct Slots<'a> {
     has_misplaced: bool,
     /// What other spellings were when originals were written, by the keys of links.
     pub(crate) guards: Vec<Entry<'a>>,
+    /// Keys of lists that are stored as maps, in the order of the items, by the keys of links.
+    orders: Vec<Entry<'a>>,
     /// Of what is stored: slots that are empty, although converting another spelling gives something.
     pub(crate) gone: Vec<usize>,
     /// Of what is stored: ids that nobody knows among those, and in which of the two lists they are.
@@ -103,6 +110,7 @@ impl<'a> Slots<'a> {
         self.has_misplaced = false;
         self.spelled_by_ids.clear();
         self.guards.clear();
+        self.orders.clear();
         self.entries.clear();
         self.sources.clear();
         self.gone.clear();
@@ -151,8 +159,30 @@ impl<'a> Slots<'a> {
         value_of(&self.guards, key)
     }
 
+    /// The number of facts whose original is stored: itself with a guard, or its order.
     pub(crate) fn guard_count(&self) -> usize {
-        self.guards.len()
+        self.guards.len() + self.orders.len()
+    }
+
+    /// Whether any list is stored as a map with its order.
+    pub(crate) fn has_orders(&self) -> bool {
+        !self.orders.is_empty()
+    }
+
+    /// The keys of a list that is stored as a map, in the order of its items.
+    pub(crate) fn order(&self, key: &str) -> Option<&'a [Value<'a>]> {
+        value_of(&self.orders, key)?.as_array()
+    }
+
+    /// Replaces all orders but those of unknown links, which a newer release may have stored.
+    pub(crate) fn set_orders(&mut self, orders: Vec<Entry<'a>>, is_known: impl Fn(&str) -> bool) {
+        self.orders.retain(|entry| !is_known(entry.key));
+        self.orders.extend(orders);
+    }
+
+    /// Replaces a digest by the guard itself.
+    pub(crate) fn set_guard(&mut self, key: &str, guard: Value<'a>) {
+        self.guards.iter_mut().filter(|entry| entry.key == key).for_each(|entry| entry.value = guard);
     }
 
     /// Replaces all guards but those that nobody knows.
@@ -249,6 +279,11 @@ impl<'a> Slots<'a> {
             },
         }
     }
+}
+
+/// Whether a guard is a digest.
+pub(crate) fn is_digest(guard: Value<'_>) -> bool {
+    matches!(guard, Value::String(_))
 }
 
 fn value_of<'a>(entries: &[Entry<'a>], key: &str) -> Option<Value<'a>> {

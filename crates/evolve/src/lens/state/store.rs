@@ -2,7 +2,9 @@
 
 use wheelwright_document::{Arena, Entry, Value};
 
-use super::{ABSENT, BAG, BLOCKED, FOREIGN, GONE, GUARD, HOOK, IMPLICIT, Slot, Slots, UNKNOWN, escaped};
+use super::{
+    ABSENT, BAG, BLOCKED, DIGEST, FOREIGN, GONE, GUARD, HOOK, IMPLICIT, ORDER, Slot, Slots, UNKNOWN, escaped, is_digest,
+};
 use crate::lens::plan::{Layout, Scope, StoredField, StoredObject};
 
 /// Writes the stored form of a scope.
@@ -84,7 +86,9 @@ impl<'a> Store<'_, 'a> {
 
     /// What is known of computed fields besides their values.
     fn computed(&mut self) {
-        for (key, entries) in [(GUARD, &self.slots.guards), (HOOK, &self.slots.entries)] {
+        let (digests, guards): (Vec<_>, Vec<_>) = self.slots.guards.iter().partition(|guard| is_digest(guard.value));
+        let (orders, kept) = (&self.slots.orders[..], &self.slots.entries[..]);
+        for (key, entries) in [(GUARD, &guards[..]), (DIGEST, &digests), (ORDER, orders), (HOOK, kept)] {
             if !entries.is_empty() {
                 self.entries.push(Entry { key, value: Value::Object(self.arena.slice(entries)) });
             }

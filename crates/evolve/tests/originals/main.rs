@@ -1,5 +1,8 @@
 //! Facts in other spellings than the hub's: when somebody changes the hub's without knowing of them, and when they return.
 
+mod earlier_records;
+mod sizes;
+
 use wheelwright_document::{Arena, Decode, Span, Value, decode, decode_json_spanned, encode};
 use wheelwright_evolve::{Declaration, DeclaredVersion, Kind, Part, VersionName, parse_changes};
 use wheelwright_schema::{Root, lower_schema};
