@@ -30,6 +30,8 @@ pub struct Finding {
     pub kind: Option<String>,
     /// The version of that kind, if it is about one.
     pub version: Option<String>,
+    /// It is rarely news, such as a limit that refuses only empty values: people are shown one line for all of its sort.
+    pub is_minor: bool,
     /// Why it is let pass, if it is.
     pub suppressed: Option<Suppression>,
 }
@@ -67,6 +69,7 @@ impl Finding {
             identity: None,
             kind: None,
             version: None,
+            is_minor: false,
             suppressed: None,
         }
     }

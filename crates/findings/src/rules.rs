@@ -5,8 +5,8 @@
 //! WW100 to WW109 about documents, WW110 to WW129 about catalogs and changes files, WW130 to WW139 about changes, WW140 to
 //! WW149 about the lock, WW150 to WW179 about what versions do to each other, WW180 to WW189 about what is carried and
 //! filled in, WW190 to WW199 about fields that are computed, WW200 to WW219 about what a revision published, WW220 to
-//! WW229 about what computing fields does to documents, and WW230 to WW239 about what versions do not see. An id is never
-//! used again for anything else.
+//! WW229 about what computing fields does to documents, WW230 to WW239 about what versions do not see, and WW240 to WW249 about
+//! documents that are refused. An id is never used again for anything else.
 
 use crate::{Level, Rule};
 
@@ -557,17 +557,17 @@ rules! {
         mend: "keep the value in the list, and refuse it for new documents with a transition rule; if it has another name now, \
             declare the field as `converted` with `values`",
     }
-    LIMIT_TIGHTENED: "WW156" "limit-tightened" Warning {
+    LIMIT_TIGHTENED: "WW156" "limit-tightened" Error {
         summary: "a bound, length or count is tighter than in the version before",
         why: "old documents may be beyond it, and are not valid in the new version",
         mend: "keep the limit, or tighten it for new documents only, with a transition rule",
     }
-    PATTERN_CHANGED: "WW157" "pattern-changed" Note {
+    PATTERN_CHANGED: "WW157" "pattern-changed" Error {
         summary: "a pattern or format is not that of the version before",
         why: "whether it accepts everything that the old one accepted cannot be told",
         mend: "make sure that it does",
     }
-    NULL_TAKEN_AWAY: "WW158" "null-taken-away" Warning {
+    NULL_TAKEN_AWAY: "WW158" "null-taken-away" Error {
         summary: "null is not a value of a field any more",
         why: "old documents say null, which the new version shows as absent",
         mend: "keep the field nullable",
@@ -588,7 +588,7 @@ rules! {
         why: "somebody set false or 0, and gets the default instead",
         mend: "make the zero value the default, or let writers say it",
     }
-    KEYS_CHANGED: "WW163" "keys-changed" Warning {
+    KEYS_CHANGED: "WW163" "keys-changed" Error {
         summary: "the items of a list are told apart by other fields than in the version before",
         why: "items of both versions are matched by their keys; without a match, what one version hides in an \
             item is lost with it",
@@ -599,7 +599,7 @@ rules! {
         why: "clients of that version cannot say which item they mean, and two items may look the same to them",
         mend: "keep the field in every version, or choose another key",
     }
-    UNION_CHANGED: "WW165" "union-changed" Warning {
+    UNION_CHANGED: "WW165" "union-changed" Error {
         summary: "members of an object exclude each other in one version only",
         why: "a client of one version sets a second member, and a document of the other has one too many",
         mend: "declare the `union` in the changes, or keep it in the schema",
@@ -772,6 +772,22 @@ rules! {
         summary: "an object that is shown as {} may hold fields of other versions",
         why: "a client that leaves the object out removes it, with the fields it does not see",
         mend: "let clients write back what they read; or refuse {} in the schema, with minProperties or a required field",
+    }
+    DOCUMENTS_REFUSED: "WW240" "documents-refused" Error {
+        summary: "a rule, an alternative or the kind of a list refuses documents that the version before accepts",
+        why: "documents that are stored are not valid in the new version, and a client that reads one and writes it back is \
+            refused",
+        mend: "accept what the version before accepts, or demand it of new documents only, with a transition rule",
+    }
+    UNDECLARED_FIELDS_DROPPED: "WW241" "undeclared-fields-dropped" Error {
+        summary: "an object does not keep undeclared fields any more",
+        why: "clients of the new version do not see what clients of the version before put there, and Kubernetes removes it",
+        mend: "keep `x-kubernetes-preserve-unknown-fields`, or declare the fields",
+    }
+    OLDER_VERSION_REFUSES: "WW242" "older-version-refuses" Note {
+        summary: "the version before refuses documents that this version accepts",
+        why: "its clients read values that their schema does not accept, and may fail to write them back",
+        mend: "leave it, if clients of the version before can cope with such values",
     }
 }
 

@@ -34,7 +34,7 @@ impl Cause {
         if is_any(&constrains) && (field == "status.conditions" || field.starts_with("status.conditions[]")) {
             return Some(Self::Conditions);
         }
-        if is_any(&[&rules::LIMIT_TIGHTENED]) && finding.level == Level::Note {
+        if finding.is_minor {
             return Some(Self::RefusesOnlyEmpty);
         }
         let is_at_top = !field.is_empty() && !field.contains(['.', '[', '{']);

@@ -57,6 +57,7 @@ impl Subject<'_> {
             .about(full_name(&self.kind.declaration), found.version.as_str())
             .with_mend(found.mend().trim_end())
             .with_identity(identity);
+        finding.is_minor = found.refuses_only_empty();
         finding.level = self.kind.gate.level(found.level, found.gravest(), found.version.maturity());
         finding.place = self.catalog.place(found.span).or_else(|| self.place_of(&found.version));
         let other = found.other.as_ref().map_or("the version before", VersionName::as_str);

@@ -3,27 +3,27 @@
 use std::collections::HashMap;
 
 use wheelwright_document::Owned;
-use wheelwright_findings::Level;
 
 use super::{
     Addition, Change, Difference, Example, Incompatibility, Limit, What,
     diff::{spelled, spellings},
     example::{self, Wanted, document, value_for},
+    refusals::Refusals,
     sample::Samples,
     side::Side,
 };
 use crate::{History, NodeIndex};
 
 /// Making an example takes as long as the schema is large, so that not every finding has one.
-pub(crate) const MOST_EXAMPLES: usize = 32;
+pub(crate) const MOST_EXAMPLES: usize = 256;
 
 /// What documents of one version lack or have that the next one does not accept.
 pub(crate) fn constraints(
     history: &History,
-    before: &Side<'_>,
-    after: &Side<'_>,
+    (before, after): (&Side<'_>, &Side<'_>),
     differences: &[Difference],
     samples: &Samples<'_>,
+    refusals: &mut Refusals<'_>,
 ) -> Vec<Incompatibility> {
     let mut findings = Vec::new();
     let mut examples = 0;
@@ -48,18 +48,16 @@ pub(crate) fn constraints(
         {
             finding = finding.add(Addition::Default(field.clone(), value));
         }
-        if matches!(&finding.what, What::Tightened(limits) if limits.iter().all(Limit::refuses_only_empty)) {
-            finding.level = Level::Note;
-        }
         if matches!(finding.what, What::ValuesUnlisted { .. }) {
             finding.level = finding.level.min(finding.gravest());
-        }
-        if let Some(document) = underived.flatten() {
+        } else if let Some(document) = underived.flatten() {
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
-        } else if let Some(witness) = witness.filter(|_| examples < MOST_EXAMPLES) {
+        } else if examples < MOST_EXAMPLES {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
-            finding.example =
-                target.and_then(|target| refused_example(before, (after, node), (target, old.is_some()), witness));
+            let small = witness.zip(target).and_then(|(witness, target)| {
+                refused_example(before, (after, node), (target, old.is_some()), witness)
+            });
+            finding = finding.proven_by(small.or_else(|| refusals.find(old, node)));
             examples += 1;
         }
         findings.push(finding);
@@ -127,7 +125,12 @@ fn judge(
         Change::Text { keyword, before, after } if after.is_some() => {
             Some((What::TextChanged { keyword, before: before.clone(), after: after.clone() }, keyword, None))
         }
-        Change::Nullable(false) => Some((What::NullRefused, "nullable", None)),
+        Change::Nullable(false) => {
+            // An enum without null refuses it all the same.
+            let old = difference.nodes.0?;
+            let was_valid = before.refusal_of_value(old, &Owned::Null).is_none();
+            was_valid.then_some((What::NullRefused, "nullable", None))
+        }
         _ => None,
     }
 }

@@ -8,8 +8,7 @@ use wheelwright_findings::Level;
 use super::{
     Incompatibility, What,
     constraints::as_seen_by,
-    diff::spelled,
-    example::{Wanted, document},
+    example::{Wanted, document, essence},
     side::Side,
 };
 use crate::{
@@ -92,18 +91,6 @@ pub(crate) fn unread_inputs(before: &Side<'_>, after: &Side<'_>) -> Vec<Incompat
         }
     }
     findings
-}
-
-/// A document as it is shown in a message: without its type and its name.
-fn essence(document: &Owned) -> String {
-    match document {
-        Owned::Object(fields) => {
-            let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata");
-            let content = fields.iter().filter(|(name, _)| is_content(name)).cloned();
-            spelled(&Owned::Object(content.collect()))
-        }
-        other => spelled(other),
-    }
 }
 
 /// Whether no expression of a direction reads a field.

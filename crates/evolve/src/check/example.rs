@@ -8,7 +8,7 @@ use wheelwright_schema::{
     model::{Additional, Type},
 };
 
-use super::side::Side;
+use super::{diff::spelled, side::Side};
 use crate::{NodeIndex, Shape};
 
 /// What a field is in a small document.
@@ -39,6 +39,18 @@ pub(crate) fn document(side: &Side<'_>, wanted: &HashMap<NodeIndex, Wanted>) -> 
 /// A value that a schema accepts, as far as can be told without trying everything.
 pub(crate) fn value_for(schema: &Schema, root: Root) -> Option<Owned> {
     Maker { root, budget: 10_000 }.accepted(schema)
+}
+
+/// A document as it is shown in a message: without its type and its name.
+pub(crate) fn essence(document: &Owned) -> String {
+    match document {
+        Owned::Object(fields) => {
+            let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata");
+            let content = fields.iter().filter(|(name, _)| is_content(name)).cloned();
+            spelled(&Owned::Object(content.collect()))
+        }
+        other => spelled(other),
+    }
 }
 
 /// A string of its own.
@@ -231,7 +243,7 @@ impl Maker {
 }
 
 /// Texts that the formats and patterns of real schemas are about.
-const COMMON_TEXTS: &[&str] = &[
+pub(crate) const COMMON_TEXTS: &[&str] = &[
     "Example",
     "EXAMPLE",
     "1",

@@ -88,6 +88,16 @@ pub enum What {
     },
     /// An object does not keep undeclared fields any more.
     UnknownFieldsDropped,
+    /// The version before refuses documents of this one.
+    OlderRefuses {
+        /// The fields that it refuses them for, as this version calls them.
+        fields: Vec<Selector>,
+    },
+    /// Keywords that are compared by documents alone: rules, alternatives and kinds of lists.
+    MayRefuseMore {
+        /// The keywords that differ.
+        keywords: Vec<&'static str>,
+    },
     /// A field takes values in one version that the other one cannot say.
     Widened {
         /// What sort of value it had.
@@ -364,9 +374,27 @@ impl Incompatibility {
         self
     }
 
+    /// The same with a document that the version refuses: then it is as grave as its rule is. Without one it is lowered, if
+    /// nothing but a document tells whether there is any harm.
+    pub(crate) fn proven_by(mut self, example: Option<Example>) -> Self {
+        self.example = example;
+        self.level = self.gravest().min(self.version.maturity().gravest());
+        self
+    }
+
+    /// Whether a document that is refused shows it.
+    pub fn is_proven(&self) -> bool {
+        self.example.as_ref().is_some_and(|example| example.refusal.is_some())
+    }
+
+    /// Whether only empty values are refused, such as the text `""` by `minLength: 1`.
+    pub fn refuses_only_empty(&self) -> bool {
+        matches!(&self.what, What::Tightened(limits) if limits.iter().all(Limit::refuses_only_empty))
+    }
+
     /// Whether a default is another in this version, and what everybody gets is the same all the same: what readers fill
     /// in for good is also what new documents get where a version has no default.
-    pub(crate) fn is_filled_alike(&self) -> bool {
+    pub fn is_filled_alike(&self) -> bool {
         match &self.what {
             What::DefaultChanged { before, after, frozen, .. } => {
                 before.as_ref().or(frozen.as_ref()) == after.as_ref().or(frozen.as_ref())
@@ -382,9 +410,22 @@ impl Incompatibility {
 
     /// The level that it has in stable versions, unless a reason of its own lowers it.
     pub fn gravest(&self) -> Level {
-        match self.what {
+        match &self.what {
             // An open enum may have values that it does not list, and a value that cannot be converted is not shown.
             What::ValuesUnlisted { .. } | What::Refused { becomes: None, .. } => self.rule().level.min(Level::Warning),
+            // Whether these refuse anything, a document decides.
+            What::TextChanged { .. } if !self.is_proven() => Level::Note,
+            What::Tightened(_) if !self.is_proven() && self.refuses_only_empty() => Level::Note,
+            // Items that nothing told apart are matched better now.
+            What::KeysChanged { before, .. } if !self.is_proven() && before.is_empty() => Level::Note,
+            What::Tightened(_)
+            | What::MayRefuseMore { .. }
+            | What::KeysChanged { .. }
+            | What::UnionChanged { .. }
+                if !self.is_proven() =>
+            {
+                Level::Warning
+            }
             _ => self.rule().level,
         }
     }
@@ -402,7 +443,9 @@ impl What {
             Self::Removed { .. } | Self::NameTaken { .. } => &rules::REMOVAL_NOT_ASSESSED,
             Self::RequiredRemoved { .. } => &rules::REQUIRED_FIELD_REMOVED,
             Self::InputNotRead { .. } => &rules::INPUT_NOT_READ,
-            Self::UnknownFieldsDropped => &rules::LOCKED_SCHEMA_CHANGED,
+            Self::UnknownFieldsDropped => &rules::UNDECLARED_FIELDS_DROPPED,
+            Self::MayRefuseMore { .. } => &rules::DOCUMENTS_REFUSED,
+            Self::OlderRefuses { .. } => &rules::OLDER_VERSION_REFUSES,
             Self::ProbablyRenamed { .. } => &rules::PROBABLE_RENAME,
             Self::Replaced { .. } => &rules::SHAPE_CHANGED,
             Self::Widened { .. } => &rules::SHAPE_WIDENED,

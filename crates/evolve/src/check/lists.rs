@@ -1,12 +1,15 @@
 //! Lists whose items are told apart in another way, and objects whose members exclude each other in one version only.
 
-use wheelwright_findings::Level;
-
-use super::{Addition, Change, Difference, Incompatibility, What, side::Side};
+use super::{Addition, Change, Difference, Incompatibility, What, refusals::Refusals, side::Side};
 use crate::{FieldId, NodeIndex, Union};
 
 /// Keys of lists that changed, that are gone, or that one version cannot say.
-pub(crate) fn keys(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
+pub(crate) fn keys(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    differences: &[Difference],
+    refusals: &mut Refusals<'_>,
+) -> Vec<Incompatibility> {
     let mut findings = Vec::new();
     for difference in differences {
         let (Change::Keys { before: old_names, after: new_names }, (Some(was), Some(is))) =
@@ -27,10 +30,10 @@ pub(crate) fn keys(before: &Side<'_>, after: &Side<'_>, differences: &[Differenc
         let keyword = "x-kubernetes-list-map-keys";
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(after.place(is, keyword), before.place(was, keyword));
-        if old.is_empty() && matches!(finding.what, What::KeysChanged { .. }) {
-            // Items that nothing told apart are matched better now; only those that are alike in the keys are refused.
-            finding.level = Level::Note;
-        }
+        finding = match finding.what {
+            What::KeysChanged { .. } => finding.proven_by(refusals.find(Some(was), is)),
+            _ => finding,
+        };
         let name_now = |id: &Option<FieldId>| {
             let node = after.version.node_of((*id)?)?;
             after.version.structure.node(node).name().map(Box::from)
@@ -49,7 +52,12 @@ fn lacks(side: &Side<'_>, id: Option<FieldId>) -> bool {
 }
 
 /// Members that exclude each other in one of two versions, although both have them.
-pub(crate) fn unions(before: &Side<'_>, after: &Side<'_>, differences: &[Difference]) -> Vec<Incompatibility> {
+pub(crate) fn unions(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    differences: &[Difference],
+    refusals: &mut Refusals<'_>,
+) -> Vec<Incompatibility> {
     let mut findings = Vec::new();
     for difference in differences {
         let (Change::Union { before: old, after: new }, (Some(was), Some(is))) = (&difference.change, difference.nodes)
@@ -67,7 +75,8 @@ pub(crate) fn unions(before: &Side<'_>, after: &Side<'_>, differences: &[Differe
         }
         let what = What::UnionChanged { before: old.clone(), after: new.clone() };
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
-            .at(after.place(is, "oneOf"), before.place(was, "oneOf"));
+            .at(after.place(is, "oneOf"), before.place(was, "oneOf"))
+            .proven_by(refusals.find(Some(was), is));
         if new.is_none() && left > 1 {
             let named = |id: &FieldId| after.version.structure.node(after.version.node_of(*id)?).name().map(Box::from);
             finding = finding.add(Addition::Union(field.clone(), old_ids.iter().filter_map(named).collect()));

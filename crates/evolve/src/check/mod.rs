@@ -15,12 +15,15 @@ mod finding;
 mod first_contact;
 mod hidden;
 mod hub;
+mod keywords;
 mod likeness;
 mod limits;
 mod lists;
 mod locked;
+mod older;
 mod propose;
 mod readings;
+mod refusals;
 mod refused;
 mod removals;
 mod sample;
@@ -28,7 +31,6 @@ mod side;
 mod slots;
 #[cfg(test)]
 mod tests;
-mod uncompared;
 
 pub use describe::{
     changes_text, describe_additions, describe_differences, describe_hidden, describe_lacking, describe_loss,
@@ -41,8 +43,8 @@ pub use locked::changed_since_lock;
 pub(crate) use propose::lines_of;
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;
-pub use uncompared::uncompared;
 
+use refusals::{Between, Refusals};
 use sample::Samples;
 use side::Schemas;
 
@@ -51,6 +53,20 @@ use crate::{Declaration, History, VersionName, kind::hub_of};
 /// Everything that the versions of a kind do to each other. `locked_hub` is the version whose shape is stored, as the
 /// lock says.
 pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&VersionName>) -> Vec<Incompatibility> {
+    check_between(declaration, history, locked_hub, Between::Versions)
+}
+
+/// What an edit does to a version: `declaration` has it before and after the edit, as two versions.
+pub fn check_edited(declaration: &Declaration, history: &History) -> Vec<Incompatibility> {
+    check_between(declaration, history, None, Between::Edits)
+}
+
+fn check_between(
+    declaration: &Declaration,
+    history: &History,
+    locked_hub: Option<&VersionName>,
+    between: Between,
+) -> Vec<Incompatibility> {
     let schemas = Schemas::of(declaration, history);
     let sides = schemas.sides();
     let samples = Samples::of(history);
@@ -59,22 +75,33 @@ pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&V
         let Some(from) = after.version.from else { continue };
         let before = &sides[from.position()];
         let differences = diff::compare(before, after);
+        let changed = keywords::changed(before, after);
+        let differing = differences.iter().filter_map(|difference| difference.nodes.1);
+        let targets = differing.chain(changed.iter().map(|changed| changed.nodes().1)).collect();
+        let mut refusals = Refusals::new(history, (before, after), between, targets);
         findings.extend(removals::removals(before, after, &differences));
-        findings.extend(constraints::constraints(history, before, after, &differences, &samples));
+        findings.extend(constraints::constraints(history, (before, after), &differences, &samples, &mut refusals));
+        findings.extend(keywords::refusing(before, after, &changed, &mut refusals));
+        findings.extend(keywords::dropping_undeclared(before, after));
         findings.extend(converted::converted(history, before, after, &differences));
         findings.extend(dropped::required_elsewhere(history, &sides, after));
         findings.extend(dropped::unread_inputs(before, after));
         findings.extend(samples.drifts(before, after));
         findings.extend(samples.refusals(before, after));
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
-        findings.extend(lists::keys(before, after, &differences));
-        findings.extend(lists::unions(before, after, &differences));
+        findings.extend(lists::keys(before, after, &differences, &mut refusals));
+        findings.extend(lists::unions(before, after, &differences, &mut refusals));
+        if between == Between::Versions {
+            findings.extend(older::refusing(history, before, after, &differences));
+        }
     }
     findings.extend(defaults::rejected_defaults(history, &sides));
     findings.extend(defaults::lost_zeros(history, &sides));
     findings.extend(locked_hub.and_then(|locked| hub::hub(declaration, history, locked)));
     let stored = hub_of(declaration, history, locked_hub);
     findings.extend(stored.into_iter().flat_map(|hub| every_id_has_one_slot(history, hub)));
-    findings.extend(stored.into_iter().flat_map(|hub| hidden::hidden(history, hub, &sides)));
+    if between == Between::Versions {
+        findings.extend(stored.into_iter().flat_map(|hub| hidden::hidden(history, hub, &sides)));
+    }
     findings
 }

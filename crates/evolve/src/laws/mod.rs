@@ -14,5 +14,6 @@ pub use generate::Generator;
 pub use law::Law;
 pub use random::Random;
 pub use run::{Column, Covered, Failure, LawReport, Laws, Report};
+pub(crate) use shrink::shrink_within_tries;
 pub use shrink::{shrink, shrink_all};
 pub use text_of_pattern::TextOfPattern;

@@ -7,8 +7,17 @@ const TRIES: usize = 4_000;
 
 /// The simplest document that `still_fails` was found to hold for, by dropping fields and items, shortening strings and
 /// simplifying numbers one at a time. Unless tries run out, no single such step leads any further.
-pub fn shrink<'a>(document: Value<'a>, mut still_fails: impl FnMut(Value<'a>) -> bool, arena: &'a Arena) -> Value<'a> {
-    let mut tries = TRIES;
+pub fn shrink<'a>(document: Value<'a>, still_fails: impl FnMut(Value<'a>) -> bool, arena: &'a Arena) -> Value<'a> {
+    shrink_within_tries(document, TRIES, still_fails, arena)
+}
+
+/// [`shrink`] with a limit of its own on the documents that are tried.
+pub(crate) fn shrink_within_tries<'a>(
+    document: Value<'a>,
+    mut tries: usize,
+    mut still_fails: impl FnMut(Value<'a>) -> bool,
+    arena: &'a Arena,
+) -> Value<'a> {
     shrink_within(document, &mut still_fails, arena, &mut tries)
 }
 

@@ -8,13 +8,32 @@ use super::{changes_text, excluding, listing, or_none, quoted, told_apart, value
 use crate::{
     Direction, Maturity, Selector, VersionName,
     check::{
-        Addition, Became, Evidence, Incompatibility, Likeness, Limit, Narrower, Proposal, What, diff::spelled, lines_of,
+        Addition, Became, Evidence, Example, Incompatibility, Likeness, Limit, Narrower, Proposal, What, diff::spelled,
+        example::essence, lines_of,
     },
 };
 
+/// Characters of a document that a message shows.
+const MOST_OF_DOCUMENT: usize = 240;
+
 impl Incompatibility {
-    /// What is wrong, as a lower-case fragment.
+    /// What is wrong, as a lower-case fragment, with a document that shows it where there is one.
     pub fn message(&self) -> String {
+        let mut message = self.what_is_wrong();
+        if let Some(Example { version, document, refusal: Some(refusal) }) = &self.example {
+            let document = essence(document);
+            let document = match document.char_indices().nth(MOST_OF_DOCUMENT) {
+                Some((end, _)) => format!("{}…", &document[..end]),
+                None => document,
+            };
+            let refusing = [Some(&self.version), self.other.as_ref()].into_iter().flatten().find(|name| *name != version);
+            let refusing = refusing.map_or("another version", VersionName::as_str);
+            let _ = write!(message, "; {version} accepts {document}, and {refusing} refuses it: {refusal}");
+        }
+        message
+    }
+
+    fn what_is_wrong(&self) -> String {
         let (version, field) = (&self.version, &self.field);
         let other = self.other.as_ref().map_or("the version before", VersionName::as_str);
         match &self.what {
@@ -36,6 +55,25 @@ impl Incompatibility {
                 format!("{field} is converted, but `{way}` never reads it, so that its value is lost on the way{shown}")
             }
             What::UnknownFieldsDropped => format!("{field} keeps unknown fields in {other}, and {version} drops them"),
+            What::OlderRefuses { fields } => {
+                let named: Vec<String> = fields.iter().take(3).map(ToString::to_string).collect();
+                let more = match fields.len() - named.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("{other} refuses values of {}{more} that {version} accepts", named.join(", "))
+            }
+            What::MayRefuseMore { keywords } => {
+                let keywords = keywords.join(", ");
+                let at = if field.steps().is_empty() { String::new() } else { format!(" of {field}") };
+                match self.is_proven() {
+                    true => format!("{keywords}{at} refuses more in {version} than in {other}"),
+                    false => format!(
+                        "{keywords}{at} may refuse more in {version} than in {other}: it changed, and no document was found \
+                         that shows it"
+                    ),
+                }
+            }
             What::ProbablyRenamed { to, likeness } => {
                 format!("`{field}` disappeared and `{to}` appeared in {version}: renamed? {}", likeness.reason())
             }

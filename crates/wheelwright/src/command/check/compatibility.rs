@@ -4,7 +4,7 @@ use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
-    check::{Incompatibility, What, changed_since_lock, check, diff, uncompared},
+    check::{Incompatibility, What, changed_since_lock, check, check_edited, diff},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -128,8 +128,14 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         let (history, _) = History::derive(&both, None);
         let subject = Subject { catalog: &loaded.catalog, kind };
         let found_before = findings.len();
-        for mut incompatibility in check(&both, &history, None) {
+        for mut incompatibility in check_edited(&both, &history) {
             let rewritten = frozen_now.correct(&mut incompatibility, &frozen_then);
+            if matches!(incompatibility.what, What::DefaultChanged { before: Some(_), .. })
+                && (loaded.is_bare || !incompatibility.is_filled_alike())
+            {
+                // Clients that left the field out wrote the default. Without a catalog, nothing fills in the frozen one.
+                incompatibility.level = incompatibility.version.maturity().gravest();
+            }
             let mut finding = subject.incompatibility(&incompatibility);
             if let Some(rewritten) = rewritten {
                 finding.message = format!("{}: {rewritten}, unlike at {}", now.kind, before.revision);
@@ -141,27 +147,10 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
             }
             findings.push(in_place(&version.name, finding));
         }
-        // A document that is refused shows what the keywords do.
-        let is_shown = findings[found_before..].iter().any(|finding| finding.rule.id >= "WW240");
-        let keywords = if is_shown { Vec::new() } else { uncompared(&then.schema, &version.schema) };
         let is_known = |from, to| !diff(&both, &history, from, to).is_empty();
         let indexes: Vec<_> = history.indexes().collect();
-        let is_silent = findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to));
-        if is_silent || !keywords.is_empty() {
-            let mut finding = schema_changed(&subject, &version.name, &format!("at {}", before.revision));
-            let named = keywords.iter().take(3).map(|(field, keyword)| match field.steps() {
-                [] => (*keyword).to_owned(),
-                _ => format!("{keyword} of {field}"),
-            });
-            let named: Vec<String> = named.collect();
-            if !named.is_empty() {
-                let more = match keywords.len() - named.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                finding.message += &format!(": {}{more}", named.join(", "));
-            }
-            findings.push(finding);
+        if findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to)) {
+            findings.push(schema_changed(&subject, &version.name, &format!("at {}", before.revision)));
         }
     }
     findings

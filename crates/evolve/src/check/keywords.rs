@@ -1,0 +1,122 @@
+//! Keywords that no rule compares one by one: rules in CEL, alternatives, kinds of lists and embedded resources. Whether a
+//! change of these refuses more is found by documents.
+
+use wheelwright_schema::{Root, Schema};
+
+use super::{Incompatibility, What, refusals::Refusals, side::Side};
+use crate::{Fingerprint, NodeIndex};
+
+/// A field with keywords that may refuse more than in the version before.
+pub(crate) struct Changed {
+    nodes: (NodeIndex, NodeIndex),
+    keywords: Vec<&'static str>,
+}
+
+impl Changed {
+    /// The field in both versions.
+    pub(crate) fn nodes(&self) -> (NodeIndex, NodeIndex) {
+        self.nodes
+    }
+}
+
+/// The fields of both versions whose keywords may refuse more in `after`.
+pub(crate) fn changed(before: &Side<'_>, after: &Side<'_>) -> Vec<Changed> {
+    let pair = |new: NodeIndex| {
+        let old = before.version.counterpart(after.version, new)?;
+        let keywords = differing(before.schema(old)?, after.schema(new)?);
+        (!keywords.is_empty()).then_some(Changed { nodes: (old, new), keywords })
+    };
+    after.version.structure.indexes().filter_map(pair).collect()
+}
+
+/// A finding for each of the fields: with a document that is refused, where one is found.
+pub(crate) fn refusing(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    changed: &[Changed],
+    refusals: &mut Refusals<'_>,
+) -> Vec<Incompatibility> {
+    let finding = |Changed { nodes: (old, new), keywords }: &Changed| {
+        let what = What::MayRefuseMore { keywords: keywords.clone() };
+        let field = after.version.structure.selector(*new);
+        Incompatibility::new(&after.version.name, Some(&before.version.name), field, what)
+            .at(after.place(*new, keywords[0]), before.place(*old, keywords[0]))
+            .proven_by(refusals.find(Some(*old), *new))
+    };
+    changed.iter().map(finding).collect()
+}
+
+/// Objects that keep undeclared fields in one version, and lose them in the next.
+pub(crate) fn dropping_undeclared(before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
+    let is_dropping = |new: NodeIndex| {
+        let old = before.version.counterpart(after.version, new)?;
+        let (was, is) = (before.version.structure.node(old), after.version.structure.node(new));
+        (was.keeps_unknown && !is.keeps_unknown && was.shape == is.shape).then_some((old, new))
+    };
+    let finding = |(old, new)| {
+        let field = after.version.structure.selector(new);
+        let keyword = "x-kubernetes-preserve-unknown-fields";
+        Incompatibility::new(&after.version.name, Some(&before.version.name), field, What::UnknownFieldsDropped)
+            .at(after.place(new, keyword), before.place(old, keyword))
+    };
+    after.version.structure.indexes().filter_map(is_dropping).map(finding).collect()
+}
+
+/// The keywords of one node that may refuse more than before.
+fn differing(before: &Schema, after: &Schema) -> Vec<&'static str> {
+    let sum = |schema: &Schema| Fingerprint::of(schema, Root::Value);
+    let sums = |schemas: &[Schema]| schemas.iter().map(sum).collect::<Vec<_>>();
+    let rules = |schema: &Schema| -> Vec<String> {
+        let rules = schema.extensions.validations.iter();
+        rules.map(|rule| rule.rule.text.to_string()).collect()
+    };
+    let mut found = Vec::new();
+    let old_rules = rules(before);
+    if rules(after).iter().any(|rule| !old_rules.contains(rule)) {
+        found.push("x-kubernetes-validations");
+    }
+    let old_branches = sums(&before.all_of);
+    if sums(&after.all_of).iter().any(|branch| !old_branches.contains(branch)) {
+        found.push("allOf");
+    }
+    for (keyword, old, new) in [("anyOf", &before.any_of, &after.any_of), ("oneOf", &before.one_of, &after.one_of)] {
+        if !new.is_empty() && sums(old) != sums(new) {
+            found.push(keyword);
+        }
+    }
+    if after.not.is_some() && before.not.as_deref().map(sum) != after.not.as_deref().map(sum) {
+        found.push("not");
+    }
+    let list_type = |schema: &Schema| schema.extensions.list_type.as_ref().map(|name| name.name().to_owned());
+    if list_type(after).is_some_and(|name| name != "atomic") && list_type(before) != list_type(after) {
+        found.push("x-kubernetes-list-type");
+    }
+    if after.extensions.embedded_resource && !before.extensions.embedded_resource {
+        found.push("x-kubernetes-embedded-resource");
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::schema;
+
+    fn found(before: &str, after: &str) -> Vec<&'static str> {
+        differing(&schema(before), &schema(after))
+    }
+
+    #[test]
+    fn keywords_that_may_refuse_more_are_found() {
+        let plain = "{type: string}";
+        let rule = "{type: string, x-kubernetes-validations: [{rule: self != 'x'}]}";
+        assert_eq!(found(plain, rule), ["x-kubernetes-validations"]);
+        assert_eq!(found(rule, plain), [""; 0]);
+        assert_eq!(found(plain, "{type: string, not: {enum: [x]}}"), ["not"]);
+        assert_eq!(found(plain, "{type: string, allOf: [{maxLength: 3}]}"), ["allOf"]);
+        assert_eq!(found(plain, "{type: string, oneOf: [{maxLength: 3}]}"), ["oneOf"]);
+        let list = |of: &str| format!("{{type: array, items: {{type: string}}{of}}}");
+        assert_eq!(found(&list(""), &list(", x-kubernetes-list-type: set")), ["x-kubernetes-list-type"]);
+        assert_eq!(found(&list(", x-kubernetes-list-type: set"), &list("")), [""; 0]);
+    }
+}

@@ -1,0 +1,212 @@
+//! Documents that one version accepts and another refuses: generated, converted as readers see them, and validated.
+//!
+//! A refused document is proof: a finding that has one is never a false alarm. The search is directed at one field at a
+//! time. It looks for *witnesses*, values that the field's old schema accepts and its new schema refuses, and puts them into
+//! small documents; then it generates documents that reach the field.
+
+mod places;
+mod witnesses;
+
+use std::collections::HashSet;
+
+use wheelwright_document::{Arena, Owned, Value};
+use wheelwright_schema::{Program, Schema, Stages, ValidationError};
+
+use self::{
+    places::{node_at, placed},
+    witnesses::witnesses,
+};
+use super::{
+    Example,
+    constraints::as_seen_by,
+    example::{Wanted, document},
+    side::Side,
+};
+use crate::{
+    History, Lenses, NodeIndex, OlderWrite, Part, Selector,
+    kind::envelope_of,
+    laws::{Generator, Random, shrink_within_tries},
+};
+
+/// How the documents of one version reach another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Between {
+    /// They are stored, and read as the other version.
+    Versions,
+    /// Both are one version, before and after it was edited: clients send the same documents.
+    Edits,
+}
+
+/// Rounds of generated documents for a field; a field with many parts gets up to three times as many.
+const ROUNDS: usize = 24;
+/// Witnesses that are put into documents.
+const WITNESSES: usize = 8;
+/// Attempts at making a generated document smaller.
+const SHRINKING: usize = 200;
+/// Fields that are searched for in one version: more than anybody reads, and each takes a moment.
+const SEARCHED: usize = 256;
+
+/// The search for documents of one version that another refuses.
+pub(crate) struct Refusals<'s> {
+    before: &'s Side<'s>,
+    after: &'s Side<'s>,
+    /// Converts documents; `None` where clients send the same ones.
+    lenses: Option<Lenses>,
+    generator: Option<Generator>,
+    /// The fields that have a search of their own.
+    targets: HashSet<NodeIndex>,
+    has_transition_rules: bool,
+    random: Random,
+    searched: usize,
+}
+
+impl<'s> Refusals<'s> {
+    /// Prepares a search; `targets` are the fields of `after` that differ.
+    pub(crate) fn new(
+        history: &History,
+        (before, after): (&'s Side<'s>, &'s Side<'s>),
+        between: Between,
+        targets: HashSet<NodeIndex>,
+    ) -> Self {
+        let envelope = envelope_of(history, before.type_meta.is_some());
+        let lenses = (between == Between::Versions && !targets.is_empty())
+            .then(|| Lenses::compile(history, before.index, envelope, &|_, _| OlderWrite::Preserve));
+        Self {
+            before,
+            after,
+            lenses,
+            generator: before.generator().filter(|_| after.whole().is_some()),
+            has_transition_rules: after.whole().is_some_and(looks_back),
+            targets,
+            random: Random::new(0),
+            searched: 0,
+        }
+    }
+
+    /// A document that `after` refuses for the sake of its field `new`; `old` is the same field in `before`, if it has it.
+    pub(crate) fn find(&mut self, old: Option<NodeIndex>, new: NodeIndex) -> Option<Example> {
+        let generator = self.generator.take()?;
+        self.searched += 1;
+        let found = if self.searched <= SEARCHED { self.search(&generator, old, new) } else { None };
+        self.generator = Some(generator);
+        found
+    }
+
+    fn search(&mut self, generator: &Generator, old: Option<NodeIndex>, new: NodeIndex) -> Option<Example> {
+        let (before, after) = (self.before, self.after);
+        let parent = || after.parent(new).and_then(|parent| before.version.counterpart(after.version, parent));
+        let old_or_parent = old.or_else(parent)?;
+        let is_whole = old_or_parent == before.version.structure.root();
+        let schemas = old.filter(|_| !is_whole).and_then(|old| before.schema(old).zip(after.schema(new)));
+        let values = schemas.map_or_else(Vec::new, |(was, is)| {
+            witnesses(was, is, before.value_root(), WITNESSES, &mut self.random)
+        });
+        let small = |value: &Owned| document(before, &[(old_or_parent, Wanted::Is(value.clone()))].into());
+        let small = values.iter().filter_map(small).find_map(|small| {
+            let arena = Arena::new();
+            self.refused(small.share(&arena), new, &arena)
+        });
+        small.or_else(|| self.generated(generator, &before.version.structure.selector(old_or_parent), &values, new))
+    }
+
+    /// Tries generated documents that reach a field: as they are, with a witness in it, and as updates.
+    fn generated(
+        &mut self,
+        generator: &Generator,
+        place: &Selector,
+        values: &[Owned],
+        new: NodeIndex,
+    ) -> Option<Example> {
+        let depth = place.steps().len();
+        let is_below = |node: &Selector| node.steps().len() == depth + 1 && node.steps().starts_with(place.steps());
+        let at = generator.nodes().position(|node| node == place);
+        let nodes = generator.nodes().enumerate();
+        let parts: Vec<usize> = nodes.filter(|(_, node)| is_below(node)).map(|(position, _)| position).collect();
+        for round in 0..ROUNDS + 2 * parts.len().min(ROUNDS) {
+            let arena = Arena::new();
+            // Rules and alternatives of an object are about one or two of its fields at a time.
+            let mut focus: Vec<usize> = at.into_iter().collect();
+            focus.extend((0..round % 3).filter_map(|_| self.random.pick(&parts)));
+            let document = generator.generate_reaching(&focus, &mut self.random, &arena);
+            let found = self.smallest(document, new, &arena).or_else(|| {
+                let edited = generator.mutate(document, &mut self.random, &arena);
+                self.refused_update(document, edited, new, &arena)
+            });
+            let found = found.or_else(|| {
+                let witness = values.get(round % values.len().max(1))?;
+                let changed = placed(document, place.steps(), witness, &arena)?;
+                let found = self.smallest(changed, new, &arena);
+                found.or_else(|| self.refused_update(document, changed, new, &arena))
+            });
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// A generated document, made small, if it is refused.
+    fn smallest(&self, document: Value<'_>, new: NodeIndex, arena: &Arena) -> Option<Example> {
+        self.refused(document, new, arena)?;
+        let is_refused = |candidate| self.refused(candidate, new, &Arena::new()).is_some();
+        self.refused(shrink_within_tries(document, SHRINKING, is_refused, arena), new, arena)
+    }
+
+    /// The document as an example, if `before` accepts it, and `after` refuses it for the sake of the field.
+    fn refused(&self, document: Value<'_>, new: NodeIndex, arena: &Arena) -> Option<Example> {
+        let (before, after) = self.before.program().zip(self.after.program())?;
+        let admitted = before.run(document, arena, Stages::ADMIT).ok()?;
+        if !admitted.errors.is_empty() {
+            return None;
+        }
+        let view = self.view(before, document, arena)?;
+        let errors = after.run(view.share(arena), arena, Stages::ADMIT).ok()?.errors;
+        self.example(document, &errors, new, "")
+    }
+
+    /// An update that `before` accepts, and `after` refuses for the sake of the field.
+    fn refused_update(&self, old: Value<'_>, new: Value<'_>, field: NodeIndex, arena: &Arena) -> Option<Example> {
+        let (before, after) = self.before.program().zip(self.after.program()).filter(|_| self.has_transition_rules)?;
+        let is_valid = before.run(old, arena, Stages::ADMIT).is_ok_and(|admitted| admitted.errors.is_empty());
+        if !is_valid || !before.admit_update(new, old, arena).ok()?.errors.is_empty() {
+            return None;
+        }
+        let (old_view, view) = (self.view(before, old, arena)?, self.view(before, new, arena)?);
+        let errors = after.admit_update(view.share(arena), old_view.share(arena), arena).ok()?.errors;
+        self.example(new, &errors, field, "as an update, ")
+    }
+
+    fn example(&self, document: Value<'_>, errors: &[ValidationError], new: NodeIndex, how: &str) -> Option<Example> {
+        let error = errors.iter().find(|error| !error.is_about_skipped_rules() && self.is_about(error, new))?;
+        let reason = if error.path().is_root() { error.message().to_owned() } else { error.to_string() };
+        let version = self.before.version.name.clone();
+        Some(Example { version, document: document.into(), refusal: Some(format!("{how}{reason}")) })
+    }
+
+    /// Whether an error is about a field, or about a part of it that has no search of its own.
+    fn is_about(&self, error: &ValidationError, field: NodeIndex) -> bool {
+        let node = node_at(&self.after.version.structure, error.path());
+        node == field || self.after.parent(node) == Some(field) && !self.targets.contains(&node)
+    }
+
+    /// A document as `after` shows it.
+    fn view(&self, before: &Program, document: Value<'_>, arena: &Arena) -> Option<Owned> {
+        let shown = match &self.lenses {
+            None => Owned::from(document),
+            Some(lenses) => {
+                let normal = before.run(document, arena, Stages::DEFAULT).ok()?.value;
+                let stored = lenses.put(self.before.index, normal, None, Part::Whole, arena).ok()?;
+                Owned::from(lenses.get(self.after.index, stored, arena))
+            }
+        };
+        Some(as_seen_by(self.after, &shown))
+    }
+}
+
+/// Whether a rule of a schema compares values with those before an update.
+fn looks_back(schema: &Schema) -> bool {
+    schema.extensions.validations.iter().any(|rule| rule.rule.text.contains("oldSelf"))
+        || schema.properties.iter().any(|property| looks_back(&property.schema))
+        || schema.items.as_deref().is_some_and(looks_back)
+        || schema.additional_schema().is_some_and(looks_back)
+}

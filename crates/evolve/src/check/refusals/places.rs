@@ -1,0 +1,77 @@
+//! Places in documents: the field that an error is about, and values that are put where a field is.
+
+use wheelwright_document::{Arena, Entry, FieldPath, Owned, Value};
+
+use crate::{NodeIndex, Shape, Step, Structure};
+
+/// The field of an error's path, or the nearest object around it that the structure has.
+pub(super) fn node_at(structure: &Structure, path: &FieldPath) -> NodeIndex {
+    let root = structure.root();
+    if path.is_root() { root } else { descend(structure, root, path.as_str()).0 }
+}
+
+/// The node that the most of a path leads to, and how many bytes are left. Keys of maps may have dots in them, so that
+/// every end of a key is tried.
+fn descend(structure: &Structure, at: NodeIndex, rest: &str) -> (NodeIndex, usize) {
+    let below = |child: NodeIndex, rest: &str| descend(structure, child, rest.strip_prefix('.').unwrap_or(rest));
+    let ends_name = |rest: &&str| rest.is_empty() || rest.starts_with(['.', '[']);
+    let nearest = |found: Vec<(NodeIndex, usize)>| {
+        let here = (at, rest.len());
+        found.into_iter().min_by_key(|(_, left)| *left).filter(|(_, left)| *left < here.1).unwrap_or(here)
+    };
+    match structure.node(at).shape {
+        Shape::Object => {
+            let children = structure.node(at).children.iter();
+            let found = children.filter_map(|child| {
+                let rest = rest.strip_prefix(structure.node(*child).name()?).filter(ends_name)?;
+                Some(below(*child, rest))
+            });
+            nearest(found.collect())
+        }
+        Shape::List => {
+            let item = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            let found = item.zip(structure.element(at)).map(|((_, rest), item)| below(item, rest));
+            nearest(found.into_iter().collect())
+        }
+        Shape::Map => {
+            let Some(value) = structure.element(at) else { return (at, rest.len()) };
+            let ends = rest.match_indices(['.', '[']).map(|(end, _)| end).chain([rest.len()]);
+            nearest(ends.filter(|end| *end > 0).take(8).map(|end| below(value, &rest[end..])).collect())
+        }
+        Shape::Scalar(_) => (at, rest.len()),
+    }
+}
+
+/// A document with another value where a field is: in the first item of lists and the first value of maps. `None` where
+/// the document lacks the object around it.
+pub(super) fn placed<'a>(
+    document: Value<'a>,
+    steps: &'a [Step],
+    value: &'a Owned,
+    arena: &'a Arena,
+) -> Option<Value<'a>> {
+    let Some((step, rest)) = steps.split_first() else { return Some(value.share(arena)) };
+    match (step, document) {
+        (Step::Items, Value::Array(items)) => {
+            let mut items = items.to_vec();
+            *items.first_mut()? = placed(items[0], rest, value, arena)?;
+            Some(Value::Array(arena.slice(&items)))
+        }
+        (Step::Field(_) | Step::Values, Value::Object(entries)) => {
+            let mut entries = entries.to_vec();
+            let at = match step {
+                Step::Field(name) => entries.iter().position(|entry| entry.key == &**name),
+                _ => (!entries.is_empty()).then_some(0),
+            };
+            match (at, step) {
+                (Some(at), _) => entries[at].value = placed(entries[at].value, rest, value, arena)?,
+                (None, Step::Field(name)) if rest.is_empty() => {
+                    entries.push(Entry { key: name, value: value.share(arena) });
+                }
+                (None, _) => return None,
+            }
+            Some(Value::Object(arena.slice(&entries)))
+        }
+        _ => None,
+    }
+}

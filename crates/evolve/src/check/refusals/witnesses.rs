@@ -1,0 +1,172 @@
+//! Witnesses of a change: values that a field's old schema accepts and its new schema refuses.
+
+use std::collections::HashSet;
+
+use wheelwright_document::{Arena, Owned};
+use wheelwright_schema::{
+    Program, Root, Schema,
+    model::{Additional, Type},
+};
+
+use super::super::{
+    diff::spelled,
+    example::{COMMON_TEXTS, number, string, value_for},
+    side::refusal,
+};
+use crate::laws::{Generator, Random, TextOfPattern};
+
+/// Values that are generated for a field.
+const GENERATED: usize = 64;
+/// Longer texts and lists are not made for the sake of a limit.
+const LONGEST: i64 = 4_096;
+/// Texts that are made for a pattern.
+const SAMPLES: usize = 12;
+
+/// Values that `before` accepts and `after` refuses, the shortest first.
+pub(super) fn witnesses(before: &Schema, after: &Schema, root: Root, most: usize, random: &mut Random) -> Vec<Owned> {
+    let (old, new) = (Program::compile(before, root), Program::compile(after, root));
+    let mut seen = HashSet::new();
+    let mut found: Vec<(usize, Owned)> = Vec::new();
+    for value in candidates(before, after, root, random) {
+        let text = spelled(&value);
+        let is_new = seen.insert(text.clone());
+        if is_new && refusal(&old, &value).is_none() && refusal(&new, &value).is_some() {
+            found.push((text.len(), value));
+        }
+    }
+    found.sort_by_key(|(length, _)| *length);
+    found.truncate(most);
+    found.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Values that are likely to be witnesses: at the limits of both schemas, named by them, or generated.
+fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) -> Vec<Owned> {
+    let mut values = vec![Owned::Null, Owned::Bool(true), Owned::Bool(false)];
+    let mut named = Named::default();
+    named.add(before);
+    named.add(after);
+    values.append(&mut named.values);
+    let texts = COMMON_TEXTS.iter().chain(&["", "a", "example", "A b", "a/b"]).copied();
+    values.extend(texts.map(string));
+    values.extend(named.texts.iter().map(|text| string(text)));
+    for pattern in named.patterns.iter().filter_map(|pattern| TextOfPattern::new(pattern)) {
+        let samples = (0..SAMPLES).filter_map(|_| pattern.sample(random, &(0..=LONGEST as usize), |_| true));
+        values.extend(samples.map(|text| string(&text)));
+    }
+    let around = |limit: &f64| [limit - 1.0, *limit, limit + 1.0];
+    values.extend(named.numbers.iter().flat_map(around).map(number));
+    let others = ["0", "1", "-1", "2", "3", "7", "10", "0.5", "1000", "2147483648", "-2147483649"];
+    values.extend(others.into_iter().map(number));
+    let counts: Vec<i64> = named.counts.iter().flat_map(|count| [count - 1, *count, count + 1]).collect();
+    let counts: HashSet<i64> = counts.into_iter().filter(|count| (0..=LONGEST).contains(count)).collect();
+    values.extend(counts.iter().map(|count| string(&"a".repeat(*count as usize))));
+    if let Some(Type::Array) = before.r#type {
+        values.extend(lists(before, root, &counts, random));
+    }
+    if let Some(Additional::Schema(_)) = &before.additional_properties {
+        values.extend(counts.iter().filter_map(|count| map(before, root, *count)));
+    }
+    values.push(Owned::Object([].into()));
+    let generator = Generator::new(before, root);
+    let nodes = generator.nodes().len();
+    let arena = Arena::new();
+    for round in 0..GENERATED.max(2 * nodes.min(GENERATED)) {
+        let focus: Vec<usize> = (0..round % 3).map(|_| random.below(nodes)).collect();
+        values.push(generator.generate_reaching(&focus, random, &arena).into());
+    }
+    values
+}
+
+/// Lists with as many items as limits allow, with equal items, and with different ones.
+fn lists(schema: &Schema, root: Root, counts: &HashSet<i64>, random: &mut Random) -> Vec<Owned> {
+    let Some(items) = schema.items.as_deref() else { return Vec::new() };
+    let mut pool: Vec<Owned> = value_for(items, root).into_iter().collect();
+    let generator = Generator::new(items, root);
+    let arena = Arena::new();
+    let all: Vec<usize> = (0..generator.nodes().len().min(16)).collect();
+    pool.extend((0..24).map(|_| Owned::from(generator.generate_reaching(&[], random, &arena))));
+    pool.extend((0..8).map(|_| Owned::from(generator.generate_reaching(&all, random, &arena))));
+    let program = Program::compile(items, root);
+    pool.retain(|item| refusal(&program, item).is_none());
+    let mut seen = HashSet::new();
+    pool.retain(|item| seen.insert(spelled(item)));
+    let list = |items: &[&Owned]| Owned::Array(items.iter().map(|item| (*item).clone()).collect());
+    let mut found = vec![Owned::Array([].into())];
+    for (position, item) in pool.iter().enumerate() {
+        found.extend([list(&[item]), list(&[item, item])]);
+        found.extend(pool[..position].iter().take(8).map(|other| list(&[item, other])));
+    }
+    for count in counts.iter().map(|count| *count as usize) {
+        let distinct = numbered(items, count).or_else(|| (pool.len() >= count).then(|| pool[..count].to_vec()));
+        found.extend(distinct.map(|items| Owned::Array(items.into())));
+        found.extend(pool.first().map(|item| Owned::Array(vec![item.clone(); count].into())));
+    }
+    found
+}
+
+/// So many different items, where a text or a number in them can tell them apart.
+fn numbered(items: &Schema, count: usize) -> Option<Vec<Owned>> {
+    let is_free = |schema: &Schema| schema.checks.r#enum.is_empty() && schema.checks.pattern.is_none();
+    let scalar = |schema: &Schema, at: usize| match schema.r#type {
+        Some(Type::String) if is_free(schema) => Some(string(&format!("a{at}"))),
+        Some(Type::Integer | Type::Number) if is_free(schema) => Some(number(at + 1)),
+        _ => None,
+    };
+    let item = |at: usize| match value_for(items, Root::Value)? {
+        Owned::Object(fields) => {
+            let numbered = |(name, value): &(Box<str>, Owned)| {
+                let changed = items.property(name).and_then(|schema| scalar(schema, at));
+                (name.clone(), changed.unwrap_or_else(|| value.clone()))
+            };
+            Some(Owned::Object(fields.iter().map(numbered).collect()))
+        }
+        _ => scalar(items, at),
+    };
+    (0..count).map(item).collect()
+}
+
+/// A map with so many entries.
+fn map(schema: &Schema, root: Root, count: i64) -> Option<Owned> {
+    let value = value_for(schema.additional_schema()?, root)?;
+    Some(Owned::Object((0..count).map(|at| (format!("key{at}").into(), value.clone())).collect()))
+}
+
+/// What schemas name: their limits, values and patterns, those of alternatives, and what stands in rules.
+#[derive(Default)]
+struct Named {
+    values: Vec<Owned>,
+    texts: Vec<String>,
+    patterns: Vec<String>,
+    numbers: Vec<f64>,
+    counts: Vec<i64>,
+}
+
+impl Named {
+    fn add(&mut self, schema: &Schema) {
+        let checks = &schema.checks;
+        self.values.extend(checks.r#enum.iter().cloned());
+        self.patterns.extend(checks.pattern.iter().map(ToString::to_string));
+        self.numbers.extend([checks.minimum, checks.maximum, checks.multiple_of].into_iter().flatten());
+        let counts = [checks.min_length, checks.max_length, checks.min_items, checks.max_items];
+        self.counts.extend(counts.into_iter().flatten());
+        self.counts.extend([checks.min_properties, checks.max_properties].into_iter().flatten());
+        for rule in &schema.extensions.validations {
+            self.add_rule(&rule.rule.text);
+        }
+        let alternatives = schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of).chain(schema.not.as_deref());
+        alternatives.for_each(|alternative| self.add(alternative));
+    }
+
+    /// The texts and numbers that a rule compares with.
+    fn add_rule(&mut self, rule: &str) {
+        for quote in ['\'', '"'] {
+            let quoted = rule.split(quote).skip(1).step_by(2);
+            self.texts.extend(quoted.flat_map(|text| [text.to_owned(), format!("{text}a"), format!("a{text}")]));
+        }
+        let numbers = rule.split(|letter: char| !letter.is_ascii_digit()).filter_map(|text| text.parse::<f64>().ok());
+        for number in numbers.filter(|number| number.abs() < 1e15) {
+            self.numbers.push(number);
+            self.counts.push(number as i64);
+        }
+    }
+}
