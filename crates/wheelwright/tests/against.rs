@@ -128,7 +128,7 @@ fn a_published_version_is_held_against_what_it_was() {
     let tighter = "note: {type: string, maxLength: 9}";
     repository.write("crds/order.yaml", &definition("Order", &[("v1beta1", BOTH), ("v1", tighter)]));
     let (found, exit, _) = repository.check(&["--against", "git:main", "crds"]);
-    let in_place = ["WW150 error spec.size", "WW156 warning spec.note"];
+    let in_place = ["WW150 error spec.size", "WW156 error spec.note"];
     // The field is gone from the version, and from the one before it.
     assert_eq!(found.iter().filter(|found| **found == in_place[0]).count(), 2, "{found:?}");
     assert_eq!(found.iter().filter(|found| **found == in_place[1]).count(), 2, "{found:?}");
@@ -352,9 +352,10 @@ fn a_locked_version_that_changed_is_found_without_a_revision() {
     for (from, to, expected, exit) in [
         ("size", "size", None, 0),
         ("default: 3", "default: 5", Some("WW160 error spec.size"), 1),
-        ("nullable: true, ", "", Some("WW158 warning spec.note"), 0),
-        ("keys: [a]", "keys: [b]", Some("WW163 warning spec.list"), 0),
-        ("x-kubernetes-preserve-unknown-fields: true", "properties: {}", Some("WW204 warning spec.any"), 0),
+        ("nullable: true, ", "", Some("WW158 error spec.note"), 1),
+        ("keys: [a]", "keys: [b]", Some("WW163 error spec.list"), 1),
+        ("keys: [a]", "keys: [a, b]", Some("WW163 warning spec.list"), 0),
+        ("x-kubernetes-preserve-unknown-fields: true", "properties: {}", Some("WW241 error spec.any"), 1),
         ("maxLength: 9", "maxLength: 8", Some("WW204 warning <nil>"), 0),
         ("maxLength: 9", "pattern: a", Some("WW204 warning <nil>"), 0),
     ] {
@@ -418,16 +419,16 @@ fn a_default_after_a_rewritten_lock_says_what_old_records_read_as() {
 fn a_catalog_cannot_lower_levels_unseen() {
     let repository = Repository::new("lowered");
     repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));
-    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\nrules: {WW156: error}\n");
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\nrules: {WW160: error}\n");
     lock(&repository.0);
     repository.commit();
     for (settings, expected) in [
-        ("rules: {WW156: error}", 0),
-        ("rules: {WW156: error, WW150: error, WW147: warning}", 0),
+        ("rules: {WW160: error}", 0),
+        ("rules: {WW160: error, WW150: error, WW147: warning}", 0),
         ("", 1),
-        ("rules: {WW156: warning}", 1),
-        ("rules: {WW156: error, WW150: note}", 1),
-        ("rules: {WW156: off}\ngate: {stable: warning}", 2),
+        ("rules: {WW160: warning}", 1),
+        ("rules: {WW160: error, WW150: note}", 1),
+        ("rules: {WW160: off}\ngate: {stable: warning}", 2),
     ] {
         repository.write("wheelwright.yaml", &format!("kinds: [{{crd: order.yaml}}]\n{settings}\n"));
         let (found, _, said) = repository.check(&["--no-laws", "--against", "git:HEAD"]);
@@ -440,7 +441,7 @@ fn a_catalog_cannot_lower_levels_unseen() {
 }
 
 #[test]
-fn keywords_that_no_rule_compares_are_named() {
+fn what_refuses_documents_is_an_error_with_a_document() {
     let repository = Repository::new("keywords");
     const BASE: &str = "note: {type: string}, tags: {type: array, items: {type: string, maxLength: 9}}";
     repository.write("order.yaml", &definition("Order", &[("v1", BASE)]));
@@ -449,14 +450,18 @@ fn keywords_that_no_rule_compares_are_named() {
         (
             "note: {",
             "note: {x-kubernetes-validations: [{rule: self.size() < 99}], ",
-            "x-kubernetes-validations of spec.note",
+            "x-kubernetes-validations of spec.note refuses more",
         ),
-        ("note: {", "size: {type: integer}, note: {not: {enum: [lost]}, ", "not of spec.note"),
-        ("tags: {", "tags: {x-kubernetes-list-type: set, ", "x-kubernetes-list-type of spec.tags"),
+        ("note: {", "size: {type: integer}, note: {not: {enum: [lost]}, ", r#"{"spec":{"note":"lost"}}"#),
+        ("tags: {", "tags: {x-kubernetes-list-type: set, ", "spec.tags[1]: repeats an earlier item"),
     ] {
         repository.write("order.yaml", &definition("Order", &[("v1", &BASE.replace(from, to))]));
-        let (shown, _) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
-        let is_refused = shown.contains("[WW240]");
-        assert!(is_refused || shown.contains("warning[WW204]") && shown.contains(named), "{to}: {shown}");
+        let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
+        assert!(shown.contains("error[WW240]") && shown.contains(named) && exit == Some(1), "{to}: {shown}");
     }
+    // Nothing is refused, which no search can prove.
+    let all = BASE.replace("note: {", "note: {x-kubernetes-validations: [{rule: self == self}], ");
+    repository.write("order.yaml", &definition("Order", &[("v1", &all)]));
+    let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
+    assert!(shown.contains("warning[WW240]") && exit == Some(0), "{shown}");
 }

@@ -29,6 +29,10 @@ pub(crate) fn constraints(
     let mut examples = 0;
     for difference in differences {
         let (Some(field), Some(node)) = (&difference.after, difference.nodes.1) else { continue };
+        if let Change::Nullable(true) | Change::Default { .. } = difference.change {
+            findings.extend(reaching_rules(before, after, difference, refusals));
+            continue;
+        }
         let Some((what, keyword, witness)) = judge(history, before, after, difference, node) else { continue };
         let is_derived = matches!(what, What::NewlyRequired { derived: Some(_), .. });
         let underived = is_derived.then(|| samples.underived(before, after, node));
@@ -54,15 +58,30 @@ pub(crate) fn constraints(
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
         } else if examples < MOST_EXAMPLES {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
-            let small = witness.zip(target).and_then(|(witness, target)| {
-                refused_example(before, (after, node), (target, old.is_some()), witness)
-            });
+            let small = witness
+                .zip(target)
+                .and_then(|(witness, target)| refused_example(before, (after, node), (target, old.is_some()), witness));
             finding = finding.proven_by(small.or_else(|| refusals.find(old, node)));
             examples += 1;
         }
         findings.push(finding);
     }
     findings
+}
+
+/// Nulls that are kept now, and defaults that are others, where a document shows that a requirement or a rule refuses them.
+fn reaching_rules(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    difference: &Difference,
+    refusals: &mut Refusals<'_>,
+) -> Option<Incompatibility> {
+    let (Some(old), Some(new)) = difference.nodes else { return None };
+    let keyword = if matches!(difference.change, Change::Default { .. }) { "default" } else { "nullable" };
+    let example = refusals.find(Some(old), new)?;
+    let what = What::MayRefuseMore { keywords: vec![keyword] };
+    let found = Incompatibility::new(&after.version.name, Some(&before.version.name), difference.after.clone()?, what);
+    Some(found.at(after.place(new, keyword), before.place(old, keyword)).proven_by(Some(example)))
 }
 
 /// Whether a version is the first that has a field, so that a default is what readers fill in for good. One that it has

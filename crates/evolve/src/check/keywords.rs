@@ -46,20 +46,28 @@ pub(crate) fn refusing(
     changed.iter().map(finding).collect()
 }
 
-/// Objects that keep undeclared fields in one version, and lose them in the next.
-pub(crate) fn dropping_undeclared(before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
-    let is_dropping = |new: NodeIndex| {
-        let old = before.version.counterpart(after.version, new)?;
+/// Objects that keep undeclared fields in one version only. Those that keep them now are reported if a rule refuses a
+/// document for that.
+pub(crate) fn undeclared(before: &Side<'_>, after: &Side<'_>, refusals: &mut Refusals<'_>) -> Vec<Incompatibility> {
+    let keyword = "x-kubernetes-preserve-unknown-fields";
+    let mut findings = Vec::new();
+    for new in after.version.structure.indexes() {
+        let Some(old) = before.version.counterpart(after.version, new) else { continue };
         let (was, is) = (before.version.structure.node(old), after.version.structure.node(new));
-        (was.keeps_unknown && !is.keeps_unknown && was.shape == is.shape).then_some((old, new))
-    };
-    let finding = |(old, new)| {
+        let (what, example) = match (was.keeps_unknown, is.keeps_unknown) {
+            _ if was.shape != is.shape => continue,
+            (true, false) => (What::UnknownFieldsDropped, None),
+            (false, true) => match refusals.find(Some(old), new) {
+                Some(example) => (What::MayRefuseMore { keywords: vec![keyword] }, Some(example)),
+                None => continue,
+            },
+            _ => continue,
+        };
         let field = after.version.structure.selector(new);
-        let keyword = "x-kubernetes-preserve-unknown-fields";
-        Incompatibility::new(&after.version.name, Some(&before.version.name), field, What::UnknownFieldsDropped)
-            .at(after.place(new, keyword), before.place(old, keyword))
-    };
-    after.version.structure.indexes().filter_map(is_dropping).map(finding).collect()
+        let found = Incompatibility::new(&after.version.name, Some(&before.version.name), field, what);
+        findings.push(found.at(after.place(new, keyword), before.place(old, keyword)).proven_by(example));
+    }
+    findings
 }
 
 /// The keywords of one node that may refuse more than before.

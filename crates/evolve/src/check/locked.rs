@@ -1,5 +1,7 @@
 //! Locked versions that are declared differently now, as far as the lock remembers them.
 
+use wheelwright_findings::Level;
+
 use super::{Incompatibility, What, side::Schemas};
 use crate::{Declaration, History, VersionName};
 
@@ -48,6 +50,12 @@ pub fn changed_since_lock(declaration: &Declaration, history: &History, locked: 
                 if matches!(found.what, What::DefaultChanged { before: Some(_), .. }) {
                     // Clients that left the field out wrote the default.
                     found.level = version.name.maturity().gravest();
+                }
+                if let What::KeysChanged { before, after } = &found.what
+                    && (after.is_empty() || before.iter().all(|key| after.contains(key)))
+                {
+                    // No two items of a stored list share the new keys.
+                    found.level = found.level.min(Level::Warning);
                 }
                 found.at(span, Default::default())
             }));

@@ -76,13 +76,17 @@ fn check_between(
         let before = &sides[from.position()];
         let differences = diff::compare(before, after);
         let changed = keywords::changed(before, after);
-        let differing = differences.iter().filter_map(|difference| difference.nodes.1);
+        let is_found = |difference: &&Difference| match difference.nodes {
+            (old, Some(new)) => old.is_some() || after.is_required(new),
+            _ => false,
+        };
+        let differing = differences.iter().filter(is_found).filter_map(|difference| difference.nodes.1);
         let targets = differing.chain(changed.iter().map(|changed| changed.nodes().1)).collect();
         let mut refusals = Refusals::new(history, (before, after), between, targets);
         findings.extend(removals::removals(before, after, &differences));
         findings.extend(constraints::constraints(history, (before, after), &differences, &samples, &mut refusals));
         findings.extend(keywords::refusing(before, after, &changed, &mut refusals));
-        findings.extend(keywords::dropping_undeclared(before, after));
+        findings.extend(keywords::undeclared(before, after, &mut refusals));
         findings.extend(converted::converted(history, before, after, &differences));
         findings.extend(dropped::required_elsewhere(history, &sides, after));
         findings.extend(dropped::unread_inputs(before, after));

@@ -11,8 +11,8 @@ use super::schemas::{self, Version};
 /// A document that a change harms, and how.
 #[derive(Clone, Debug)]
 pub(crate) enum Harm {
-    /// It was valid, and is refused now.
-    Refused { document: String, because: String },
+    /// It was valid, and is refused now; as an update, if there is one.
+    Refused { document: String, update: Option<String>, because: String },
     /// A value that it had is gone or is another one.
     Lost { document: String, field: String },
     /// No document is needed: what Kubernetes or the store does not allow or cannot find any more.
@@ -22,7 +22,7 @@ pub(crate) enum Harm {
 impl fmt::Display for Harm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused { document, because } => write!(f, "refused, {because}: {document}"),
+            Self::Refused { document, because, .. } => write!(f, "refused, {because}: {document}"),
             Self::Lost { document, field } => write!(f, "lost, {field}: {document}"),
             Self::Fact(fact) => f.write_str(fact),
         }
@@ -69,6 +69,8 @@ pub(crate) fn between(
         let Ok(parsed) = serde_json::from_slice::<Json>(&document) else { continue };
         for value in &witnesses.values {
             let mut document = parsed.clone();
+            // Every document has a type.
+            let value = &schemas::typed(value, &parsed, place.steps());
             if schemas::place(&mut document, place.steps(), value)
                 && let Some(harm) = of_document((old, new), between, document.to_string().as_bytes(), random)
             {
@@ -98,7 +100,7 @@ fn of_document(
     let written = decode(document, &arena).ok()?;
     let before = old.program.admit(written, &arena).ok().filter(|admitted| admitted.errors.is_empty())?;
     let text = || String::from_utf8_lossy(document).into_owned();
-    let refused = |because: String| Some(Harm::Refused { document: text(), because });
+    let refused = |because: String| Some(Harm::Refused { document: text(), update: None, because });
     let after = match new.program.admit(written, &arena) {
         Ok(after) => after,
         Err(error) => return refused(error.to_string()),
@@ -120,9 +122,29 @@ fn of_document(
         && let Ok(after) = new.program.admit_update(edited, written, &arena)
         && let Some(error) = after.errors.first()
     {
-        return refused(format!("as an update: {error}"));
+        let update = Some(String::from_utf8_lossy(&encode(edited)).into_owned());
+        return Some(Harm::Refused { document: text(), update, because: format!("as an update: {error}") });
     }
     None
+}
+
+/// Whether the document of a harm is harmed between two other versions, too.
+pub(crate) fn repeats((old, new): (&Version, &Version), between: Between, harm: &Harm, random: &mut Random) -> bool {
+    match harm {
+        Harm::Refused { document, update: Some(update), .. } => {
+            let arena = Arena::new();
+            let (Ok(document), Ok(update)) = (decode(document.as_bytes(), &arena), decode(update.as_bytes(), &arena))
+            else {
+                return false;
+            };
+            new.program.admit_update(update, document, &arena).is_ok_and(|after| !after.errors.is_empty())
+                && old.program.admit(document, &arena).is_ok_and(|before| before.errors.is_empty())
+        }
+        Harm::Refused { document, .. } | Harm::Lost { document, .. } => {
+            of_document((old, new), between, document.as_bytes(), random).is_some()
+        }
+        Harm::Fact(_) => true,
+    }
 }
 
 /// The first value that `new` lacks or has another value for.

@@ -62,6 +62,17 @@ pub(crate) fn place(document: &mut Json, steps: &[Step], value: &Json) -> bool {
     }
 }
 
+/// A value that is put in the place of a whole document, with the type and the name of the document.
+pub(crate) fn typed(value: &Json, document: &Json, steps: &[Step]) -> Json {
+    let mut typed = value.clone();
+    if let (true, Some(fields)) = (steps.is_empty(), typed.as_object_mut()) {
+        for name in ["apiVersion", "kind", "metadata"] {
+            fields.extend(document.get(name).map(|value| (name.to_owned(), value.clone())));
+        }
+    }
+    typed
+}
+
 /// Removes the first value that a selector names.
 pub(crate) fn remove(document: &mut Json, steps: &[Step]) -> bool {
     let Some((step, rest)) = steps.split_first() else { return false };

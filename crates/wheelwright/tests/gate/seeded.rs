@@ -178,7 +178,9 @@ fn neighbours(
     };
     let mut since = |before: (&Version, &Version), after: (&Version, &Version)| {
         let harm = harm::between(after, Between::Versions, place, random, DOCUMENTS)?;
-        harm::between(before, Between::Versions, place, random, DOCUMENTS).is_none().then_some(harm)
+        let is_old = harm::repeats(before, Between::Versions, &harm, random)
+            || harm::between(before, Between::Versions, place, random, DOCUMENTS).is_some();
+        (!is_old).then_some(harm)
     };
     let later = compiled(at + 1);
     let harm = later.and_then(|later| since((old, &later), (new, &later)));

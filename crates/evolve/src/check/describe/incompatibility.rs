@@ -26,7 +26,8 @@ impl Incompatibility {
                 Some((end, _)) => format!("{}…", &document[..end]),
                 None => document,
             };
-            let refusing = [Some(&self.version), self.other.as_ref()].into_iter().flatten().find(|name| *name != version);
+            let refusing =
+                [Some(&self.version), self.other.as_ref()].into_iter().flatten().find(|name| *name != version);
             let refusing = refusing.map_or("another version", VersionName::as_str);
             let _ = write!(message, "; {version} accepts {document}, and {refusing} refuses it: {refusal}");
         }

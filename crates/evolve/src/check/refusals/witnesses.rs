@@ -27,6 +27,10 @@ pub(super) fn witnesses(before: &Schema, after: &Schema, root: Root, most: usize
     let (old, new) = (Program::compile(before, root), Program::compile(after, root));
     let mut seen = HashSet::new();
     let mut found: Vec<(usize, Owned)> = Vec::new();
+    if after.nullable && !before.nullable {
+        // It was removed, and is a value now, which rules above may refuse.
+        found.push((0, Owned::Null));
+    }
     for value in candidates(before, after, root, random) {
         let text = spelled(&value);
         let is_new = seen.insert(text.clone());
@@ -153,7 +157,8 @@ impl Named {
         for rule in &schema.extensions.validations {
             self.add_rule(&rule.rule.text);
         }
-        let alternatives = schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of).chain(schema.not.as_deref());
+        let alternatives =
+            schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of).chain(schema.not.as_deref());
         alternatives.for_each(|alternative| self.add(alternative));
     }
 
