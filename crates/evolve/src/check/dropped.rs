@@ -6,9 +6,10 @@ use wheelwright_document::{Arena, Owned, Span};
 use wheelwright_findings::Level;
 
 use super::{
-    Incompatibility, What,
+    Example, Incompatibility, What,
     constraints::as_seen_by,
     example::{Wanted, document, essence},
+    refusals::{Between, Refusals},
     side::Side,
 };
 use crate::{
@@ -28,7 +29,8 @@ pub(crate) fn required_elsewhere(history: &History, sides: &[Side<'_>], after: &
         let is_older = |side: &&Side<'_>| side.version.declared && side.index < after.index;
         // One version is enough to show it: the newest that requires the field.
         let refused = sides.iter().filter(is_older).rev().find_map(|older| {
-            let (document, reason) = refused_view(history, after, older, id)?;
+            let (document, reason) =
+                refused_view(history, after, older, id).or_else(|| generated_view(history, after, older, id))?;
             Some((older, document, reason))
         });
         let Some((older, document, reason)) = refused else { continue };
@@ -63,6 +65,14 @@ fn refused_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: Field
     let shown = as_seen_by(older, &Owned::from(lenses.get(older.index, stored, &arena)));
     let reason = older.refusal_at(node, &shown)?;
     Some((document, reason))
+}
+
+/// The same, found among generated documents: an object may be shown only if something else is in it.
+fn generated_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: FieldId) -> Option<(Owned, String)> {
+    let node = older.version.node_of(id).filter(|node| older.is_required(*node))?;
+    let mut refusals = Refusals::new(history, (after, older), Between::Versions, [node].into());
+    let Example { document, refusal, .. } = refusals.find(None, node)?;
+    Some((document, refusal?))
 }
 
 /// Fields that a conversion of the step into a version replaces, and that its expressions never read.

@@ -100,6 +100,18 @@ impl Repository {
         Checked { findings, exit: output.status.code().unwrap_or(2) }
     }
 
+    /// Runs `lock`; whether it wrote one.
+    pub(crate) fn lock(&self) -> bool {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wheelwright"));
+        let output = command.current_dir(&self.0).arg("lock").output().expect("the command can be started");
+        output.status.success()
+    }
+
+    /// The text of a file.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).expect("the file is there")
+    }
+
     fn git(&self, arguments: &[&str]) {
         let status = Command::new("git")
             .arg("-C")
