@@ -20,7 +20,9 @@ impl Incompatibility {
     /// What is wrong, as a lower-case fragment, with a document that shows it where there is one.
     pub fn message(&self) -> String {
         let mut message = self.what_is_wrong();
-        if let Some(Example { version, document, refusal: Some(refusal) }) = &self.example {
+        if let Some(Example { version, document, refusal: Some(refusal) }) = &self.example
+            && !matches!(self.what, What::DefaultRejected { .. })
+        {
             let document = essence(document);
             let document = match document.char_indices().nth(MOST_OF_DOCUMENT) {
                 Some((end, _)) => format!("{}…", &document[..end]),
