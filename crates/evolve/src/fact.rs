@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    Derived, Direction, FieldId, History, Located, Respelled, Selector, Trouble, VersionHistory, VersionIndex,
-    link::Computations,
+    Conversion, Derived, Direction, FieldId, History, Located, Respelled, Selector, Trouble, VersionHistory,
+    VersionIndex, link::Computations,
 };
 
 /// What the changes of a kind say of its fields.
@@ -154,6 +154,16 @@ impl Facts {
             }
         }
         found
+    }
+
+    /// Whether a field has another representation in some version.
+    pub(crate) fn is_converted(&self, id: FieldId) -> bool {
+        self.by_field.contains_key(&id)
+    }
+
+    /// The conversions between a field and its other representations.
+    pub(crate) fn conversions_of(&self, id: FieldId) -> impl Iterator<Item = &Conversion> {
+        self.changes_of(id).iter().map(|change| &self.changes[*change].respelled.with.item)
     }
 
     fn changes_of(&self, id: FieldId) -> &[usize] {

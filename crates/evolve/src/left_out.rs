@@ -1,13 +1,14 @@
 //! What a document says and another version cannot: the fields that it does not have in any spelling, and what its
 //! spelling of a fact has no room for.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
-    lens::{by_key, equal, find, hash, trouble::may_be_more},
+    comparison::{counterparts, part, parts},
+    lens::{by_key, equal, find, trouble::may_be_more},
 };
 
 impl Kind {
@@ -170,10 +171,10 @@ impl LeftOut<'_> {
                 }
             }
             (Value::Array(items), Value::Array(back)) => {
-                for (index, back) in counterparts(items, back).into_iter().enumerate() {
+                for (index, position) in counterparts(items, back).into_iter().enumerate() {
                     let path = Path::Index(path, index);
-                    match back {
-                        Some(back) => self.missing(element, items[index], back, &path),
+                    match position {
+                        Some(position) => self.missing(element, items[index], back[position], &path),
                         None => self.push(&path),
                     }
                 }
@@ -201,60 +202,6 @@ impl LeftOut<'_> {
 
     fn keeps_unknown(&self, node: NodeIndex) -> bool {
         self.to.counterpart(self.from, node).is_some_and(|node| self.to.structure.node(node).keeps_unknown)
-    }
-}
-
-/// The entries of a value, to be found quickly.
-fn parts<'a>(value: Value<'a>) -> Vec<&'a Entry<'a>> {
-    by_key(value.as_object().unwrap_or_default())
-}
-
-/// What came back under a key: null if nothing did, none if that is not known.
-fn part<'a>(back: &Option<Vec<&Entry<'a>>>, key: &str) -> Option<Value<'a>> {
-    back.as_ref().map(|back| find(back, key).unwrap_or(Value::Null))
-}
-
-/// Which of the items that came back is which: those whose scalars are the same, then those that share one, then in order.
-/// What is further down in an item is looked at once, when it is its turn.
-fn counterparts<'a>(items: &[Value<'_>], back: &[Value<'a>]) -> Vec<Option<Value<'a>>> {
-    let mut found = vec![None; items.len()];
-    let mut left: Vec<Option<Value<'a>>> = back.iter().copied().map(Some).collect();
-    let hashes_of: [fn(Value<'_>) -> Vec<u64>; 3] =
-        [|item| vec![scalars(item).into_iter().fold(0, u64::wrapping_add)], scalars, |_| vec![0]];
-    for hashes in hashes_of {
-        let mut places: HashMap<u64, VecDeque<usize>> = HashMap::new();
-        for (place, item) in left.iter().enumerate() {
-            for hash in item.map(hashes).unwrap_or_default() {
-                places.entry(hash).or_default().push_back(place);
-            }
-        }
-        for (item, found) in items.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-            for hash in hashes(*item) {
-                let Some(places) = places.get_mut(&hash) else { continue };
-                while let Some(place) = places.pop_front() {
-                    if let Some(item) = left[place].take() {
-                        *found = Some(item);
-                        break;
-                    }
-                }
-                if found.is_some() {
-                    break;
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Hashes of an item that is a scalar, or of the fields of an object that are.
-fn scalars(item: Value<'_>) -> Vec<u64> {
-    let is_scalar = |value: &Value<'_>| !matches!(value, Value::Array(_) | Value::Object(_));
-    match item {
-        Value::Object(entries) => {
-            let entries = entries.iter().filter(|entry| is_scalar(&entry.value));
-            entries.map(|entry| hash(Value::Object(&[*entry]))).collect()
-        }
-        item => is_scalar(&item).then(|| hash(item)).into_iter().collect(),
     }
 }
 

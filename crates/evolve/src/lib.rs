@@ -45,6 +45,7 @@
 mod carry;
 mod change;
 pub mod check;
+mod comparison;
 mod compute;
 mod consistency;
 mod convert;
@@ -64,6 +65,7 @@ mod link;
 mod lock;
 mod named;
 mod omitempty;
+mod only;
 mod origin;
 mod problem;
 mod reader;
@@ -90,11 +92,10 @@ pub use explain::{Because, Explained, Kept};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema, unknown_policy_field};
 pub use kind::Kind;
 pub use kind_name::KindName;
-pub use lens::{
-    Envelope, Lenses, Only, OnlyIn, Provenance, PutError, Source, Trail, Trouble, TypeMeta, match_items, match_known,
-};
+pub use lens::{Envelope, Lenses, Provenance, PutError, Source, Trail, Trouble, TypeMeta, match_items, match_known};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
+pub use only::{Only, OnlyIn};
 pub use origin::{NoActingVersion, Origin, OriginError, OutsideSpec};
 pub use reader::{Reader, quoted};
 pub use selector::{Selector, SelectorError, Step};

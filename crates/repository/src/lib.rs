@@ -47,7 +47,8 @@ pub use repository::Repository;
 pub use request::{Body, Judge, Keeping, UnknownFields, Write, Writer};
 pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
-    Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
+    Accepted, Loss, Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress,
+    SweepStatus, Verified,
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;

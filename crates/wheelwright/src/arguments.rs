@@ -158,12 +158,13 @@ Examples:
     Migrate(Migrate),
     /// Say whether anything that is stored needs a version, and what does.
     ///
-    /// Records that are stored in its shape, owners who speak it while it has no successor, and what only it can show. The exit
-    /// code is 0 if there is nothing of the kind: then the version can be removed from the catalog, and nothing that is stored
-    /// can be seen less of.
+    /// Records that are stored in its shape, owners who speak it while it has no successor, and what only it shows: values,
+    /// the notation of values, the order of list items. The exit code is 0 if there is nothing of the kind, or all that only it
+    /// shows is accepted: then the version can be removed from the catalog.
     #[command(after_help = "\
 Examples:
   wheelwright retire v1 --store sqlite:orders.db
+  wheelwright retire v1 --store sqlite:orders.db --accept notation,order,spec.coupon
   wheelwright retire v1 --kind Order --store sqlite:orders.db --format json | jq .stored")]
     Retire(Retire),
     /// Serve every version of every kind over HTTP, for kubectl and for clients of Azure's resource manager.

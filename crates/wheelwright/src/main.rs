@@ -32,7 +32,7 @@ use wheelwright::{
         LockOptions, MigrateOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
-    repository::{Repository, SweepOptions},
+    repository::{Accepted, Repository, SweepOptions},
     schema::Root,
     server::{Limits, TlsFiles},
 };
@@ -178,10 +178,11 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
         }
         Command::Migrate(arguments) => migrate(arguments, console),
         Command::Serve(arguments) => serve(*arguments, console),
-        Command::Retire(arguments::Retire { version, stored }) => {
+        Command::Retire(arguments::Retire { version, stored, accept }) => {
             let format = result_format(stored.format);
+            let accepted: Vec<Accepted> = accept.iter().map(|name| Accepted::named(name)).collect();
             in_store(&stored.place, Access::Read, console, async |repository, console| {
-                command::retire(&version, stored.kind.as_deref(), &repository, format, console).await
+                command::retire(&version, stored.kind.as_deref(), &repository, &accepted, format, console).await
             })
         }
         Command::Store(arguments) => store(arguments, console),

@@ -184,7 +184,7 @@ impl Lenses {
     }
 
     /// Looks at what every scope of a stored document holds.
-    pub(super) fn walk_scopes(&self, stored: Value<'_>, see: &dyn Fn(&Scope, &Slots<'_>)) {
+    pub(crate) fn walk_scopes(&self, stored: Value<'_>, see: &dyn Fn(&Scope, &Slots<'_>)) {
         self.count(stored, &|scope, _, slots| {
             see(scope, slots);
             0

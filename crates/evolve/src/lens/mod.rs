@@ -18,7 +18,6 @@ mod fill;
 mod freeze;
 pub(crate) mod get;
 pub(crate) mod matching;
-mod only;
 pub(crate) mod plan;
 mod put;
 pub(crate) mod record;
@@ -48,7 +47,6 @@ use self::{
 };
 pub use self::{
     matching::{match_items, match_known},
-    only::{Only, OnlyIn},
     record::{Provenance, Source, Trail},
     trouble::Trouble,
 };

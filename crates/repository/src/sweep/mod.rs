@@ -21,7 +21,7 @@ mod walk;
 pub use ledger::{SweepCounts, SweepError, SweepStatus};
 pub use plan::SweepPlan;
 pub use problems::{Problem, Problems};
-pub use retire::Needs;
+pub use retire::{Accepted, Loss, Needs};
 pub use run::{SweepOptions, SweepProgress};
 pub use verify::Verified;
 

@@ -1,10 +1,56 @@
 //! What a version is still needed for.
 
+use std::collections::BTreeMap;
+
 use wheelwright_document::Arena;
 use wheelwright_evolve::{Only, OnlyIn, Origin, VersionIndex, VersionName};
 
 use super::problems::Problems;
 use crate::{Collection, RepositoryError, ServedKind};
+
+/// A part of records that is hidden once a version is removed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Values that no other version shows in any representation.
+    Values,
+    /// The notation of values that other versions show in another representation: `90m` beside 5400.
+    Notation,
+    /// The order of list items that other versions show in another order, or without one.
+    Order,
+}
+
+/// A loss that a user accepts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Accepted {
+    /// All losses of one sort.
+    Loss(Loss),
+    /// Every loss in a field, named as in [`Needs::fields`].
+    Field(Box<str>),
+}
+
+impl Accepted {
+    /// Reads the name of a sort of loss, or else of a field.
+    pub fn named(name: &str) -> Self {
+        let loss = Loss::ALL.into_iter().find(|loss| loss.name() == name);
+        loss.map_or_else(|| Self::Field(name.into()), Self::Loss)
+    }
+
+    /// The name that it is read from.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Loss(loss) => loss.name(),
+            Self::Field(field) => field,
+        }
+    }
+
+    fn is_of(&self, (loss, field): &(Loss, String)) -> bool {
+        match self {
+            Self::Loss(accepted) => accepted == loss,
+            Self::Field(accepted) => **accepted == **field,
+        }
+    }
+}
 
 /// What a version is needed for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,20 +66,62 @@ pub struct Needs {
     pub stored: u64,
     /// How many have an owner who speaks it, and nobody who would speak for it: a successor in the catalog changes that.
     pub origins: u64,
-    /// How many have fields that no other version shows.
+    /// How many have values that no other version shows in any representation.
     pub hidden: u64,
-    /// How many have values that were spelled in it and are spelled otherwise everywhere else.
+    /// How many have values in a notation that no other version keeps.
     pub spelled: u64,
+    /// How many have lists in an order that no other version keeps.
+    pub ordered: u64,
+    /// The fields that these have, with the number of records each.
+    pub fields: BTreeMap<(Loss, String), u64>,
+    /// What was accepted: no record needs the version for it.
+    pub accepted: Vec<Accepted>,
     /// How many cannot be opened, so that nobody knows what they need.
     pub unreadable: u64,
     /// The records that need it, with what for.
     pub records: Problems,
 }
 
+impl Loss {
+    /// Every loss.
+    pub const ALL: [Self; 3] = [Self::Values, Self::Notation, Self::Order];
+
+    /// Its name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Values => "values",
+            Self::Notation => "notation",
+            Self::Order => "order",
+        }
+    }
+}
+
 impl Needs {
     /// Whether nothing needs the version.
     pub fn is_empty(&self) -> bool {
         !self.is_hub && self.records.is_empty()
+    }
+
+    /// How many records lose something.
+    pub fn count(&self, loss: Loss) -> u64 {
+        match loss {
+            Loss::Values => self.hidden,
+            Loss::Notation => self.spelled,
+            Loss::Order => self.ordered,
+        }
+    }
+
+    /// Whether the loss of a field was accepted.
+    pub fn is_accepted(&self, lost: &(Loss, String)) -> bool {
+        self.accepted.iter().any(|accepted| accepted.is_of(lost))
+    }
+
+    fn count_mut(&mut self, loss: Loss) -> &mut u64 {
+        match loss {
+            Loss::Values => &mut self.hidden,
+            Loss::Notation => &mut self.spelled,
+            Loss::Order => &mut self.ordered,
+        }
     }
 }
 
@@ -44,6 +132,14 @@ impl Collection {
     /// # Errors
     /// The store fails, or there is no such version.
     pub async fn needs(&self, version: &str) -> Result<Needs, RepositoryError> {
+        self.needs_accepting(version, &[]).await
+    }
+
+    /// As [`needs`](Self::needs), where no record needs the version for losses that are accepted. They are counted, too.
+    ///
+    /// # Errors
+    /// As for [`needs`](Self::needs).
+    pub async fn needs_accepting(&self, version: &str, accepted: &[Accepted]) -> Result<Needs, RepositoryError> {
         let kind = &self.kind;
         let unknown = || RepositoryError::UnknownVersion(VersionName::new(version));
         let version = kind.kind().version(version).ok_or_else(unknown)?;
@@ -53,7 +149,7 @@ impl Collection {
         let today = kind.kind().lenses().hub();
         // The hub itself holds everything in its own spelling; what counts is what would be left for it with another one.
         let hub = others.last().copied().filter(|_| today == version).unwrap_or(today);
-        let only = kind.lenses(hub).only_in(version, &others);
+        let only = kind.kind().only_in(kind.lenses(hub), version, &others);
         let mut needs = Needs {
             version: kind.version_name(version).clone(),
             is_hub: today == version,
@@ -62,6 +158,9 @@ impl Collection {
             origins: 0,
             hidden: 0,
             spelled: 0,
+            ordered: 0,
+            fields: BTreeMap::new(),
+            accepted: accepted.to_vec(),
             unreadable: 0,
             records: Problems::default(),
         };
@@ -70,10 +169,14 @@ impl Collection {
             let found = kind.needs(&stored.value, version, (hub, &only));
             needs.stored += u64::from(found.is_stored);
             needs.origins += u64::from(found.origin.is_some());
-            needs.hidden += u64::from(!found.hidden.is_empty());
-            needs.spelled += u64::from(!found.spelled.is_empty());
+            for loss in Loss::ALL {
+                *needs.count_mut(loss) += u64::from(found.lost.iter().any(|(other, _)| *other == loss));
+            }
+            for lost in &found.lost {
+                *needs.fields.entry(lost.clone()).or_default() += 1;
+            }
             needs.unreadable += u64::from(found.unreadable.is_some());
-            if let Some(why) = found.why(&needs.version) {
+            if let Some(why) = found.why(&needs.version, accepted) {
                 needs.records.add(self.called(key), why);
             }
         })
@@ -87,8 +190,7 @@ impl Collection {
 struct NeedsOfRecord {
     is_stored: bool,
     origin: Option<VersionName>,
-    hidden: Vec<String>,
-    spelled: Vec<String>,
+    lost: Vec<(Loss, String)>,
     unreadable: Option<String>,
 }
 
@@ -107,13 +209,13 @@ impl ServedKind {
             true => opened.object,
             false => self.lenses(opened.hub).rehub(opened.object, self.lenses(hub), &arena),
         };
-        for only in only.found_in(stored) {
-            match only {
-                Only::Fact(id) => needs.hidden.push(text(id)),
-                Only::Spelling(id) => needs.spelled.push(text(id)),
-                _ => needs.hidden.push("fields that no version declares".to_owned()),
-            }
-        }
+        let lost = only.found_in(stored).into_iter().map(|only| match only {
+            Only::Fact(id) => (Loss::Values, text(id)),
+            Only::Spelling(id) => (Loss::Notation, text(id)),
+            Only::Order(id) => (Loss::Order, text(id)),
+            _ => (Loss::Values, "fields that no version declares".to_owned()),
+        });
+        needs.lost = lost.collect();
         needs
     }
 
@@ -137,7 +239,7 @@ impl ServedKind {
 }
 
 impl NeedsOfRecord {
-    fn why(&self, version: &VersionName) -> Option<String> {
+    fn why(&self, version: &VersionName, accepted: &[Accepted]) -> Option<String> {
         let mut reasons = Vec::new();
         reasons.extend(self.unreadable.clone());
         if self.is_stored {
@@ -146,11 +248,19 @@ impl NeedsOfRecord {
         if let Some(acting) = &self.origin {
             reasons.push(format!("its owner speaks {acting}, and {version} has no successor"));
         }
-        if !self.hidden.is_empty() {
-            reasons.push(format!("only {version} shows {}", self.hidden.join(", ")));
-        }
-        if !self.spelled.is_empty() {
-            reasons.push(format!("only {version} shows {} as written", self.spelled.join(", ")));
+        let open = self.lost.iter().filter(|lost| !accepted.iter().any(|accepted| accepted.is_of(lost)));
+        let open: Vec<&(Loss, String)> = open.collect();
+        for loss in Loss::ALL {
+            let fields: Vec<&str> =
+                open.iter().filter(|(other, _)| *other == loss).map(|(_, field)| &**field).collect();
+            if !fields.is_empty() {
+                let fields = fields.join(", ");
+                reasons.push(match loss {
+                    Loss::Values => format!("only {version} shows {fields}"),
+                    Loss::Notation => format!("only {version} shows {fields} as written"),
+                    Loss::Order => format!("only {version} shows {fields} in this order"),
+                });
+            }
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }

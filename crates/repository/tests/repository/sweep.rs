@@ -3,11 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use wheelwright_repository::{
-    Collection, Repository, RepositoryError, SweepError, SweepOptions, SweepProgress, SweepStatus, View, Write,
+    Accepted, Collection, Loss, Repository, RepositoryError, SweepError, SweepOptions, SweepProgress, SweepStatus,
+    View, Write,
 };
 use wheelwright_store::{Change, Cursor, Key, Memory, Prefix, Store};
 
-use crate::{at_hub::example_at, support::name};
+use crate::{
+    at_hub::example_at,
+    support::{name, served_from},
+};
 
 /// The orders of a store, with a version as the hub.
 fn orders_at(store: &Memory, hub: &str) -> Collection {
@@ -376,6 +380,68 @@ async fn a_version_is_needed_for_what_only_it_can_do() {
     let needs = new.needs("v3").await.unwrap();
     assert!(needs.is_hub && !needs.is_empty());
     assert!(matches!(new.needs("v9").await, Err(RepositoryError::UnknownVersion(_))));
+}
+
+#[tokio::test]
+async fn a_loss_is_named_with_its_fields_and_can_be_accepted() {
+    let crd = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jobs.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Job, plural: jobs}
+  versions:
+  - name: v1
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      note: {type: string}, timeout: {type: string},
+      args: {type: array, items: {type: object, properties: {name: {type: string}, value: {type: string}}}}}}}}}
+  - name: v2
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      seconds: {type: integer}, args: {type: object, additionalProperties: {type: string}}}}}}}
+"#;
+    let changes = "v2: {removed: [spec.note], converted: {spec.timeout: {to: spec.seconds, with: durationSeconds}}, \
+        reshaped: [{from: spec.args, to: spec.args, key: name, value: value}]}";
+    let catalog = "kinds: [{crd: crd.yaml, changes: changes.yaml, successors: {v1: v2}}]";
+    let kinds = served_from(&[("crd.yaml", crd), ("changes.yaml", changes), ("wheelwright.yaml", catalog)]);
+    let jobs = Repository::new(Arc::new(Memory::new()), kinds).kinds().next().unwrap();
+    for (called, spec) in [
+        ("carried", r#"{"timeout":"5s","args":[{"name":"a","value":"x"},{"name":"b","value":"y"}]}"#),
+        ("notation", r#"{"timeout":"90m"}"#),
+        ("order", r#"{"args":[{"name":"b","value":"x"},{"name":"a","value":"y"}]}"#),
+        ("note", r#"{"note":"n","timeout":"90m"}"#),
+    ] {
+        let document =
+            format!(r#"{{"apiVersion":"example.com/v1","kind":"Job","metadata":{{"name":"{called}"}},"spec":{spec}}}"#);
+        jobs.create(&name(called), Write::document("v1", document.as_bytes())).await.unwrap();
+    }
+    let reasons = async |accepted: &[&str]| {
+        let accepted: Vec<Accepted> = accepted.iter().map(|name| Accepted::named(name)).collect();
+        let needs = jobs.needs_accepting("v1", &accepted).await.unwrap();
+        assert_eq!((needs.hidden, needs.spelled, needs.ordered), (1, 2, 1), "accepted losses are counted, too");
+        let fields = needs.fields.iter().map(|((loss, field), records)| (*loss, &**field, *records));
+        let expected =
+            [(Loss::Values, "spec.note", 1), (Loss::Notation, "spec.timeout", 2), (Loss::Order, "spec.args", 1)];
+        assert_eq!(fields.collect::<Vec<_>>(), expected);
+        assert_eq!(needs.is_empty(), needs.records.is_empty());
+        let listed = needs.records.listed.iter().map(|problem| format!("{}: {}", problem.name, problem.why));
+        listed.collect::<Vec<_>>()
+    };
+    let all = [
+        "notation: only v1 shows spec.timeout as written",
+        "note: only v1 shows spec.note; only v1 shows spec.timeout as written",
+        "order: only v1 shows spec.args in this order",
+    ];
+    assert_eq!(reasons(&[]).await, all);
+    assert_eq!(reasons(&["spec.other", "nothing"]).await, all);
+    assert_eq!(reasons(&["notation", "order"]).await, ["note: only v1 shows spec.note"]);
+    assert_eq!(reasons(&["spec.timeout", "spec.note"]).await, [all[2]]);
+    assert!(reasons(&["values", "notation", "order"]).await.is_empty());
 }
 
 #[tokio::test]

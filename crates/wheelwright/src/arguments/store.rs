@@ -70,6 +70,10 @@ pub(crate) struct Retire {
     pub(crate) version: String,
     #[command(flatten)]
     pub(crate) stored: Stored,
+    /// What may be lost with the version, separated by commas: `values` that no other version shows, the `notation` of values
+    /// that others show in another representation, the `order` of list items, or the name of a field, as this command prints it.
+    #[arg(long, value_name = "LOSS", value_delimiter = ',')]
+    pub(crate) accept: Vec<String>,
 }
 
 /// Which records are meant.

@@ -72,6 +72,10 @@ impl Line {
         self.0.push((key, number_of(&number.to_string()).into()));
     }
 
+    pub(super) fn value(&mut self, key: &'static str, value: Value<'_>) {
+        self.0.push((key, value.into()));
+    }
+
     /// Numbers by version.
     pub(super) fn numbers(&mut self, key: &'static str, numbers: &[(VersionName, u64)]) {
         let texts: Vec<String> = numbers.iter().map(|(_, number)| number.to_string()).collect();
