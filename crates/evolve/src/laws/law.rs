@@ -231,7 +231,10 @@ impl<'k> Hubs<'k> {
             let seen = (writer, writer_history, seen_before, seen_after);
             let Some(elements) = continued(lenses, seen, elements) else { continue };
             let found = now.get(&(elements, id)).copied();
-            let mut above = reader_history.objects_above(id);
+            // The writer may have one of the objects in another, which it removed.
+            let above = reader_history.objects_above(id);
+            let mut above =
+                above.flat_map(|object| std::iter::once(object).chain(writer_history.objects_above(object)));
             let is_kept = found.is_some_and(|found| is_derived || same(found, expected));
             if !is_kept && !above.any(|object| is_gone(writer_history, object, seen_before, seen_after)) {
                 let name = &history.field(id).text;
@@ -263,4 +266,43 @@ pub(crate) struct Written<'a> {
     pub(crate) normal: Value<'a>,
     pub(crate) stored: Value<'a>,
     pub(crate) tally: crate::lens::Tally,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{document, kind};
+
+    #[test]
+    fn what_is_in_an_object_that_the_writer_removed_or_replaced_need_not_be_kept() {
+        let v1 = "{type: object, properties: {range: {type: string}, template: {type: object, properties: \
+                  {uid: {type: string}}}, note: {type: string}}}";
+        let v2 = "{type: object, properties: {remediation: {type: object, properties: {range: {type: string}, \
+                  template: {type: object, required: [kind], properties: {kind: {type: string}}}}}}}";
+        let changes =
+            "v2: {renamed: {range: remediation.range, template: remediation.template}, removed: [template.uid, note]}";
+        for hub in ["v1", "v2"] {
+            let kind = kind(&[("v1", v1), ("v2", v2)], changes, hub);
+            let (v1, v2) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+            let (hubs, arena) = (Hubs::of(&kind), Arena::new());
+            let hub = kind.version(hub).unwrap();
+            let write = |version, json: &str, old| {
+                let Some(Ok(written)) = hubs.write(hub, version, document(json, &arena), old, &arena) else {
+                    panic!("{json} holds the laws of writing");
+                };
+                written.stored
+            };
+            let before = write(v1, r#"{"range":"1","note":"n","template":{"uid":"u"}}"#, None);
+            // v2 sees nothing in the template, and does not show it.
+            for json in ["{}", r#"{"remediation":{"range":"1","template":[]}}"#, r#"{"remediation":{"range":"2"}}"#] {
+                let after = write(v2, json, Some(before));
+                assert!(hubs.keeps(hub, (v2, v1), (before, after), &arena).is_ok(), "{json}");
+            }
+            let kept = write(v2, r#"{"remediation":{"range":"2"}}"#, Some(before));
+            for json in [r#"{"range":"2","note":"n"}"#, r#"{"range":"2","template":{"uid":"u"}}"#] {
+                let after = write(v1, json, Some(kept));
+                assert!(hubs.keeps(hub, (v2, v1), (before, after), &arena).is_err(), "v2 did not remove it: {json}");
+            }
+        }
+    }
 }

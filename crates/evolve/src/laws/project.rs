@@ -155,7 +155,8 @@ fn is_behind_a_value(
     at.as_object().is_none()
 }
 
-/// Whether an object that a version has outside of lists and maps was shown and is not any more.
+/// Whether an object that a version has outside of lists and maps was shown and is not any more, or was replaced by something
+/// that is not an object: also if it was not shown, since the version sees nothing in it.
 pub(super) fn is_gone(version: &VersionHistory, object: FieldId, before: Value<'_>, after: Value<'_>) -> bool {
     let Some(path) = version.path_of(object) else { return false };
     let find = |document: Value<'_>| {
@@ -165,7 +166,10 @@ pub(super) fn is_gone(version: &VersionHistory, object: FieldId, before: Value<'
         });
         found.map(|value| value.as_object().is_some())
     };
-    find(before).is_some() && find(after) != Some(true)
+    match find(after) {
+        Some(is_object) => !is_object,
+        None => find(before).is_some(),
+    }
 }
 
 /// Where an item or value of the outermost list or map is after a write, if its writer left it as it was and it can be told from
