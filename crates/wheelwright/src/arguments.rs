@@ -233,9 +233,14 @@ Examples:
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// Files, or folders to look through for *.yaml, *.yml and *.json; `-` for standard input.
-    #[arg(value_name = "PATH", default_value = ".")]
+    /// Files, or folders to look through for *.yaml, *.yml and *.json; `-` for standard input. Without any, and without
+    /// --catalog, the current folder.
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
+    /// repeated. All that it declares is checked; with paths, what it declares there.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) catalog: Vec<PathBuf>,
     /// The same definitions before an update; what Kubernetes forgives in the update is only noted.
     #[arg(long, value_name = "FILE")]
     pub(crate) previous: Vec<PathBuf>,

@@ -107,7 +107,11 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             };
             let Some(tree) = tree(arguments.tree.as_deref(), console)? else { return Ok(Exit::Usage) };
             let disk = OnDisk { tree: tree.clone() };
-            let versions = match Versions::load(&disk, &arguments.paths, arguments.against.as_deref()) {
+            let paths = match (&arguments.paths[..], &arguments.catalog[..]) {
+                ([], []) => vec![".".into()],
+                (paths, _) => paths.to_vec(),
+            };
+            let versions = match Versions::load(&disk, &paths, &arguments.catalog, arguments.against.as_deref()) {
                 Ok(versions) => versions,
                 Err(error) => {
                     writeln!(console.conversation, "error: {error}")?;
@@ -115,7 +119,8 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
                 }
             };
             let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
-            command::check(files::files_and_folders(arguments.paths, tree), previous, &versions, &options, console)
+            let inputs = files::files_and_folders(versions.paths().to_vec(), tree);
+            command::check(inputs, previous, &versions, &options, console)
         }
         Command::Default(arguments) => {
             let (schemas, options) = match prepare(&arguments.documents, console)? {
@@ -198,7 +203,7 @@ fn paths(command: &Command) -> Vec<PathBuf> {
         [documents.schema.clone(), files::or_standard_input(documents.documents.clone())].concat()
     };
     match command {
-        Command::Check(arguments) => [&arguments.paths[..], &arguments.previous].concat(),
+        Command::Check(arguments) => [&arguments.paths[..], &arguments.catalog, &arguments.previous].concat(),
         Command::Default(arguments) | Command::Prune(arguments) => of_documents(&arguments.documents),
         Command::Validate(arguments) => {
             of_documents(&arguments.documents).into_iter().chain(arguments.old.clone()).collect()

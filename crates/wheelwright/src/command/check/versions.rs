@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashSet},
     fmt, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use wheelwright_catalog::{
@@ -22,6 +22,8 @@ pub struct Versions {
     pub(super) before: Option<Before>,
     /// Why there is nothing to compare with, although it was asked for.
     pub(super) cannot_compare: Option<String>,
+    /// The files and folders whose schemas are checked.
+    paths: Vec<PathBuf>,
 }
 
 /// Kinds with their locks.
@@ -63,6 +65,8 @@ pub enum VersionsError {
     Git(GitError),
     /// What to compare with is not written as `git:REV`.
     UnknownReference(String),
+    /// A path is to be checked with catalogs that do not declare it, or any file in it.
+    NotDeclared(PathBuf),
 }
 
 impl fmt::Display for VersionsError {
@@ -76,6 +80,11 @@ impl fmt::Display for VersionsError {
                     "cannot compare with {reference:?}; write git: and a revision, such as git:main or git:HEAD~1"
                 )
             }
+            Self::NotDeclared(path) => write!(
+                f,
+                "--catalog declares nothing of {}; name files that it declares, or leave one of the two out",
+                files::display(path)
+            ),
         }
     }
 }
@@ -83,27 +92,54 @@ impl fmt::Display for VersionsError {
 impl std::error::Error for VersionsError {}
 
 impl Versions {
-    /// Loads the kinds at some paths, and those at `against`, such as `git:main`. What declares no kind is passed over:
-    /// its schemas are checked all the same.
+    /// Loads the kinds at some paths, and those at `against`, such as `git:main`. A path that declares no kind is passed over:
+    /// its schemas are checked all the same. If `catalogs` are named, they alone declare kinds, and the paths narrow down
+    /// which of them are meant; without any paths, all are.
     ///
     /// # Errors
-    /// A lock cannot be read, or what to compare with is not there. A shallow clone may lack it: then there is nothing to
-    /// compare with, and `check` says so.
-    pub fn load(disk: &OnDisk, paths: &[PathBuf], against: Option<&str>) -> Result<Self, VersionsError> {
-        let now = State::load(disk, paths).map_err(VersionsError::Unreadable)?;
-        let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None }) };
+    /// A lock or a named catalog cannot be read, the catalogs do not declare a path, or what to compare with is not there. A
+    /// shallow clone may lack it: then there is nothing to compare with, and `check` says so.
+    pub fn load(
+        disk: &OnDisk,
+        paths: &[PathBuf],
+        catalogs: &[PathBuf],
+        against: Option<&str>,
+    ) -> Result<Self, VersionsError> {
+        let (now, paths) = match (paths, catalogs) {
+            (paths, []) => (State::load(disk, paths).map_err(VersionsError::Unreadable)?, paths.to_vec()),
+            ([], catalogs) => {
+                // A folder that cannot be read as a catalog is one without kinds, but a named catalog must be there.
+                for catalog in catalogs {
+                    Catalog::load_from(disk, &[catalog]).map_err(VersionsError::Unreadable)?;
+                }
+                (State::load(disk, catalogs).map_err(VersionsError::Unreadable)?, catalogs.to_vec())
+            }
+            (paths, catalogs) => {
+                let (now, declared) = State::narrowed(disk, "", catalogs, paths).map_err(VersionsError::Unreadable)?;
+                if let Some(path) = paths.iter().find(|path| !declared.iter().any(|file| is_in(file, path))) {
+                    return Err(VersionsError::NotDeclared(path.clone()));
+                }
+                (now, declared)
+            }
+        };
+        let Some(against) = against else { return Ok(Self { now, before: None, cannot_compare: None, paths }) };
         let unknown = || VersionsError::UnknownReference(against.to_owned());
         let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
         match Revision::open(Path::new("."), revision) {
             Ok(opened) => {
-                let before = Before::load(&opened, revision, paths).map_err(VersionsError::Unreadable)?;
-                Ok(Self { now, before: Some(before), cannot_compare: None })
+                let before = Before::load(&opened, revision, &paths, catalogs).map_err(VersionsError::Unreadable)?;
+                Ok(Self { now, before: Some(before), cannot_compare: None, paths })
             }
             Err(error @ GitError::UnknownRevision { shallow: true, .. }) => {
-                Ok(Self { now, before: None, cannot_compare: Some(error.to_string()) })
+                Ok(Self { now, before: None, cannot_compare: Some(error.to_string()), paths })
             }
             Err(error) => Err(VersionsError::Git(error)),
         }
+    }
+
+    /// The files and folders whose schemas are to be checked.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 }
 
@@ -143,6 +179,33 @@ impl State {
         catalogs.extend((!bare.is_empty()).then(|| load(source, &bare)).flatten());
         let locks = Locks::read(source, catalogs.iter().map(|loaded| &loaded.catalog))?;
         Ok(Self { catalogs, locks })
+    }
+
+    /// The kinds of some catalogs that are declared in files at some paths, and these files. The names of files begin with
+    /// `prefix` where the source is not the disk.
+    fn narrowed(
+        source: &dyn Source,
+        prefix: &str,
+        catalogs: &[PathBuf],
+        paths: &[PathBuf],
+    ) -> Result<(Self, Vec<PathBuf>), Unreadable> {
+        let (mut state, mut declared) = (Self::default(), Vec::new());
+        for path in catalogs {
+            let catalog = Catalog::load_from(source, &[path])?;
+            let is_bare = catalog.inputs().all(|input| input.origin != Origin::Ours);
+            let mut named = HashSet::new();
+            for input in catalog.inputs() {
+                let file = Path::new(input.name.strip_prefix(prefix).unwrap_or(&input.name));
+                if paths.iter().any(|path| is_in(file, path)) && named.insert(input.name.clone()) {
+                    declared.push(file.to_owned());
+                }
+            }
+            state.catalogs.push(Loaded { catalog, is_bare, named: Some(named) });
+        }
+        state.locks = Locks::read(source, state.catalogs.iter().map(|loaded| &loaded.catalog))?;
+        declared.sort();
+        declared.dedup();
+        Ok((state, declared))
     }
 
     /// The kinds that came from standard input, which no path leads to again.
@@ -230,7 +293,7 @@ impl Loaded {
 }
 
 impl Before {
-    fn load(source: &Revision, revision: &str, paths: &[PathBuf]) -> Result<Self, Unreadable> {
+    fn load(source: &Revision, revision: &str, paths: &[PathBuf], catalogs: &[PathBuf]) -> Result<Self, Unreadable> {
         let is_there = |path: &PathBuf| source.is_folder(path) || source.read(path).is_ok();
         let here = std::env::current_dir().ok();
         let relative = |path: &PathBuf| match here.as_ref().and_then(|here| path.strip_prefix(here).ok()) {
@@ -238,7 +301,8 @@ impl Before {
             Some(below) => below.to_owned(),
             None => path.clone(),
         };
-        let paths: Vec<PathBuf> = paths.iter().map(relative).filter(is_there).collect();
+        let there = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(relative).filter(is_there).collect() };
+        let (paths, catalogs) = (there(paths), there(catalogs));
         let mut inputs = Vec::new();
         for path in &paths {
             let (files, origin) = match source.is_folder(path) {
@@ -252,7 +316,10 @@ impl Before {
                 inputs.push(Input { name: files::display(&file), bytes, origin, tree });
             }
         }
-        let kinds = State::load(source, &paths)?;
+        let kinds = match catalogs.is_empty() || catalogs == paths {
+            true => State::load(source, &paths)?,
+            false => State::narrowed(source, &format!("{revision}:"), &catalogs, &paths)?.0,
+        };
         let known = |folder: &Path| kinds.locks.iter().any(|lock| lock.folder == folder);
         let mut other_locks = Vec::new();
         for catalog in source.files(Path::new(".")).unwrap_or_default().iter().filter(|path| is_catalog(path)) {
@@ -322,6 +389,21 @@ fn catalog_around(source: &dyn Source, path: &Path) -> Option<(PathBuf, Catalog)
         }
     }
     None
+}
+
+/// Whether a file is the one that is named, or in the folder that is, however both are written.
+fn is_in(file: &Path, named: &Path) -> bool {
+    let plain = |path: &Path| {
+        let mut plain = PathBuf::new();
+        for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+            match part {
+                Component::ParentDir => _ = plain.pop(),
+                part => plain.push(part),
+            }
+        }
+        plain
+    };
+    named != Path::new("-") && plain(file).starts_with(plain(named))
 }
 
 const CATALOG_FILES: [&str; 3] = ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"];
