@@ -36,7 +36,7 @@ use crate::{
 use compatibility::{changed_in_place, check_kind};
 use first_contact::Contact;
 use levels::Levels;
-use versions::{Before, State};
+use versions::{Before, Loaded, State};
 pub use versions::{Versions, VersionsError};
 
 /// What is checked and how it is shown.
@@ -173,6 +173,34 @@ pub fn check(
     Ok(found.exit())
 }
 
+/// The file and line of a finding.
+fn where_it_is(finding: &Finding) -> String {
+    finding.place.as_ref().map_or(String::new(), |place| format!("{}:{}", place.file, place.span.line))
+}
+
+/// Whether a part of a catalog, changes file or lock was not read, so that what it declares is missing.
+fn leaves_something_unread(finding: &Finding) -> bool {
+    let causes = [
+        &rules::MALFORMED_CATALOG,
+        &rules::UNKNOWN_CATALOG_KEY,
+        &rules::MALFORMED_PATH,
+        &rules::MALFORMED_CHANGE,
+        &rules::UNKNOWN_VERSION,
+        &rules::MISSING_FILE,
+        &rules::DUPLICATE_VERSION,
+        &rules::INCOMPLETE_ORDER,
+        &rules::LOCK_UNREADABLE,
+        &rules::LOCK_CONFLICT,
+    ];
+    finding.level == Level::Error && causes.iter().any(|rule| std::ptr::eq(*rule, finding.rule))
+}
+
+/// Whether a finding about versions may be there only because a declaration was not read.
+fn follows_from_changes(finding: &Finding) -> bool {
+    let of_lock = [&rules::LOCKED_FACT_CHANGED, &rules::HUB_MOVED, &rules::NOT_LOCKED];
+    finding.rule.id >= rules::REMOVAL_NOT_ASSESSED.id || of_lock.iter().any(|rule| std::ptr::eq(*rule, finding.rule))
+}
+
 /// The fingerprints of what was found at a revision.
 fn fingerprints(before: &Before, options: &CheckOptions, console: &Console<'_>) -> io::Result<HashSet<String>> {
     let mut run = Run::new(options, &before.kinds);
@@ -227,11 +255,21 @@ impl<'r> Run<'r> {
     /// Checks kinds version against version, and gives what there is to tell about those that nobody told anything of.
     fn check_versions(&mut self, state: &State, is_gate: bool, console: &mut Console<'_>) -> io::Result<Vec<Contact>> {
         let mut findings = Vec::new();
+        // The catalogs of which something could not be read, with the first such place.
+        let mut misread: Vec<(&Loaded, String)> = Vec::new();
         for loaded in &state.catalogs {
-            findings.extend(loaded.findings(&state.locks));
+            let found = loaded.findings(&state.locks);
+            let cause = found.iter().find(|finding| leaves_something_unread(finding));
+            misread.extend(cause.map(|cause| (loaded, where_it_is(cause))));
+            findings.extend(found);
         }
         for lock in state.locks.iter() {
-            findings.extend(rewritten::named_edits(lock));
+            let found = rewritten::named_edits(lock);
+            if let Some(cause) = found.iter().find(|finding| leaves_something_unread(finding)) {
+                let has_kinds = |loaded: &&Loaded| loaded.kinds().any(|kind| kind.folder == lock.folder);
+                misread.extend(state.catalogs.iter().filter(has_kinds).map(|loaded| (loaded, where_it_is(cause))));
+            }
+            findings.extend(found);
             findings.extend(gone::kinds_since_lock(state, lock));
         }
         let mut contacts = Vec::new();
@@ -240,9 +278,19 @@ impl<'r> Run<'r> {
             if number > 0 && number % KINDS_BETWEEN_PROGRESS == 0 {
                 console.progress(format_args!("compared the versions of {number} of {total} kinds"))?;
             }
-            let checked = check_kind(state, loaded, kind, is_gate, self.options.laws);
-            findings.extend(checked.findings);
-            contacts.extend(checked.contact);
+            let is_misread = misread.iter().any(|(other, _)| std::ptr::eq(*other, loaded));
+            let checked = check_kind(state, loaded, kind, is_gate, self.options.laws && !is_misread);
+            let is_shown = |finding: &Finding| !is_misread || !follows_from_changes(finding);
+            findings.extend(checked.findings.into_iter().filter(is_shown));
+            contacts.extend(checked.contact.filter(|_| !is_misread));
+        }
+        misread.dedup_by_key(|(loaded, _)| std::ptr::from_ref(*loaded));
+        for (loaded, cause) in misread.iter().filter(|(loaded, _)| loaded.kinds().next().is_some()) {
+            let names: Vec<&str> = loaded.kinds().map(|kind| &*kind.declaration.kind).collect();
+            console.say(format_args!(
+                "the versions of {} are not compared: {cause} could not be read as it is meant; fix that first",
+                names.join(", ")
+            ))?;
         }
         self.add(state, findings);
         Ok(contacts)

@@ -254,7 +254,7 @@ impl State {
 
 impl Loaded {
     /// The kinds that were asked for.
-    fn kinds(&self) -> impl Iterator<Item = &Kind> {
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.catalog.kinds().iter().filter(|kind| {
             let mut files = kind
                 .declaration
