@@ -47,10 +47,14 @@ pub(crate) fn constraints(
         let related = old.map_or_else(Default::default, |old| before.place(old, keyword));
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(span, related);
-        if matches!(finding.what, What::NewlyRequired { settled: false, derived: None, .. })
-            && let Some(value) = acceptable(after, node)
-        {
-            finding = finding.add(Addition::Default(field.clone(), value));
+        match finding.what {
+            What::NewlyRequired { settled: false, derived: None, .. } => {
+                finding.additions.extend(acceptable(after, node).map(|value| Addition::Default(field.clone(), value)));
+            }
+            What::NewlyRequired { settled: true, derived: None, .. } => {
+                finding.additions.extend(filled_in_when_empty(history, after, node));
+            }
+            _ => {}
         }
         if matches!(finding.what, What::ValuesUnlisted { .. }) {
             finding.level = finding.level.min(finding.gravest());
@@ -89,6 +93,16 @@ fn reaching_rules(
 fn is_new(history: &History, side: &Side<'_>, node: NodeIndex) -> bool {
     let first = side.version.id(node).map(|id| &history.version(history.field(id).first).name);
     first == Some(&side.version.name) && side.version.structure.node(node).default.is_none()
+}
+
+/// The line that lets readers fill in an empty object or list, where the version that introduced the field is not locked.
+fn filled_in_when_empty(history: &History, after: &Side<'_>, node: NodeIndex) -> Option<Addition> {
+    let value = acceptable(after, node).filter(|value| ["{}", "[]"].contains(&&*spelled(value)))?;
+    let id = after.version.id(node)?;
+    let first = history.version(history.field(id).first);
+    let field = first.structure.selector(first.node_of(id)?);
+    let is_open = first.declared && !first.is_locked_with(id);
+    is_open.then(|| Addition::StorageDefault { version: first.name.clone(), field, value })
 }
 
 /// A value that a field accepts.

@@ -17,20 +17,21 @@ use crate::{Selector, Union, VersionName};
 pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
     let mut renamed = Vec::new();
     let mut removed = Vec::new();
-    let [mut defaults, mut keys, mut unions] = [const { Vec::new() }; 3];
+    let [mut defaults, mut storage_defaults, mut keys, mut unions] = [const { Vec::new() }; 4];
     let texts = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
     for addition in additions {
         match addition {
             Addition::Renamed { from, to } => renamed.push((path(from), string(&to.to_string()))),
             Addition::Removed(field) => removed.push(string(&field.to_string())),
             Addition::Default(field, value) => defaults.push((path(field), value.clone())),
+            Addition::StorageDefault { field, value, .. } => storage_defaults.push((path(field), value.clone())),
             Addition::Keys(field, keyed) => keys.push((path(field), texts(keyed))),
             Addition::Union(field, members) => unions.push((path(field), texts(members))),
         }
     }
     let mut step: Vec<(Box<str>, Owned)> = Vec::new();
     let removed = (!removed.is_empty()).then(|| ("removed".into(), Owned::Array(removed.into())));
-    let maps = [("renamed", renamed), ("default", defaults), ("keys", keys), ("union", unions)];
+    let maps = [("renamed", renamed), ("default", defaults), ("storageDefault", storage_defaults), ("keys", keys), ("union", unions)];
     for (name, entries) in maps {
         if !entries.is_empty() {
             step.push((name.into(), Owned::Object(entries.into())));

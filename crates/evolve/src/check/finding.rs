@@ -342,6 +342,15 @@ pub enum Addition {
     Removed(Selector),
     /// `default`.
     Default(Selector, Owned),
+    /// `storageDefault`, in the changes of the version that introduced the field.
+    StorageDefault {
+        /// That version.
+        version: VersionName,
+        /// The field, as that version calls it.
+        field: Selector,
+        /// What readers fill in.
+        value: Owned,
+    },
     /// `keys`.
     Keys(Selector, Vec<Box<str>>),
     /// `union`.

@@ -107,6 +107,25 @@ fn what_refuses_documents_is_shown_with_the_smallest_one() {
     assert_eq!(found("{type: integer}", harmless), [("WW240", Level::Warning, String::new())]);
 }
 
+#[test]
+fn a_required_object_that_may_be_empty_is_proposed_to_be_filled_in() {
+    let case = Case::new(
+        "v1: {type: object, properties: {spec: {type: object, properties: {selector: {type: object}, size: {type: integer}}}}}\n\
+         v2: {type: object, properties: {spec: {type: object, required: [selector, size], properties: {selector: \
+         {type: object}, size: {type: integer}}}}}",
+    );
+    let mends: Vec<String> = case.findings().iter().map(Incompatibility::mend).collect();
+    assert_eq!(
+        mends[0],
+        "make it optional in v2, or let readers fill it in where it is absent:\nv1:\n  storageDefault:\n    spec.selector: {}\n"
+    );
+    assert!(mends[1].starts_with("make it optional in v2: it was published without a default"), "{}", mends[1]);
+    let filled = "v1: {type: object, properties: {spec: {type: object, properties: {selector: {type: object}}}}}\n\
+                  v2: {type: object, properties: {spec: {type: object, required: [selector], properties: {selector: \
+                  {type: object}}}}}\nchanges: {v1: {storageDefault: {spec.selector: {}}}}";
+    assert_eq!(told(&Case::new(filled).findings()), [""; 0]);
+}
+
 /// Findings as `WW150 note: message`, with the mend below it.
 fn told(findings: &[Incompatibility]) -> Vec<String> {
     findings.iter().map(|finding| format!("{} {}", finding.rule().id, finding.message())).collect()

@@ -2,7 +2,8 @@
 //! `check` has to find these.
 //!
 //! `WHEELWRIGHT_GATE_SEEDS=N` runs N seeds over all real definitions instead of a sample, and `WHEELWRIGHT_GATE_SHOW=N`
-//! prints the first N changes that `check` judges differently than documents do.
+//! prints N changes of each definition that `check` judges differently than documents do. `WHEELWRIGHT_GATE_EVERY=N` takes
+//! every Nth definition.
 
 mod catalogs;
 mod classes;
@@ -29,12 +30,21 @@ fn seeds() -> Option<u64> {
     env::var("WHEELWRIGHT_GATE_SEEDS").ok().and_then(|seeds| seeds.parse().ok())
 }
 
+fn every() -> usize {
+    env::var("WHEELWRIGHT_GATE_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(1)
+}
+
+/// How many changes of each definition are printed that `check` judges otherwise than documents.
+fn shown() -> usize {
+    env::var("WHEELWRIGHT_GATE_SHOW").ok().and_then(|shown| shown.parse().ok()).unwrap_or(0)
+}
+
 /// What is seeded into: definitions of our own, and real ones: a few small ones in a sample, all in the full run.
 fn subjects() -> Vec<Subject> {
     let real = subjects::real();
     let is_small = |subject: &Subject| subject.definition.to_string().len() < 12_000;
     match seeds() {
-        Some(_) => subjects::own().into_iter().chain(real).collect(),
+        Some(_) => subjects::own().into_iter().chain(real.into_iter().step_by(every())).collect(),
         None => subjects::own().into_iter().chain(real.into_iter().filter(is_small).step_by(20)).collect(),
     }
 }
@@ -53,7 +63,9 @@ fn tally(seeded: fn(&Subject, u64) -> Tally) -> Tally {
             scope.spawn(move || {
                 let mut tally = Tally::default();
                 for (seed, subject) in work.iter().skip(part).step_by(threads) {
-                    tally.add(seeded(subject, *seed));
+                    let of_subject = seeded(subject, *seed);
+                    of_subject.missed.iter().take(shown()).for_each(|missed| println!("{missed}"));
+                    tally.add(of_subject);
                 }
                 tally
             })
@@ -64,10 +76,6 @@ fn tally(seeded: fn(&Subject, u64) -> Tally) -> Tally {
         }
     });
     println!("{tally}");
-    let shown = env::var("WHEELWRIGHT_GATE_SHOW").ok().and_then(|shown| shown.parse().ok()).unwrap_or(0);
-    for missed in tally.missed.iter().take(shown) {
-        println!("{missed}");
-    }
     tally
 }
 
