@@ -8,10 +8,11 @@ use wheelwright_schema::{Root, lower_schema};
 use crate::lens::{reads, told};
 
 /// What every object has, with the version at the end of the names.
-const FIELDS: [(&str, &str); 11] = [
+const FIELDS: [(&str, &str); 12] = [
     ("text", r#"{"type":"string"}"#),
     ("word", r#"{"type":"string","nullable":true}"#),
     ("count", r#"{"type":"integer"}"#),
+    ("small", r#"{"type":"integer","format":"int32","minimum":1}"#),
     ("ratio", r#"{"type":"number"}"#),
     ("flag", r#"{"type":"boolean"}"#),
     ("port", r#"{"x-kubernetes-int-or-string":true}"#),
@@ -31,13 +32,16 @@ const FIELDS: [(&str, &str); 11] = [
 /// Where these objects are.
 const SCOPES: [&str; 3] = ["spec.", "spec.items[].", "spec.table{}."];
 
-const CONVERTERS: [&str; 16] = [
+const CONVERTERS: [&str; 19] = [
     r#""with":{"document":"yaml"}"#,
     r#""with":{"document":"json"}"#,
     r#""with":"durationSeconds""#,
     r#""with":"quantity""#,
     r#""with":"text""#,
     r#""with":"oneItem""#,
+    r#""with":"clamped""#,
+    r#""with":"durationSeconds","clamped":true"#,
+    r#""with":{"scale":-0.5},"clamped":true"#,
     r#""with":{"scale":1000}"#,
     r#""with":{"scale":0.3}"#,
     r#""with":{"values":{"a":"b","b":"a","c":"a"}}"#,

@@ -12,7 +12,7 @@ use wheelwright_schema::{Problem, Schema, model::Additional};
 use crate::{
     Declaration, DeclaredUnion, Derived, KindName, Located, Maturity, NodeIndex, Respelled, Selector, Shape, Step,
     Structure, VersionName, VersionStep, Writers,
-    change::{settled, unfit_defaults},
+    change::{find_bounds, settled, unfit_defaults},
     empty_objects::refusing_empty,
     identify::{Identify, identify},
     kind_name::once_each,
@@ -262,6 +262,8 @@ impl History {
             let before_structure = from.and_then(|from| slots[from.position()].as_ref()).map(|from| &from.structure);
             let plain_renames = step.renamed.len();
             let mut step = with_renames(step, before_structure);
+            let schema_of = |from: VersionIndex| Some(&declaration.version(order[from.position()].as_str())?.schema);
+            find_bounds(&mut step, before.as_ref(), [from.and_then(schema_of), Some(&declared.schema)]);
             (step.respelled, step.derived) = settled(before.as_ref(), &step, &mut problems);
             let step = &step;
             let schema = overlaid_schema(&declared.schema, step);

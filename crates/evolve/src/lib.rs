@@ -81,8 +81,8 @@ pub use carry::{
     carry_size,
 };
 pub use change::{
-    Conversion, DeclaredUnion, Derived, Direction, DocumentFormat, FieldValue, Located, OLDER_WRITE, OlderWrite,
-    Policies, Renamed, Respelled, Steps, VersionStep, Writers, parse_changes,
+    Bounds, Clamped, Conversion, DeclaredUnion, Derived, Direction, DocumentFormat, FieldValue, Located, OLDER_WRITE,
+    OlderWrite, Policies, Renamed, Respelled, Steps, VersionStep, Writers, parse_changes,
 };
 pub use compute::{FillIn, Hook, HookCall, HookError, Hooks};
 pub use consistency::{Consistency, DefaultedBy, Disagreement};

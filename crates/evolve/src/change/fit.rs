@@ -24,7 +24,7 @@ pub(crate) fn unfit_defaults(step: &VersionStep, schema: &Schema, root: Root) ->
         .collect()
 }
 
-fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
+pub(super) fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
     match step {
         Step::Field(name) => schema.property(name),
         Step::Items => schema.items.as_deref(),

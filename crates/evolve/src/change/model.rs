@@ -4,6 +4,7 @@ use std::fmt;
 
 use wheelwright_document::{Owned, Span};
 
+use super::Clamped;
 use crate::{Selector, VersionName};
 
 /// Something that a file says, and where it says it. Two are equal if they say the same, wherever.
@@ -128,6 +129,8 @@ pub enum Conversion {
     OneItem,
     /// A text that contains a document, and the object (or list, map or other value) that it contains.
     Document(DocumentFormat),
+    /// A conversion of numbers, clamped to what the field that shows them can hold.
+    Clamped(Clamped),
     /// A text, and fields that are parts of it: a template with the names of the fields, `{host}:{port}`, and, where that
     /// is ambiguous, a pattern that takes the text apart, with groups of these names.
     Template {
@@ -207,6 +210,8 @@ impl fmt::Display for Conversion {
             Self::ObjectWithKey(key) => write!(f, "key {key}"),
             Self::OneItem => f.write_str("oneItem"),
             Self::Document(format) => write!(f, "document {}", format.word()),
+            Self::Clamped(Clamped { with: Some(with), .. }) => write!(f, "{with} clamped"),
+            Self::Clamped(_) => f.write_str("clamped"),
             Self::Template { template, .. } => write!(f, "template {template:?}"),
             Self::KeyedList { key, .. } => write!(f, "key {key}"),
             Self::Entries(_) => f.write_str("entries"),
@@ -218,12 +223,20 @@ impl fmt::Display for Conversion {
 }
 
 impl Conversion {
+    /// The conversion whose numbers are clamped, or the conversion itself.
+    pub(crate) fn unclamped(&self) -> &Self {
+        match self {
+            Self::Clamped(Clamped { with: Some(with), .. }) => with,
+            other => other,
+        }
+    }
+
     /// The key of a step that it is written under.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::DurationSeconds | Self::Quantity | Self::Scale(_) | Self::Text | Self::Values(_) => "converted",
             Self::Joined(_) | Self::ObjectWithKey(_) | Self::OneItem => "converted",
-            Self::Document(_) | Self::Expression { .. } => "converted",
+            Self::Document(_) | Self::Clamped(_) | Self::Expression { .. } => "converted",
             Self::Template { .. } | Self::KeyedList { .. } | Self::Entries(_) | Self::RenamedKeys(_) => "reshaped",
             Self::Expressions { .. } => "reshaped",
             Self::Hook(_) => "hook",

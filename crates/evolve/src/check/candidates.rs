@@ -36,7 +36,7 @@ pub(crate) fn candidates(
         let name = side.version.structure.node(node).name().unwrap_or_default();
         matches!(&respelled.with.item, Conversion::Template { template, .. } if template.contains(&format!("{{{name}}}")))
     };
-    let (ordinary, others) = match (scalar, &respelled.with.item) {
+    let (ordinary, others) = match (scalar, respelled.with.item.unclamped()) {
         _ if !schema.checks.r#enum.is_empty() => (schema.checks.r#enum.clone(), Vec::new()),
         (Scalar::Boolean, _) => (vec![Owned::Bool(true), Owned::Bool(false)], Vec::new()),
         (Scalar::Integer, _) => numbers(schema, None),

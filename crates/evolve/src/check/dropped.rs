@@ -105,7 +105,7 @@ pub(crate) fn unread_inputs(before: &Side<'_>, after: &Side<'_>) -> Vec<Incompat
 
 /// Whether no expression of a direction reads a field.
 fn is_never_read(respelled: &Respelled, direction: Direction, structure: &Structure, field: &Selector) -> bool {
-    let sources: Vec<&Located<Box<str>>> = match (&respelled.with.item, direction) {
+    let sources: Vec<&Located<Box<str>>> = match (respelled.with.item.unclamped(), direction) {
         (Conversion::Expression { up, .. }, Direction::Up) => return !mentions_self(&up.item),
         (Conversion::Expression { down, .. }, Direction::Down) => return !mentions_self(&down.item),
         (Conversion::Expressions { up, .. }, Direction::Up) => up.iter().collect(),

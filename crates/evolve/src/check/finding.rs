@@ -137,6 +137,8 @@ pub enum What {
         becomes: Option<String>,
         /// Why that is refused, or why it cannot be converted.
         reason: String,
+        /// The nearest number that the field can hold is accepted.
+        can_be_clamped: bool,
     },
     /// A change names a value that the field does not take.
     ValueNotListed {

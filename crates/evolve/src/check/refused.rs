@@ -12,7 +12,12 @@ use super::{
     sample::{documents, spelled_all, steps_below, values_at},
     side::{Side, pruned, refusal},
 };
-use crate::{Conversion, Direction, NodeIndex, Scalar, Selector, Shape, compute::Exchange, link::Link};
+use crate::{
+    Conversion, Direction, NodeIndex, Scalar, Selector, Shape,
+    change::clamped_by,
+    compute::{self, Converter, Exchange, Hooks},
+    link::Link,
+};
 
 /// What is wrong with the values that a change makes, on either way.
 pub(crate) fn refused(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
@@ -22,9 +27,20 @@ pub(crate) fn refused(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<I
     }
     let metadata = metadata(link, before);
     let metadata = metadata.as_ref();
-    let up = Way { direction: Direction::Up, source: (before, &link.from), target: (after, &link.to), link, metadata };
+    let clamped = clamped(link, before, after);
+    let clamped = clamped.as_ref();
+    let (source, target) = ((before, &link.from[..]), (after, &link.to[..]));
+    let up = Way { direction: Direction::Up, source, target, link, clamped, metadata };
     let down = Way { direction: Direction::Down, source: up.target, target: up.source, ..up };
     [up, down].iter().filter_map(Way::refused).collect()
+}
+
+/// The same conversion with its numbers clamped, if they are not, and can be.
+fn clamped(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Option<Converter> {
+    let respelled = clamped_by(&link.respelled, [before.whole(), after.whole()])?;
+    let from = compute::Side { structure: &before.version.structure, fields: &link.from };
+    let to = compute::Side { structure: &after.version.structure, fields: &link.to };
+    Converter::compile(&respelled, from, to, &Hooks::default()).ok()
 }
 
 /// What a document has as metadata, where a change may look at it.
@@ -36,7 +52,7 @@ fn metadata(link: &Link, side: &Side<'_>) -> Option<Owned> {
 
 /// Values that a change names and the schema of their field does not.
 fn unlisted(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
-    let Conversion::Values(pairs) = &link.respelled.with.item else { return Vec::new() };
+    let Conversion::Values(pairs) = link.respelled.with.item.unclamped() else { return Vec::new() };
     let mut findings = Vec::new();
     let (old, new): (Vec<&str>, Vec<&str>) = pairs.iter().map(|(old, new)| (&**old, &**new)).unzip();
     for (side, paths, values) in [(before, &link.respelled.from, old), (after, &link.respelled.to, new)] {
@@ -68,6 +84,7 @@ struct Way<'w> {
     source: Fields<'w>,
     target: Fields<'w>,
     link: &'w Link,
+    clamped: Option<&'w Converter>,
     metadata: Option<&'w Owned>,
 }
 
@@ -138,7 +155,8 @@ impl Way<'_> {
         let from: Vec<Selector> = nodes.iter().map(|node| side.version.structure.selector(*node)).collect();
         let value = shortened(&spelled_all(&sources)).into_owned();
         if let Err(failed) = self.link.converter.convert(self.direction, &mut exchange, &mut results) {
-            let what = What::Refused { from, value, becomes: None, reason: failed.0 };
+            let can_be_clamped = self.can_be_clamped(&sources, targets, &arena);
+            let what = What::Refused { from, value, becomes: None, reason: failed.0, can_be_clamped };
             return self.is_telling().then_some(Judged { position: 0, what, is_empty: false });
         }
         results.iter().zip(targets).enumerate().find_map(|(position, (result, program))| {
@@ -146,9 +164,23 @@ impl Way<'_> {
             let reason = refusal(program, &result)?;
             let becomes = Some(shortened(&spelled(&result)).into_owned());
             let is_empty = ["\"\"", "[]", "{}"].contains(&&*spelled(&result));
-            let what = What::Refused { from: from.clone(), value: value.clone(), becomes, reason };
+            let can_be_clamped = self.can_be_clamped(&sources, targets, &arena);
+            let what = What::Refused { from: from.clone(), value: value.clone(), becomes, reason, can_be_clamped };
             Some(Judged { position, what, is_empty })
         })
+    }
+
+    /// Whether the other side accepts the nearest number that it can hold.
+    fn can_be_clamped<'a>(&'a self, sources: &[Option<Value<'a>>], targets: &[Program], arena: &'a Arena) -> bool {
+        let Some(clamped) = self.clamped else { return false };
+        let metadata = self.metadata.map(|metadata| metadata.share(arena));
+        let mut exchange = Exchange { sources, old: None, metadata, entry: None, arena };
+        let mut results = Vec::new();
+        let is_done = clamped.convert(self.direction, &mut exchange, &mut results).is_ok();
+        let is_accepted = |(result, program): (&Option<Value<'_>>, &Program)| {
+            result.is_none_or(|result| refusal(program, &Owned::from(result)).is_none())
+        };
+        is_done && results.iter().zip(targets).all(is_accepted)
     }
 
     /// Whether a failure says something: expressions and patterns are made for some texts and some metadata, and who knows
@@ -159,7 +191,7 @@ impl Way<'_> {
             Shape::Scalar(Scalar::Integer | Scalar::Number | Scalar::Boolean) => true,
             _ => side.schema(*node).is_some_and(|schema| !schema.checks.r#enum.is_empty()),
         };
-        match self.link.respelled.with.item {
+        match self.link.respelled.with.item.unclamped() {
             Conversion::Expression { .. } | Conversion::Expressions { .. } => {
                 !self.link.reads_metadata() && nodes.iter().all(is_told)
             }

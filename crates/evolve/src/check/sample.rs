@@ -59,7 +59,8 @@ impl<'h> Samples<'h> {
     pub(crate) fn drifts(&self, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibility> {
         let of_step = self.computations.links.iter().filter(|link| link.version == after.index);
         let is_expression = |link: &&Link| {
-            matches!(link.respelled.with.item, Conversion::Expression { .. } | Conversion::Expressions { .. })
+            let with = link.respelled.with.item.unclamped();
+            matches!(with, Conversion::Expression { .. } | Conversion::Expressions { .. })
         };
         of_step.filter(is_expression).filter_map(|link| drift(link, before, after)).collect()
     }

@@ -66,6 +66,10 @@ impl Decimal {
         digits(self.mantissa)
     }
 
+    pub(crate) fn is_negative(self) -> bool {
+        self.mantissa < 0
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }

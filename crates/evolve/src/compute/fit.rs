@@ -1,16 +1,65 @@
 //! Whether a value is one that a field can have, and what is wrong if it is not.
 
-use wheelwright_document::{Entry, Number, Value};
+use std::cmp::Ordering;
+
+use wheelwright_document::{Arena, Entry, Number, Value};
 use wheelwright_findings::shortened;
 
 use super::Failed;
-use crate::{NodeIndex, Scalar, Shape, Structure, named::Named};
+use crate::{Bounds, NodeIndex, Scalar, Shape, Structure, named::Named};
+
+/// What came of clamping numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Clamp {
+    Done,
+    NoNumber,
+    /// No number is within the bounds.
+    Empty,
+}
 
 /// The shape of a field and everything below it.
 #[derive(Debug)]
 pub(crate) struct Fit {
     kind: FitKind,
     nullable: bool,
+    /// What numbers are clamped to.
+    limits: Option<Box<Limits>>,
+}
+
+/// The least and the greatest number that a field can hold, as JSON.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    least: Box<str>,
+    most: Box<str>,
+}
+
+impl Limits {
+    /// The limits of a number, by its bounds and its type; none for what is not a number.
+    fn of(scalar: Scalar, bounds: &Bounds) -> Option<Self> {
+        let (least, most) = match scalar {
+            Scalar::Integer => (i64::MIN.to_string(), i64::MAX.to_string()),
+            Scalar::Number => (format!("{:e}", f64::MIN), format!("{:e}", f64::MAX)),
+            _ => return None,
+        };
+        let bound = |bound: &Option<Box<str>>, own: String| bound.clone().unwrap_or_else(|| own.into());
+        Some(Self { least: bound(&bounds.least, least), most: bound(&bounds.most, most) })
+    }
+
+    /// Whether no number is within the limits.
+    fn is_empty(&self) -> bool {
+        let [least, most] = [&self.least, &self.most].map(|text| Number::new(text));
+        least.zip(most).is_some_and(|(least, most)| least.compare(most) == Ordering::Greater)
+    }
+
+    /// The limit that a number is beyond.
+    fn exceeded(&self, number: Number<'_>) -> Option<&str> {
+        let is = |limit: &str, order| Number::new(limit).is_some_and(|limit| number.compare(limit) == order);
+        match () {
+            () if is(&self.least, Ordering::Less) => Some(&self.least),
+            () if is(&self.most, Ordering::Greater) => Some(&self.most),
+            () => None,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -44,11 +93,52 @@ impl Fit {
                 FitKind::Object { fields, keeps_unknown: node.keeps_unknown }
             }
         };
-        Self { kind, nullable: node.nullable }
+        Self { kind, nullable: node.nullable, limits: None }
+    }
+
+    /// Clamps numbers at some depth of items and values. Whether that can be: what is there must be a number, and some
+    /// number within the bounds.
+    pub(crate) fn clamp(&mut self, depth: usize, bounds: &Bounds) -> Clamp {
+        let mut at = self;
+        for _ in 0..depth {
+            match &mut at.kind {
+                FitKind::List(element, _) | FitKind::Map(element) => at = element,
+                _ => return Clamp::NoNumber,
+            }
+        }
+        match Limits::of(at.scalar(), bounds) {
+            None => Clamp::NoNumber,
+            Some(limits) if limits.is_empty() => Clamp::Empty,
+            Some(limits) => {
+                at.limits = Some(Box::new(limits));
+                Clamp::Done
+            }
+        }
+    }
+
+    /// The limit that a number is beyond.
+    pub(crate) fn exceeded<'a>(&self, number: Number<'_>, arena: &'a Arena) -> Option<Value<'a>> {
+        let limit = self.limits.as_deref()?.exceeded(number)?;
+        Number::new(arena.text(limit)).map(Value::Number)
+    }
+
+    /// The nearest value within the limits.
+    pub(crate) fn nearest<'a>(&self, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+        match value {
+            Value::Number(number) => self.exceeded(number, arena).unwrap_or(value),
+            value => value,
+        }
+    }
+
+    /// The limit that stands for numbers which are too small or too large for the type; none if numbers are not clamped.
+    pub(crate) fn limit<'a>(&self, is_negative: bool, arena: &'a Arena) -> Option<Value<'a>> {
+        let limits = self.limits.as_deref()?;
+        let limit = if is_negative { &limits.least } else { &limits.most };
+        Number::new(arena.text(limit)).map(Value::Number)
     }
 
     fn anything() -> Self {
-        Self { kind: FitKind::Scalar(Scalar::Any), nullable: true }
+        Self { kind: FitKind::Scalar(Scalar::Any), nullable: true, limits: None }
     }
 
     /// Null is a value of it.
@@ -185,7 +275,7 @@ fn check_integer(number: Number<'_>) -> Result<(), Failed> {
     }
     let [least, most] = ["-9223372036854775808", "9223372036854775807"].map(Number::new);
     let is_within = |limit: Option<Number<'_>>, order| limit.is_some_and(|limit| number.compare(limit) != order);
-    match is_within(least, std::cmp::Ordering::Less) && is_within(most, std::cmp::Ordering::Greater) {
+    match is_within(least, Ordering::Less) && is_within(most, Ordering::Greater) {
         true => Ok(()),
         false => Err(Failed::out_of_range(number.as_str())),
     }

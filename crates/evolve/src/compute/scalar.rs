@@ -58,10 +58,12 @@ pub(super) fn quantity<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> 
                 return Ok(integer(whole, arena));
             }
             if exponent > 1_000 {
-                return Err(Failed::out_of_range(text.as_str()));
+                let limit = target.limit(mantissa < 0, arena);
+                return limit.ok_or_else(|| Failed::out_of_range(text.as_str()));
             }
             let amount = Decimal::new(mantissa, exponent);
-            if is_whole(scalar) { whole(amount.away_from_zero(), arena) } else { real(amount, arena) }
+            let amount = if is_whole(scalar) { amount.away_from_zero() } else { amount };
+            fitting(amount, target, arena)
         }
         (Value::Number(number), Scalar::String | Scalar::IntOrString | Scalar::Any) => {
             Ok(Value::string(decimal(number)?.text(arena)))
@@ -115,13 +117,18 @@ impl Scale {
                 quotient
             }
         };
-        if is_whole(target.scalar()) { whole(result, arena) } else { real(result, arena) }
+        fitting(result, target, arena)
     }
 }
 
 /// A text and what it spells.
 pub(super) fn text<'a>(value: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
-    read(spelled(value)?, target.scalar(), arena)
+    let text = spelled(value)?;
+    // What is beyond the limits may have more digits than can be computed with.
+    match Number::new(text).and_then(|number| target.exceeded(number, arena)) {
+        Some(limit) => Ok(limit),
+        None => read(text, target.scalar(), arena),
+    }
 }
 
 /// Values and what they are called on the other side.
@@ -240,6 +247,16 @@ fn as_is<'a>(value: Value<'a>, target: &Fit) -> Result<Value<'a>, Failed> {
 /// Whether a number of a type must be whole.
 fn is_whole(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::Integer | Scalar::IntOrString)
+}
+
+/// A number as the field can hold it; where numbers are clamped, those beyond its type are the nearest that it can.
+fn fitting<'a>(number: Decimal, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+    let result = if is_whole(target.scalar()) { whole(number, arena) } else { real(number, arena) };
+    let is_out_of_range = || target.scalar() != Scalar::Integer || number.truncated() == number;
+    match result {
+        Err(failed) if is_out_of_range() => target.limit(number.is_negative(), arena).ok_or(failed),
+        result => result,
+    }
 }
 
 fn whole(number: Decimal, arena: &Arena) -> Result<Value<'_>, Failed> {

@@ -7,7 +7,7 @@ use wheelwright_schema::Problem;
 use super::{
     Failed, Side, document,
     expression::Computed,
-    fit::{Fit, wrong_type},
+    fit::{Clamp, Fit, wrong_type},
     keyed::{KeyedList, RenamedKeys},
     parts::{pruned, with_unsaid},
     scalar::{self, Scale, Values},
@@ -46,6 +46,8 @@ enum How {
     Quantity,
     Scale(Scale),
     Text,
+    /// The same number on both sides.
+    Number,
     Values(Values),
     Joined(Box<str>),
     /// Which way the list is.
@@ -73,8 +75,21 @@ impl Single {
             return Err(unfit(respelled, "`[]` is for lists and `{}` for maps, and both paths must end alike"));
         };
         let how = How::compile(respelled, (from.structure, from_value), (to.structure, to_value))?;
-        let (from, to) = (Fit::of(from.structure, from_field), Fit::of(to.structure, to_field));
-        let fits = how.fits();
+        let mut fits = how.fits();
+        let shapes = [(from.structure, from_value), (to.structure, to_value)].map(|(side, node)| side.shape_name(node));
+        let (mut from, mut to) = (Fit::of(from.structure, from_field), Fit::of(to.structure, to_field));
+        if let Conversion::Clamped(clamped) = &respelled.with.item {
+            let sides = [(&mut from, &clamped.from), (&mut to, &clamped.to)];
+            let done = sides.map(|(fit, bounds)| fit.clamp(within.len(), bounds));
+            if done.contains(&Clamp::Empty) {
+                return Err(unfit(respelled, "no number is within the bounds of the field that is to hold it"));
+            }
+            if !done.contains(&Clamp::Done) {
+                let message = format!("only numbers can be clamped, and these are {} and {}", shapes[0], shapes[1]);
+                return Err(unfit(respelled, &message));
+            }
+            fits = false;
+        }
         Ok(Self { how, within, from, to, fits })
     }
 
@@ -253,7 +268,7 @@ impl How {
             let (from, to) = (from.shape_name(from_value), to.shape_name(to_value));
             Err(unfit(respelled, &format!("it is for {wanted}, and these are {from} and {to}")))
         };
-        Ok(match &respelled.with.item {
+        Ok(match respelled.with.item.unclamped() {
             Conversion::DurationSeconds if is_either_way(is_text_and_number) => Self::Duration,
             Conversion::DurationSeconds => return refused("a string and a number of seconds"),
             Conversion::Quantity if is_either_way(is_text_and_number) => Self::Quantity,
@@ -270,6 +285,10 @@ impl How {
             },
             Conversion::Text if is_either_way(is_text_and_typed) => Self::Text,
             Conversion::Text => return refused("a string and an integer, number or boolean"),
+            Conversion::Clamped(_) => match scalars {
+                Some((Scalar::Integer, Scalar::Integer) | (Scalar::Number, Scalar::Number)) => Self::Number,
+                _ => return refused("two integers or two numbers"),
+            },
             Conversion::Values(pairs) => match scalars {
                 Some((from, to)) if from != Scalar::Any && to != Scalar::Any => {
                     let values = Values::new(pairs, from, to).map_err(|value| {
@@ -368,6 +387,7 @@ impl How {
             Self::Quantity => scalar::quantity(value, target, arena).map(Some),
             Self::Scale(scale) => scale.convert(direction, value, target, arena).map(Some),
             Self::Text => scalar::text(value, target, arena).map(Some),
+            Self::Number => Ok(Some(value)),
             Self::Values(values) => values.convert(direction, value, target, arena).map(Some),
             Self::Joined(delimiter) => joined(delimiter, value, target, arena).map(Some),
             Self::OneItem(list_is) if *list_is == direction => Ok(Some(one_item(value, old, source, arena))),
@@ -395,6 +415,7 @@ impl How {
 impl Single {
     /// What was converted, as far as the other side can say it, if it is a value of it.
     fn fitted<'a>(&self, result: Value<'a>, target: &Fit, arena: &'a Arena) -> Result<Value<'a>, Failed> {
+        let result = target.nearest(result, arena);
         // Mostly it can say all of it.
         if target.holds(result) {
             return Ok(result);
@@ -419,6 +440,7 @@ impl How {
             // It looks for itself.
             Self::Expression { .. } => true,
             Self::OneItem(_) | Self::Document(..) | Self::KeyedList(..) | Self::RenamedKeys(_) => false,
+            Self::Number => false,
         }
     }
 

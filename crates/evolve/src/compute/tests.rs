@@ -1,5 +1,6 @@
 //! What conversions make of values, both ways.
 
+mod clamped;
 mod documents;
 mod expressions;
 mod hooks;

@@ -3,8 +3,8 @@
 use wheelwright_document::{Arena, Entry, Number, Owned, Value, canonical};
 
 use crate::{
-    Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step, VersionHistory,
-    VersionIndex,
+    Bounds, Conversion, Direction, FieldId, Lenses, NodeIndex, Respelled, Scalar, Selector, Shape, Step,
+    VersionHistory, VersionIndex,
     compute::Exchange,
     lens::equal_option,
     link::{Computations, Link},
@@ -68,11 +68,12 @@ pub(super) fn contradiction<'a>(
 
 /// Whether a fact is converted as a whole.
 fn is_whole(respelled: &Respelled) -> bool {
-    let is_whole = match respelled.with.item {
+    let is_whole = match respelled.with.item.unclamped() {
         Conversion::DurationSeconds
         | Conversion::Quantity
         | Conversion::Scale(_)
         | Conversion::Text
+        | Conversion::Clamped(_)
         | Conversion::Values(_)
         | Conversion::Joined(_)
         | Conversion::Template { .. }
@@ -170,11 +171,28 @@ fn maps(pairs: &[(Box<str>, Box<str>)]) -> Vec<Owned> {
     pairs.iter().flat_map(of_pair).chain([map(&[])]).collect()
 }
 
+fn text(text: &str) -> Owned {
+    Owned::from(Value::string(text))
+}
+
+fn numbers(numbers: &[impl AsRef<str>]) -> Vec<Owned> {
+    let numbers = numbers.iter().filter_map(|text| Number::new(text.as_ref()));
+    numbers.map(|number| Owned::from(Value::Number(number))).collect()
+}
+
 fn examples(with: &Conversion, shape: Shape) -> Vec<Owned> {
-    let texts = |texts: &[&str]| texts.iter().map(|text| Owned::from(Value::string(text))).collect();
-    let numbers = |numbers: &[&str]| {
-        numbers.iter().filter_map(|text| Number::new(text)).map(|number| Owned::from(Value::Number(number))).collect()
-    };
+    if let Conversion::Clamped(clamped) = with {
+        let beyond = [&clamped.from, &clamped.to].into_iter().flat_map(Bounds::beyond);
+        let beyond: Vec<String> = beyond.collect();
+        let mut found: Vec<Owned> = match (shape, clamped.with.as_deref()) {
+            (Shape::Scalar(Scalar::Integer | Scalar::Number), _) => numbers(&beyond),
+            (_, Some(Conversion::DurationSeconds)) => beyond.iter().map(|number| text(&format!("{number}s"))).collect(),
+            _ => beyond.iter().map(|number| text(number)).collect(),
+        };
+        found.extend(clamped.with.iter().flat_map(|with| examples(with, shape)));
+        return found;
+    }
+    let texts = |texts: &[&str]| texts.iter().copied().map(text).collect();
     let (is_text, is_number) = match shape {
         Shape::Scalar(Scalar::String | Scalar::IntOrString) => (true, false),
         Shape::Scalar(Scalar::Integer | Scalar::Number) => (false, true),

@@ -166,7 +166,9 @@ impl Lenses {
 
     /// Whether writes may leave something that converting back would not give. What expressions and hooks do nobody knows.
     pub(crate) fn may_have_guards(&self) -> bool {
-        use Conversion::{Document, DurationSeconds, Entries, Joined, KeyedList, OneItem, Quantity, Template, Text};
+        use Conversion::{
+            Clamped, Document, DurationSeconds, Entries, Joined, KeyedList, OneItem, Quantity, Template, Text,
+        };
         self.computations.links.iter().any(|link| {
             matches!(
                 link.respelled.with.item,
@@ -176,6 +178,7 @@ impl Lenses {
                     | Joined(_)
                     | OneItem
                     | Document(_)
+                    | Clamped(_)
                     | Template { .. }
                     | KeyedList { .. }
                     | Entries(_)

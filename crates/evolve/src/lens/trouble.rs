@@ -92,7 +92,7 @@ fn names(fields: &[Located<Selector>]) -> String {
 
 /// Where a change says how it goes one way: of several expressions, where they begin.
 fn said_at(with: &Located<Conversion>, direction: Direction) -> Span {
-    let expression = match (&with.item, direction) {
+    let expression = match (with.item.unclamped(), direction) {
         (Conversion::Expression { up, .. }, Direction::Up) => Some(up),
         (Conversion::Expression { down, .. }, Direction::Down) => Some(down),
         (Conversion::Expressions { up, .. }, Direction::Up) => up.first(),

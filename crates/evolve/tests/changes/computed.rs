@@ -17,6 +17,7 @@ fn shown(Respelled { from, to, with }: &Respelled) -> String {
             };
             format!("up {} down {}", spelled(up), spelled(down))
         }
+        Conversion::Clamped(_) => with.item.to_string(),
         Conversion::Template { template, pattern: Some(pattern) } => format!("{template} by {}", pattern.item),
         other => format!("{other:?}"),
     };
@@ -39,6 +40,9 @@ v2:
     spec.limit: {to: spec.cap, up: self * 2, down: self / 2}
     spec.delays[]: {to: "spec.delaySeconds[]", with: durationSeconds}
     spec.config: {with: {document: yaml}}
+    spec.replicas: {with: clamped}
+    spec.grace: {to: spec.graceSeconds, with: durationSeconds, clamped: true}
+    spec.share: {with: {scale: 100}, clamped: false}
     "spec.sets{}[]": {with: text}
   reshaped:
     - {from: spec.endpoint, to: [spec.host, spec.ports], template: "{host}:{ports}", pattern: "^(?P<host>.*):(?P<ports>.*)$"}
@@ -78,6 +82,9 @@ fn every_way_to_compute_fields_is_read() {
             "spec.limit > spec.cap: up self * 2 down self / 2",
             "spec.delays[] > spec.delaySeconds[]: DurationSeconds",
             "spec.config > spec.config: Document(Yaml)",
+            "spec.replicas > spec.replicas: clamped",
+            "spec.grace > spec.graceSeconds: durationSeconds clamped",
+            "spec.share > spec.share: Scale(\"100\")",
             "spec.sets{}[] > spec.sets{}[]: Text",
             "spec.endpoint > spec.host spec.ports: {host}:{ports} by ^(?P<host>.*):(?P<ports>.*)$",
             "spec.major spec.minor > spec.version: Template { template: \"v{major}.{minor}\", pattern: None }",
@@ -96,8 +103,8 @@ fn every_way_to_compute_fields_is_read() {
         (*direction, at.item.to_string(), &*expression.item, expression.span.line)
     });
     let expected = [
-        (Direction::Up, "spec.knownAs".to_owned(), "self.spec.firstName", 31),
-        (Direction::Down, "spec.firstName".to_owned(), "self.spec.knownAs", 32),
+        (Direction::Up, "spec.knownAs".to_owned(), "self.spec.firstName", 34),
+        (Direction::Down, "spec.firstName".to_owned(), "self.spec.knownAs", 35),
     ];
     assert_eq!(derived.collect::<Vec<_>>(), expected);
 }
@@ -112,6 +119,22 @@ fn a_change_that_cannot_be_followed_is_told_with_its_place_and_left_out() {
         (
             "converted: {a: {with: {document: xml}}}",
             "WW114 v2.converted[a].with.document: \"xml\" is not a format of documents",
+        ),
+        (
+            "converted: {a: {clamped: true}}",
+            "WW114 v2.converted[a]: clamped needs a conversion whose numbers are clamped",
+        ),
+        (
+            "converted: {a: {with: clamped, clamped: true}}",
+            "WW114 v2.converted[a].clamped: the converter is clamped already",
+        ),
+        (
+            "converted: {a: {with: text, clamped: 32}}",
+            "WW110 v2.converted[a].clamped: expected true or false, found a number",
+        ),
+        (
+            "converted: {a: {with: {clamped: 1}}}",
+            "WW114 v2.converted[a].with.clamped: the converter clamped takes nothing",
         ),
         ("converted: {a: {with: {}}}", "WW114 v2.converted[a].with: expected one converter, found 0"),
         (
@@ -318,7 +341,7 @@ fn an_unknown_converter_names_the_one_that_is_meant() {
         ("scale", "write {scale: 1000}, if that is what is meant"),
         (
             "magic",
-            "write one of durationSeconds, quantity, text, oneItem, {scale: 1000}, {values: {Old: New}}, \
+            "write one of durationSeconds, quantity, text, oneItem, clamped, {scale: 1000}, {values: {Old: New}}, \
              {joined: \",\"}, {key: name}, {document: yaml}, or up: and down: with expressions",
         ),
     ] {

@@ -93,9 +93,13 @@ impl Computed {
             };
             for change in changes {
                 match change {
-                    Change::Respelled { from, to, levels, with, expressions } => {
+                    Change::Respelled { from, to, levels, with, expressions, bounds } => {
+                        let (with, bounds) = match with {
+                            Conversion::Clamped(clamped) => (clamped.with.as_deref().unwrap_or(with), *bounds),
+                            with => (with, [None, None]),
+                        };
                         let (with, expressions, levels) = (with.clone(), expressions.clone(), *levels);
-                        let converter = Converter { with, expressions, levels };
+                        let converter = Converter { with, expressions, levels, bounds };
                         let id = links.len();
                         links.push(Link { id, step, from: nodes(before, from), to: nodes(step, to), converter });
                     }

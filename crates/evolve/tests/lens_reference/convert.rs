@@ -29,6 +29,8 @@ pub(crate) struct Converter {
     pub(crate) expressions: [Vec<Expression>; 2],
     /// How many levels of items and values are converted on their own.
     pub(crate) levels: usize,
+    /// What integers of the older and the newer side are clamped to.
+    pub(crate) bounds: [Option<[i64; 2]>; 2],
 }
 
 /// A side of a fact: its version, and its fields in it.
@@ -197,6 +199,10 @@ impl Converter {
             if let Conversion::OneItem | Conversion::Document(_) | Conversion::KeyedList { .. } = &self.with {
                 result = result.map(|whole| shown(target, &whole));
             }
+            let bounds = self.bounds[usize::from(direction == Direction::Up)];
+            if let (Some([least, most]), Some(number)) = (bounds, result.as_ref().and_then(Json::as_i64)) {
+                result = Some(json!(number.clamp(least, most)));
+            }
             let is_fit = result.as_ref().is_none_or(|result| fits(target.0, target.1, result));
             return is_fit.then_some(result);
         }
@@ -261,6 +267,7 @@ impl Converter {
                 }
                 json!(scaled as i64)
             }
+            Conversion::Clamped(_) => value.clone(),
             Conversion::Text => read(&spelled(value)?, to.shape)?,
             Conversion::Values(pairs) => {
                 let text = spelled(value)?;

@@ -165,6 +165,7 @@ impl<'v> Writer<'v> {
         match shape {
             Type::String if self.computes => json!(SPELLINGS[tape.pick(SPELLINGS.len())]),
             Type::String => json!(["a", "b", "c"][tape.pick(3)]),
+            Type::Within(_) => json!(NUMBERS[tape.pick(NUMBERS.len())]),
             Type::Integer if self.computes => json!(NUMBERS[tape.pick(NUMBERS.len())]),
             Type::Integer => json!(tape.pick(3)),
             Type::Boolean => json!(tape.pick(2) == 1),

@@ -97,6 +97,8 @@ pub(crate) enum Change {
         with: Conversion,
         /// What the expressions mean, if it is one: on the way up, and on the way down.
         expressions: [Vec<Expression>; 2],
+        /// The bounds that the schemas of both sides have.
+        bounds: [Option<[i64; 2]>; 2],
     },
     /// A field that is alone in one version and under a key of an object in the other.
     Keyed {
@@ -138,6 +140,8 @@ pub(crate) struct Field {
 pub(crate) enum Type {
     String,
     Integer,
+    /// An integer with a minimum and a maximum, which documents need not respect.
+    Within([i64; 2]),
     Boolean,
     IntOrString,
     Object(Object),
@@ -399,6 +403,7 @@ impl Type {
         match self {
             Self::String => json!({"type": "string"}),
             Self::Integer => json!({"type": "integer"}),
+            Self::Within([least, most]) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Self::Boolean => json!({"type": "boolean"}),
             Self::IntOrString => json!({"x-kubernetes-int-or-string": true}),
             Self::Object(object) => object.schema(),
@@ -453,6 +458,15 @@ impl Type {
             Self::Nullable(shape) => *shape,
             shape => Self::Nullable(Box::new(shape)),
         };
+    }
+
+    /// The bounds of an integer, or of the integers in it.
+    pub(crate) fn bounds(&self) -> Option<[i64; 2]> {
+        match self {
+            Self::Within(bounds) => Some(*bounds),
+            Self::List(element, _) | Self::Map(element) | Self::Nullable(element) => element.bounds(),
+            _ => None,
+        }
     }
 
     /// The steps from a field to its [`object`](Self::object).

@@ -1,4 +1,4 @@
-//! Changes that real APIs made: documents in texts.
+//! Changes that real APIs made: documents in texts, numbers that the other version cannot hold.
 
 use crate::evolution::{Evolution, Through};
 
@@ -45,4 +45,38 @@ fn document_to_text() {
     evolution.is_both_ways(&[("{rules: [1, 2]}", r#"{rules: "[1,2]"}"#), ("{rules: []}", r#"{rules: "[]"}"#)]);
     evolution.shows(Through::V2, r#"{rules: "[ 1 ]"}"#, "{rules: [1]}");
     evolution.shows(Through::V2, r#"{rules: "[\"a\"]"}"#, "{}");
+}
+
+/// Cluster API's timeouts: durations in v1beta1, seconds of 32 bits in v1beta2.
+#[test]
+fn clamped_duration() {
+    let evolution = Evolution::new(
+        "timeout: {type: string}",
+        "timeoutSeconds: {type: integer, format: int32, minimum: 0}",
+        "converted: {spec.timeout: {to: spec.timeoutSeconds, with: durationSeconds, clamped: true}}",
+    );
+    evolution.is_both_ways(&[("{timeout: 5m0s}", "{timeoutSeconds: 300}"), ("{}", "{}")]);
+    evolution.shows(Through::V1, "{timeout: 876000h}", "{timeoutSeconds: 2147483647}");
+    evolution.shows(Through::V1, "{timeout: -1s}", "{timeoutSeconds: 0}");
+    evolution.edited(Through::V1, "{timeout: 876000h}", "{timeoutSeconds: 2147483646}", "{timeout: 596523h14m6s}");
+    // What is no duration has no nearest number.
+    evolution.shows(Through::V1, "{timeout: soon}", "{}");
+}
+
+#[test]
+fn clamped_alone() {
+    let evolution = Evolution::new(
+        "replicas: {type: integer, format: int64}, share: {type: number}",
+        "replicas: {type: integer, format: int32, minimum: 1}, share: {type: number, minimum: 0, maximum: 1}",
+        "converted: {spec.replicas: {with: clamped}, spec.share: {with: clamped}}",
+    );
+    evolution.is_both_ways(&[("{replicas: 3, share: 0.5}", "{replicas: 3, share: 0.5}")]);
+    evolution.shows(Through::V1, "{replicas: 3000000000, share: -0.5}", "{replicas: 2147483647, share: 0}");
+    // One of them is changed: the other keeps its original.
+    evolution.edited(
+        Through::V1,
+        "{replicas: 3000000000, share: -0.5}",
+        "{replicas: 2147483647, share: 1}",
+        "{replicas: 3000000000, share: 1}",
+    );
 }

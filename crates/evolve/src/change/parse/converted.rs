@@ -5,7 +5,7 @@ use wheelwright_schema::closest_of;
 
 use super::computed::{checked, expression, known_keys, malformed, one_way, pairs};
 use crate::{
-    Conversion, DocumentFormat, Located, Respelled,
+    Clamped, Conversion, DocumentFormat, Located, Respelled,
     reader::{Reader, quoted},
 };
 
@@ -17,14 +17,14 @@ pub(super) fn converted(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_
         let from = reader.selector_in(entry.key, entry.key_span, path);
         let value = &entry.value;
         let expected = "an object with a converter, such as {with: text}";
-        if !known_keys(reader, value, path, expected, &["to", "with", "up", "down"]) {
+        if !known_keys(reader, value, path, expected, &["to", "with", "up", "down", "clamped"]) {
             continue;
         }
         let to = match value.get("to") {
             Some(to) => reader.selector(to, &Path::Child(path, "to")),
             None => from.clone(),
         };
-        let with = one_to_one(reader, value, path, entry.key_span);
+        let with = one_to_one(reader, value, path, entry.key_span).and_then(|with| clamped(reader, value, path, with));
         let (Some(from), Some(to), Some(with)) = (from, to, with) else { continue };
         converted.extend(checked(reader, path, Respelled { from: vec![from], to: vec![to], with }));
     }
@@ -37,6 +37,7 @@ const WORDS: &[(&str, Conversion)] = &[
     ("quantity", Conversion::Quantity),
     ("text", Conversion::Text),
     ("oneItem", Conversion::OneItem),
+    ("clamped", Conversion::Clamped(Clamped::ALONE)),
 ];
 
 /// Converters that are an object with one key, and how they are written.
@@ -57,6 +58,11 @@ fn one_to_one(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>, span: S
             let down = expression(reader, down, &Path::Child(path, "down"));
             Some(Located { item: Conversion::Expression { up: up?, down: down? }, span })
         }
+        (None, None, None) if value.get("clamped").is_some() => {
+            let message = "clamped needs a conversion whose numbers are clamped";
+            malformed(reader, path, span, message, "write with: clamped if the same number is on both sides");
+            None
+        }
         (None, None, None) => {
             let message = "nothing says how the field is converted";
             let mend = format!("add with: and one of {}, or up: and down: with expressions", converters());
@@ -70,6 +76,31 @@ fn one_to_one(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>, span: S
         }
         (None, up, _) => {
             one_way(reader, path, span, up.is_some());
+            None
+        }
+    }
+}
+
+/// The conversion with its numbers clamped, if the change asks for that.
+fn clamped(
+    reader: &mut Reader,
+    value: &Spanned<'_>,
+    path: &Path<'_>,
+    with: Located<Conversion>,
+) -> Option<Located<Conversion>> {
+    let Some(asked) = value.get("clamped") else { return Some(with) };
+    let path = &Path::Child(path, "clamped");
+    match asked.as_scalar() {
+        Some(Value::Bool(false)) => Some(with),
+        Some(Value::Bool(true)) if matches!(with.item, Conversion::Clamped(_)) => {
+            malformed(reader, path, asked.span, "the converter is clamped already", "remove `clamped: true`");
+            None
+        }
+        Some(Value::Bool(true)) => {
+            Some(Located { item: Conversion::Clamped(Clamped::new(Some(with.item))), span: with.span })
+        }
+        _ => {
+            reader.wrong_sort(asked, path, "true or false");
             None
         }
     }

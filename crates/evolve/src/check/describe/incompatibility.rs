@@ -103,11 +103,11 @@ impl Incompatibility {
                     "{value} becomes {up} as {field} in {version}, which {other} reads as {down}, and that becomes {again}"
                 )
             }
-            What::Refused { from, value, becomes: Some(becomes), reason } => format!(
+            What::Refused { from, value, becomes: Some(becomes), reason, .. } => format!(
                 "{value}, valid for {} in {other}, becomes {becomes} as {field} in {version}, which refuses it: {reason}",
                 names(from)
             ),
-            What::Refused { from, value, becomes: None, reason } => {
+            What::Refused { from, value, becomes: None, reason, .. } => {
                 format!("{value}, valid for {} in {other}, cannot become {field} of {version}: {reason}", names(from))
             }
             What::ValueNotListed { value, listed } => {
@@ -309,6 +309,12 @@ impl Incompatibility {
             What::ZeroLost { zero, .. } => {
                 format!("make {} the default, or let writers say it", spelled(zero))
             }
+            What::Refused { can_be_clamped: true, .. } => format!(
+                "add `clamped: true` to the change, so that {} shows the nearest number that it can hold and the original is \
+                 kept; or {}",
+                self.version,
+                self.rule().mend
+            ),
             What::HubMoves { .. } => format!(
                 "deploy a release that reads both everywhere, then run `wheelwright lock --hub {}`{}",
                 self.version,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{clamped::clamped, *};
 use crate::lens::same;
 
 const STRING: &str = "{type: string}";
@@ -35,6 +35,11 @@ fn all() -> Vec<Trial> {
         single("{x-kubernetes-int-or-string: true}", integer, Conversion::Quantity),
         single(STRING, number, Conversion::Quantity),
         single(number, integer, Conversion::Scale("0.7".into())),
+        clamped(integer, "{type: integer, minimum: -2, maximum: 7, nullable: true}", None),
+        clamped(number, "{type: number, minimum: 0.5}", None),
+        clamped(STRING, "{type: integer, format: int32}", Some(Conversion::DurationSeconds)),
+        clamped(STRING, "{type: number, maximum: 3}", Some(Conversion::Quantity)),
+        clamped(number, "{type: integer, maximum: 3}", Some(Conversion::Scale("0.5".into()))),
         single(STRING, "{type: boolean, nullable: true}", Conversion::Text),
         single(STRING, "{x-kubernetes-int-or-string: true}", Conversion::Text),
         single(STRING, STRING, Conversion::Values(pair())),

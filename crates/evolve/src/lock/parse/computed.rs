@@ -4,7 +4,7 @@ use wheelwright_document::Span;
 use wheelwright_findings::shortened;
 
 use super::words::{Expected, Words, expected};
-use crate::{Conversion, Derived, Direction, DocumentFormat, Located, Respelled};
+use crate::{Bounds, Clamped, Conversion, Derived, Direction, DocumentFormat, Located, Respelled};
 
 /// An old text and a new one.
 type Pair = (Box<str>, Box<str>);
@@ -20,7 +20,8 @@ impl Words<'_> {
         if from.is_empty() || to.is_empty() {
             return expected("a path on either side of `->`");
         }
-        let with = located(self.conversion(sign)?);
+        let with = self.conversion(sign)?;
+        let with = located(if sign == "converted" { self.clamped(with)? } else { with });
         let located_all = |paths: Vec<_>| paths.into_iter().map(located).collect();
         Ok(Respelled { from: located_all(from), to: located_all(to), with })
     }
@@ -36,6 +37,22 @@ impl Words<'_> {
         Ok(Derived { direction, at, expression: located(self.text()?) })
     }
 
+    /// What follows a converter of numbers that is clamped.
+    fn clamped(&mut self, with: Conversion) -> Result<Conversion, Expected> {
+        let with = match with {
+            Conversion::Clamped(_) => None,
+            with if self.takes("clamped") => Some(with),
+            with => return Ok(with),
+        };
+        let mut clamped = Clamped::new(with);
+        for (word, bounds) in [("from", &mut clamped.from), ("to", &mut clamped.to)] {
+            if self.takes(word) {
+                *bounds = Bounds::parse(self.word()).map_or_else(|| expected("bounds such as `0..100`"), Ok)?;
+            }
+        }
+        Ok(Conversion::Clamped(clamped))
+    }
+
     fn conversion(&mut self, sign: &str) -> Result<Conversion, Expected> {
         Ok(match (sign, self.word()) {
             ("converted", "durationSeconds") => Conversion::DurationSeconds,
@@ -46,6 +63,7 @@ impl Words<'_> {
             ("converted", "joined") => Conversion::Joined(self.text()?),
             ("converted", "key") => Conversion::ObjectWithKey(self.quotable()?.into()),
             ("converted", "oneItem") => Conversion::OneItem,
+            ("converted", "clamped") => Conversion::Clamped(Clamped::ALONE),
             ("converted", "document") => match DocumentFormat::named(self.word()) {
                 Some(format) => Conversion::Document(format),
                 None => return expected("`yaml` or `json`"),

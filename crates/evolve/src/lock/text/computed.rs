@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Path, Quoted, Word, Words};
-use crate::{Conversion, Derived, Direction, Located, Respelled, Selector};
+use crate::{Bounds, Clamped, Conversion, Derived, Direction, Located, Respelled, Selector};
 
 pub(super) struct Respelling<'r>(pub(super) &'r Respelled);
 
@@ -11,7 +11,16 @@ impl fmt::Display for Respelling<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Respelled { from, to, with } = self.0;
         write!(f, "{} {} -> {} ", with.item.word(), Paths(from), Paths(to))?;
-        match &with.item {
+        Converter(&with.item).fmt(f)
+    }
+}
+
+/// How one side becomes the other.
+struct Converter<'c>(&'c Conversion);
+
+impl fmt::Display for Converter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
             Conversion::DurationSeconds => f.write_str("durationSeconds"),
             Conversion::Quantity => f.write_str("quantity"),
             Conversion::Scale(factor) => write!(f, "scale {}", Word(factor)),
@@ -21,6 +30,16 @@ impl fmt::Display for Respelling<'_> {
             Conversion::ObjectWithKey(key) => write!(f, "key {}", Word(key)),
             Conversion::OneItem => f.write_str("oneItem"),
             Conversion::Document(format) => write!(f, "document {}", format.word()),
+            Conversion::Clamped(Clamped { with, from, to }) => {
+                with.iter().try_for_each(|with| write!(f, "{} ", Converter(with)))?;
+                f.write_str("clamped")?;
+                for (word, bounds) in [("from", from), ("to", to)] {
+                    if let (false, Bounds { least, most }) = (*bounds == Bounds::NONE, bounds) {
+                        write!(f, " {word} {}..{}", least.as_deref().unwrap_or(""), most.as_deref().unwrap_or(""))?;
+                    }
+                }
+                Ok(())
+            }
             Conversion::Template { template, pattern } => {
                 write!(f, "template {}", Quoted(template))?;
                 pattern.iter().try_for_each(|pattern| write!(f, " pattern {}", Quoted(&pattern.item)))

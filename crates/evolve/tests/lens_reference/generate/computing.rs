@@ -1,7 +1,7 @@
 //! Random edits of a version that respell facts and derive fields.
 
 use serde_json::json;
-use wheelwright_evolve::{Conversion, Direction, DocumentFormat, Located, Selector, Step};
+use wheelwright_evolve::{Clamped, Conversion, Direction, DocumentFormat, Located, Selector, Step};
 
 use super::{Change, Editor, Field, Object, Tape, Type, collect_paths};
 use crate::expression::{Expression, Path};
@@ -33,6 +33,8 @@ pub(super) enum How {
     With(Conversion),
     /// Expressions over the one value, on the way up and on the way down.
     Over(Expression, Expression),
+    /// The same, clamped.
+    Clamped(Expression, Expression),
     /// Two texts and one: both, and what the parts become.
     Joint,
 }
@@ -166,11 +168,15 @@ impl Editor {
         let list = |element: Type| Type::List(Box::new(element), Vec::new());
         let own = || Vec::new();
         let whole = |with: Conversion, shape: Type| Some((How::With(with), vec![shape], Vec::new()));
+        let clamped = |with: Option<Conversion>, shape: Type| whole(Conversion::Clamped(Clamped::new(with)), shape);
         let over = |up: fn(Path) -> Expression, down: fn(Path) -> Expression, shape: Type| {
             Some((How::Over(up(own()), down(own())), vec![shape], Vec::new()))
         };
         match shape {
-            Type::String => match tape.pick(14) {
+            Type::String => match tape.pick(17) {
+                14 => clamped(Some(Conversion::DurationSeconds), within(tape)),
+                15 => clamped(Some(Conversion::Quantity), within(tape)),
+                16 => clamped(Some(Conversion::Text), within(tape)),
                 12 => {
                     let mut object = self.empty();
                     for name in ["a", "b"] {
@@ -195,7 +201,22 @@ impl Editor {
                 8 => over(Expression::Length, Expression::Spelled, Type::Integer),
                 _ => over(Expression::Field, Expression::Field, Type::String),
             },
-            Type::Integer => match tape.pick(6) {
+            Type::Within(_) => match tape.pick(6) {
+                0 => clamped(Some(Conversion::DurationSeconds), Type::String),
+                1 => clamped(Some(Conversion::Text), Type::String),
+                2 => clamped(Some(Conversion::Scale("2".into())), Type::Integer),
+                3 => whole(Conversion::Quantity, Type::String),
+                4 => clamped(None, within(tape)),
+                _ => clamped(None, Type::Integer),
+            },
+            Type::Integer => match tape.pick(9) {
+                6 => clamped(None, within(tape)),
+                7 => clamped(Some(Conversion::Scale("0.5".into())), within(tape)),
+                8 => Some((
+                    How::Clamped(Expression::Double(own()), Expression::Half(own())),
+                    vec![within(tape)],
+                    own_steps(),
+                )),
                 0 => whole(Conversion::DurationSeconds, Type::String),
                 1 => whole(Conversion::Quantity, Type::String),
                 2 => whole(Conversion::Scale("2".into()), Type::Integer),
@@ -210,7 +231,12 @@ impl Editor {
             Type::Object(_) if tape.chance(30) => whole(Conversion::Document(format(tape)), Type::String),
             Type::Object(object) => whole(Conversion::OneItem, list(Type::Object(self.renewed(object, tape)))),
             Type::List(element, _) => match &**element {
-                Type::String => match tape.pick(5) {
+                Type::String => match tape.pick(6) {
+                    5 => Some((
+                        How::With(Conversion::Clamped(Clamped::new(Some(Conversion::DurationSeconds)))),
+                        vec![list(within(tape))],
+                        vec![Step::Items],
+                    )),
                     0 => whole(Conversion::Joined(",".into()), Type::String),
                     1 => Some((How::With(Conversion::Text), vec![list(Type::Integer)], vec![Step::Items])),
                     2 => Some((How::With(Conversion::DurationSeconds), vec![list(Type::Integer)], vec![Step::Items])),
@@ -238,7 +264,17 @@ impl Editor {
                 }
                 _ => None,
             },
-            Type::Map(element) => match (&**element, tape.pick(4)) {
+            Type::Map(element) => match (&**element, tape.pick(5)) {
+                (Type::Integer, _) => Some((
+                    How::With(Conversion::Clamped(Clamped::ALONE)),
+                    vec![Type::Map(Box::new(within(tape)))],
+                    vec![Step::Values],
+                )),
+                (Type::String, 4) => Some((
+                    How::With(Conversion::Clamped(Clamped::new(Some(Conversion::Quantity)))),
+                    vec![Type::Map(Box::new(within(tape)))],
+                    vec![Step::Values],
+                )),
                 (Type::String, 0) => {
                     let pairs = [[("a", "b"), ("c", "d")], [("a", "b"), ("b", "a")], [("a", "b"), ("b", "c")]];
                     let pairs = pairs[tape.pick(3)].iter().map(|(old, new)| ((*old).into(), (*new).into())).collect();
@@ -303,6 +339,11 @@ impl Editor {
     }
 }
 
+/// An integer with bounds, which most integers that documents have exceed.
+fn within(tape: &mut Tape<'_>) -> Type {
+    Type::Within([[0, 3], [1, 600], [-5, 2], [90, 90]][tape.pick(4)])
+}
+
 fn own_steps() -> Vec<Step> {
     Vec::new()
 }
@@ -345,6 +386,8 @@ pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) ->
             if !is_understood && !matches!(how, How::With(_)) {
                 return None;
             }
+            let bounds = [(before, from[0]), (after, to[0])]
+                .map(|(version, field)| field_of(version, field).and_then(|field| field.shape.bounds()));
             let (from, to) = (paths(before, &from)?, paths(after, &to)?);
             let (with, expressions) = conversion(how, &from, &to);
             let levels = elements.len();
@@ -359,7 +402,7 @@ pub(super) fn changes(planned: Vec<Planned>, before: &Object, after: &Object) ->
                 Conversion::Hook(_) => Conversion::Hook(format!("{} to {}", from[0], to[0]).into()),
                 with => with,
             };
-            is_one_scope(&from, &to).then_some(Change::Respelled { from, to, levels, with, expressions })
+            is_one_scope(&from, &to).then_some(Change::Respelled { from, to, levels, with, expressions, bounds })
         }
         Planned::Keyed { field, object, is_wrapped } => {
             let (alone, with_key) = if is_wrapped { (before, after) } else { (after, before) };
@@ -413,6 +456,10 @@ fn conversion(how: How, from: &[Selector], to: &[Selector]) -> (Conversion, [Vec
         How::Over(up, down) => {
             let with = Conversion::Expression { up: text(&up), down: text(&down) };
             (with, [vec![up], vec![down]])
+        }
+        How::Clamped(up, down) => {
+            let (with, expressions) = conversion(How::Over(up, down), from, to);
+            (Conversion::Clamped(Clamped::new(Some(with))), expressions)
         }
         How::Joint => {
             let (first, second, joint) = (names_in_scope(&from[0]), names_in_scope(&from[1]), names_in_scope(&to[0]));

@@ -262,7 +262,7 @@ fn toggle_key(object: &mut Object, tape: &mut Tape<'_>) {
 fn default(shape: &Type, tape: &mut Tape<'_>) -> Option<Json> {
     Some(match shape {
         Type::String | Type::IntOrString => json!(["a", "b"][tape.pick(2)]),
-        Type::Integer => json!(tape.pick(2)),
+        Type::Integer | Type::Within(_) => json!(tape.pick(2)),
         Type::Boolean => json!(tape.pick(2) == 1),
         Type::Object(object) => {
             let mut value = Map::new();

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use wheelwright_evolve::{Conversion, Derived, Direction, DocumentFormat, Located, Respelled, Selector};
+use wheelwright_evolve::{
+    Bounds, Clamped, Conversion, Derived, Direction, DocumentFormat, Located, Respelled, Selector,
+};
 
 use crate::located;
 
@@ -40,7 +42,7 @@ pub(super) fn between(
 
 fn conversion(choice: usize) -> Conversion {
     let words = || vec![(word(choice), word(choice + 1)), (word(choice + 1), word(choice))];
-    match choice % 17 {
+    match choice % 20 {
         0 => Conversion::DurationSeconds,
         1 => Conversion::Quantity,
         2 => Conversion::Scale("0.001".into()),
@@ -57,8 +59,22 @@ fn conversion(choice: usize) -> Conversion {
         13 => Conversion::Expression { up: text(choice), down: text(choice + 1) },
         14 => Conversion::Expressions { up: vec![text(choice), text(choice + 1)], down: vec![text(choice)] },
         15 => Conversion::Document(if choice.is_multiple_of(2) { DocumentFormat::Json } else { DocumentFormat::Yaml }),
+        16 => clamped(None, ["", "-2147483648..2147483647"]),
+        17 => clamped(Some(Conversion::DurationSeconds), ["0..", ""]),
+        18 => clamped(Some(Conversion::Scale("1e3".into())), ["..0.5", "-7..1e30"]),
         _ => Conversion::Hook(word(choice)),
     }
+}
+
+/// Clamped to bounds that are written as in a lock.
+fn clamped(with: Option<Conversion>, bounds: [&str; 2]) -> Conversion {
+    let [from, to] = bounds.map(|text| {
+        let bound = |text: &str| Some(text.into()).filter(|_| !text.is_empty());
+        text.split_once("..").map_or(Bounds::NONE, |(least, most)| Bounds { least: bound(least), most: bound(most) })
+    });
+    let mut clamped = Clamped::new(with);
+    (clamped.from, clamped.to) = (from, to);
+    Conversion::Clamped(clamped)
 }
 
 fn word(choice: usize) -> Box<str> {
