@@ -125,10 +125,6 @@ fn a_change_that_cannot_be_followed_is_told_with_its_place_and_left_out() {
             "WW114 v2.converted[a]: clamped needs a conversion whose numbers are clamped",
         ),
         (
-            "converted: {a: {with: clamped, clamped: true}}",
-            "WW114 v2.converted[a].clamped: the converter is clamped already",
-        ),
-        (
             "converted: {a: {with: text, clamped: 32}}",
             "WW110 v2.converted[a].clamped: expected true or false, found a number",
         ),

@@ -1,5 +1,6 @@
 //! Laws of the lock over generated histories, and what people see of it.
 
+mod clamped;
 mod generate;
 mod names;
 

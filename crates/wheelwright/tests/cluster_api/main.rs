@@ -43,6 +43,29 @@ fn where_their_code_loses_something_ours_shows_the_same_and_keeps_it() {
 }
 
 #[test]
+fn durations_that_do_not_fit_into_32_bits_are_cut_off_as_theirs_and_kept() {
+    let Some(catalog) = Catalog::find("clamped") else { return };
+    let kind = catalog.kind("machine");
+    let version = |name: &str| kind.version(name).expect("both versions are declared");
+    let (old, new) = (version("v1beta1"), version("v1beta2"));
+    for (timeout, seconds) in [("596523h14m7s", "2147483647"), ("596523h14m8s", "2147483647"), ("-1s", "0")] {
+        let arena = Arena::new();
+        let text = format!(
+            "{{\"apiVersion\":\"cluster.x-k8s.io/v1beta1\",\"kind\":\"Machine\",\"metadata\":{{\"name\":\"m\"}},\
+             \"spec\":{{\"clusterName\":\"c\",\"bootstrap\":{{}},\"infrastructureRef\":{{}},\"nodeDrainTimeout\":\"{timeout}\"}}}}"
+        );
+        let document = parse(text.as_bytes(), &arena);
+        let shown = kind.convert(old, new, document, &arena).expect("it can be written");
+        let at = |value: Value<'_>, names: &[&str]| {
+            spelled(names.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(Value::Null))
+        };
+        assert_eq!(at(shown, &["spec", "deletion", "nodeDrainTimeoutSeconds"]), seconds, "{timeout}");
+        let back = kind.round_trip(old, new, document, &arena).expect("it can be written");
+        assert_eq!(at(back, &["spec", "nodeDrainTimeout"]), format!("\"{timeout}\""));
+    }
+}
+
+#[test]
 fn a_round_trip_gives_the_normal_form() {
     let Some(catalog) = Catalog::find("round-trips") else { return };
     for pair in Pair::all(&catalog) {

@@ -91,12 +91,8 @@ fn clamped(
     let Some(asked) = value.get("clamped") else { return Some(with) };
     let path = &Path::Child(path, "clamped");
     match asked.as_scalar() {
-        Some(Value::Bool(false)) => Some(with),
-        Some(Value::Bool(true)) if matches!(with.item, Conversion::Clamped(_)) => {
-            malformed(reader, path, asked.span, "the converter is clamped already", "remove `clamped: true`");
-            None
-        }
-        Some(Value::Bool(true)) => {
+        Some(Value::Bool(is_asked)) if !is_asked || matches!(with.item, Conversion::Clamped(_)) => Some(with),
+        Some(Value::Bool(_)) => {
             Some(Located { item: Conversion::Clamped(Clamped::new(Some(with.item))), span: with.span })
         }
         _ => {

@@ -39,6 +39,36 @@ fn a_fact_in_another_spelling_is_neither_gone_nor_new() {
 }
 
 #[test]
+fn a_number_that_only_the_bounds_refuse_can_be_clamped() {
+    let refused = |a: &str, b: &str, with: &str| -> Vec<(String, bool)> {
+        let each = if a.contains("items") { "[]" } else { "" };
+        let changes = format!("{{converted: {{'spec.a{each}': {{to: 'spec.b{each}', {with}}}}}}}");
+        let case = spec(&format!("properties: {{a: {{{a}}}}}"), &format!("properties: {{b: {{{b}}}}}"), &changes);
+        let found = case.findings().into_iter().filter(|finding| finding.rule().id == "WW224");
+        found.map(|finding| (finding.message(), finding.mend().contains("`clamped: true`"))).collect()
+    };
+    for (a, b, with) in [
+        ("type: string", "type: integer, format: int32", "with: durationSeconds"),
+        ("type: string", "type: integer, format: int32", "with: quantity"),
+        ("type: string", "type: integer, minimum: 1, maximum: 65535", "with: text"),
+        ("type: integer", "type: integer, maximum: 100", "with: {scale: 1000}"),
+        ("type: integer, minimum: 1", "type: integer, maximum: 9", "up: self * 2, down: self / 2"),
+        ("type: number", "type: number, minimum: 0, exclusiveMinimum: true", "with: {scale: 2}"),
+        ("type: array, items: {type: string}", "type: array, items: {type: integer, maximum: 0}", "with: text"),
+    ] {
+        let found = refused(a, b, with);
+        assert!(found.iter().any(|(_, is_proposed)| *is_proposed), "{with}: {found:?}");
+        let left = refused(a, b, &format!("{with}, clamped: true"));
+        let is_not_a_bound =
+            |(message, is_proposed): &(String, bool)| message.contains("cannot become") && !is_proposed;
+        assert!(left.iter().all(is_not_a_bound), "{with}: {left:?}");
+    }
+    // What is refused for something else is no better clamped.
+    let found = refused("type: string", "type: integer, enum: [1, 7]", "with: text");
+    assert!(!found.is_empty() && found.iter().all(|(_, is_proposed)| !is_proposed), "{found:?}");
+}
+
+#[test]
 fn a_derived_field_says_so_and_nobody_asks_why_the_other_is_gone() {
     let case = spec(
         "properties: {firstName: {type: string}}",
