@@ -54,12 +54,14 @@ const CONVERTERS: [&str; 19] = [
     r#""up":"100 / self","down":"self * 4611686018427387904""#,
 ];
 
-const RESHAPES: [&str; 7] = [
+const RESHAPES: [&str; 9] = [
     r#""template":"{A}:{B}""#,
     r#""template":"{A}{B}","pattern":"(?P<A>[a-z]*)(?P<B>.*)""#,
     r#""key":"name""#,
     r#""key":"name","value":"value""#,
     r#""entries":["a","name"]"#,
+    r#""folded":"name""#,
+    r#""folded":true"#,
     r#""renamedKeys":{"a":"b","b":"c"}"#,
     r#""renamedKeys":{"a":"b","b":"a"}"#,
 ];

@@ -151,7 +151,7 @@ fn inherit_frozen_defaults(
         let mut converted = Vec::new();
         // Where only some of the parts have a default, there is none of the whole: nobody has said the others.
         let is_known = match respelled.with.item {
-            Conversion::Entries(_) => sources.iter().any(Option::is_some),
+            Conversion::Entries(_) | Conversion::Folded(_) => sources.iter().any(Option::is_some),
             _ => sources.iter().all(Option::is_some),
         };
         let is_converted = is_known

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
-    FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
+    Conversion, FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
     comparison::{counterparts, part, parts},
+    compute::is_folded_into,
     lens::{by_key, equal, find, trouble::may_be_more},
 };
 
@@ -38,7 +39,7 @@ impl Kind {
             found: Vec::new(),
             bytes: 0,
         };
-        search.content(before.structure.root(), document, None, &Path::Root);
+        search.content(before.structure.root(), document, (None, None), &Path::Root);
         if search.is_said_otherwise
             && let Some((back, others)) = self.back(from, to, shown, arena)
         {
@@ -48,7 +49,7 @@ impl Kind {
                 false => self.facts().uncomputed(&troubles),
             };
             (search.found, search.bytes) = (Vec::new(), 0);
-            search.content(before.structure.root(), document, Some(back), &Path::Root);
+            search.content(before.structure.root(), document, (Some(back), Some(back)), &Path::Root);
         }
         search.found
     }
@@ -89,8 +90,15 @@ const MOST_BYTES: usize = 4 << 20;
 
 impl LeftOut<'_> {
     /// A value of a node that the other version has, or whose parts it may have elsewhere. `back` is what the document
-    /// would be once it was converted there and back, if that is known.
-    fn content(&mut self, node: NodeIndex, value: Value<'_>, back: Option<Value<'_>>, path: &Path<'_>) {
+    /// would be once it was converted there and back, if that is known, and `own` the same of the document, item or map value
+    /// that the node is in.
+    fn content(
+        &mut self,
+        node: NodeIndex,
+        value: Value<'_>,
+        (back, own): (Option<Value<'_>>, Option<Value<'_>>),
+        path: &Path<'_>,
+    ) {
         let structure = &self.from.structure;
         match (structure.node(node).shape, structure.element(node), value) {
             (Shape::Object, _, Value::Object(entries)) => {
@@ -103,7 +111,7 @@ impl LeftOut<'_> {
                 for Entry { key, value } in entries.iter().filter(|entry| !is_envelope(entry.key)) {
                     let path = Path::Child(path, key);
                     match structure.child(node, key) {
-                        Some(child) => self.field(child, *value, part(&back, key), &path),
+                        Some(child) => self.field(child, *value, (part(&back, key), own), &path),
                         None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
                             self.push(&path);
                         }
@@ -115,24 +123,33 @@ impl LeftOut<'_> {
             (Shape::List, Some(element), Value::Array(items)) => {
                 let back = back.and_then(Value::as_array).filter(|back| back.len() == items.len());
                 for (index, item) in items.iter().enumerate() {
-                    self.content(element, *item, back.map(|back| back[index]), &Path::Index(path, index));
+                    let back = back.map(|back| back[index]);
+                    self.content(element, *item, (back, back), &Path::Index(path, index));
                 }
             }
             (Shape::Map, Some(element), Value::Object(entries)) => {
                 let back = back.map(parts);
                 for Entry { key, value } in entries {
-                    self.content(element, *value, part(&back, key), &Path::Key(path, key));
+                    let back = part(&back, key);
+                    self.content(element, *value, (back, back), &Path::Key(path, key));
                 }
             }
             _ => {}
         }
     }
 
-    fn field(&mut self, node: NodeIndex, value: Value<'_>, back: Option<Value<'_>>, path: &Path<'_>) {
+    fn field(
+        &mut self,
+        node: NodeIndex,
+        value: Value<'_>,
+        (back, own): (Option<Value<'_>>, Option<Value<'_>>),
+        path: &Path<'_>,
+    ) {
         if let Some(id) = self.from.id(node).filter(|id| self.said_otherwise.contains(id)) {
             self.is_said_otherwise = true;
             match back {
-                Some(Value::Null) if !self.uncomputed.contains(&id) && !value.is_null() => self.push(path),
+                Some(Value::Null) if self.uncomputed.contains(&id) || value.is_null() => {}
+                Some(Value::Null) if !self.is_folded(id, value, own) => self.push(path),
                 Some(Value::Null) | None => {}
                 Some(back) => self.missing(Some(node), value, back, path),
             }
@@ -142,10 +159,29 @@ impl LeftOut<'_> {
         let has_fields = self.from.structure.node(node).shape == Shape::Object
             && value.as_object().is_some_and(|entries| !entries.is_empty());
         if is_said || has_fields {
-            self.content(node, value, back, path);
+            self.content(node, value, (back, own), path);
         } else if !value.is_null() {
             self.push(path);
         }
+    }
+
+    /// Whether a value came back in the field that it is a shorthand for.
+    fn is_folded(&self, id: FieldId, value: Value<'_>, own: Option<Value<'_>>) -> bool {
+        let mut folded = self.kind.facts().changes.iter().filter_map(|change| match &change.respelled.with.item {
+            Conversion::Folded(key) => [&change.from, &change.to].into_iter().find_map(|side| match side[..] {
+                [shorthand, rich] if shorthand == id => Some((key.as_deref(), self.from.node_of(rich)?)),
+                _ => None,
+            }),
+            _ => None,
+        });
+        let structure = &self.from.structure;
+        folded.any(|(key, rich)| {
+            let names = std::iter::successors(Some(rich), |node| structure.node(*node).parent);
+            let mut names: Vec<_> = names.map_while(|node| structure.node(node).name()).collect();
+            names.reverse();
+            let rich = own.and_then(|own| names.iter().try_fold(own, |value, name| value.get(name)));
+            rich.is_some_and(|rich| is_folded_into(rich, value, key))
+        })
     }
 
     /// The parts of a value that did not come back. Values that came back as others are the same in other words, unless a
@@ -230,6 +266,30 @@ mod tests {
         let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
         assert_eq!(left_out(&kind, "v1", "v2", json), ["gone.lost", "any.x", "list[1].b"]);
         assert!(left_out(&kind, "v1", "v1", json).is_empty());
+    }
+
+    #[test]
+    fn a_shorthand_that_is_folded_is_not_left_out() {
+        let version = |fields: &str| {
+            format!(
+                "{{type: object, properties: {{list: {{type: array, items: {{type: object, properties: {{name: \
+                 {{type: string}}, texts: {{type: array, items: {{type: string}}}}, {fields}}}}}}}}}}}"
+            )
+        };
+        let v1 = version("text: {type: string}, short: {type: string}, shorts: {type: array, items: {type: string}}");
+        let v2 = version("other: {type: string}");
+        let changes = "v2: {reshaped: [{from: ['list[].shorts', 'list[].texts'], to: 'list[].texts', folded: true}, \
+                       {from: ['list[].short', 'list[].name'], to: 'list[].name', folded: true}], \
+                       removed: ['list[].text']}";
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, "v2");
+        for (item, expected) in [
+            (r#"{"shorts":["a","b"],"texts":["b"],"short":"n"}"#, &[][..]),
+            (r#"{"short":"n","name":"n","text":"t"}"#, &["list[0].text"]),
+            // The name takes precedence.
+            (r#"{"short":"n","name":"m"}"#, &["list[0].short"]),
+        ] {
+            assert_eq!(left_out(&kind, "v1", "v2", &format!(r#"{{"list": [{item}]}}"#)), expected, "{item}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ fn commands_say_what_they_should() {
         .env("COLUMNS", "100")
         .case("crates/wheelwright/tests/cli/*.trycmd")
         .case("crates/wheelwright/tests/cli/*.toml")
+        .case("docs/changes.md")
         .case("docs/check.md")
         .case("docs/cli.md")
         .case("docs/convert.md")

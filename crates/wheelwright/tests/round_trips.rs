@@ -26,7 +26,7 @@ const DOCUMENTS: usize = 20;
 #[test]
 fn a_round_trip_through_any_version_gives_the_normal_form() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut paths = ["crm", "openapi-defaults", "orders"].map(|name| examples.join(name)).to_vec();
+    let mut paths = ["crm", "openapi-defaults", "orders", "queues"].map(|name| examples.join(name)).to_vec();
     paths.extend(aro_hcp("round-trips"));
     paths.extend(real_definitions());
     let mut differences = Vec::new();

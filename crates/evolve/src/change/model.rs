@@ -149,6 +149,9 @@ pub enum Conversion {
     },
     /// Several fields and a map of them: the key for each field, in the order of the fields.
     Entries(Vec<Box<str>>),
+    /// A shorthand beside a field that can say more, and that field alone. The shorthand is under a key of an item or map, or a
+    /// value of its own.
+    Folded(Option<Box<str>>),
     /// A map and the same map with other keys: old and new ones.
     RenamedKeys(Vec<(Box<str>, Box<str>)>),
     /// Two expressions over `self`, the value of the one field on each side.
@@ -215,6 +218,7 @@ impl fmt::Display for Conversion {
             Self::Template { template, .. } => write!(f, "template {template:?}"),
             Self::KeyedList { key, .. } => write!(f, "key {key}"),
             Self::Entries(_) => f.write_str("entries"),
+            Self::Folded(_) => f.write_str("folded"),
             Self::RenamedKeys(_) => f.write_str("renamedKeys"),
             Self::Expression { .. } | Self::Expressions { .. } => f.write_str("expressions"),
             Self::Hook(name) => write!(f, "hook {name}"),
@@ -238,7 +242,7 @@ impl Conversion {
             Self::Joined(_) | Self::ObjectWithKey(_) | Self::OneItem => "converted",
             Self::Document(_) | Self::Clamped(_) | Self::Expression { .. } => "converted",
             Self::Template { .. } | Self::KeyedList { .. } | Self::Entries(_) | Self::RenamedKeys(_) => "reshaped",
-            Self::Expressions { .. } => "reshaped",
+            Self::Folded(_) | Self::Expressions { .. } => "reshaped",
             Self::Hook(_) => "hook",
         }
     }

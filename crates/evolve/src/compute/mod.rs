@@ -8,6 +8,7 @@ mod document;
 mod expression;
 mod fill_in;
 mod fit;
+mod folded;
 mod hook;
 mod keyed;
 mod parts;
@@ -26,6 +27,7 @@ use wheelwright_schema::Problem;
 
 pub(crate) use self::expression::{mentions_self, reads};
 pub use self::fill_in::FillIn;
+pub(crate) use self::folded::is_folded_into;
 pub use self::hook::{Hook, HookCall, HookError, Hooks};
 use crate::{Conversion, Derived, Direction, NodeIndex, Respelled, Structure, problem::problem_at};
 
@@ -84,6 +86,7 @@ enum Work {
     Single(Box<Single>),
     Template(Box<Template>),
     Entries(keyed::Entries),
+    Folded(Box<folded::Folded>),
     Expressions { up: Box<(Scope, Computed)>, down: Box<(Scope, Computed)> },
     Hook(hook::Declared),
 }
@@ -101,6 +104,9 @@ impl Converter {
                 Work::Template(Box::new(Template::compile(respelled, template, pattern.as_ref(), from, to)?))
             }
             Conversion::Entries(keys) => Work::Entries(keyed::Entries::compile(respelled, keys, from, to)?),
+            Conversion::Folded(key) => {
+                Work::Folded(Box::new(folded::Folded::compile(respelled, key.as_deref(), from, to)?))
+            }
             Conversion::Expressions { up, down } => {
                 let old = Scope::of(respelled, &respelled.from)?;
                 let new = Scope::of(respelled, &respelled.to)?;
@@ -129,7 +135,7 @@ impl Converter {
     /// Whether what it gives may depend on what was there before where that could not be computed.
     pub(crate) fn needs_past(&self) -> bool {
         match &self.work {
-            Work::Hook(_) | Work::Entries(_) => true,
+            Work::Hook(_) | Work::Entries(_) | Work::Folded(_) => true,
             Work::Single(single) => single.needs_past(),
             Work::Template(_) | Work::Expressions { .. } => false,
         }
@@ -167,7 +173,7 @@ impl Converter {
             Work::Single(single) => single.reads_metadata(),
             Work::Expressions { up, down } => up.1.reads_metadata() || down.1.reads_metadata(),
             Work::Hook(_) => true,
-            Work::Template(_) | Work::Entries(_) => false,
+            Work::Template(_) | Work::Entries(_) | Work::Folded(_) => false,
         }
     }
 
@@ -253,6 +259,7 @@ impl Converter {
                 let (scope, computed) = if direction == Direction::Up { &**up } else { &**down };
                 computed.evaluate(scope.object(sources, arena), context, results)
             }
+            Work::Folded(folded) => folded.convert(direction, sources, old, arena, results),
             Work::Hook(hook) => hook.convert(direction, exchange, results),
         };
         if done.is_err() {

@@ -3,6 +3,7 @@
 mod clamped;
 mod documents;
 mod expressions;
+mod folded;
 mod hooks;
 mod laws;
 mod maps;

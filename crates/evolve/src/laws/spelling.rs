@@ -84,6 +84,7 @@ fn is_whole(respelled: &Respelled) -> bool {
         | Conversion::Document(_)
         | Conversion::KeyedList { .. }
         | Conversion::Entries(_)
+        | Conversion::Folded(_)
         | Conversion::RenamedKeys(_)
         | Conversion::Hook(_) => false,
     };

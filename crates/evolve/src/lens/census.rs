@@ -167,7 +167,7 @@ impl Lenses {
     /// Whether writes may leave something that converting back would not give. What expressions and hooks do nobody knows.
     pub(crate) fn may_have_guards(&self) -> bool {
         use Conversion::{
-            Clamped, Document, DurationSeconds, Entries, Joined, KeyedList, OneItem, Quantity, Template, Text,
+            Clamped, Document, DurationSeconds, Entries, Folded, Joined, KeyedList, OneItem, Quantity, Template, Text,
         };
         self.computations.links.iter().any(|link| {
             matches!(
@@ -182,6 +182,7 @@ impl Lenses {
                     | Template { .. }
                     | KeyedList { .. }
                     | Entries(_)
+                    | Folded(_)
             )
         })
     }

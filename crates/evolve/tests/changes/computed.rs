@@ -52,6 +52,8 @@ v2:
     - {from: [spec.cpu, spec.memory], to: spec.limits}
     - {from: spec.requests, to: [spec.requestedCpu, spec.requestedMemory], entries: [cpu, memory]}
     - {from: spec.labels, to: spec.labels, renamedKeys: {app: application}}
+    - {from: [spec.checks, spec.strategy.checks], to: spec.strategy.checks, folded: name}
+    - {from: [spec.url, spec.urls], to: spec.urls, folded: true}
     - from: [spec.first, spec.last]
       to: spec.full
       up: {spec.full: "self.spec.first + ' ' + self.spec.last"}
@@ -93,6 +95,8 @@ fn every_way_to_compute_fields_is_read() {
             "spec.cpu spec.memory > spec.limits: Entries([\"cpu\", \"memory\"])",
             "spec.requests > spec.requestedCpu spec.requestedMemory: Entries([\"cpu\", \"memory\"])",
             "spec.labels > spec.labels: RenamedKeys([(\"app\", \"application\")])",
+            "spec.checks spec.strategy.checks > spec.strategy.checks: Folded(Some(\"name\"))",
+            "spec.url spec.urls > spec.urls: Folded(None)",
             "spec.first spec.last > spec.full: up self.spec.first + ' ' + self.spec.last down \
              self.spec.full.split(' ')[0]; self.spec.full.split(' ')[1]",
             "spec.address > spec.location spec.country: Hook(\"legacyAddress\")",
@@ -103,8 +107,8 @@ fn every_way_to_compute_fields_is_read() {
         (*direction, at.item.to_string(), &*expression.item, expression.span.line)
     });
     let expected = [
-        (Direction::Up, "spec.knownAs".to_owned(), "self.spec.firstName", 34),
-        (Direction::Down, "spec.firstName".to_owned(), "self.spec.knownAs", 35),
+        (Direction::Up, "spec.knownAs".to_owned(), "self.spec.firstName", 36),
+        (Direction::Down, "spec.firstName".to_owned(), "self.spec.knownAs", 37),
     ];
     assert_eq!(derived.collect::<Vec<_>>(), expected);
 }

@@ -7,6 +7,7 @@
 //!   not remove, is still there.
 
 mod documents;
+mod folded;
 mod hidden;
 mod maps;
 mod scalars;
@@ -16,6 +17,7 @@ use wheelwright_evolve::{Conversion, Direction, Scalar, Shape};
 
 use self::{
     documents::{contained, contains},
+    folded::fold,
     hidden::{kept, shown},
     maps::{Keyed, renamed_keys},
     scalars::{go_duration, quantity, read, seconds, spelled},
@@ -160,6 +162,21 @@ impl Converter {
                 let there = there.filter_map(|(key, value)| Some((key, sayable(value.as_ref(), target, element)?)));
                 map.extend(there.map(|(key, value)| (key.to_string(), value)));
                 Some(vec![Some(Json::Object(map)).filter(|map| *map != json!({}))])
+            }
+            (Conversion::Folded(key), [shorthand, rich], [node]) => {
+                let is_list = target.tree.node(*node).shape == Shape::List;
+                let folded = |shorthand: &Option<Json>, rich: &Option<Json>| {
+                    fold(key.as_deref(), shorthand.as_ref(), rich.as_ref(), is_list)
+                };
+                let new = sayable(folded(shorthand, rich).as_ref(), target, *node);
+                let old = before.and_then(|(was, old)| Some((folded(&was[0], &was[1]), old[0].as_ref()?)));
+                Some(vec![new.map(|new| rewritten(new, old, (source.tree, source.nodes[1]), (target.tree, *node)))])
+            }
+            (Conversion::Folded(_), [alone], [_, node]) => {
+                let new = sayable(alone.as_ref(), target, *node);
+                let old = before.and_then(|(was, old)| Some((was[0].clone(), old[1].as_ref()?)));
+                let rich = new.map(|new| rewritten(new, old, (source.tree, source.nodes[0]), (target.tree, *node)));
+                Some(vec![None, rich])
             }
             (Conversion::Expressions { .. }, sources, _) => {
                 let own = own_of(source, sources);
@@ -378,6 +395,15 @@ fn hooked(direction: Direction, value: &Json, kept: &mut Option<Json>) -> Option
         }
         Direction::Down => Some(json!(format!("{text}{}", kept.as_ref().and_then(Json::as_str).unwrap_or_default()))),
     }
+}
+
+/// A value that moves as it is, with what its writer was not shown of the old one, as far as the other side can say it.
+fn rewritten(new: Json, old: Option<(Option<Json>, &Json)>, said: (&Tree, usize), target: (&Tree, usize)) -> Json {
+    let whole = match old {
+        Some((was, old)) => kept(new, was.as_ref(), old, said),
+        None => new,
+    };
+    shown(target, &whole)
 }
 
 /// A value that moves as it is; null only where that can be said.

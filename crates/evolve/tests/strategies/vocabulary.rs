@@ -1,4 +1,4 @@
-//! Changes that real APIs made: documents in texts, numbers that the other version cannot hold.
+//! Changes that real APIs made: documents in texts, numbers that the other version cannot hold, shorthands of richer fields.
 
 use crate::evolution::{Evolution, Through};
 
@@ -79,4 +79,121 @@ fn clamped_alone() {
         "{replicas: 2147483647, share: 1}",
         "{replicas: 3000000000, share: 1}",
     );
+}
+
+const CHECKS: &str = "{type: array, items: {type: object, required: [name], properties: {name: {type: string}, \
+    onFlavors: {type: array, items: {type: string}}}}}";
+
+/// kueue's `admissionChecks`, which v1beta1 has beside the richer `admissionChecksStrategy`.
+#[test]
+fn list_shorthand() {
+    let strategy = format!("strategy: {{type: object, properties: {{checks: {CHECKS}}}}}");
+    let evolution = Evolution::new(
+        &format!("checks: {{type: array, items: {{type: string}}}}, {strategy}"),
+        &strategy,
+        "reshaped: [{from: [spec.checks, spec.strategy.checks], to: spec.strategy.checks, folded: name}]",
+    );
+    evolution.is_both_ways(&[
+        ("{strategy: {checks: [{name: a, onFlavors: [x]}]}}", "{strategy: {checks: [{name: a, onFlavors: [x]}]}}"),
+        ("{strategy: {checks: []}}", "{strategy: {checks: []}}"),
+        ("{}", "{}"),
+    ]);
+    evolution.shows(Through::V1, "{checks: [a, b]}", "{strategy: {checks: [{name: a}, {name: b}]}}");
+    evolution.shows(Through::V1, "{checks: []}", "{strategy: {checks: []}}");
+    // What both of them say is there once, and the richer one counts.
+    evolution.shows(
+        Through::V1,
+        "{checks: [a, b, b], strategy: {checks: [{name: b, onFlavors: [x]}]}}",
+        "{strategy: {checks: [{name: b, onFlavors: [x]}, {name: a}]}}",
+    );
+    // Clients of the older version see edits in the richer field.
+    evolution.edited(
+        Through::V1,
+        "{checks: [a, b]}",
+        "{strategy: {checks: [{name: a, onFlavors: [x]}, {name: b}]}}",
+        "{strategy: {checks: [{name: a, onFlavors: [x]}, {name: b}]}}",
+    );
+    evolution.edited(Through::V1, "{checks: [a, b]}", "{}", "{}");
+    evolution.edited(
+        Through::V2,
+        "{strategy: {checks: [{name: a}]}}",
+        "{checks: [b]}",
+        "{strategy: {checks: [{name: b}]}}",
+    );
+}
+
+/// What the richer field hides from the version with the shorthand survives edits of that.
+#[test]
+fn list_shorthand_with_hidden_fields() {
+    let checks =
+        "checks: {type: array, items: {type: object, properties: {name: {type: string}, order: {type: integer}}}}";
+    let evolution = Evolution::new(
+        "names: {type: array, items: {type: string}}, checks: {type: array, items: {type: object, properties: \
+            {name: {type: string}, note: {type: string}}}}",
+        checks,
+        "reshaped: [{from: [spec.names, spec.checks], to: spec.checks, folded: name}]",
+    );
+    evolution.edited(
+        Through::V2,
+        "{checks: [{name: a, order: 1}, {name: b, order: 2}]}",
+        "{names: [c], checks: [{name: b, note: n}, {name: a}]}",
+        "{checks: [{name: b, order: 2}, {name: a, order: 1}, {name: c}]}",
+    );
+    evolution.edited(
+        Through::V1,
+        "{names: [c], checks: [{name: a, note: n}]}",
+        "{checks: [{name: a, order: 1}, {name: c}]}",
+        "{checks: [{name: a, note: n}, {name: c}]}",
+    );
+}
+
+/// A name beside a reference that has it, too.
+#[test]
+fn scalar_shorthand() {
+    let class = "classRef: {type: object, properties: {name: {type: string}, group: {type: string}}}";
+    let evolution = Evolution::new(
+        &format!("className: {{type: string}}, {class}"),
+        class,
+        "reshaped: [{from: [spec.className, spec.classRef.name], to: spec.classRef.name, folded: true}]",
+    );
+    evolution.is_both_ways(&[("{classRef: {name: a, group: g}}", "{classRef: {name: a, group: g}}"), ("{}", "{}")]);
+    evolution.shows(Through::V1, "{className: a}", "{classRef: {name: a}}");
+    evolution.shows(Through::V1, "{className: a, classRef: {group: g}}", "{classRef: {name: a, group: g}}");
+    evolution.shows(Through::V1, "{className: a, classRef: {name: b}}", "{classRef: {name: b}}");
+    evolution.edited(Through::V1, "{className: a}", "{classRef: {name: b}}", "{classRef: {name: b}}");
+}
+
+/// One text in a list that is there already, and one value of a map.
+#[test]
+fn shorthands_of_items_and_values() {
+    let hosts = "hosts: {type: array, items: {type: string}}";
+    let limits = "limits: {type: object, additionalProperties: {type: string}}";
+    let evolution = Evolution::new(
+        &format!("host: {{type: string}}, {hosts}, cpu: {{type: string}}, {limits}"),
+        &format!("{hosts}, {limits}"),
+        "reshaped:\n    - { from: [spec.host, spec.hosts], to: spec.hosts, folded: true }\n    \
+         - { from: [spec.cpu, spec.limits], to: spec.limits, folded: cpu }",
+    );
+    evolution.is_both_ways(&[("{hosts: [a, b], limits: {cpu: a}}", "{hosts: [a, b], limits: {cpu: a}}"), ("{}", "{}")]);
+    evolution.shows(Through::V1, "{host: a}", "{hosts: [a]}");
+    evolution.shows(Through::V1, "{host: a, hosts: [b, a, b]}", "{hosts: [b, a, b]}");
+    evolution.shows(Through::V1, "{host: c, hosts: [b]}", "{hosts: [b, c]}");
+    evolution.shows(Through::V1, "{cpu: a}", "{limits: {cpu: a}}");
+    evolution.shows(Through::V1, "{cpu: a, limits: {memory: b}}", "{limits: {cpu: a, memory: b}}");
+    evolution.shows(Through::V1, "{cpu: a, limits: {cpu: b}}", "{limits: {cpu: b}}");
+    evolution.edited(Through::V1, "{host: a, cpu: b}", "{hosts: [a], limits: {cpu: c}}", "{host: a, limits: {cpu: c}}");
+}
+
+/// The newer version may have the shorthand as well.
+#[test]
+fn shorthand_in_the_newer_version() {
+    let hosts = "hosts: {type: array, items: {type: string}}";
+    let evolution = Evolution::new(
+        hosts,
+        &format!("host: {{type: string}}, {hosts}"),
+        "reshaped: [{from: spec.hosts, to: [spec.host, spec.hosts], folded: true}]",
+    );
+    evolution.is_both_ways(&[("{hosts: [a]}", "{hosts: [a]}")]);
+    evolution.shows(Through::V2, "{host: a}", "{hosts: [a]}");
+    evolution.edited(Through::V2, "{host: a}", "{hosts: [a, b]}", "{hosts: [a, b]}");
 }

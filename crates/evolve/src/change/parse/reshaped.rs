@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wheelwright_document::{Path, Spanned};
+use wheelwright_document::{Path, Spanned, Value};
 
 use super::{
     by_field,
@@ -17,7 +17,7 @@ use crate::{
 /// Several fields at once.
 pub(super) fn reshaped(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Vec<Respelled> {
     const KEYS: &[&str] =
-        &["from", "to", "template", "pattern", "key", "value", "entries", "renamedKeys", "up", "down"];
+        &["from", "to", "template", "pattern", "key", "value", "entries", "folded", "renamedKeys", "up", "down"];
     let mut reshaped = Vec::new();
     for (index, item) in reader.list(value, path, "a list of changes, each with from and to").iter().enumerate() {
         let path = &Path::Index(path, index);
@@ -40,7 +40,7 @@ fn several(
     from: &[Located<Selector>],
     to: &[Located<Selector>],
 ) -> Option<Located<Conversion>> {
-    let ways: Vec<&str> = ["template", "key", "entries", "renamedKeys"]
+    let ways: Vec<&str> = ["template", "key", "entries", "folded", "renamedKeys"]
         .into_iter()
         .filter(|way| item.get(way).is_some())
         .chain(["up"].into_iter().filter(|_| item.get("up").or(item.get("down")).is_some()))
@@ -66,6 +66,7 @@ fn several(
     let conversion = match (way, value) {
         (Some("template"), Some(value)) => template(reader, item, value, path, from, to)?,
         (Some("key"), Some(value)) => keyed_list(reader, item, value, path)?,
+        (Some("folded"), Some(value)) => folded(reader, value, below)?,
         (Some("renamedKeys"), Some(value)) => renamed_keys(reader, value, below)?,
         (Some("up"), _) => expressions(reader, item, path, from, to)?,
         (_, value) => entries(reader, item, value, below, from, to)?,
@@ -127,6 +128,15 @@ fn keyed_list(reader: &mut Reader, item: &Spanned<'_>, key: &Spanned<'_>, path: 
     Some(Conversion::KeyedList { key, value })
 }
 
+/// The key that a shorthand is folded under, or `true` if it needs none.
+fn folded(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Conversion> {
+    if let Some(Value::Bool(true)) = value.as_scalar() {
+        return Some(Conversion::Folded(None));
+    }
+    let key = reader.text(value, path, "the name of a field of the items or the key of the map, or true")?;
+    Some(Conversion::Folded(Some(key.item.into())))
+}
+
 /// Old keys and new ones, of which a map can have each once.
 fn renamed_keys(reader: &mut Reader, value: &Spanned<'_>, path: &Path<'_>) -> Option<Conversion> {
     let renamed = pairs(reader, value, path, "an object from old keys to new ones")?;
@@ -154,7 +164,7 @@ fn entries(
     let fields = match (from.len(), to.len(), value) {
         (1, 1, None) => {
             let message = "nothing says how the field is reshaped";
-            let mend = "add template, key, entries, renamedKeys, or up and down; a field that merely has another path is \
+            let mend = "add template, key, entries, folded, renamedKeys, or up and down; a field that merely has another path is \
                         renamed";
             malformed(reader, path, item.span, message, mend);
             return None;

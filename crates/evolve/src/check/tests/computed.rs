@@ -69,6 +69,22 @@ fn a_number_that_only_the_bounds_refuse_can_be_clamped() {
 }
 
 #[test]
+fn a_folded_shorthand_is_not_removed() {
+    let field = "checks: {type: array, items: {type: object, required: [name], properties: {name: {type: string}}}}";
+    let case = spec(
+        &format!("properties: {{check: {{type: string}}, {field}}}"),
+        &format!("properties: {{{field}}}"),
+        "{reshaped: [{from: [spec.check, spec.checks], to: spec.checks, folded: name}]}",
+    );
+    assert_eq!(told(&case.findings()), [""; 0]);
+    let (a, b) = case.versions();
+    assert_eq!(
+        describe_differences(&diff(&case.declaration, &case.history, a, b)),
+        "spec\n  > check, checks → checks (folded)\n"
+    );
+}
+
+#[test]
 fn a_derived_field_says_so_and_nobody_asks_why_the_other_is_gone() {
     let case = spec(
         "properties: {firstName: {type: string}}",

@@ -84,6 +84,9 @@ impl Words<'_> {
                 Conversion::KeyedList { key, value }
             }
             ("reshaped", "entries") => Conversion::Entries(self.list()?),
+            ("reshaped", "folded") => {
+                Conversion::Folded(if self.takes("key") { Some(self.quotable()?.into()) } else { None })
+            }
             ("reshaped", "renamedKeys") => Conversion::RenamedKeys(self.pairs()?),
             ("reshaped", "up") => {
                 let up = self.expressions()?;

@@ -49,6 +49,10 @@ impl fmt::Display for Converter<'_> {
                 value.iter().try_for_each(|value| write!(f, " value {}", Word(value)))
             }
             Conversion::Entries(keys) => write!(f, "entries {}", Words(keys)),
+            Conversion::Folded(key) => {
+                f.write_str("folded")?;
+                key.iter().try_for_each(|key| write!(f, " key {}", Word(key)))
+            }
             Conversion::RenamedKeys(keys) => write!(f, "renamedKeys {}", Pairs(keys)),
             Conversion::Expression { up, down } => write!(f, "up {} down {}", Quoted(&up.item), Quoted(&down.item)),
             Conversion::Expressions { up, down } => write!(f, "up {} down {}", Expressions(up), Expressions(down)),

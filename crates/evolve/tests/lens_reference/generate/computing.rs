@@ -66,6 +66,9 @@ impl Editor {
                 how,
             });
         }
+        if tape.chance(20) && self.fold(object, at, tape) {
+            return;
+        }
         let field = object.fields[at].clone();
         let Some((how, shapes, elements)) = self.spelling(&field.shape, tape) else { return };
         object.fields.remove(at);
@@ -87,6 +90,46 @@ impl Editor {
             how => how,
         };
         self.planned.push(Planned::Respelled { from: vec![field.identity], to, elements, how });
+    }
+
+    /// Folds a shorthand of a field into it, or gives it one. Whether that can be.
+    fn fold(&mut self, object: &mut Object, at: usize, tape: &mut Tape<'_>) -> bool {
+        let rich = object.fields[at].clone();
+        let list = |element: &Type| Type::List(Box::new(element.clone()), Vec::new());
+        let Some((key, value)) = foldable(&rich.shape, tape) else { return false };
+        let is_list = matches!(rich.shape, Type::List(..));
+        let shape = self.renewed_shape(&rich.shape, tape);
+        // The other version may have lost the field that is the key.
+        if !has_key(&shape, key.as_deref()) {
+            return false;
+        }
+        let is_shorthand = |field: &Field| {
+            let is_value =
+                |shape: &Type| matches!((shape, &value), (Type::String, Type::String) | (Type::Integer, Type::Integer));
+            let is_items = || is_list && matches!(&field.shape, Type::List(element, _) if is_value(element));
+            field.identity != rich.identity && (is_value(&field.shape) || is_items())
+        };
+        let shorthand = object.fields.iter().find(|field| is_shorthand(field)).cloned();
+        let how = How::With(Conversion::Folded(key.map(Into::into)));
+        let gone: Vec<Field> = match &shorthand {
+            Some(shorthand) if tape.chance(70) => vec![shorthand.clone(), rich.clone()],
+            _ => vec![rich.clone()],
+        };
+        let from: Vec<usize> = gone.iter().map(|field| field.identity).collect();
+        object.fields.retain(|field| !from.contains(&field.identity));
+        self.graveyard.extend(gone.iter().map(|field| (object.identity, field.clone())));
+        let mut to = Vec::new();
+        if gone.len() == 1 {
+            let Some(name) = object.free_name(tape) else { return true };
+            let shape = if is_list && tape.chance(70) { list(&value) } else { value };
+            to.push(self.put(object, name, shape, tape));
+        }
+        let is_free = object.field(&rich.name).is_none();
+        let name = if is_free && tape.chance(60) { Some(rich.name) } else { object.free_name(tape) };
+        let Some(name) = name else { return true };
+        to.push(self.put(object, name, shape, tape));
+        self.planned.push(Planned::Respelled { from, to, elements: Vec::new(), how });
+        true
     }
 
     /// A version of one field: an object, a list or a map of objects, in which objects are once more.
@@ -173,10 +216,10 @@ impl Editor {
             Some((How::Over(up(own()), down(own())), vec![shape], Vec::new()))
         };
         match shape {
-            Type::String => match tape.pick(17) {
-                14 => clamped(Some(Conversion::DurationSeconds), within(tape)),
-                15 => clamped(Some(Conversion::Quantity), within(tape)),
-                16 => clamped(Some(Conversion::Text), within(tape)),
+            Type::String => match tape.pick(20) {
+                14 | 17 => clamped(Some(Conversion::DurationSeconds), within(tape)),
+                15 | 18 => clamped(Some(Conversion::Quantity), within(tape)),
+                16 | 19 => clamped(Some(Conversion::Text), within(tape)),
                 12 => {
                     let mut object = self.empty();
                     for name in ["a", "b"] {
@@ -336,6 +379,36 @@ impl Editor {
             Type::Nullable(shape) => Type::Nullable(Box::new(self.renewed_shape(shape, tape))),
             scalar => scalar.clone(),
         }
+    }
+}
+
+/// The key under which a shorthand can be folded into a field, if it needs one, and the shape of its values.
+fn foldable(rich: &Type, tape: &mut Tape<'_>) -> Option<(Option<String>, Type)> {
+    match rich {
+        Type::String | Type::Integer => Some((None, rich.clone())),
+        Type::Map(element) if matches!(**element, Type::String | Type::Integer) => {
+            Some((Some(["a", "b"][tape.pick(2)].to_owned()), (**element).clone()))
+        }
+        Type::List(element, _) => match &**element {
+            Type::String | Type::Integer => Some((None, (**element).clone())),
+            Type::Object(item) => {
+                let is_scalar = |field: &&Field| matches!(field.shape, Type::String | Type::Integer);
+                let key = item.fields.iter().find(is_scalar)?;
+                Some((Some(key.name.clone()), key.shape.clone()))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn has_key(rich: &Type, key: Option<&str>) -> bool {
+    match (rich, key) {
+        (Type::List(element, _), Some(key)) => {
+            let field = element.object().and_then(|item| item.field(key));
+            field.is_some_and(|field| matches!(field.shape, Type::String | Type::Integer))
+        }
+        _ => true,
     }
 }
 

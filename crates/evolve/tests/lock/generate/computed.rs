@@ -42,7 +42,7 @@ pub(super) fn between(
 
 fn conversion(choice: usize) -> Conversion {
     let words = || vec![(word(choice), word(choice + 1)), (word(choice + 1), word(choice))];
-    match choice % 20 {
+    match choice % 22 {
         0 => Conversion::DurationSeconds,
         1 => Conversion::Quantity,
         2 => Conversion::Scale("0.001".into()),
@@ -59,6 +59,8 @@ fn conversion(choice: usize) -> Conversion {
         13 => Conversion::Expression { up: text(choice), down: text(choice + 1) },
         14 => Conversion::Expressions { up: vec![text(choice), text(choice + 1)], down: vec![text(choice)] },
         15 => Conversion::Document(if choice.is_multiple_of(2) { DocumentFormat::Json } else { DocumentFormat::Yaml }),
+        19 => Conversion::Folded(None),
+        20 => Conversion::Folded(Some(word(choice))),
         16 => clamped(None, ["", "-2147483648..2147483647"]),
         17 => clamped(Some(Conversion::DurationSeconds), ["0..", ""]),
         18 => clamped(Some(Conversion::Scale("1e3".into())), ["..0.5", "-7..1e30"]),
