@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, Entry, Value, canonical};
 use wheelwright_schema::Problem;
 
 use super::{
-    Failed, Side,
+    Failed, FieldValues, Side,
     fit::Fit,
     parts::{pruned, with_unsaid},
     unfit,
@@ -78,8 +78,8 @@ impl Folded {
     pub(super) fn convert<'a>(
         &'a self,
         direction: Direction,
-        sources: &[Option<Value<'a>>],
-        old: Option<(&[Option<Value<'a>>], &[Option<Value<'a>>])>,
+        sources: FieldValues<'_, 'a>,
+        old: Option<(FieldValues<'_, 'a>, FieldValues<'_, 'a>)>,
         arena: &'a Arena,
         results: &mut Vec<Option<Value<'a>>>,
     ) -> Result<(), Failed> {
@@ -96,7 +96,7 @@ impl Folded {
     }
 
     /// The richer field with what the shorthand adds to it.
-    fn fold<'a>(&'a self, sources: &[Option<Value<'a>>], arena: &'a Arena) -> Option<Value<'a>> {
+    fn fold<'a>(&'a self, sources: FieldValues<'_, 'a>, arena: &'a Arena) -> Option<Value<'a>> {
         let is_there = |value: &Value<'_>| !value.is_null();
         let (shorthand, rich) = (sources[0].filter(is_there), sources[1]);
         let Some(shorthand) = shorthand else { return rich };
