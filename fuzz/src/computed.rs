@@ -217,7 +217,7 @@ impl Tape<'_> {
 
     fn reshaped(&mut self, scope: &str) -> String {
         let (one, first, second, how) = (self.field(), self.field(), self.field(), self.pick(&RESHAPES));
-        let several = how.contains("template") || how.contains("entries");
+        let several = ["template", "entries", "folded"].iter().any(|word| how.contains(word));
         let is_split = self.below(2) == 0;
         let (one_side, other_side) = if is_split { ("1", "2") } else { ("2", "1") };
         let how =
