@@ -14,10 +14,10 @@ const HELP: &str = "\
 The repository's own tasks.
 
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
-                                   a kind, random kinds with more than a million writes, harmful changes seeded into every
-                                   real definition for check to find, processes that are killed
-                                   500 times, sweeps of a hundred thousand records, and a short run of every fuzz
-                                   target
+                                   a kind, writes to every list whose items hide something, random kinds with more
+                                   than a million writes, harmful changes seeded into every real definition for
+                                   check to find, processes that are killed 500 times, sweeps of a hundred thousand
+                                   records, and a short run of every fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask bench                the benchmarks, with their ratios
@@ -35,7 +35,11 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => test(),
         ["test", "--full"] => {
-            let counted = test().and_then(|()| laws()).and_then(|()| random_kinds()).and_then(|()| gate());
+            let counted = test()
+                .and_then(|()| laws())
+                .and_then(|()| hidden_items())
+                .and_then(|()| random_kinds())
+                .and_then(|()| gate());
             let counted = counted.and_then(|()| kills());
             let stored = counted.and_then(|()| sweeps()).and_then(|()| cells());
             stored.and_then(|()| published()).and_then(|()| fuzz(None, "20"))
@@ -102,6 +106,14 @@ fn published() -> Result<(), String> {
 fn laws() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "laws"];
     run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_LAW_CASES", "10000").current_dir(root()))
+}
+
+/// Writes to every list of every real kind through a version that hides a part of its items.
+fn hidden_items() -> Result<(), String> {
+    let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "hidden_items"];
+    let mut command = Command::new(cargo_program());
+    command.args(arguments).args(["--", "--nocapture"]).env("WHEELWRIGHT_LIST_WRITES", "300");
+    run(command.current_dir(root()))
 }
 
 /// Random kinds with random changes, each with all its hubs, against the laws and against a model of the lens. Every case

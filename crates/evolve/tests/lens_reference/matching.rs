@@ -7,11 +7,22 @@ use serde_json::Value as Json;
 /// The stored item that each written item continues.
 type Matches = Vec<Option<usize>>;
 
-/// Items of the same keys: exactly equal ones first, then n-th to n-th.
+/// Items of the same keys: equal ones first, as without keys, then n-th to n-th.
 pub(crate) fn by_keys(items: &[Json], shown: &[Json], keys: &[String]) -> Matches {
     let key = |item: &Json| keys.iter().map(|key| item.get(key).cloned()).collect::<Vec<_>>();
     let mut matches = vec![None; items.len()];
-    nth_to_nth(&mut matches, items, shown, |item, old| key(item) == key(old) && item == old);
+    for at in 0..items.len() {
+        if items[..at].iter().any(|item| key(item) == key(&items[at])) {
+            continue;
+        }
+        // The items of one key, as if they were lists of their own.
+        let of_key =
+            |list: &[Json]| (0..list.len()).filter(|of| key(&list[*of]) == key(&items[at])).collect::<Vec<_>>();
+        let (new, old) = (of_key(items), of_key(shown));
+        let of = |list: &[Json], positions: &[usize]| positions.iter().map(|at| list[*at].clone()).collect::<Vec<_>>();
+        let found = equal_ones(&of(items, &new), &of(shown, &old), &|_| 0);
+        new.iter().zip(found).for_each(|(new, found)| matches[*new] = found.map(|found| old[found]));
+    }
     nth_to_nth(&mut matches, items, shown, |item, old| key(item) == key(old));
     matches
 }
@@ -19,6 +30,14 @@ pub(crate) fn by_keys(items: &[Json], shown: &[Json], keys: &[String]) -> Matche
 /// Items without keys: equal ones in the best alignment, then equal ones that moved, then edited ones that share what
 /// identifies them, then the items of gaps of the same length. `hidden` is how much each stored item hides.
 pub(crate) fn by_likeness(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> Matches {
+    let mut matches = equal_ones(items, shown, hidden);
+    match_by_evidence(items, shown, &mut matches);
+    match_gaps(shown.len(), &mut matches);
+    matches
+}
+
+/// Equal items: in the best alignment, then those that moved.
+fn equal_ones(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> Matches {
     let count = |list: &[Json], item: &Json| list.iter().filter(|other| *other == item).count();
     let weight = |at: usize| {
         let (written, stored) = (count(items, &shown[at]), count(shown, &shown[at]));
@@ -49,8 +68,6 @@ pub(crate) fn by_likeness(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize)
         stay.sort_unstable();
         open.into_iter().zip(stay).for_each(|(new, old)| matches[new] = Some(old));
     }
-    match_by_evidence(items, shown, &mut matches);
-    match_gaps(shown.len(), &mut matches);
     matches
 }
 

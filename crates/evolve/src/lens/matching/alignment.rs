@@ -10,14 +10,17 @@
 //! 5. then the first one in reading order, which prefers an equal pair to an edited pair, an edited pair to a skipped
 //!    stored item, and that to a skipped written one.
 //!
-//! The search takes a table of the product of both lengths. Lists too long for one keep equal items at their
-//! positions if both lists have the same length, and equal heads and tails otherwise.
+//! The search takes a table of the product of both lengths. In lists too long for one, equal heads and tails stay where
+//! they are, and what is between them is searched in a band around the diagonal: items that moved further are left to
+//! the steps that follow.
 
 use super::classes::Classes;
 
-/// The largest table, and the most cells per item: the cost stays linear in the length of the lists.
+/// The largest full table.
 const MAX_CELLS: usize = 1 << 14;
-const MAX_CELLS_PER_ITEM: usize = 64;
+/// The largest band, and the narrowest that is worth a search: the cost stays linear in the length of the lists.
+const MAX_BAND_CELLS: usize = 1 << 20;
+const MIN_BAND: usize = 8;
 
 /// What an alignment achieves, in order of importance: equal pairs, edited pairs, pairs of the same text, hidden data.
 type Score = [u32; 4];
@@ -41,113 +44,152 @@ enum Step {
     SkipNew,
 }
 
-/// Matches equal items in order.
-pub(super) fn match_equal(
-    classes: &Classes,
-    weights: &[u32],
-    is_exact: impl Fn(usize, usize) -> bool,
-    matched: &mut [Option<usize>],
-) {
-    let (new, old) = (classes.new.len(), classes.old.len());
-    if new.saturating_mul(old) > MAX_CELLS.min(MAX_CELLS_PER_ITEM * (new + old)) {
-        return match_ends(classes, matched);
-    }
-    let table = Table::new(classes, weights, is_exact);
-    let (mut item, mut stored, mut state) = (0, 0, State::Aligned);
-    while let Some((step, _)) = table.best(item, stored, state) {
-        match step {
-            Step::Equal => {
-                matched[item] = Some(stored);
-                (item, stored, state) = (item + 1, stored + 1, State::Aligned);
-            }
-            Step::Edit => (item, stored, state) = (item + 1, stored + 1, State::Editing),
-            Step::SkipOld => (stored, state) = (stored + 1, State::Skipping),
-            Step::SkipNew => (item, state) = (item + 1, State::Skipping),
-        }
-    }
+/// Two lists, and what distinguishes equal items.
+pub(super) struct Aligned<'c> {
+    pub(super) classes: &'c Classes,
+    /// The classes of items whose numbers are written alike, too, where that is known.
+    pub(super) letters: Option<&'c Classes>,
+    /// How much each stored item hides.
+    pub(super) weights: &'c [u32],
 }
 
-fn match_ends(classes: &Classes, matched: &mut [Option<usize>]) {
-    let (new, old) = (classes.new.len(), classes.old.len());
-    if new == old {
-        for (position, slot) in matched.iter_mut().enumerate() {
-            *slot = classes.is_equal(position, position).then_some(position);
-        }
-        return;
-    }
-    let shorter = new.min(old);
-    let head = (0..shorter).take_while(|position| classes.is_equal(*position, *position)).count();
-    let is_equal_tail = |back: &usize| classes.is_equal(new - 1 - back, old - 1 - back);
-    let tail = (0..shorter - head).take_while(is_equal_tail).count();
-    for (position, slot) in matched[..head].iter_mut().enumerate() {
-        *slot = Some(position);
-    }
-    for back in 0..tail {
-        matched[new - 1 - back] = Some(old - 1 - back);
-    }
-}
-
-/// The best scores of all suffixes of both lists.
-struct Table<'c, E> {
-    classes: &'c Classes,
-    weights: &'c [u32],
-    is_exact: E,
-    /// By written item, stored item and state; none where the state cannot reach the end.
-    scores: Vec<[Option<Score>; 3]>,
-}
-
-impl<'c, E: Fn(usize, usize) -> bool> Table<'c, E> {
-    fn new(classes: &'c Classes, weights: &'c [u32], is_exact: E) -> Self {
-        let (new, old) = (classes.new.len(), classes.old.len());
-        let scores = vec![[None; 3]; (new + 1) * (old + 1)];
-        let mut table = Self { classes, weights, is_exact, scores };
-        table.scores[(new + 1) * (old + 1) - 1] = [Some(Score::default()); 3];
-        for item in (0..=new).rev() {
-            for stored in (0..=old).rev().filter(|stored| (item, *stored) != (new, old)) {
-                let best = [State::Aligned, State::Editing, State::Skipping]
-                    .map(|state| table.best(item, stored, state).map(|(_, score)| score));
-                table.scores[item * (old + 1) + stored] = best;
-            }
-        }
-        table
-    }
-
-    /// The first of the best steps, and the score from here to the end.
-    fn best(&self, item: usize, stored: usize, state: State) -> Option<(Step, Score)> {
+impl Aligned<'_> {
+    /// Matches equal items in order.
+    pub(super) fn match_equal(&self, matched: &mut [Option<usize>]) {
         let (new, old) = (self.classes.new.len(), self.classes.old.len());
-        let both = item < new && stored < old;
-        let score = |item: usize, stored: usize, state: State| self.scores[item * (old + 1) + stored][state as usize];
-        let mut best: Option<(Step, Score)> = None;
-        let mut consider = |step: Step, gain: Score, rest: Option<Score>| {
-            let Some(rest) = rest else { return };
-            let total: Score = std::array::from_fn(|part| gain[part].saturating_add(rest[part]));
-            if best.is_none_or(|(_, found)| total > found) {
-                best = Some((step, total));
-            }
-        };
-        if both && self.classes.is_equal(item, stored) {
-            let gain = [1, 0, u32::from((self.is_exact)(item, stored)), self.weights[stored]];
-            consider(Step::Equal, gain, score(item + 1, stored + 1, State::Aligned));
+        if new.saturating_mul(old) <= MAX_CELLS {
+            let band = Band { low: -(new as isize), width: new + old + 1 };
+            return self.search(0, (new, old), &band, matched);
         }
-        if both && state != State::Skipping && self.may_be_edited(item, stored) {
-            let gain = [0, 1, 0, self.weights[stored]];
-            consider(Step::Edit, gain, score(item + 1, stored + 1, State::Editing));
+        let (head, tail) = self.match_ends(matched);
+        let lengths = (new - head - tail, old - head - tail);
+        if let Some(band) = Band::of(lengths) {
+            self.search(head, lengths, &band, matched);
         }
-        if state != State::Editing {
-            if stored < old {
-                consider(Step::SkipOld, Score::default(), score(item, stored + 1, State::Skipping));
-            }
-            if item < new {
-                consider(Step::SkipNew, Score::default(), score(item + 1, stored, State::Skipping));
+    }
+
+    /// Matches equal items at both ends; how many there are.
+    fn match_ends(&self, matched: &mut [Option<usize>]) -> (usize, usize) {
+        let (new, old) = (self.classes.new.len(), self.classes.old.len());
+        let shorter = new.min(old);
+        let head = (0..shorter).take_while(|position| self.classes.is_equal(*position, *position)).count();
+        let is_equal_tail = |back: &usize| self.classes.is_equal(new - 1 - back, old - 1 - back);
+        let tail = (0..shorter - head).take_while(is_equal_tail).count();
+        for (position, slot) in matched[..head].iter_mut().enumerate() {
+            *slot = Some(position);
+        }
+        for back in 0..tail {
+            matched[new - 1 - back] = Some(old - 1 - back);
+        }
+        (head, tail)
+    }
+
+    /// Matches the items of the best alignment within a band. Both lists begin behind the equal head.
+    fn search(&self, head: usize, lengths: (usize, usize), band: &Band, matched: &mut [Option<usize>]) {
+        let steps = self.steps(head, lengths, band);
+        let (mut item, mut stored, mut state) = (0, 0, State::Aligned);
+        while let Some(at) = band.cell(item, stored)
+            && let Some(step) = steps[item * band.width + at][state as usize]
+        {
+            match step {
+                Step::Equal => {
+                    matched[head + item] = Some(head + stored);
+                    (item, stored, state) = (item + 1, stored + 1, State::Aligned);
+                }
+                Step::Edit => (item, stored, state) = (item + 1, stored + 1, State::Editing),
+                Step::SkipOld => (stored, state) = (stored + 1, State::Skipping),
+                Step::SkipNew => (item, state) = (item + 1, State::Skipping),
             }
         }
-        best
+    }
+
+    /// The first of the best steps of every cell, by the state it is reached in; none at the end of both lists, and where
+    /// the end cannot be reached.
+    fn steps(&self, head: usize, (new, old): (usize, usize), band: &Band) -> Vec<[Option<Step>; 3]> {
+        let mut steps = vec![[None; 3]; (new + 1) * band.width];
+        // The scores from the cells of a row to the end, by state; and those of the row behind it.
+        let mut row: Vec<[Option<Score>; 3]> = vec![[None; 3]; band.width];
+        let mut below = row.clone();
+        for item in (0..=new).rev() {
+            row.fill([None; 3]);
+            for at in (0..band.width).rev() {
+                let Some(stored) = band.stored(item, at).filter(|stored| *stored <= old) else { continue };
+                if (item, stored) == (new, old) {
+                    row[at] = [Some(Score::default()); 3];
+                    continue;
+                }
+                let (mut equal, mut edit) = (None, None);
+                if item < new && stored < old {
+                    let (item, stored) = (head + item, head + stored);
+                    if self.classes.is_equal(item, stored) {
+                        let is_exact = self.letters.is_some_and(|letters| letters.is_equal(item, stored));
+                        let gain = [1, 0, u32::from(is_exact), self.weights[stored]];
+                        equal = plus(below[at][State::Aligned as usize], gain);
+                    } else if self.may_be_edited(item, stored) {
+                        edit = plus(below[at][State::Editing as usize], [0, 1, 0, self.weights[stored]]);
+                    }
+                }
+                let skip_old = row.get(at + 1).and_then(|cell| cell[State::Skipping as usize]);
+                let skip_new = at.checked_sub(1).and_then(|at| below[at][State::Skipping as usize]);
+                for state in [State::Aligned, State::Editing, State::Skipping] {
+                    let mut best: Option<(Score, Step)> = None;
+                    for (step, score) in [
+                        (Step::Equal, equal),
+                        (Step::Edit, edit.filter(|_| state != State::Skipping)),
+                        (Step::SkipOld, skip_old.filter(|_| state != State::Editing)),
+                        (Step::SkipNew, skip_new.filter(|_| state != State::Editing)),
+                    ] {
+                        if let Some(score) = score
+                            && best.is_none_or(|(found, _)| score > found)
+                        {
+                            best = Some((score, step));
+                        }
+                    }
+                    row[at][state as usize] = best.map(|(score, _)| score);
+                    steps[item * band.width + at][state as usize] = best.map(|(_, step)| step);
+                }
+            }
+            std::mem::swap(&mut row, &mut below);
+        }
+        steps
     }
 
     /// Whether the written item has no equal left to continue, and the stored one none that continues it.
     fn may_be_edited(&self, item: usize, stored: usize) -> bool {
-        let (written, kept) =
-            (self.classes.counts[self.classes.new[item]], self.classes.counts[self.classes.old[stored]]);
+        let counts = &self.classes.counts;
+        let (written, kept) = (counts[self.classes.new[item]], counts[self.classes.old[stored]]);
         written.new > written.old && kept.old > kept.new
+    }
+}
+
+fn plus(rest: Option<Score>, gain: Score) -> Option<Score> {
+    rest.map(|rest| std::array::from_fn(|part| gain[part].saturating_add(rest[part])))
+}
+
+/// The part of a table that is searched: how far the position of a stored item may be from that of the written one.
+struct Band {
+    low: isize,
+    width: usize,
+}
+
+impl Band {
+    /// A band around the diagonals from the start to the end of two lists of these lengths.
+    fn of((new, old): (usize, usize)) -> Option<Self> {
+        let (new, old) = (new as isize, old as isize);
+        let width = (MAX_BAND_CELLS / (new as usize + 1)).max(MIN_BAND) as isize;
+        let room = width - (old - new).abs() - 1;
+        let low = (old - new).min(0) - room / 2;
+        (room >= 2).then_some(Self { low, width: width as usize })
+    }
+
+    /// The stored position of a cell.
+    fn stored(&self, item: usize, at: usize) -> Option<usize> {
+        usize::try_from(item as isize + self.low + at as isize).ok()
+    }
+
+    /// The cell of a written and a stored position.
+    fn cell(&self, item: usize, stored: usize) -> Option<usize> {
+        let at = usize::try_from(stored as isize - item as isize - self.low).ok()?;
+        (at < self.width).then_some(at)
     }
 }

@@ -63,6 +63,35 @@ impl Classes {
         Self { new, old, counts }
     }
 
+    /// The classes of some of the items.
+    pub(super) fn part(&self, new: &[usize], old: &[usize]) -> Self {
+        let mut numbers = HashMap::new();
+        let mut counts = Vec::new();
+        let mut number_of = |class: usize| {
+            *numbers.entry(class).or_insert_with(|| {
+                counts.push(Counts::default());
+                counts.len() - 1
+            })
+        };
+        let old: Vec<usize> = old.iter().map(|stored| number_of(self.old[*stored])).collect();
+        let new: Vec<usize> = new.iter().map(|item| number_of(self.new[*item])).collect();
+        old.iter().for_each(|class| counts[*class].old += 1);
+        new.iter().for_each(|class| counts[*class].new += 1);
+        Self { new, old, counts }
+    }
+
+    /// The positions of the items of each class that are not matched: written ones, and stored ones.
+    pub(super) fn open(&self, matched: &[Option<usize>]) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let mut open = vec![(Vec::new(), Vec::new()); self.counts.len()];
+        for (item, _) in matched.iter().enumerate().filter(|(_, stored)| stored.is_none()) {
+            open[self.new[item]].0.push(item);
+        }
+        for (class, stored) in self.leftovers(matched).into_iter().enumerate() {
+            open[class].1 = stored.into();
+        }
+        open
+    }
+
     pub(super) fn is_equal(&self, item: usize, stored: usize) -> bool {
         self.new[item] == self.old[stored]
     }

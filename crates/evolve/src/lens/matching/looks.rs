@@ -1,6 +1,6 @@
 //! Matching with items that are not at hand: only their looks are.
 
-use std::{cell::OnceCell, collections::HashMap};
+use std::collections::HashMap;
 
 use wheelwright_document::Value;
 
@@ -45,7 +45,7 @@ pub(crate) fn match_looks(items: &[Value<'_>], hashes: &[u64], old: &Looks, have
     if items.is_empty() || old.hashes.is_empty() {
         return vec![None; items.len()];
     }
-    match_lists(&mut Recorded { items, hashes, old, wholes: OnceCell::new() }, have_keys)
+    match_lists(&mut Recorded { items, hashes, old }, have_keys)
 }
 
 /// Written items, and the looks of those that they replace.
@@ -53,8 +53,6 @@ struct Recorded<'l, 'v> {
     items: &'l [Value<'v>],
     hashes: &'l [u64],
     old: &'l Looks,
-    /// The hashes of the written items, once somebody asks.
-    wholes: OnceCell<Vec<u32>>,
 }
 
 impl Lists for Recorded<'_, '_> {
@@ -62,9 +60,14 @@ impl Lists for Recorded<'_, '_> {
         Classes::new(self.hashes, &self.old.hashes, |hash| hash, |a, b| a == b)
     }
 
-    fn is_same(&self, item: usize, stored: usize) -> bool {
-        let wholes = || self.wholes.get_or_init(|| self.items.iter().map(|item| whole(*item)).collect());
-        self.old.wholes.get(stored).is_some_and(|stored| wholes()[item] == *stored)
+    fn looks(&self) -> Option<Classes> {
+        let is_known = self.old.wholes.len() == self.old.hashes.len();
+        let wholes: Vec<u32> = self.items.iter().filter(|_| is_known).map(|item| whole(*item)).collect();
+        is_known.then(|| Classes::new(&wholes, &self.old.wholes, u64::from, |a, b| a == b))
+    }
+
+    fn letters(&self) -> Option<Classes> {
+        None
     }
 
     fn has_same_keys(&self, _: usize, _: usize) -> bool {

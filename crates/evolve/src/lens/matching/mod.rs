@@ -3,7 +3,8 @@
 //! An item that continues a stored one keeps the fields that the writer's version hides. Position alone never
 //! decides: deleting the first item must not hand its hidden fields to the second.
 //!
-//! With keys, items match by key. Within one key, exactly equal items match first, then the n-th with the n-th.
+//! With keys, items match by key. Within one key, equal items match first, as they do without keys, then the n-th of the
+//! others with the n-th.
 //!
 //! Without keys, four steps match what the steps before left over:
 //! 1. equal items, in the order-preserving alignment described in [`alignment`];
@@ -19,9 +20,12 @@ mod looks;
 
 use wheelwright_document::Value;
 
-use self::classes::{Classes, Counts};
 pub use self::known::match_known;
 pub(crate) use self::looks::{Looks, match_looks};
+use self::{
+    alignment::Aligned,
+    classes::{Classes, Counts},
+};
 use super::same::{equal, equal_option, hash, same, same_option};
 
 /// The stored item that each written item continues, if any.
@@ -52,8 +56,11 @@ trait Lists {
     /// The classes of equal items, or of items with equal keys.
     fn classes(&self) -> Classes;
 
-    /// Whether two items of one class are the same in every letter.
-    fn is_same(&self, item: usize, stored: usize) -> bool;
+    /// The classes of equal items of lists with keys, where that is known.
+    fn looks(&self) -> Option<Classes>;
+
+    /// The classes of items that are the same in every letter, where that is known.
+    fn letters(&self) -> Option<Classes>;
 
     /// Whether the keys of two items of one class are the same in every letter: numbers may be written differently.
     fn has_same_keys(&self, item: usize, stored: usize) -> bool;
@@ -85,8 +92,12 @@ impl<H: FnMut(usize) -> u32> Lists for Values<'_, '_, H> {
         Classes::new(self.new, self.old, hash_of_keys, have_equal_keys)
     }
 
-    fn is_same(&self, item: usize, stored: usize) -> bool {
-        same(self.new[item], self.old[stored])
+    fn looks(&self) -> Option<Classes> {
+        Some(Classes::new(self.new, self.old, hash, equal))
+    }
+
+    fn letters(&self) -> Option<Classes> {
+        Some(Classes::new(self.new, self.old, hash, same))
     }
 
     fn has_same_keys(&self, item: usize, stored: usize) -> bool {
@@ -114,10 +125,31 @@ fn match_lists(lists: &mut impl Lists, have_keys: bool) -> Alignment {
 
 fn match_by_keys(lists: &impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
     if classes.counts.iter().any(Counts::is_repeated) {
-        classes.match_in_order(matched, |item, stored| lists.is_same(item, stored));
+        match_equal_of_keys(lists, classes, matched);
         classes.match_in_order(matched, |item, stored| lists.has_same_keys(item, stored));
     }
     classes.match_in_order(matched, |_, _| true);
+}
+
+/// Matches equal items of every key that several items share.
+fn match_equal_of_keys(lists: &impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
+    let Some(looks) = lists.looks() else { return };
+    let letters = lists.letters();
+    let is_ambiguous = |(new, old): &(Vec<usize>, Vec<usize>)| Counts { new: new.len(), old: old.len() }.is_ambiguous();
+    for (new, old) in classes.open(matched).into_iter().filter(is_ambiguous) {
+        let (looks, letters) = (looks.part(&new, &old), letters.as_ref().map(|letters| letters.part(&new, &old)));
+        let mut found = vec![None; new.len()];
+        match_equal(&looks, letters.as_ref(), &vec![0; old.len()], &mut found);
+        for (item, stored) in new.into_iter().zip(found) {
+            matched[item] = stored.map(|stored| old[stored]);
+        }
+    }
+}
+
+/// Matches equal items: in order, then wherever they are.
+fn match_equal(classes: &Classes, letters: Option<&Classes>, weights: &[u32], matched: &mut [Option<usize>]) {
+    Aligned { classes, letters, weights }.match_equal(matched);
+    classes.match_moved(weights, matched);
 }
 
 fn match_by_likeness(lists: &mut impl Lists, classes: &Classes) -> Alignment {
@@ -130,8 +162,7 @@ fn match_by_likeness(lists: &mut impl Lists, classes: &Classes) -> Alignment {
     }
     let mut matched = vec![None; classes.new.len()];
     if classes.counts.iter().any(Counts::is_ambiguous) {
-        alignment::match_equal(classes, &weights, |item, stored| lists.is_same(item, stored), &mut matched);
-        classes.match_moved(&weights, &mut matched);
+        match_equal(classes, lists.letters().as_ref(), &weights, &mut matched);
     } else {
         classes.match_in_order(&mut matched, |_, _| true);
     }

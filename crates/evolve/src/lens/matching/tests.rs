@@ -31,6 +31,19 @@ fn items_that_share_a_key_match_exactly_equal_ones_first() {
 }
 
 #[test]
+fn equal_items_that_share_a_key_stay_in_their_places() {
+    let old = r#"[{"k":1},{"k":2},{"k":1},{"k":1},{"k":1}]"#;
+    let edited = r#"[{"k":1},{"k":2},{"k":1},{"k":1,"v":1},{"k":1}]"#;
+    assert_eq!(matched(edited, old, &["k"]), [0, 1, 2, 3, 4].map(Some));
+    let moved = r#"[{"k":1,"v":1},{"k":1},{"k":1},{"k":2},{"k":1},{"k":1}]"#;
+    assert_eq!(matched(moved, old, &["k"]), [None, Some(0), Some(2), Some(1), Some(3), Some(4)]);
+    let many: Vec<String> = (0..40).map(|number| format!(r#"{{"k":1,"v":{number}}}"#)).collect();
+    let back: Vec<String> = many.iter().rev().cloned().collect();
+    let found = matched(&format!("[{}]", back.join(",")), &format!("[{}]", many.join(",")), &["k"]);
+    assert_eq!(found, (0..40).rev().map(Some).collect::<Vec<_>>());
+}
+
+#[test]
 fn without_keys_equal_items_match_first_and_gaps_of_one_length_pairwise() {
     assert_eq!(matched("[2,3]", "[1,2,3]", &[]), [Some(1), Some(2)]);
     assert_eq!(matched("[1,9,3]", "[1,2,3]", &[]), [Some(0), Some(1), Some(2)]);
@@ -83,11 +96,27 @@ fn edited_items_that_moved_are_recognized_by_what_identifies_them() {
     );
 }
 
+/// A list of equal items, some of which are replaced.
+fn equal_but(count: usize, others: &[(usize, &str)]) -> Vec<String> {
+    let mut items = vec!["{}".to_owned(); count];
+    others.iter().for_each(|(at, item)| items[*at] = (*item).to_owned());
+    items
+}
+
 #[test]
 fn long_lists_keep_equal_items_at_their_positions() {
-    let old: Vec<&str> = vec!["{}"; 1000];
-    let mut new = old.clone();
-    (new[100], new[900]) = (r#"{"a":1}"#, r#"{"a":2}"#);
-    let found = matched(&format!("[{}]", new.join(",")), &format!("[{}]", old.join(",")), &[]);
+    let new = equal_but(1000, &[(100, r#"{"a":1}"#), (900, r#"{"a":2}"#)]);
+    let found = matched(&format!("[{}]", new.join(",")), &format!("[{}]", equal_but(1000, &[]).join(",")), &[]);
     assert_eq!(found, (0..1000).map(Some).collect::<Vec<_>>());
+}
+
+#[test]
+fn in_long_lists_edited_items_stay_where_they_are_beside_a_removal() {
+    let old = equal_but(20_000, &[(10_000, r#"{"m":1}"#)]);
+    let mut new = equal_but(20_000, &[(5, r#"{"a":1}"#), (10_000, r#"{"m":1}"#), (19_000, r#"{"a":2}"#)]);
+    new.remove(15_000);
+    let found = matched(&format!("[{}]", new.join(",")), &format!("[{}]", old.join(",")), &[]);
+    assert_eq!(found[..10_001], (0..10_001).map(Some).collect::<Vec<_>>());
+    assert_eq!(found[18_999], Some(19_000), "the last edited item");
+    assert_eq!(found[19_998], Some(19_999));
 }
