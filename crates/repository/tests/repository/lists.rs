@@ -60,6 +60,52 @@ fn image(key: &str) -> Json {
     json!({"required": true, "key": key})
 }
 
+/// Writes the images that `v1` shows, as a whole document and as a merge patch; the images of `v2` afterwards.
+async fn replaced(before: &Json, images_of_v1: &Json) -> [Json; 2] {
+    let document = json!({"apiVersion": "lab.example.com/v1", "kind": "Policy", "spec": {"images": images_of_v1}});
+    let patch = json!({"spec": {"images": images_of_v1}}).to_string();
+    let policies = policy(before.clone()).await;
+    let there = policies.get(&name("one"), View::Version("v1")).await.unwrap().unwrap();
+    let body = document.to_string();
+    policies.update(&name("one"), &there.revision, Write::document("v1", body.as_bytes())).await.unwrap();
+    let patched = policy(before.clone()).await;
+    patched.patch(&name("one"), Write::merge_patch("v1", patch.as_bytes())).await.unwrap();
+    [images(&policies, "v2").await, images(&patched, "v2").await]
+}
+
+#[tokio::test]
+async fn an_edit_of_one_of_three_equal_items_keeps_what_all_hide() {
+    for edited in 0..3 {
+        let before = json!([image("a"), image("b"), image("c")]);
+        let mut written = json!([{"required": true}, {"required": true}, {"required": true}]);
+        let mut expected = before.clone();
+        for list in [&mut written, &mut expected] {
+            list[edited]["required"] = json!(false);
+        }
+        assert_eq!(replaced(&before, &written).await, [expected.clone(), expected], "item {edited}");
+    }
+}
+
+#[tokio::test]
+async fn items_that_were_edited_and_swapped_keep_what_they_hide() {
+    let with = |key: &str, names: &[&str]| {
+        let attestors: Vec<Json> = names.iter().map(|name| json!({"name": name})).collect();
+        json!({"required": true, "key": key, "attestors": attestors})
+    };
+    let before = json!([with("a", &["x", "y"]), image("b"), with("c", &["z"])]);
+    let written = json!([
+        {"required": false, "attestors": [{"name": "z"}]},
+        {"required": true},
+        {"required": true, "attestors": [{"name": "y"}]},
+    ]);
+    let expected = json!([
+        {"required": false, "key": "c", "attestors": [{"name": "z"}]},
+        image("b"),
+        {"required": true, "key": "a", "attestors": [{"name": "y"}]},
+    ]);
+    assert_eq!(replaced(&before, &written).await, [expected.clone(), expected]);
+}
+
 #[tokio::test]
 async fn a_json_patch_acts_on_the_items_it_names() {
     for (patch, expected) in [
