@@ -59,7 +59,7 @@ impl Walk<'_> {
                 let matched = known().unwrap_or_else(|| match_items(new, old, keys));
                 for (index, (item, old_item)) in new.iter().zip(matched).enumerate() {
                     if let Some(old_item) = old_item {
-                        let origins = origins.and_then(|origins| origins.item(index));
+                        let origins = origins.and_then(|origins| origins.item_of(index, Some(old_item)));
                         self.value(element, *item, (old[old_item], origins), &Path::Index(path, index));
                     }
                 }

@@ -128,7 +128,7 @@ impl<'a> Enforce<'a> {
                 let known = || match_known(items, old, &access.keys, origins?.items()?);
                 let matched = known().unwrap_or_else(|| match_items(items, old, &access.keys));
                 let items = items.iter().zip(matched).enumerate().map(|(index, (item, old_item))| {
-                    let origins = origins.and_then(|origins| origins.item(index));
+                    let origins = origins.and_then(|origins| origins.item_of(index, old_item));
                     let was = (old_item.map(|position| old[position]), origins);
                     self.value(element, *item, was, &Path::Index(path, index))
                 });

@@ -147,7 +147,7 @@ impl Hidden {
                 let matched = known().unwrap_or_else(|| match_items(&shown, &seen, &self.keys));
                 let items = items.iter().zip(matched).enumerate().map(|(index, (item, position))| match position {
                     Some(position) => {
-                        let origins = origins.and_then(|origins| origins.item(index));
+                        let origins = origins.and_then(|origins| origins.item_of(index, Some(position)));
                         element.kept(*item, old[position], origins, Unsaid::Stays, arena)
                     }
                     None => *item,

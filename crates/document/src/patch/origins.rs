@@ -63,6 +63,12 @@ impl<'a> ItemOrigins<'a> {
         Some(&below[found].1)
     }
 
+    /// As [`item`](Self::item), if the item was taken to continue the old one at `old`: the node is about no other one.
+    pub fn item_of(&self, position: usize, old: Option<usize>) -> Option<&Self> {
+        self.items()?.get(position).filter(|origin| **origin == old)?;
+        self.item(position)
+    }
+
     /// Drops the nodes of fields that `keep` rejects. It may change the nodes it keeps.
     pub fn retain_fields(&mut self, mut keep: impl FnMut(&str, &mut Self) -> bool) {
         if let Origins::Object(fields) = &mut self.0 {

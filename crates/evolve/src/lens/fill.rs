@@ -246,7 +246,7 @@ impl<'a> Withdraw<'a> {
                 let items = defaulted.iter().zip(written).zip(matched).enumerate();
                 let items = items.map(|(position, ((defaulted, written), old))| match old {
                     Some(old) => {
-                        let origins = origins.and_then(|origins| origins.item(position));
+                        let origins = origins.and_then(|origins| origins.item_of(position, Some(old)));
                         self.content(element, below, *defaulted, *written, shown[old], origins)
                     }
                     None => *defaulted,

@@ -409,7 +409,7 @@ impl<'a> Put<'a> {
             .enumerate()
             .map(|(position, (item, replaced))| {
                 let old = replaced.map(|position| Old { stored: stored[position], shown: shown[position] });
-                self.origins = origins.and_then(|origins| origins.item(position));
+                self.origins = origins.and_then(|origins| origins.item_of(position, replaced));
                 self.content(element, below, *item, old)
             })
             .collect();

@@ -81,10 +81,23 @@ impl Case<'_> {
         self.old.iter().enumerate().all(|(at, item)| !self.old[..at].contains(item))
     }
 
-    /// Whether no edited item looks like another one did.
+    /// Whether no edited item has a value, perhaps by default, that another one had, or looks like another one did.
     fn edits_are_fresh(&self) -> bool {
         let is_edited = |at: &usize| self.origins[*at].is_none_or(|origin| self.old[origin] != self.new[*at]);
-        (0..self.new.len()).filter(is_edited).all(|at| !self.old.contains(&self.new[at]))
+        (0..self.new.len()).filter(is_edited).all(|at| {
+            let of = |item: &Json| {
+                let mut found = BTreeSet::new();
+                values(item, "", &mut |field, value| {
+                    found.insert((field, value));
+                });
+                found
+            };
+            let own = self.origins[at].map(|origin| of(&self.old[origin])).unwrap_or_default();
+            let others = self.old.iter().enumerate().filter(|(old, _)| Some(*old) != self.origins[at]);
+            let foreign: BTreeSet<_> = others.flat_map(|(_, item)| of(item)).collect();
+            !self.old.contains(&self.new[at])
+                && of(&self.new[at]).difference(&own).all(|value| !foreign.contains(value))
+        })
     }
 
     /// After a removal: of all choices of items that leave this list, the one that keeps most of what is hidden, then the

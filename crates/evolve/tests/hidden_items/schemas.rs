@@ -77,8 +77,7 @@ pub(crate) fn keys(list: &Json) -> Vec<String> {
     keys.filter_map(|key| key.as_str().map(str::to_owned)).collect()
 }
 
-/// The scalar fields of an object and of the objects in it. Objects that are unions, or that keep undeclared fields, are
-/// left out: setting one member of a union removes others, and undeclared fields are shown.
+/// The scalar fields of an object and of the objects in it. Unions, and objects that keep undeclared fields, are left out: setting one member of a union removes others, and undeclared fields are shown.
 pub(crate) fn leaves(object: &Json) -> Vec<Leaf> {
     let mut found = Vec::new();
     collect_leaves(object, &mut Vec::new(), &mut found);
@@ -93,6 +92,9 @@ fn collect_leaves(object: &Json, names: &mut Vec<String>, found: &mut Vec<Leaf>)
         return;
     }
     for (name, field) in object["properties"].as_object().into_iter().flatten() {
+        if is_of_union(object, name, field) {
+            continue;
+        }
         names.push(name.clone());
         let scalar = match field["type"].as_str() {
             Some("string") => Some(Scalar::Text),
@@ -107,6 +109,16 @@ fn collect_leaves(object: &Json, names: &mut Vec<String>, found: &mut Vec<Leaf>)
         found.extend(scalar.map(|scalar| Leaf { names: names.clone(), scalar }));
         names.pop();
     }
+}
+
+/// Whether a field says which member of a union is set, or is such a member.
+fn is_of_union(object: &Json, name: &str, field: &Json) -> bool {
+    let says = |field: &Json, name: &str| {
+        let values = field["enum"].as_array().into_iter().flatten().filter_map(Json::as_str);
+        values.into_iter().any(|value| value.eq_ignore_ascii_case(name))
+    };
+    let others = || object["properties"].as_object().into_iter().flatten();
+    others().any(|(other, _)| says(field, other)) || others().any(|(_, other)| says(other, name))
 }
 
 /// Removes a field of an object, and its name from those that are required.

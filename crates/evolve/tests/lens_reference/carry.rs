@@ -30,6 +30,11 @@ proptest! {
     }
 
     #[test]
+    fn what_is_carried_is_what_is_stored_of_items_that_look_equal(numbers in generate::numbers(Focus::AlikeItems)) {
+        agree(&numbers)?;
+    }
+
+    #[test]
     fn what_is_carried_is_what_is_stored_in_unions(numbers in generate::numbers(Focus::Unions)) {
         agree(&numbers)?;
     }
@@ -76,8 +81,8 @@ fn agree(numbers: &Numbers) -> TestCaseResult {
     let carries: Vec<Carry<'_>> = lenses.iter().filter_map(Carry::new).collect();
     for hub in 0..lenses.len() {
         let mut story = generated.describe();
-        let computes = numbers.focus.computes();
-        let case = Case { generated: &generated, lenses: &lenses, carries: &carries, hub, computes };
+        let (computes, is_alike) = (numbers.focus.computes(), numbers.focus == Focus::AlikeItems);
+        let case = Case { generated: &generated, lenses: &lenses, carries: &carries, hub, computes, is_alike };
         case.check(numbers, &mut story)
             .map_err(|difference| TestCaseError::fail(format!("\n{story}hub v{}: {difference}", hub + 1)))?;
     }
@@ -90,6 +95,7 @@ struct Case<'c> {
     carries: &'c [Carry<'c>],
     hub: usize,
     computes: bool,
+    is_alike: bool,
 }
 
 impl Case<'_> {
@@ -149,7 +155,8 @@ impl Case<'_> {
     fn edited<'a>(&'a self, version: usize, stored: Option<Value<'a>>, tape: &[u16], arena: &'a Arena) -> Json {
         let shape = &self.generated.versions[version];
         let mut tape = Tape::new(tape);
-        let writer = Writer { versions: &self.generated.versions, is_undeclared: false, computes: self.computes };
+        let (versions, computes) = (&self.generated.versions, self.computes);
+        let writer = Writer { versions, is_undeclared: false, computes, is_alike: self.is_alike };
         let mut document = match stored {
             Some(stored) => {
                 let mut shown = as_json(self.lenses[self.hub].get(self.lenses[version].hub(), stored, arena));

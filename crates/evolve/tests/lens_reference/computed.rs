@@ -152,7 +152,7 @@ pub(crate) struct Here<'m> {
 impl<'m> View<'m> {
     /// The scope that a node is the own object of.
     pub(crate) fn here(self, node: usize) -> Here<'m> {
-        Here { view: self, node }
+        Here { view: View { origins: None, ..self }, node }
     }
 }
 
@@ -503,7 +503,7 @@ impl<'m> Here<'m> {
 
 impl Model<'_> {
     fn at(&self, version: usize) -> View<'_> {
-        View { model: self, tree: &self.trees[version], version, is_computing: true }
+        self.view_at(version, true)
     }
 
     /// The steps that lead from a version to all others, nearest first, each with the way it is taken.

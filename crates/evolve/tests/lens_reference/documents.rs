@@ -15,6 +15,8 @@ pub(crate) struct Writer<'v> {
     pub(crate) is_undeclared: bool,
     /// Values are such that conversions have something to do.
     pub(crate) computes: bool,
+    /// Items of lists are mostly like others but for one field, which other versions may not see.
+    pub(crate) is_alike: bool,
 }
 
 /// Durations, quantities, integers, booleans and lists in several spellings, and what is none of them.
@@ -82,7 +84,7 @@ impl<'v> Writer<'v> {
     }
 
     fn edit_field(self, field: &Field, entries: &mut Map<String, Json>, tape: &mut Tape<'_>) {
-        match (tape.pick(6), entries.get_mut(&field.name)) {
+        match (tape.pick(if self.is_alike { 18 } else { 6 }), entries.get_mut(&field.name)) {
             (0, Some(_)) => {
                 entries.remove(&field.name);
             }
@@ -102,7 +104,13 @@ impl<'v> Writer<'v> {
             (Type::Object(object), value) => self.edit_object(object, value, tape),
             (Type::List(element, _), Json::Array(items)) => {
                 let at = tape.pick(items.len());
-                match tape.pick(6) {
+                match tape.pick(if self.is_alike { 8 } else { 6 }) {
+                    6 if items.len() > 1 => {
+                        // Two items are edited and swapped.
+                        let other = (at + 1) % items.len();
+                        [at, other].into_iter().for_each(|at| self.edit_value(element, &mut items[at], tape));
+                        items.swap(at, other);
+                    }
                     0 if !items.is_empty() => {
                         items.remove(at);
                     }
@@ -173,6 +181,18 @@ impl<'v> Writer<'v> {
             Type::Nullable(_) if tape.chance(30) => Json::Null,
             Type::Nullable(shape) => self.value_of(shape, tape),
             Type::Object(object) => self.object_value(object, tape),
+            Type::List(element, _) if self.is_alike => {
+                let mut items: Vec<Json> = Vec::new();
+                for _ in 0..[0, 2, 3, 3, 4, 5][tape.pick(6)] {
+                    let like = items.last().cloned().filter(|_| tape.chance(75));
+                    let mut item = like.unwrap_or_else(|| self.value_of(element, tape));
+                    if !items.is_empty() && tape.chance(70) {
+                        self.edit_value(element, &mut item, tape);
+                    }
+                    items.push(item);
+                }
+                Json::Array(items)
+            }
             Type::List(element, _) => {
                 (0..[0, 1, 2, 2, 3, 3][tape.pick(6)]).map(|_| self.value_of(element, tape)).collect()
             }

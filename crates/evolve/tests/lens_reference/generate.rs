@@ -37,6 +37,8 @@ pub(crate) struct Numbers {
 pub(crate) enum Focus {
     Anything,
     Lists,
+    /// Lists of few fields, most items of which look equal to some version.
+    AlikeItems,
     Unions,
     /// Objects that keep what they do not declare.
     Unknown,
@@ -70,9 +72,13 @@ impl fmt::Debug for Numbers {
 }
 
 pub(crate) fn numbers(focus: Focus) -> impl Strategy<Value = Numbers> {
-    let length = if focus == Focus::ComputedObjects { 6..30 } else { 0..12 };
-    let edits = vec(vec(any::<u16>(), length), 1..5);
-    (vec(any::<u16>(), 0..40), vec(edits, 1..4), vec((any::<u8>(), any::<u8>(), vec(any::<u16>(), 0..30)), 1..7))
+    let (base, edits, steps, written, writes) = match focus {
+        Focus::AlikeItems => (10..20, 4..12, 1..3, 20..100, 3..8),
+        Focus::ComputedObjects => (0..40, 6..30, 1..4, 0..30, 1..7),
+        _ => (0..40, 0..12, 1..4, 0..30, 1..7),
+    };
+    let edits = vec(vec(any::<u16>(), edits), 1..5);
+    (vec(any::<u16>(), base), vec(edits, steps), vec((any::<u8>(), any::<u8>(), vec(any::<u16>(), written)), writes))
         .prop_map(move |(base, steps, writes)| Numbers { focus, base, steps, writes })
 }
 

@@ -9,22 +9,26 @@ mod generate;
 mod hook;
 mod matching;
 mod model;
+mod patching;
+mod seen;
 mod tree;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use proptest::{
     prelude::*,
     test_runner::{TestCaseError, TestRunner},
 };
 use serde_json::{Value as Json, json};
-use wheelwright_document::{Arena, Value, decode, encode};
+use wheelwright_document::{Arena, JsonPatch, Value, decode, encode};
 use wheelwright_evolve::{Kind, Lenses, Part, VersionIndex};
 
 use crate::{
     documents::Writer,
     generate::{Focus, Generated, Numbers, Tape},
     model::{Model, Scope},
+    patching::patched,
+    seen::Seen,
 };
 
 #[test]
@@ -35,6 +39,11 @@ fn the_lens_is_what_its_rules_say() {
 #[test]
 fn the_lens_is_what_its_rules_say_about_lists() {
     hold(Focus::Lists);
+}
+
+#[test]
+fn the_lens_is_what_its_rules_say_about_items_that_look_equal() {
+    hold(Focus::AlikeItems);
 }
 
 #[test]
@@ -81,15 +90,15 @@ fn hold(focus: Focus) {
     // Seeds would not outlive a change of the generator.
     let (max_shrink_iters, max_global_rejects) = (20_000, usual.max_global_rejects.max(cases));
     let config = ProptestConfig { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..usual };
-    let writes = Cell::new(0);
+    let (writes, seen) = (Cell::new(0), RefCell::new(Seen::default()));
     let held = TestRunner::new(config).run(&generate::numbers(focus), |numbers| {
-        writes.set(writes.get() + agree(&numbers)?);
+        writes.set(writes.get() + agree(&numbers, &mut seen.borrow_mut())?);
         Ok(())
     });
     if let Err(error) = held {
         panic!("{error}");
     }
-    println!("{focus:?}: {cases} kinds, and {} writes with some hub", writes.get());
+    println!("{focus:?}: {cases} kinds, and {} writes with some hub, of them {}", writes.get(), seen.borrow());
 }
 
 /// One write, in the words of a version, and the model after it.
@@ -97,13 +106,16 @@ struct Write {
     version: VersionIndex,
     part: Part,
     document: Json,
+    /// The JSON patch that the document was made by.
+    patch: Option<Json>,
     /// What the version shows then.
     shown: Json,
     after: Scope,
+    seen: Seen,
 }
 
 /// How many writes to a document in the shape of some hub were held against the model and the laws.
-fn agree(numbers: &Numbers) -> Result<usize, TestCaseError> {
+fn agree(numbers: &Numbers, seen: &mut Seen) -> Result<usize, TestCaseError> {
     let generated = Generated::of(numbers);
     let (kind, problems) = Kind::compile_with(&generated.declaration(), None, &hook::hooks(&generated));
     if !problems.is_empty() || generated.contradicts() {
@@ -111,8 +123,9 @@ fn agree(numbers: &Numbers) -> Result<usize, TestCaseError> {
     }
     let kind = kind.expect("there are versions");
     let model = Model::new(kind.history(), &generated);
-    let writes = writes(numbers, &generated, &kind, &model);
     let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
+    let writes = writes(numbers, &generated, &kind, &model);
+    writes.iter().for_each(|write| seen.add(&write.seen, lenses.len()));
     let mut stored: Vec<Option<String>> = vec![None; lenses.len()];
     for (position, write) in writes.iter().enumerate() {
         let mut differences = Vec::new();
@@ -140,19 +153,34 @@ fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'
         let parts = if numbers.focus.has_parts() { 3 } else { 1 };
         let part = [Part::Whole, Part::Spec, Part::Status][usize::from(*part) % parts];
         let mut tape = Tape::new(tape);
-        let writer = Writer { versions: &generated.versions, is_undeclared: false, computes: numbers.focus.computes() };
+        let writer = Writer {
+            versions: &generated.versions,
+            is_undeclared: false,
+            computes: numbers.focus.computes(),
+            is_alike: numbers.focus == Focus::AlikeItems,
+        };
         let old = writes.last().map(|write| &write.after);
         let before = old.map(|old| model.get(version, old));
-        let document = match &before {
-            Some(before) => writer.edited(shape, before, &mut tape),
-            None => writer.document(shape, &mut tape),
+        // Computed lists are matched by what they look like, whatever a patch named.
+        let may_be_patched = part == Part::Whole && !numbers.focus.computes() && tape.chance(40);
+        let patched = before.as_ref().filter(|_| may_be_patched).and_then(|before| patched(before, &mut tape));
+        let document = match (&before, &patched) {
+            (_, Some(patched)) => patched.document.clone(),
+            (Some(before), None) => writer.edited(shape, before, &mut tape),
+            (None, None) => writer.document(shape, &mut tape),
         };
         let document = model.fill(version, &document);
-        let after = model.put(version, &document, old, part);
+        seen::begin();
+        let after = match &patched {
+            Some(patched) => model.put_patched(version, &document, old, part, Some(&patched.origins)),
+            None => model.put(version, &document, old, part),
+        };
+        let seen = seen::end();
         let mut shown = before.unwrap_or_else(|| json!({}));
         overwrite(&mut shown, &document, part);
         let shown = model.fill(version, &model.without_nulls(version, &shown));
-        writes.push(Write { version, part, document, shown, after });
+        let patch = patched.map(|patched| patched.patch);
+        writes.push(Write { version, part, document, patch, shown, after, seen });
     }
     writes
 }
@@ -178,11 +206,24 @@ impl Case<'_> {
     /// Writes, compares and checks the laws. What is stored then, or what is wrong.
     fn check(&self, old: Option<&str>) -> Result<String, String> {
         let arena = Arena::new();
-        let Write { version, part, document, shown, after } = self.write;
+        let Write { version, part, document, patch, shown, after, .. } = self.write;
         let document_text = document.to_string();
         let document = parse(&document_text, &arena);
         let old = old.map(|old| parse(old, &arena));
-        let stored = self.hub.put(*version, document, old, *part, &arena).map_err(|error| error.to_string())?;
+        let origins = match (patch, old) {
+            (Some(patch), Some(old)) => {
+                let patch = JsonPatch::parse(parse(&patch.to_string(), &arena)).map_err(|error| error.to_string())?;
+                let patched = patch.apply_tracked(self.hub.get(*version, old, &arena), &arena);
+                let (patched, origins) = patched.map_err(|error| error.to_string())?;
+                if self.model.fill(*version, &as_json(patched)) != as_json(document) {
+                    return Err(format!("the patch makes another document: {}", as_json(patched)));
+                }
+                origins
+            }
+            _ => None,
+        };
+        let put = self.hub.put_patched(*version, document, old, *part, origins.as_ref(), &arena);
+        let stored = put.map_err(|error| error.to_string())?.0;
         let law = |name: &str, expected: Json, found: Value<'_>| match as_json(found) {
             found if found == expected => Ok(()),
             found => {
@@ -243,6 +284,9 @@ fn describe(generated: &Generated, writes: &[Write], difference: &str) -> String
     let mut text = format!("\n{}", generated.describe());
     for write in writes {
         text += &format!("write v{} ({:?}): {}\n", write.version.position() + 1, write.part, write.document);
+        if let Some(patch) = &write.patch {
+            text += &format!("  by {patch}\n");
+        }
     }
     text + difference
 }

@@ -27,6 +27,22 @@ pub(crate) fn by_keys(items: &[Json], shown: &[Json], keys: &[String]) -> Matche
     matches
 }
 
+/// Items of which a JSON patch said which one they continue. One whose key changed is another item, and is looked for.
+pub(crate) fn by_origins(items: &[Json], shown: &[Json], keys: &[String], origins: &[Option<usize>]) -> Matches {
+    if keys.is_empty() {
+        return origins.to_vec();
+    }
+    let key = |item: &Json| keys.iter().map(|key| item.get(key).cloned()).collect::<Vec<_>>();
+    let has_its_key = |(item, origin): (&Json, &Option<usize>)| origin.filter(|old| key(item) == key(&shown[*old]));
+    let mut matches: Matches = items.iter().zip(origins).map(has_its_key).collect();
+    let open: Vec<usize> = (0..items.len()).filter(|new| matches[*new].is_none()).collect();
+    let free: Vec<usize> = (0..shown.len()).filter(|old| !matches.contains(&Some(*old))).collect();
+    let of = |list: &[Json], positions: &[usize]| positions.iter().map(|at| list[*at].clone()).collect::<Vec<_>>();
+    let found = by_keys(&of(items, &open), &of(shown, &free), keys);
+    open.iter().zip(found).for_each(|(new, found)| matches[*new] = found.map(|found| free[found]));
+    matches
+}
+
 /// Items without keys: equal ones in the best alignment, then equal ones that moved, then edited ones that share what
 /// identifies them, then the items of gaps of the same length. `hidden` is how much each stored item hides.
 pub(crate) fn by_likeness(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> Matches {

@@ -40,7 +40,9 @@ use wheelwright_evolve::{FieldId, History, Part, Shape, VersionIndex};
 use crate::{
     computed::Computed,
     generate::Generated,
-    matching::{by_keys, by_likeness},
+    matching::{by_keys, by_likeness, by_origins},
+    patching::Origins,
+    seen,
     tree::{Facts, ROOT, Tree, declared, with_adopted},
 };
 
@@ -94,6 +96,10 @@ pub(crate) struct View<'m> {
     pub(crate) version: usize,
     /// What is written is computed, and no client wrote it.
     pub(crate) is_computing: bool,
+    /// Which items of what is written continue which, where a JSON patch said so.
+    pub(crate) origins: Option<&'m Origins>,
+    /// What is written is in a list.
+    pub(crate) is_in_list: bool,
 }
 
 impl<'h> Model<'h> {
@@ -111,8 +117,20 @@ impl<'h> Model<'h> {
 
     /// What is set once a document of a version is written.
     pub(crate) fn put(&self, version: VersionIndex, document: &Json, old: Option<&Scope>, part: Part) -> Scope {
+        self.put_patched(version, document, old, part, None)
+    }
+
+    /// The same of a document that a JSON patch made of the one that the version showed.
+    pub(crate) fn put_patched(
+        &self,
+        version: VersionIndex,
+        document: &Json,
+        old: Option<&Scope>,
+        part: Part,
+        origins: Option<&Origins>,
+    ) -> Scope {
         let document = document.as_object().expect("documents are objects");
-        self.view(version).put_scope(ROOT, document, old, part)
+        View { origins, ..self.view(version) }.put_scope(ROOT, document, old, part)
     }
 
     /// The document with the frozen defaults of what is absent.
@@ -126,8 +144,11 @@ impl<'h> Model<'h> {
     }
 
     fn view(&self, version: VersionIndex) -> View<'_> {
-        let version = version.position();
-        View { model: self, tree: &self.trees[version], version, is_computing: false }
+        self.view_at(version.position(), false)
+    }
+
+    pub(crate) fn view_at(&self, version: usize, is_computing: bool) -> View<'_> {
+        View { model: self, tree: &self.trees[version], version, is_computing, origins: None, is_in_list: false }
     }
 }
 
@@ -340,7 +361,8 @@ impl View<'_> {
         for child in &self.tree.node(node).children {
             let name = &self.tree.node(*child).name;
             if part.includes(name) {
-                self.write(*child, document.get(name), shown.and_then(|shown| shown.get(name)), shown.is_none(), scope);
+                let view = View { origins: self.origins.and_then(|origins| origins.field(name)), ..self };
+                view.write(*child, document.get(name), shown.and_then(|shown| shown.get(name)), shown.is_none(), scope);
             }
         }
         self.switch_union(node, document, shown.unwrap_or(&Map::new()), scope);
@@ -367,13 +389,14 @@ impl View<'_> {
 
     /// Writes a field where it differs from what was shown, or in any case if its object is new.
     pub(crate) fn write(self, node: usize, new: Option<&Json>, shown: Option<&Json>, is_new: bool, scope: &mut Scope) {
-        if new == shown && !is_new {
-            return;
-        }
         let id = self.id(node);
         // What is shown and not set is a default.
         let is_present = matches!(scope.fields.get(&id), Some(Content::Present(_)));
         let is_set = self.field(node, scope).is_some();
+        // Items that look equal may have changed places.
+        if new == shown && !is_new && !(self.origins.is_some() && is_set) {
+            return;
+        }
         match (self.shape(node), new) {
             (_, None) if is_set || self.is_computing && is_present => self.remove(node, scope, !is_new),
             (_, None) => {}
@@ -417,13 +440,24 @@ impl View<'_> {
                 };
                 let shown: Vec<Json> = old.iter().map(|item| self.content(element(), item)).collect();
                 let keys = self.keys(node);
+                let known = self.origins.and_then(Origins::items).filter(|_| !old.is_empty());
+                if !self.is_computing {
+                    seen::list(&keys, (&shown, items), old, self.is_in_list, known.is_some());
+                }
                 let matches = match keys.is_empty() {
+                    _ if let Some(known) = &known => by_origins(items, &shown, &keys, known),
                     true => by_likeness(items, &shown, &|at| self.size_in_other_versions(element(), &old[at])),
                     false => by_keys(items, &shown, &keys),
                 };
-                let contents = items.iter().zip(matches).map(|(item, matched)| match matched {
-                    Some(position) if shown[position] == *item => old[position].clone(),
-                    matched => self.content_of(element(), item, matched.map(|position| &old[position])),
+                let contents = items.iter().zip(matches).enumerate().map(|(at, (item, matched))| {
+                    // An item that continues another one than the patch says has another key now.
+                    let is_known = known.as_ref().is_some_and(|known| known[at] == matched);
+                    let origins = self.origins.and_then(|origins| origins.item(at)).filter(|_| is_known);
+                    let view = View { origins, is_in_list: true, ..self };
+                    match matched {
+                        Some(position) if shown[position] == *item && origins.is_none() => old[position].clone(),
+                        matched => view.content_of(element(), item, matched.map(|position| &old[position])),
+                    }
                 });
                 Content::List(contents.collect())
             }
@@ -437,8 +471,10 @@ impl View<'_> {
                 contents.retain(|_, value| self.hides(element(), value));
                 for (key, value) in values {
                     let old = old.get(key).filter(|old| !self.hides(element(), old));
-                    let same = old.filter(|old| self.content(element(), old) == *value);
-                    let content = same.cloned().unwrap_or_else(|| self.content_of(element(), value, old));
+                    let origins = self.origins.and_then(|origins| origins.field(key));
+                    let same = old.filter(|old| origins.is_none() && self.content(element(), old) == *value);
+                    let view = View { origins, ..self };
+                    let content = same.cloned().unwrap_or_else(|| view.content_of(element(), value, old));
                     contents.insert(key.clone(), content);
                 }
                 Content::Map(contents)

@@ -36,7 +36,7 @@ impl Editor {
         if self.focus == Focus::ComputedObjects {
             return self.object_to_respell(tape);
         }
-        let mut inner = self.object(tape, 2);
+        let mut inner = if self.focus == Focus::AlikeItems { self.item(tape) } else { self.object(tape, 2) };
         let shape = if self.focus == Focus::Unions {
             inner.union = true;
             inner.discriminator = inner.fields.first().map(|field| field.identity).filter(|_| tape.chance(40));
@@ -54,6 +54,33 @@ impl Editor {
         let name = NAMES[0].to_owned();
         let field = Field { identity: self.identity(), name, shape, nullable: false, default: None };
         Object { fields: vec![field], ..self.empty() }
+    }
+
+    /// An item with few fields, some of which are lists of such items.
+    fn item(&mut self, tape: &mut Tape<'_>) -> Object {
+        let mut item = self.flat_item(tape);
+        if tape.chance(60) {
+            let inner = self.flat_item(tape);
+            let keys = inner.fields.first().filter(|_| tape.chance(30)).map(|field| field.identity);
+            let shape = Type::List(Box::new(Type::Object(inner)), keys.into_iter().collect());
+            let name = NAMES[3].to_owned();
+            item.fields.push(Field { identity: self.identity(), name, shape, nullable: false, default: None });
+        }
+        item
+    }
+
+    fn flat_item(&mut self, tape: &mut Tape<'_>) -> Object {
+        let mut item = self.empty();
+        for name in &NAMES[..2 + tape.pick(2)] {
+            self.add_scalar(&mut item, (*name).to_owned(), tape);
+        }
+        item
+    }
+
+    fn add_scalar(&mut self, object: &mut Object, name: String, tape: &mut Tape<'_>) {
+        let shape = [Type::String, Type::String, Type::Integer][tape.pick(3)].clone();
+        let default = tape.chance(10).then(|| default(&shape, tape)).flatten();
+        object.fields.push(Field { identity: self.identity(), name, shape, nullable: false, default });
     }
 
     pub(super) fn empty(&mut self) -> Object {
@@ -120,7 +147,7 @@ impl Editor {
             return;
         }
         let kind = if is_narrow && tape.chance(40) { tape.pick(2) } else { tape.pick(14) };
-        if self.focus == Focus::Lists && kind == 10 {
+        if matches!(self.focus, Focus::Lists | Focus::AlikeItems) && kind == 10 {
             return toggle_key(root, tape);
         }
         let mut objects = Vec::new();
@@ -133,6 +160,16 @@ impl Editor {
         let Some(object) = find_mut(root, identity) else { return };
         let count = object.fields.len();
         let at = place % count.max(1);
+        if self.focus == Focus::AlikeItems && tape.chance(85) {
+            let is_scalar = |field: &Field| matches!(field.shape, Type::String | Type::Integer);
+            return match object.free_name(tape) {
+                Some(name) if count < 2 || tape.chance(50) => self.add_scalar(object, name, tape),
+                _ if count > 0 && is_scalar(&object.fields[at]) => {
+                    self.graveyard.push((identity, object.fields.remove(at)))
+                }
+                _ => {}
+            };
+        }
         if kind > 0 && count == 0 && !self.focus.computes() {
             return;
         }
