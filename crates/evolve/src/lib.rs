@@ -92,7 +92,10 @@ pub use explain::{Because, Explained, Kept};
 pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, overlaid_schema, unknown_policy_field};
 pub use kind::Kind;
 pub use kind_name::KindName;
-pub use lens::{Envelope, Lenses, Provenance, PutError, Source, Trail, Trouble, TypeMeta, match_items, match_known};
+pub use lens::{
+    Envelope, Lenses, OnlyIn, Provenance, PutError, PutReport, Source, Trail, Trouble, TypeMeta, UncertainRemoval,
+    match_items, match_known,
+};
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};
 pub use only::{Only, OnlyIn};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use wheelwright_document::{Arena, Entry, FieldPath, ItemOrigins, JsonPatch, Owned, Path, Value, decode, merge_patch};
-use wheelwright_evolve::{Part, Trouble, VersionIndex, VersionName};
+use wheelwright_evolve::{Part, Trouble, UncertainRemoval, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages, ValidationError};
 use wheelwright_store::Revision;
 
@@ -45,6 +45,8 @@ pub struct Notes {
     pub unknown: Vec<FieldPath>,
     /// What could not be computed for other versions.
     pub troubles: Vec<Trouble>,
+    /// Removed list items that the client could not distinguish from others that hide something else.
+    pub removals: Vec<UncertainRemoval>,
 }
 
 /// When a write happens, and what new documents are told apart by.
@@ -352,12 +354,12 @@ impl ServedKind {
             None => normal,
         };
         let old = before.map(|before| before.stored);
-        let (stored, troubles) = self
+        let (stored, report) = self
             .kind
             .lenses()
             .put_patched(version, normal, old, write.part, origins, arena)
             .map_err(WriteError::Put)?;
-        Ok((stored, taken, Notes { unknown, troubles }))
+        Ok((stored, taken, Notes { unknown, troubles: report.troubles, removals: report.removals }))
     }
 
     /// What the service computes for a new document.

@@ -28,6 +28,9 @@ pub(crate) enum AnswerBody {
     Pieces(mpsc::Receiver<Bytes>),
 }
 
+/// The most bytes of warnings; what is beyond is left out.
+const MOST_WARNING_BYTES: usize = 4096;
+
 impl Answer {
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
@@ -68,6 +71,30 @@ impl Answer {
     pub(crate) fn and(mut self, name: HeaderName, value: impl TryInto<HeaderValue>) -> Self {
         if let Ok(value) = value.try_into() {
             self.headers.append(name, value);
+        }
+        self
+    }
+
+    /// The same, with warnings, each in a header of its own.
+    #[must_use]
+    pub(crate) fn warned(mut self, warnings: impl Iterator<Item = String>) -> Self {
+        let mut room = MOST_WARNING_BYTES;
+        for warning in warnings {
+            let mut quoted = String::new();
+            for character in warning.chars().filter(|character| !character.is_control()) {
+                if matches!(character, '"' | '\\') {
+                    quoted.push('\\');
+                }
+                quoted.push(character);
+            }
+            let value = format!("299 - \"{quoted}\"");
+            if value.len() > room {
+                break;
+            }
+            room -= value.len();
+            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+                self = self.and(header::WARNING, value);
+            }
         }
         self
     }

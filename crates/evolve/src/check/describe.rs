@@ -31,7 +31,13 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
     }
     let mut step: Vec<(Box<str>, Owned)> = Vec::new();
     let removed = (!removed.is_empty()).then(|| ("removed".into(), Owned::Array(removed.into())));
-    let maps = [("renamed", renamed), ("default", defaults), ("storageDefault", storage_defaults), ("keys", keys), ("union", unions)];
+    let maps = [
+        ("renamed", renamed),
+        ("default", defaults),
+        ("storageDefault", storage_defaults),
+        ("keys", keys),
+        ("union", unions),
+    ];
     for (name, entries) in maps {
         if !entries.is_empty() {
             step.push((name.into(), Owned::Object(entries.into())));

@@ -49,7 +49,7 @@ impl Lenses {
         if let Some(shown) = self.converted(from, to, inside, metadata_of(outside), arena, troubles) {
             return Ok(self.joined(to, outside, shown, arena));
         }
-        let stored = self.put_heard(from, document, None, Part::Whole, arena, troubles.clone(), None)?;
+        let (stored, _) = self.put_heard(from, document, None, Part::Whole, arena, troubles.clone(), None)?;
         let mut get = Get::new(self, to, arena, ());
         get.troubles = troubles.clone();
         Ok(self.get_with(get, stored).0)

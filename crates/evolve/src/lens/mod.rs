@@ -21,6 +21,7 @@ pub(crate) mod matching;
 pub(crate) mod plan;
 mod put;
 pub(crate) mod record;
+mod removals;
 mod resets;
 pub(crate) mod resolve;
 mod same;
@@ -48,6 +49,7 @@ use self::{
 pub use self::{
     matching::{match_items, match_known},
     record::{Provenance, Source, Trail},
+    removals::UncertainRemoval,
     trouble::Trouble,
 };
 use crate::{FieldId, History, Hooks, OlderWrite, Part, VersionIndex, link::Computations};
@@ -89,6 +91,16 @@ impl Envelope {
     fn is_outside(&self, key: &str) -> bool {
         matches!(self, Self::Resource(_)) && matches!(key, "apiVersion" | "kind" | "metadata")
     }
+}
+
+/// What a client should know of a write that was done.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct PutReport {
+    /// What could not be computed for other versions.
+    pub troubles: Vec<Trouble>,
+    /// Removed list items that the client could not distinguish from others.
+    pub removals: Vec<UncertainRemoval>,
 }
 
 /// A write that is refused.
@@ -199,10 +211,10 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
     ) -> Result<Value<'a>, PutError> {
-        self.put_heard(version, document, old, part, arena, Troubles::default(), None)
+        Ok(self.put_heard(version, document, old, part, arena, Troubles::default(), None)?.0)
     }
 
-    /// As [`put_telling`](Self::put_telling), for a JSON patch whose item provenance is known.
+    /// As [`put`](Self::put), with a report, and for a JSON patch whose item provenance is known.
     ///
     /// `origins` are those of `document` against what [`get`](Self::get) shows of `old`. In the lists that they cover, each
     /// item keeps exactly the hidden fields of the item it continues, and a new item has none. In lists with keys, an item
@@ -218,10 +230,10 @@ impl Lenses {
         part: Part,
         origins: Option<&'a ItemOrigins<'a>>,
         arena: &'a Arena,
-    ) -> Result<(Value<'a>, Vec<Trouble>), PutError> {
+    ) -> Result<(Value<'a>, PutReport), PutError> {
         let troubles = Troubles::listening();
-        let stored = self.put_heard(version, document, old, part, arena, troubles.clone(), origins)?;
-        Ok((stored, troubles.found()))
+        let (stored, removals) = self.put_heard(version, document, old, part, arena, troubles.clone(), origins)?;
+        Ok((stored, PutReport { troubles: troubles.found(), removals }))
     }
 
     /// As [`put`](Self::put), and what could not be computed.
@@ -236,7 +248,8 @@ impl Lenses {
         part: Part,
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<Trouble>), PutError> {
-        self.put_patched(version, document, old, part, None, arena)
+        let (stored, report) = self.put_patched(version, document, old, part, None, arena)?;
+        Ok((stored, report.troubles))
     }
 
     #[expect(clippy::too_many_arguments, reason = "a write is these, and only this crate spells them out")]
@@ -249,7 +262,7 @@ impl Lenses {
         arena: &'a Arena,
         troubles: Troubles,
         origins: Option<&'a ItemOrigins<'a>>,
-    ) -> Result<Value<'a>, PutError> {
+    ) -> Result<(Value<'a>, Vec<UncertainRemoval>), PutError> {
         if document.as_object().is_none() {
             return Err(PutError::NoObject(document.kind_name()));
         }
@@ -258,7 +271,7 @@ impl Lenses {
         let stored = self.put_with(&mut put, document, old, part);
         match put.refused {
             Some(path) => Err(PutError::WouldReset(path.into())),
-            None => Ok(stored),
+            None => Ok((stored, put.removed)),
         }
     }
 
@@ -305,6 +318,9 @@ impl Lenses {
             (stored, get.scope(0, stored))
         });
         let stored = put.scope(0, inside, replaced, &|field| part.includes(field));
+        if let Some((_, shown)) = replaced {
+            put.removed = std::mem::take(&mut put.removals).found(Value::Object(shown));
+        }
         self.joined(self.hub, outside, stored, put.arena)
     }
 

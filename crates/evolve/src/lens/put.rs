@@ -8,6 +8,7 @@ use super::{
     get::{Get, may_be_null, shows},
     matching::{Alignment, match_items_keeping, match_known},
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
+    removals::{Removals, UncertainRemoval},
     resolve::{Before, Resolve},
     same::{by_key, equal_option, find, same, same_option},
     state::{Slot, Slots, store},
@@ -35,6 +36,10 @@ pub(crate) struct Put<'a> {
     pub(crate) aligned: Option<Alignment>,
     /// The item provenance of the value that is being written, where a JSON patch named positions in it.
     pub(crate) origins: Option<&'a ItemOrigins<'a>>,
+    /// Removed items that the client could not distinguish from others.
+    pub(crate) removals: Removals<'a>,
+    /// The same, once the write is done.
+    pub(crate) removed: Vec<UncertainRemoval>,
     /// What the laws want to know about a write.
     pub(crate) tally: Option<Tally>,
     pool: Vec<Slots<'a>>,
@@ -60,6 +65,8 @@ impl<'a> Put<'a> {
             troubles: Troubles::default(),
             aligned: None,
             origins: None,
+            removals: Removals::default(),
+            removed: Vec::new(),
             tally,
             pool: Vec::new(),
         }
@@ -394,12 +401,20 @@ impl<'a> Put<'a> {
         };
         let keys = levels.first().map_or(&[][..], |level| &level.keys);
         let aligned = aligned.filter(|aligned| aligned.iter().flatten().all(|position| *position < shown.len()));
+        // Asked about items that look equal to the client, of which fewer are written.
+        let mut alike = Vec::new();
         let hidden = |position: usize| {
+            alike.push(position);
             self.lenses.size_in_other_versions(self.version, element, stored[position], self.metadata.1, self.arena)
         };
         let origins = self.origins;
         let known = || match_known(items, shown, keys, origins?.items()?);
         let matched = aligned.or_else(known).unwrap_or_else(|| match_items_keeping(items, shown, keys, hidden));
+        if !alike.is_empty() && self.troubles.are_heard() {
+            let (lenses, version, metadata, arena) = (self.lenses, self.version, self.metadata.1, self.arena);
+            let hidden = |at: usize| lenses.hidden_from(version, element, stored[at], metadata, arena);
+            self.removals.note(shown, &alike, &matched, hidden);
+        }
         if let Some(tally) = &mut self.tally {
             tally.reorders += usize::from(self.lenses.hides_in_moved(self.version, element, &matched, stored));
         }

@@ -60,6 +60,41 @@ fn image(key: &str) -> Json {
     json!({"required": true, "key": key})
 }
 
+#[tokio::test]
+async fn a_removal_among_items_that_look_equal_is_reported() {
+    let written =
+        |images: Json| json!({"apiVersion": "lab.example.com/v1", "kind": "Policy", "spec": {"images": images}});
+    let update = async |before: Json, images: Json| {
+        let policies = policy(before).await;
+        let there = policies.get(&name("one"), View::Version("v1")).await.unwrap().unwrap();
+        let body = written(images).to_string();
+        let write = Write::document("v1", body.as_bytes());
+        let notes = policies.update(&name("one"), &there.revision, write).await.unwrap().notes;
+        notes.removals.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let three = || json!([image("a"), image("b"), image("c")]);
+    let plain = json!({"required": true});
+    let expected = "spec.images: 3 items look equal in this version and hide different fields; of them, item 2 (counted \
+                    from 0) and what is hidden there were removed; to choose the item, send a JSON patch that names its \
+                    position, or identify items by `keys` (WW230)";
+    assert_eq!(update(three(), json!([plain, plain])).await, [expected]);
+    // In nested lists, the path says which one it is.
+    let attestors = |keys: &[&str]| keys.iter().map(|key| json!({"name": "x", "key": key})).collect::<Vec<_>>();
+    let nested = json!([image("a"), {"required": false, "key": "b", "attestors": attestors(&["1", "2"])}]);
+    let found = update(nested, json!([plain, {"required": false, "attestors": [{"name": "x"}]}])).await;
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("spec.images[1].attestors: 2 items look equal"), "{found:?}");
+    // Nothing is uncertain where all items go, where none does, or where they hide the same.
+    assert_eq!(update(three(), json!([])).await, [""; 0]);
+    assert_eq!(update(three(), json!([plain, plain, plain, plain])).await, [""; 0]);
+    assert_eq!(update(three(), json!([{"required": false}, plain, plain])).await, [""; 0]);
+    assert_eq!(update(json!([image("a"), image("a")]), json!([plain])).await, [""; 0]);
+    // A JSON patch says which item it removes.
+    let policies = policy(three()).await;
+    let patched = json_patch(&policies, json!([{"op": "remove", "path": "/spec/images/0"}])).await;
+    assert_eq!(patched.notes.removals, []);
+}
+
 /// Writes the images that `v1` shows, as a whole document and as a merge patch; the images of `v2` afterwards.
 async fn replaced(before: &Json, images_of_v1: &Json) -> [Json; 2] {
     let document = json!({"apiVersion": "lab.example.com/v1", "kind": "Policy", "spec": {"images": images_of_v1}});

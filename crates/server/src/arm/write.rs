@@ -244,7 +244,8 @@ fn answer(
     head: &Head,
 ) -> Result<Answer, ArmError> {
     let location = poll::location_of(&written.document.json);
-    let answer = shown(status, resource.kind.told(written.document)?);
+    let removals: Vec<String> = written.notes.removals.iter().map(ToString::to_string).collect();
+    let answer = shown(status, resource.kind.told(written.document)?).warned(removals);
     Ok(match operation {
         Some(operation) => poll::announced(answer, operation, resource.kind, location.as_deref(), version, head),
         None => answer,

@@ -127,7 +127,7 @@ impl Kubernetes {
                     Err(status) => (status.answer(), Vec::new()),
                 };
                 let warnings = show::deprecation(&target.resource).into_iter().chain(warnings);
-                show::in_language(show::warned(answer, warnings), target.accepted.is_yaml)
+                show::in_language(answer.warned(warnings), target.accepted.is_yaml)
             }
         })
     }

@@ -150,6 +150,6 @@ impl Target {
 
 /// A status as an answer, in the language that is wanted and with what is said of the version.
 fn refusal(status: &Status, resource: &Resource, accepted: Option<Accepted>) -> Answer {
-    let answer = super::show::warned(status.answer(), super::show::deprecation(resource).into_iter());
+    let answer = status.answer().warned(super::show::deprecation(resource).into_iter());
     super::show::in_language(answer, accepted.is_some_and(|accepted| accepted.is_yaml))
 }

@@ -1,43 +1,16 @@
 //! What is said beside an answer, and in which language it is.
 
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderValue, header};
 use wheelwright_document::{Arena, decode, write_yaml};
 
 use super::{resource::Resource, status::Status};
 use crate::answer::{Answer, AnswerBody};
-
-/// The most bytes of warnings; what is beyond is left out.
-const MOST_WARNING_BYTES: usize = 4096;
 
 /// What is said of a version that should not be used any more.
 pub(super) fn deprecation(resource: &Resource) -> Option<String> {
     let version = resource.version();
     let usual = || format!("{} {} is deprecated", resource.api_version(), resource.definition().kind);
     version.is_deprecated.then(|| version.deprecation_warning.as_deref().map_or_else(usual, str::to_owned))
-}
-
-/// An answer with warnings, each in a header of its own.
-pub(super) fn warned(mut answer: Answer, warnings: impl Iterator<Item = String>) -> Answer {
-    let mut room = MOST_WARNING_BYTES;
-    for warning in warnings {
-        let quoted =
-            warning.chars().filter(|character| !character.is_control()).fold(String::new(), |mut text, character| {
-                if matches!(character, '"' | '\\') {
-                    text.push('\\');
-                }
-                text.push(character);
-                text
-            });
-        let value = format!("299 - \"{quoted}\"");
-        if value.len() > room {
-            break;
-        }
-        room -= value.len();
-        if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
-            answer = answer.and(HeaderName::from_static("warning"), value);
-        }
-    }
-    answer
 }
 
 /// An answer in YAML instead of JSON.

@@ -195,6 +195,7 @@ impl Target {
             let version = &history.version(trouble.version).name;
             format!("{} cannot be shown by {version}: {}", trouble.field, trouble.message)
         }));
+        warnings.extend(written.notes.removals.iter().map(ToString::to_string));
         Ok(Outcome { code: StatusCode::OK, document: written.document, warnings })
     }
 

@@ -6,4 +6,5 @@ mod errors;
 mod grants;
 mod laws;
 mod objects;
+mod removals;
 mod support;

@@ -38,6 +38,9 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
                     let (name, version) = (&document.name, &document.version);
                     console.say(format_args!("warning: {name}: {version} does not know {field}: left out"))?;
                 }
+                for removal in &notes.removals {
+                    console.say(format_args!("warning: {}: {removal}", document.name))?;
+                }
                 match (is_changed, is_removed) {
                     (_, true) => {
                         console.say(format_args!("{} is deleted: it has no finalizers any more", document.name))?

@@ -260,11 +260,13 @@ impl Incompatibility {
                 let conversion = self.conversion();
                 format!("{conversion}give the new field another name, or say that the old one is gone:\n{}", lines())
             }
-            What::NewlyRequired { .. } if let [Addition::StorageDefault { version, .. }] = &self.additions[..] => format!(
-                "make it optional in {}, or let readers fill it in where it is absent:\n{}",
-                self.version,
-                changes_text(version, &self.additions)
-            ),
+            What::NewlyRequired { .. } if let [Addition::StorageDefault { version, .. }] = &self.additions[..] => {
+                format!(
+                    "make it optional in {}, or let readers fill it in where it is absent:\n{}",
+                    self.version,
+                    changes_text(version, &self.additions)
+                )
+            }
             What::NewlyRequired { derived: None, .. } if !self.additions.is_empty() => {
                 format!("make it optional, or say what it is where it is left out, for instance:\n{}", lines())
             }

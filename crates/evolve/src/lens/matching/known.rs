@@ -20,11 +20,11 @@ pub fn match_known(
     if keys.is_empty() {
         return Some(origins.to_vec());
     }
-    let lists = Values { new, old, keys, hidden: |_| 0 };
+    let mut lists = Values { new, old, keys, hidden: |_| 0 };
     let classes = lists.classes();
     let has_its_key = |(item, origin): (usize, &Option<usize>)| origin.filter(|stored| classes.is_equal(item, *stored));
     let mut matched: Alignment = origins.iter().enumerate().map(has_its_key).collect();
-    match_by_keys(&lists, &classes, &mut matched);
+    match_by_keys(&mut lists, &classes, &mut matched);
     Some(matched)
 }
 

@@ -65,7 +65,7 @@ trait Lists {
     /// Whether the keys of two items of one class are the same in every letter: numbers may be written differently.
     fn has_same_keys(&self, item: usize, stored: usize) -> bool;
 
-    /// How much a stored item hides.
+    /// How much a stored item hides. It is asked about items that look equal to others, of which fewer are written.
     fn hidden(&mut self, stored: usize) -> u32;
 
     /// The hashes of the values that identify each item.
@@ -123,7 +123,7 @@ fn match_lists(lists: &mut impl Lists, have_keys: bool) -> Alignment {
     matched
 }
 
-fn match_by_keys(lists: &impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
+fn match_by_keys(lists: &mut impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
     if classes.counts.iter().any(Counts::is_repeated) {
         match_equal_of_keys(lists, classes, matched);
         classes.match_in_order(matched, |item, stored| lists.has_same_keys(item, stored));
@@ -132,12 +132,18 @@ fn match_by_keys(lists: &impl Lists, classes: &Classes, matched: &mut [Option<us
 }
 
 /// Matches equal items of every key that several items share.
-fn match_equal_of_keys(lists: &impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
+fn match_equal_of_keys(lists: &mut impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
     let Some(looks) = lists.looks() else { return };
     let letters = lists.letters();
     let is_ambiguous = |(new, old): &(Vec<usize>, Vec<usize>)| Counts { new: new.len(), old: old.len() }.is_ambiguous();
     for (new, old) in classes.open(matched).into_iter().filter(is_ambiguous) {
         let (looks, letters) = (looks.part(&new, &old), letters.as_ref().map(|letters| letters.part(&new, &old)));
+        // Who asks what was removed is told of those that look equal, although the first ones stay whatever they hide.
+        for (stored, class) in old.iter().zip(&looks.old) {
+            if looks.counts[*class].is_some_removed() {
+                lists.hidden(*stored);
+            }
+        }
         let mut found = vec![None; new.len()];
         match_equal(&looks, letters.as_ref(), &vec![0; old.len()], &mut found);
         for (item, stored) in new.into_iter().zip(found) {

@@ -120,3 +120,39 @@ fn in_long_lists_edited_items_stay_where_they_are_beside_a_removal() {
     assert_eq!(found[18_999], Some(19_000), "the last edited item");
     assert_eq!(found[19_998], Some(19_999));
 }
+
+/// Prints how long lists take to match, of a hundred thousand items in a release build.
+#[test]
+#[expect(clippy::print_stdout, reason = "prints the times")]
+fn items_of_long_lists_are_continued_once() {
+    let of = |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>();
+    let equal = |_: usize| "{}".to_owned();
+    let distinct = |at: usize| format!(r#"{{"a":"x{at}"}}"#);
+    let few = |at: usize| format!(r#"{{"a":{}}}"#, at.wrapping_mul(0x9e37_79b9) >> 7 & 3);
+    for count in if cfg!(debug_assertions) { [100, 1_000] } else { [10_000, 100_000] } {
+        let cases: [(&str, Vec<String>, Vec<String>); 7] = [
+            ("one edited", of(count, &equal), of(count, &|at| if at == 7 { "1".to_owned() } else { "{}".to_owned() })),
+            (
+                "some edited, one removed",
+                of(count, &equal),
+                of(count - 1, &|at| if at % 999 == 7 { at.to_string() } else { "{}".to_owned() }),
+            ),
+            ("all edited", of(count, &equal), of(count, &distinct)),
+            ("reversed", of(count, &distinct), of(count, &|at| distinct(count - 1 - at))),
+            ("few looks, shifted", of(count, &few), of(count, &|at| few(at + 1))),
+            ("few looks, shuffled", of(count, &few), of(count, &|at| few(at.wrapping_mul(7919) % count))),
+            ("half of them", of(count, &few), of(count / 2, &few)),
+        ];
+        for (name, old, new) in cases {
+            let (old, new) = (format!("[{}]", old.join(",")), format!("[{}]", new.join(",")));
+            for keys in [&[][..], &["k"]] {
+                let start = std::time::Instant::now();
+                let found = matched(&new, &old, keys);
+                let mut stored: Vec<usize> = found.iter().flatten().copied().collect();
+                println!("{count} items, {name}, keys {keys:?}: {} matched in {:?}", stored.len(), start.elapsed());
+                stored.sort_unstable();
+                assert!(stored.windows(2).all(|pair| pair[0] < pair[1]), "an item is continued twice");
+            }
+        }
+    }
+}
