@@ -245,7 +245,7 @@ fn answer(
 ) -> Result<Answer, ArmError> {
     let location = poll::location_of(&written.document.json);
     let removals: Vec<String> = written.notes.removals.iter().map(ToString::to_string).collect();
-    let answer = shown(status, resource.kind.told(written.document)?).warned(removals);
+    let answer = shown(status, resource.kind.told(written.document)?).warned(removals.into_iter());
     Ok(match operation {
         Some(operation) => poll::announced(answer, operation, resource.kind, location.as_deref(), version, head),
         None => answer,
