@@ -564,8 +564,8 @@ rules! {
     }
     PATTERN_CHANGED: "WW157" "pattern-changed" Error {
         summary: "a pattern or format is not that of the version before",
-        why: "whether it accepts everything that the old one accepted cannot be told",
-        mend: "make sure that it does",
+        why: "old documents may not match it, and are not valid in the new version",
+        mend: "accept what the old one accepts; if it does, allow this finding with that reason",
     }
     NULL_TAKEN_AWAY: "WW158" "null-taken-away" Error {
         summary: "null is not a value of a field any more",
