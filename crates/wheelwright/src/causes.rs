@@ -144,13 +144,15 @@ mod tests {
         let (rest, lines) = folded(vec![
             finding(&rules::LIMIT_TIGHTENED, Level::Warning, "status.conditions[].reason", "v1beta1"),
             finding(&rules::ENUM_MEMBER_REMOVED, Level::Warning, "status.conditions[].status", "v1beta1"),
-            finding(&rules::LIMIT_TIGHTENED, Level::Note, "spec.name", "v1beta1"),
+            Finding { is_minor: true, ..finding(&rules::LIMIT_TIGHTENED, Level::Warning, "spec.name", "v1beta1") },
+            Finding { is_minor: true, ..finding(&rules::LIMIT_TIGHTENED, Level::Error, "spec.name", "v1") },
             finding(&rules::NEWLY_REQUIRED, Level::Warning, "spec", "v1beta1"),
             finding(&rules::NEWLY_REQUIRED, Level::Error, "spec", "v1"),
             finding(&rules::LIMIT_TIGHTENED, Level::Warning, "spec.size", "v1beta1"),
             finding(&rules::LIMIT_TIGHTENED, Level::Warning, "spec.size", "v1beta2"),
         ]);
-        assert_eq!(rest, ["Order: spec in v1", "Order: spec.size in v1beta1; also in v1beta2"]);
+        let errors = ["Order: spec in v1", "Order: spec.name in v1"];
+        assert_eq!(rest, [&errors[..], &["Order: spec.size in v1beta1; also in v1beta2"]].concat());
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines[0].starts_with("warning[WW155, WW156]: 2 times: limits, enums"), "{lines:?}");
         assert_eq!(lines[1], "warning[WW154]: Order: spec in v1beta1");

@@ -1,7 +1,7 @@
 //! Keywords that no rule compares one by one: rules in CEL, alternatives, kinds of lists and embedded resources. Whether a
 //! change of these refuses more is found by documents.
 
-use wheelwright_schema::{Root, Schema};
+use wheelwright_schema::{Root, Schema, model::Additional};
 
 use super::{Incompatibility, What, refusals::Refusals, side::Side};
 use crate::{Fingerprint, NodeIndex};
@@ -99,6 +99,13 @@ fn differing(before: &Schema, after: &Schema) -> Vec<&'static str> {
     if list_type(after).is_some_and(|name| name != "atomic") && list_type(before) != list_type(after) {
         found.push("x-kubernetes-list-type");
     }
+    if after.checks.unique_items && !before.checks.unique_items {
+        found.push("uniqueItems");
+    }
+    let is_closed = |schema: &Schema| matches!(schema.additional_properties, Some(Additional::Allowed(false)));
+    if is_closed(after) && !is_closed(before) {
+        found.push("additionalProperties");
+    }
     if after.extensions.embedded_resource && !before.extensions.embedded_resource {
         found.push("x-kubernetes-embedded-resource");
     }
@@ -126,5 +133,7 @@ mod tests {
         let list = |of: &str| format!("{{type: array, items: {{type: string}}{of}}}");
         assert_eq!(found(&list(""), &list(", x-kubernetes-list-type: set")), ["x-kubernetes-list-type"]);
         assert_eq!(found(&list(", x-kubernetes-list-type: set"), &list("")), [""; 0]);
+        assert_eq!(found(&list(""), &list(", uniqueItems: true")), ["uniqueItems"]);
+        assert_eq!(found("{type: object}", "{type: object, additionalProperties: false}"), ["additionalProperties"]);
     }
 }
