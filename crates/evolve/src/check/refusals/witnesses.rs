@@ -31,6 +31,11 @@ pub(super) fn witnesses(before: &Schema, after: &Schema, root: Root, most: usize
         // It was removed, and is a value now, which rules above may refuse.
         found.push((0, Owned::Null));
     }
+    let keeps_unknown = |schema: &Schema| schema.extensions.preserve_unknown_fields == Some(true);
+    if keeps_unknown(after) && !keeps_unknown(before) {
+        // The same of a field that is not declared.
+        found.push((0, Owned::Object([("undeclared".into(), string("a"))].into())));
+    }
     for value in candidates(before, after, root, random) {
         let text = spelled(&value);
         let is_new = seen.insert(text.clone());
