@@ -510,9 +510,19 @@ pub(crate) fn find(
     found
 }
 
-/// The field whose path is most like one that does not exist.
+/// The field whose path is most like one that does not exist. The names that differ must be alike: a long path that both
+/// begin with makes no name a typo of another.
 fn closest(structure: &Structure, selector: &Selector) -> Option<String> {
-    let paths: Vec<String> = structure.fields().map(|field| structure.selector(field).to_string()).collect();
+    let is_alike = |field: &Selector| {
+        let shared = field.steps().iter().zip(selector.steps()).take_while(|(one, other)| one == other).count();
+        let names = |path: &Selector| {
+            let names = path.steps()[shared..].iter().filter(|step| matches!(step, Step::Field(_)));
+            Selector::from_steps(names.cloned().collect()).to_string()
+        };
+        wheelwright_schema::closest_of([&*names(field)].into_iter(), &names(selector)).is_some()
+    };
+    let fields = structure.fields().map(|field| structure.selector(field));
+    let paths: Vec<String> = fields.filter(is_alike).map(|field| field.to_string()).collect();
     let text = selector.to_string();
     wheelwright_schema::closest_of(paths.iter().map(String::as_str), &text).map(str::to_owned)
 }
