@@ -186,8 +186,8 @@ fn same_as_locked(before: &VersionHistory, version: &VersionHistory, node: NodeI
 pub(crate) fn contradiction(span: Span, version: &VersionName, lock_says: &str, change: &str) -> Problem {
     let message = format!("{version} is locked {lock_says}: `{change}` comes too late");
     problem_at(&rules::CHANGE_CONTRADICTS_LOCK, span, message).mend(format!(
-        "delete the line, and declare it on the step to a new version; if no document of {version} was stored yet, \
-         restore a wheelwright.lock without {version} from version control, and run `wheelwright lock` again"
+        "delete the line, and make the change in a new version, whose step can be `from` the version before {version}; if \
+         {version} is in the lock but not committed yet, run `git checkout -- wheelwright.lock`, and `wheelwright lock` again"
     ))
 }
 

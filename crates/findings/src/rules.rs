@@ -432,8 +432,8 @@ rules! {
     RENAME_CHANGES_SHAPE: "WW132" "rename-changes-shape" Error {
         summary: "a rename leads to a field of another shape",
         why: "the values of one are no values of the other; a rename carries them over as they are",
-        mend: "declare it as `converted`, if one says the same as the other in another form; else remove the rename, and let \
-            both be fields of their own",
+        mend: "declare it as `converted`, if one says the same as the other in another form; else declare the old field as \
+            `removed` instead",
     }
     RENAME_LEAVES_ITS_PLACE: "WW133" "rename-leaves-its-place" Error {
         summary: "a rename crosses between spec and status, or leaves its list or map",
@@ -464,8 +464,7 @@ rules! {
         summary: "a change says something else about fields than the lock does",
         why: "stored documents are read as the lock says, so that the change is not followed, and what it was meant to \
             carry over stays hidden",
-        mend: "delete the line, and make the change in a new version; if nothing was stored yet, take the version out \
-            of the lock by restoring the file from version control",
+        mend: "delete the line, and make the change in a new version, whose step can be `from` the version before this one",
     }
     UNKNOWN_POLICY_FIELD: "WW139" "unknown-policy-field" Error {
         summary: "a policy is for a field that no version has",
@@ -554,13 +553,13 @@ rules! {
     ENUM_MEMBER_REMOVED: "WW155" "enum-member-removed" Error {
         summary: "a value is not listed any more",
         why: "old documents have it, and are not valid in the new version",
-        mend: "keep the value in the list, and refuse it for new documents with a transition rule; if it has another name now, \
-            declare the field as `converted` with `values`",
+        mend: "keep the value in the list, and refuse it for new documents with a transition rule and `optionalOldSelf`; if it \
+            has another name now, declare the field as `converted` with `values`",
     }
     LIMIT_TIGHTENED: "WW156" "limit-tightened" Error {
         summary: "a bound, length or count is tighter than in the version before",
         why: "old documents may be beyond it, and are not valid in the new version",
-        mend: "keep the limit, or tighten it for new documents only, with a transition rule",
+        mend: "keep the limit, or tighten it for new documents only, with a transition rule and `optionalOldSelf`",
     }
     PATTERN_CHANGED: "WW157" "pattern-changed" Error {
         summary: "a pattern or format is not that of the version before",
@@ -597,7 +596,7 @@ rules! {
     KEY_NOT_IN_EVERY_VERSION: "WW164" "key-not-in-every-version" Warning {
         summary: "the items of a list are told apart by a field that one version does not have",
         why: "clients of that version cannot say which item they mean, and two items may look the same to them",
-        mend: "keep the field in every version, or choose another key",
+        mend: "keep the field in every version; or, before they are published, choose a key that all have",
     }
     UNION_CHANGED: "WW165" "union-changed" Error {
         summary: "members of an object exclude each other in one version only",
@@ -718,7 +717,7 @@ rules! {
     REQUIRED_FIELD_REMOVED: "WW205" "required-field-removed" Error {
         summary: "a field is removed that an older version requires",
         why: "clients of the older version read documents without it, which are invalid there, and cannot write them back",
-        mend: "keep the field, or derive it for the older version: `derived: {down: {spec.field: \"'value'\"}}`",
+        mend: "keep the field, or derive it for the older version, under `derived` and `down`",
     }
     INPUT_NOT_READ: "WW206" "input-not-read" Error {
         summary: "a conversion replaces a field that its expressions never read",
@@ -771,7 +770,8 @@ rules! {
     EMPTY_OBJECT_HIDES: "WW231" "empty-object-hides" Note {
         summary: "an object that is shown as {} may hold fields of other versions",
         why: "a client that leaves the object out removes it, with the fields it does not see",
-        mend: "let clients write back what they read; or refuse {} in the schema, with minProperties or a required field",
+        mend: "let clients write back what they read; or, before the version is published, refuse {} in its schema, with \
+            minProperties or a required field",
     }
     DOCUMENTS_REFUSED: "WW240" "documents-refused" Error {
         summary: "a rule, an alternative or the kind of a list refuses documents that the version before accepts",

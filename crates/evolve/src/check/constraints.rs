@@ -106,7 +106,7 @@ fn filled_in_when_empty(history: &History, after: &Side<'_>, node: NodeIndex) ->
 }
 
 /// A value that a field accepts.
-fn acceptable(side: &Side<'_>, node: NodeIndex) -> Option<Owned> {
+pub(super) fn acceptable(side: &Side<'_>, node: NodeIndex) -> Option<Owned> {
     let value = value_for(side.schema(node)?, side.value_root())?;
     side.refusal_of_value(node, &value).is_none().then_some(value)
 }

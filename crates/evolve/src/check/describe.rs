@@ -17,7 +17,7 @@ use crate::{Selector, Union, VersionName};
 pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
     let mut renamed = Vec::new();
     let mut removed = Vec::new();
-    let [mut defaults, mut storage_defaults, mut keys, mut unions] = [const { Vec::new() }; 4];
+    let [mut defaults, mut storage_defaults, mut keys, mut unions, mut derived] = [const { Vec::new() }; 5];
     let texts = |names: &[Box<str>]| Owned::Array(names.iter().map(|name| string(name)).collect());
     for addition in additions {
         match addition {
@@ -27,16 +27,22 @@ pub fn changes_text(version: &VersionName, additions: &[Addition]) -> String {
             Addition::StorageDefault { field, value, .. } => storage_defaults.push((path(field), value.clone())),
             Addition::Keys(field, keyed) => keys.push((path(field), texts(keyed))),
             Addition::Union(field, members) => unions.push((path(field), texts(members))),
+            Addition::DerivedDown(field, expression) => derived.push((path(field), string(expression))),
         }
     }
     let mut step: Vec<(Box<str>, Owned)> = Vec::new();
     let removed = (!removed.is_empty()).then(|| ("removed".into(), Owned::Array(removed.into())));
+    let down: Vec<(Box<str>, Owned)> = match derived.is_empty() {
+        true => Vec::new(),
+        false => vec![("down".into(), Owned::Object(derived.into()))],
+    };
     let maps = [
         ("renamed", renamed),
         ("default", defaults),
         ("storageDefault", storage_defaults),
         ("keys", keys),
         ("union", unions),
+        ("derived", down),
     ];
     for (name, entries) in maps {
         if !entries.is_empty() {

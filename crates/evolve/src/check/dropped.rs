@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use wheelwright_document::{Arena, Owned, Span};
+use wheelwright_document::{Arena, Owned, Span, encode};
 use wheelwright_findings::Level;
 
 use super::{
-    Example, Incompatibility, What,
-    constraints::as_seen_by,
+    Addition, Example, Incompatibility, What,
+    constraints::{acceptable, as_seen_by},
     example::{Wanted, document, essence},
     refusals::{Between, Refusals},
     side::Side,
@@ -38,12 +38,29 @@ pub(crate) fn required_elsewhere(history: &History, sides: &[Side<'_>], after: &
         let (field, other) = (field.unwrap_or_else(|| removed.item.clone()), &older.version.name);
         let what = What::RequiredRemoved { document: essence(&document), reason };
         let related = older.version.node_of(id).map_or_else(Span::default, |node| older.place(node, ""));
-        let found = Incompatibility::new(&after.version.name, Some(other), field, what).at(removed.span, related);
+        let mut found = Incompatibility::new(&after.version.name, Some(other), field, what).at(removed.span, related);
+        if let Some(expression) = older.version.node_of(id).and_then(|node| expression_for(older, node)) {
+            found = found.add(Addition::DerivedDown(removed.item.clone(), expression));
+        }
         // Clients of the older version are those who are refused.
         let level = found.level.min(other.maturity().gravest());
         findings.push(Incompatibility { level, ..found });
     }
     findings
+}
+
+/// An expression for a value that a field accepts, if the field can be derived: objects, lists and maps are kept.
+fn expression_for(side: &Side<'_>, node: NodeIndex) -> Option<Box<str>> {
+    match acceptable(side, node)? {
+        Owned::String(text) if !text.as_str().contains(['\'', '\\']) && !text.as_str().contains(char::is_control) => {
+            Some(format!("'{}'", text.as_str()).into())
+        }
+        value @ (Owned::Bool(_) | Owned::Number(_) | Owned::String(_)) => {
+            let arena = Arena::new();
+            Some(String::from_utf8_lossy(&encode(value.share(&arena))).into())
+        }
+        _ => None,
+    }
 }
 
 /// A document of one version that an older one refuses for the lack of a field, and the error.

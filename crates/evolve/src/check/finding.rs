@@ -357,6 +357,8 @@ pub enum Addition {
     Keys(Selector, Vec<Box<str>>),
     /// `union`.
     Union(Selector, Vec<Box<str>>),
+    /// `derived`, for the version before: the field there, and an expression.
+    DerivedDown(Selector, Box<str>),
 }
 
 impl Incompatibility {

@@ -69,6 +69,37 @@ fn selector(text: &str) -> Selector {
 }
 
 #[test]
+fn the_line_that_derives_a_removed_field_removes_the_finding() {
+    let case = |shape: &str, derived: &str| {
+        let item = format!("{{type: object, required: [gone], properties: {{gone: {shape}, name: {{type: string}}}}}}");
+        Case::new(&format!(
+            "v1: {{type: object, properties: {{list: {{type: array, items: {item}}}}}}}\n\
+             v2: {{type: object, properties: {{list: {{type: array, items: {{type: object, properties: {{name: {{type: string}}}}}}}}}}}}\n\
+             changes:\n  v2:\n    keys: {{list: [name]}}\n    removed: ['list[].gone']\n{derived}"
+        ))
+        .findings()
+    };
+    let is_wanted = |found: &&Incompatibility| matches!(found.what, What::RequiredRemoved { .. });
+    for shape in [
+        "{type: string}",
+        "{type: string, enum: [\"it's\"]}",
+        "{type: string, minLength: 12}",
+        "{type: integer, minimum: 7}",
+        "{type: number}",
+        "{type: boolean}",
+        "{x-kubernetes-int-or-string: true}",
+    ] {
+        let found = case(shape, "");
+        let mend = found.iter().find(is_wanted).unwrap_or_else(|| panic!("{shape}")).mend();
+        let lines = mend.split_once("v2:\n").unwrap_or_else(|| panic!("{mend}")).1;
+        let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+        assert!(!case(shape, &lines).iter().any(|found| is_wanted(&found)), "{shape}: {lines}");
+    }
+    let found = case("{type: object, properties: {a: {type: string}}}", "");
+    assert_eq!(found.iter().find(is_wanted).expect("objects are required, too").mend(), "keep the field");
+}
+
+#[test]
 fn what_refuses_documents_is_shown_with_the_smallest_one() {
     let found = |before: &str, after: &str| {
         let versions = |name: &str, of: &str| format!("{name}: {{type: object, properties: {{a: {of}}}}}\n");

@@ -302,6 +302,10 @@ impl Incompatibility {
                     lines()
                 )
             }
+            What::RequiredRemoved { .. } if !self.additions.is_empty() => {
+                format!("keep the field, or say what clients of {other} read instead, for instance:\n{}", lines())
+            }
+            What::RequiredRemoved { .. } => "keep the field".to_owned(),
             What::KeysChanged { .. } | What::UnionChanged { .. } if !self.additions.is_empty() => {
                 format!("if that has not changed, add:\n{}", lines())
             }
