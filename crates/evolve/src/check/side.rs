@@ -7,7 +7,7 @@ use std::{
 };
 
 use wheelwright_document::{Arena, Owned, Span};
-use wheelwright_schema::{Program, Root, Schema, Stages, ValidationError};
+use wheelwright_schema::{Program, Root, Schema, Stages, ValidationError, model::Additional};
 
 use crate::{
     Declaration, Direction, FieldId, History, NodeIndex, Step, VersionHistory, VersionIndex, VersionStep, fact::Facts,
@@ -168,6 +168,13 @@ impl Side<'_> {
         Some(self.program.get_or_init(|| Program::compile(whole, self.root)))
     }
 
+    /// What validates stored documents: `program` without the rules that are for new ones, too (`optionalOldSelf`). `None` if
+    /// there are no such rules.
+    pub(crate) fn program_for_stored(&self) -> Option<Program> {
+        let mut whole = self.whole?.clone();
+        take_rules_for_new(&mut whole).then(|| Program::compile(&whole, self.root))
+    }
+
     /// What makes documents of the version.
     pub(crate) fn generator(&self) -> Option<Generator> {
         let generator = Generator::new(self.whole?, self.root);
@@ -199,6 +206,27 @@ impl Side<'_> {
     pub(crate) fn value_root(&self) -> Root {
         if self.root == Root::Definition { Root::Definition } else { Root::Value }
     }
+}
+
+/// Takes the rules with `optionalOldSelf` out of a schema. Returns whether there were any.
+fn take_rules_for_new(schema: &mut Schema) -> bool {
+    let rules = &mut schema.extensions.validations;
+    let count = rules.len();
+    rules.retain(|rule| rule.optional_old_self != Some(true));
+    let mut is_taken = rules.len() < count;
+    let properties = std::mem::take(&mut schema.properties).into_iter();
+    let properties = properties.map(|mut property| {
+        is_taken |= take_rules_for_new(&mut property.schema);
+        property
+    });
+    schema.properties = properties.collect();
+    if let Some(items) = &mut schema.items {
+        is_taken |= take_rules_for_new(items);
+    }
+    if let Some(Additional::Schema(values)) = &mut schema.additional_properties {
+        is_taken |= take_rules_for_new(values);
+    }
+    is_taken
 }
 
 /// Why a document is refused, if it is.

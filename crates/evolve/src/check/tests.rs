@@ -133,6 +133,10 @@ fn what_refuses_documents_is_shown_with_the_smallest_one() {
     let immutable = "{type: string, x-kubernetes-validations: [{rule: self == oldSelf}]}";
     let findings = found("{type: string}", immutable);
     assert!(matches!(&findings[..], [("WW240", Level::Error, _)]), "{findings:?}");
+    // A rule for new documents alone refuses none that is stored.
+    let for_new =
+        "{type: integer, x-kubernetes-validations: [{rule: oldSelf.hasValue() || self != 7, optionalOldSelf: true}]}";
+    assert_eq!(found("{type: integer}", for_new), [("WW240", Level::Warning, String::new())]);
     // Nothing is refused, which no search can prove.
     let harmless = "{type: integer, x-kubernetes-validations: [{rule: self == self}]}";
     assert_eq!(found("{type: integer}", harmless), [("WW240", Level::Warning, String::new())]);

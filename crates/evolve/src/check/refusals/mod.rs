@@ -13,7 +13,7 @@ use wheelwright_document::{Arena, Owned, Value};
 use wheelwright_schema::{Program, Schema, Stages, ValidationError};
 
 use self::{
-    places::{node_at, placed},
+    places::{has, node_at, placed},
     witnesses::witnesses,
 };
 use super::{
@@ -56,6 +56,8 @@ pub(crate) struct Refusals<'s> {
     /// The fields that have a search of their own.
     targets: HashSet<NodeIndex>,
     has_transition_rules: bool,
+    /// `after` without its rules for new documents, which do not apply to those that are stored.
+    after_stored: Option<Program>,
     random: Random,
     searched: usize,
 }
@@ -77,6 +79,7 @@ impl<'s> Refusals<'s> {
             lenses,
             generator: before.generator().filter(|_| after.whole().is_some()),
             has_transition_rules: after.whole().is_some_and(looks_back),
+            after_stored: (between == Between::Versions).then(|| after.program_for_stored()).flatten(),
             targets,
             random: Random::new(0),
             searched: 0,
@@ -158,6 +161,7 @@ impl<'s> Refusals<'s> {
         if !admitted.errors.is_empty() {
             return None;
         }
+        let after = self.after_stored.as_ref().unwrap_or(after);
         let refused = |view: Owned| {
             let errors = after.run(view.share(arena), arena, Stages::ADMIT).ok()?.errors;
             self.example(document, &errors, new, "")
@@ -172,10 +176,18 @@ impl<'s> Refusals<'s> {
     fn refused_update(&self, old: Value<'_>, new: Value<'_>, field: NodeIndex, arena: &Arena) -> Option<Example> {
         let (before, after) = self.before.program().zip(self.after.program()).filter(|_| self.has_transition_rules)?;
         let is_valid = before.run(old, arena, Stages::ADMIT).is_ok_and(|admitted| admitted.errors.is_empty());
-        if !is_valid || !before.admit_update(new, old, arena).ok()?.errors.is_empty() {
+        if !is_valid
+            || has_odd_numbers(old)
+            || has_odd_numbers(new)
+            || !before.admit_update(new, old, arena).ok()?.errors.is_empty()
+        {
             return None;
         }
         let (old_view, view) = (self.view(before, old, arena)?, self.view(before, new, arena)?);
+        // A value that the update adds is as new as a document that is created.
+        let place = self.after.version.structure.selector(field);
+        let is_new = !has(old_view.share(arena), place.steps());
+        let after = self.after_stored.as_ref().filter(|_| is_new).unwrap_or(after);
         let errors = after.admit_update(view.share(arena), old_view.share(arena), arena).ok()?.errors;
         self.example(new, &errors, field, "as an update, ")
     }

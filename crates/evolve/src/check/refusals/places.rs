@@ -42,6 +42,17 @@ fn descend(structure: &Structure, at: NodeIndex, rest: &str) -> (NodeIndex, usiz
     }
 }
 
+/// Whether a document has a value where a field is: in any item of lists and any value of maps.
+pub(super) fn has(document: Value<'_>, steps: &[Step]) -> bool {
+    let Some((step, rest)) = steps.split_first() else { return !document.is_null() };
+    match (step, document) {
+        (Step::Items, Value::Array(items)) => items.iter().any(|item| has(*item, rest)),
+        (Step::Values, Value::Object(entries)) => entries.iter().any(|entry| has(entry.value, rest)),
+        (Step::Field(name), document) => document.get(name).is_some_and(|value| has(value, rest)),
+        _ => false,
+    }
+}
+
 /// A document with another value where a field is: in the first item of lists and the first value of maps. `None` where
 /// the document lacks the object around it.
 pub(super) fn placed<'a>(
