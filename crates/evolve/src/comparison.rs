@@ -23,7 +23,7 @@ pub(crate) struct Comparison<'k> {
 impl<'k> Comparison<'k> {
     /// For a field of a version.
     pub(crate) fn of(kind: &'k Kind, version: &'k VersionHistory, root: FieldId) -> Self {
-        let texts_are_values = kind.facts().conversions_of(root).any(|with| matches!(with, Conversion::Values(_)));
+        let texts_are_values = has_values(kind, root);
         Self { kind, version, root, texts_are_values, found: Vec::new() }
     }
 
@@ -64,9 +64,7 @@ impl<'k> Comparison<'k> {
             _ if equal(value, back) => {}
             _ if self.is_filled_in(id, back) => self.found.push(Only::Fact(id)),
             (Value::Null, _) => self.found.push(Only::Spelling(id)),
-            (Value::String(_), Value::String(_)) if self.texts_are_values => self.found.push(Only::Fact(id)),
-            (Value::String(_), Value::String(_) | Value::Number(_) | Value::Bool(_))
-            | (Value::Number(_) | Value::Bool(_), Value::String(_)) => self.found.push(Only::Spelling(id)),
+            _ if is_notation(value, back, || self.texts_are_values) => self.found.push(Only::Spelling(id)),
             _ => self.found.push(Only::Fact(id)),
         }
     }
@@ -76,6 +74,21 @@ impl<'k> Comparison<'k> {
         let arena = Arena::new();
         let frozen = self.kind.history().field(id).frozen.as_ref();
         id != self.root && frozen.is_some_and(|frozen| equal(frozen.share(&arena), back))
+    }
+}
+
+/// Whether a field is converted by a list of values, so that two texts that become one have different meanings.
+pub(crate) fn has_values(kind: &Kind, id: FieldId) -> bool {
+    kind.facts().conversions_of(id).any(|with| matches!(with, Conversion::Values(_)))
+}
+
+/// Whether a value that came back as another one is the same in another notation.
+pub(crate) fn is_notation(value: Value<'_>, back: Value<'_>, texts_are_values: impl FnOnce() -> bool) -> bool {
+    match (value, back) {
+        (Value::String(_), Value::String(_)) => !texts_are_values(),
+        (Value::String(_), Value::Number(_) | Value::Bool(_))
+        | (Value::Number(_) | Value::Bool(_), Value::String(_)) => true,
+        _ => false,
     }
 }
 

@@ -7,7 +7,7 @@ use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
     Conversion, FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
-    comparison::{counterparts, part, parts},
+    comparison::{counterparts, has_values, is_notation, part, parts},
     compute::is_folded_into,
     lens::{by_key, equal, find, trouble::may_be_more},
 };
@@ -34,13 +34,13 @@ impl Kind {
             from: before,
             to: after,
             said_otherwise,
-            is_said_otherwise: false,
+            may_come_back: false,
             uncomputed: HashSet::new(),
             found: Vec::new(),
             bytes: 0,
         };
         search.content(before.structure.root(), document, (None, None), &Path::Root);
-        if search.is_said_otherwise
+        if (search.may_come_back || !search.found.is_empty())
             && let Some((back, others)) = self.back(from, to, shown, arena)
         {
             let troubles = [troubles, &others].concat();
@@ -77,8 +77,8 @@ struct LeftOut<'k> {
     to: &'k VersionHistory,
     /// The fields that the other version has in another spelling.
     said_otherwise: HashSet<FieldId>,
-    /// Whether the document has one of these.
-    is_said_otherwise: bool,
+    /// Whether the document has one of these, or an object in which the other version may see nothing.
+    may_come_back: bool,
     /// The fields that are not there in another spelling perhaps only since something failed, which is told.
     uncomputed: HashSet<FieldId>,
     found: Vec<FieldPath>,
@@ -91,15 +91,16 @@ const MOST_BYTES: usize = 4 << 20;
 impl LeftOut<'_> {
     /// A value of a node that the other version has, or whose parts it may have elsewhere. `back` is what the document
     /// would be once it was converted there and back, if that is known, and `own` the same of the document, item or map value
-    /// that the node is in.
+    /// that the node is in. Returns whether the other version may show a part of it.
     fn content(
         &mut self,
         node: NodeIndex,
         value: Value<'_>,
         (back, own): (Option<Value<'_>>, Option<Value<'_>>),
         path: &Path<'_>,
-    ) {
+    ) -> bool {
         let structure = &self.from.structure;
+        let mut is_shown = false;
         match (structure.node(node).shape, structure.element(node), value) {
             (Shape::Object, _, Value::Object(entries)) => {
                 let is_envelope = |key: &str| {
@@ -111,12 +112,15 @@ impl LeftOut<'_> {
                 for Entry { key, value } in entries.iter().filter(|entry| !is_envelope(entry.key)) {
                     let path = Path::Child(path, key);
                     match structure.child(node, key) {
-                        Some(child) => self.field(child, *value, (part(&back, key), own), &path),
-                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node) => {
-                            self.push(&path);
+                        Some(child) => is_shown |= self.field(child, *value, (part(&back, key), own), &path),
+                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node, key) => {
+                            match part(&back, key) {
+                                Some(Value::Null) | None => self.push(&path),
+                                Some(found) => self.missing((None, None), *value, found, &path),
+                            }
                         }
                         None if !structure.node(node).keeps_unknown && !self.is_pruned => self.push(&path),
-                        None => {}
+                        None => is_shown |= structure.node(node).keeps_unknown,
                     }
                 }
             }
@@ -126,6 +130,7 @@ impl LeftOut<'_> {
                     let back = back.map(|back| back[index]);
                     self.content(element, *item, (back, back), &Path::Index(path, index));
                 }
+                is_shown = true;
             }
             (Shape::Map, Some(element), Value::Object(entries)) => {
                 let back = back.map(parts);
@@ -133,35 +138,56 @@ impl LeftOut<'_> {
                     let back = part(&back, key);
                     self.content(element, *value, (back, back), &Path::Key(path, key));
                 }
+                is_shown = true;
             }
-            _ => {}
+            _ => is_shown = !value.is_null(),
         }
+        is_shown
     }
 
+    /// A field of an object. Returns whether the other version may show it.
     fn field(
         &mut self,
         node: NodeIndex,
         value: Value<'_>,
         (back, own): (Option<Value<'_>>, Option<Value<'_>>),
         path: &Path<'_>,
-    ) {
-        if let Some(id) = self.from.id(node).filter(|id| self.said_otherwise.contains(id)) {
-            self.is_said_otherwise = true;
+    ) -> bool {
+        let id = self.from.id(node);
+        if let Some(id) = id.filter(|id| self.said_otherwise.contains(id)) {
+            self.may_come_back = true;
             match back {
                 Some(Value::Null) if self.uncomputed.contains(&id) || value.is_null() => {}
                 Some(Value::Null) if !self.is_folded(id, value, own) => self.push(path),
                 Some(Value::Null) | None => {}
-                Some(back) => self.missing(Some(node), value, back, path),
+                Some(back) => self.missing((Some(node), Some(id)), value, back, path),
             }
-            return;
+            return !value.is_null();
         }
-        let is_said = self.to.counterpart(self.from, node).is_some();
-        let has_fields = self.from.structure.node(node).shape == Shape::Object
-            && value.as_object().is_some_and(|entries| !entries.is_empty());
-        if is_said || has_fields {
-            self.content(node, value, (back, own), path);
+        let counterpart = self.to.counterpart(self.from, node);
+        let is_said = counterpart.is_some();
+        let has_parts = value.as_object().is_some_and(|entries| !entries.is_empty());
+        if is_said || (has_parts && self.from.structure.node(node).shape == Shape::Object) {
+            let found = self.found.len();
+            let is_shown = self.content(node, value, (back, own), path);
+            let is_hidden = !is_shown && counterpart.is_none_or(|object| self.to.refuses_empty(object));
+            self.may_come_back |= is_hidden;
+            // An object in which the other version sees nothing is not shown there if it has no such object, or refuses `{}`.
+            if is_hidden && self.found.len() == found && matches!((value, back), (Value::Object(_), Some(Value::Null)))
+            {
+                self.push(path);
+            }
+            !is_hidden && !value.is_null()
         } else if !value.is_null() {
-            self.push(path);
+            match back.filter(|back| !back.is_null()) {
+                // What readers fill in or derive is the value only by chance.
+                Some(back) if equal(value, back) => {}
+                Some(Value::Object(_)) if matches!(value, Value::Object([])) => {}
+                _ => self.push(path),
+            }
+            false
+        } else {
+            false
         }
     }
 
@@ -184,9 +210,15 @@ impl LeftOut<'_> {
         })
     }
 
-    /// The parts of a value that did not come back. Values that came back as others are the same in other words, unless a
-    /// reader filled them in.
-    fn missing(&mut self, node: Option<NodeIndex>, value: Value<'_>, back: Value<'_>, path: &Path<'_>) {
+    /// The parts of a value that did not come back. `converted` is the field in another representation that it is or is in:
+    /// another text or number may be another notation of its value.
+    fn missing(
+        &mut self,
+        (node, converted): (Option<NodeIndex>, Option<FieldId>),
+        value: Value<'_>,
+        back: Value<'_>,
+        path: &Path<'_>,
+    ) {
         let structure = &self.from.structure;
         let element = node.and_then(|node| structure.element(node));
         match (value, back) {
@@ -201,7 +233,7 @@ impl LeftOut<'_> {
                     }
                     let path = if fields.is_some() { Path::Child(path, key) } else { Path::Key(path, key) };
                     match find(&back, key) {
-                        Some(back) => self.missing(child.or(element), *value, back, &path),
+                        Some(back) => self.missing((child.or(element), converted), *value, back, &path),
                         None => self.push(&path),
                     }
                 }
@@ -210,22 +242,33 @@ impl LeftOut<'_> {
                 for (index, position) in counterparts(items, back).into_iter().enumerate() {
                     let path = Path::Index(path, index);
                     match position {
-                        Some(position) => self.missing(element, items[index], back[position], &path),
+                        Some(position) => self.missing((element, converted), items[index], back[position], &path),
                         None => self.push(&path),
                     }
                 }
             }
-            (value, back) if node.is_some_and(|node| self.is_filled_in(node, value, back)) => self.push(path),
-            _ => {}
+            (value, back) if equal(value, back) || self.is_same_in(converted, node, value, back) => {}
+            _ => self.push(path),
         }
     }
 
-    /// Whether what came back is no more than the frozen default of a field that has no other spelling.
-    fn is_filled_in(&self, node: NodeIndex, value: Value<'_>, back: Value<'_>) -> bool {
-        let Some(id) = self.from.id(node).filter(|id| !self.said_otherwise.contains(id)) else { return false };
+    /// Whether another text or number is another notation of a value, in a field that has another representation: not if it
+    /// is merely the frozen default of a part of the field that has none.
+    fn is_same_in(
+        &self,
+        converted: Option<FieldId>,
+        node: Option<NodeIndex>,
+        value: Value<'_>,
+        back: Value<'_>,
+    ) -> bool {
+        let Some(converted) = converted else { return false };
         let arena = Arena::new();
-        let frozen = self.kind.history().field(id).frozen.as_ref();
-        frozen.is_some_and(|frozen| equal(frozen.share(&arena), back)) && !equal(value, back)
+        let own = node.and_then(|node| self.from.id(node)).filter(|id| !self.said_otherwise.contains(id));
+        let frozen = own.and_then(|id| self.kind.history().field(id).frozen.as_ref());
+        if frozen.is_some_and(|frozen| equal(frozen.share(&arena), back)) {
+            return false;
+        }
+        is_notation(value, back, || has_values(self.kind, converted))
     }
 
     fn push(&mut self, path: &Path<'_>) {
@@ -236,8 +279,11 @@ impl LeftOut<'_> {
         }
     }
 
-    fn keeps_unknown(&self, node: NodeIndex) -> bool {
-        self.to.counterpart(self.from, node).is_some_and(|node| self.to.structure.node(node).keeps_unknown)
+    /// Whether the other version keeps an undeclared field of this name, too, and has no field of its own in its place.
+    fn keeps_unknown(&self, node: NodeIndex, name: &str) -> bool {
+        let structure = &self.to.structure;
+        let object = self.to.counterpart(self.from, node);
+        object.is_some_and(|object| structure.node(object).keeps_unknown && structure.child(object, name).is_none())
     }
 }
 
@@ -266,30 +312,6 @@ mod tests {
         let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
         assert_eq!(left_out(&kind, "v1", "v2", json), ["gone.lost", "any.x", "list[1].b"]);
         assert!(left_out(&kind, "v1", "v1", json).is_empty());
-    }
-
-    #[test]
-    fn a_shorthand_that_is_folded_is_not_left_out() {
-        let version = |fields: &str| {
-            format!(
-                "{{type: object, properties: {{list: {{type: array, items: {{type: object, properties: {{name: \
-                 {{type: string}}, texts: {{type: array, items: {{type: string}}}}, {fields}}}}}}}}}}}"
-            )
-        };
-        let v1 = version("text: {type: string}, short: {type: string}, shorts: {type: array, items: {type: string}}");
-        let v2 = version("other: {type: string}");
-        let changes = "v2: {reshaped: [{from: ['list[].shorts', 'list[].texts'], to: 'list[].texts', folded: true}, \
-                       {from: ['list[].short', 'list[].name'], to: 'list[].name', folded: true}], \
-                       removed: ['list[].text']}";
-        let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, "v2");
-        for (item, expected) in [
-            (r#"{"shorts":["a","b"],"texts":["b"],"short":"n"}"#, &[][..]),
-            (r#"{"short":"n","name":"n","text":"t"}"#, &["list[0].text"]),
-            // The name takes precedence.
-            (r#"{"short":"n","name":"m"}"#, &["list[0].short"]),
-        ] {
-            assert_eq!(left_out(&kind, "v1", "v2", &format!(r#"{{"list": [{item}]}}"#)), expected, "{item}");
-        }
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! The laws over the definitions of real kinds, and over a kind of our own.
 
+#[path = "support/lost.rs"]
+mod lost;
+
 use std::{env, fs, path::PathBuf};
 
 use wheelwright_document::{Arena, Decode, Span, Value, decode_json_spanned};
 use wheelwright_evolve::{
     Declaration, DeclaredVersion, Hook, HookCall, HookError, Hooks, Kind, VersionName,
-    laws::{Laws, Report},
-    parse_changes,
+    laws::{Generator, Laws, Random, Report},
+    overlaid_schema, parse_changes,
 };
 use wheelwright_schema::{Root, lower_definition, lower_schema};
+
+use lost::Compared;
 
 /// How many cases a kind: a sample in the ordinary run, ten thousand in the full one.
 fn cases() -> usize {
@@ -114,6 +119,24 @@ const COMPUTED_CHANGES: &str = r#"{
       "spec.full":{"to":"spec.name","up":"self","down":"self"}},
     "reshaped":[{"from":"spec.steps","to":"spec.steps","key":"id"}]}}"#;
 
+const ROLLOUT: [&str; 3] = [
+    r#"{"type":"object","properties":{"spec":{"type":"object","properties":{
+            "image":{"type":"object","default":{"tag":"7"},"properties":{"tag":{"type":"string"},"port":{"type":"string"}}},
+            "strategy":{"type":"object","default":{"surge":1},"properties":{"surge":{"type":"integer"}}},
+            "zones":{"type":"array","default":["a"],"items":{"type":"string"}},
+            "sizes":{"type":"string","default":"10m"}}}}}"#,
+    r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
+            "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
+                "zones":{"type":"array","items":{"type":"string"}}}},
+            "sizes":{"type":"array","items":{"type":"string"}}}}}}"#,
+    r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
+            "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
+                "zones":{"type":"array","items":{"type":"string"}},"sizes":{"type":"array","items":{"type":"string"}}}}}}}}"#,
+];
+const ROLLOUT_CHANGES: &str = r#"{"v2":{"renamed":{"spec.image.port":"spec.port","spec.strategy":"spec.rollout.strategy",
+            "spec.zones":"spec.rollout.zones"},"removed":["spec.image"],"converted":{"spec.sizes":{"with":{"joined":","}}}},
+        "v3":{"renamed":{"spec.sizes":"spec.rollout.sizes"}}}"#;
+
 /// The first line of an address, and the rest; fails without a line.
 struct Address;
 
@@ -151,28 +174,67 @@ fn every_law_holds_for_a_kind_with_every_change_in_it() {
 
 #[test]
 fn every_law_holds_for_a_kind_whose_objects_and_lists_have_defaults_and_move() {
-    let versions = [
-        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{
-            "image":{"type":"object","default":{"tag":"7"},"properties":{"tag":{"type":"string"},"port":{"type":"string"}}},
-            "strategy":{"type":"object","default":{"surge":1},"properties":{"surge":{"type":"integer"}}},
-            "zones":{"type":"array","default":["a"],"items":{"type":"string"}},
-            "sizes":{"type":"string","default":"10m"}}}}}"#,
-        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
-            "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
-                "zones":{"type":"array","items":{"type":"string"}}}},
-            "sizes":{"type":"array","items":{"type":"string"}}}}}}"#,
-        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
-            "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
-                "zones":{"type":"array","items":{"type":"string"}},"sizes":{"type":"array","items":{"type":"string"}}}}}}}}"#,
-    ];
-    let changes = r#"{"v2":{"renamed":{"spec.image.port":"spec.port","spec.strategy":"spec.rollout.strategy",
-            "spec.zones":"spec.rollout.zones"},"removed":["spec.image"],"converted":{"spec.sizes":{"with":{"joined":","}}}},
-        "v3":{"renamed":{"spec.sizes":"spec.rollout.sizes"}}}"#;
-    let report = report_of("Rollout", versions, changes);
+    let report = report_of("Rollout", ROLLOUT, ROLLOUT_CHANGES);
     assert!(report.is_success() && report.is_complete(), "{}", told(&report));
 }
 
+#[test]
+fn warnings_of_conversions_name_what_is_lost_and_nothing_else() {
+    for (kind, versions, changes) in [
+        ("Order", [V1, V2, V1], CHANGES),
+        ("Machine", [COMPUTED_V1, COMPUTED_V2, COMPUTED_V3], COMPUTED_CHANGES),
+        ("Rollout", ROLLOUT, ROLLOUT_CHANGES),
+    ] {
+        let (kind, declaration) = kind_of(kind, versions, changes);
+        let compared = hold_warnings(&kind, &declaration, cases()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(compared.warnings > 0 && compared.losses > 0, "{compared:?}");
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "says how many cases there were")]
+fn warnings_of_conversions_of_real_kinds_name_what_is_lost_and_nothing_else() {
+    let (mut wrong, mut compared) = (Vec::new(), Vec::new());
+    for declaration in real_kinds() {
+        let kind = Kind::compile(&declaration, None).0.expect("there are versions");
+        match hold_warnings(&kind, &declaration, cases() / 20) {
+            Ok(found) => compared.push(found),
+            Err(error) => wrong.push(format!("{}: {error}", kind.name())),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let sum = |of: fn(&Compared) -> usize| compared.iter().map(of).sum::<usize>();
+    let (conversions, warnings, losses) = (sum(|it| it.conversions), sum(|it| it.warnings), sum(|it| it.losses));
+    println!("{} kinds, {conversions} conversions: {warnings} warnings, {losses} values lost", compared.len());
+}
+
+/// Compares warnings and losses of generated documents of every version, converted to every other.
+fn hold_warnings(kind: &Kind, declaration: &Declaration, documents: usize) -> Result<Compared, String> {
+    let (mut compared, mut random, mut wrong) = (Compared::default(), Random::new(3), Vec::new());
+    for from in kind.history().indexes() {
+        let name = &kind.history().version(from).name;
+        let declared = declaration.version(name.as_str()).expect("it is declared");
+        let step = declaration.steps.iter().find(|step| step.version.item == *name);
+        let schema = step.map(|step| overlaid_schema(&declared.schema, step));
+        let generator = Generator::new(schema.as_deref().unwrap_or(&declared.schema), declared.root);
+        let generator = generator.of_kind(kind.api_version(from).unwrap_or_default(), kind.name());
+        for _ in 0..documents {
+            let arena = Arena::new();
+            let document = generator.generate(&mut random, &arena);
+            for to in kind.history().indexes() {
+                wrong.extend(compared.add(kind, (from, to), document).err());
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(compared) } else { Err(format!("{} of {compared:?}:\n{}", wrong.len(), wrong.join("\n"))) }
+}
+
 fn report_of(kind: &str, versions: [&'static str; 3], changes: &'static str) -> Report {
+    let (kind, declaration) = kind_of(kind, versions, changes);
+    Laws { cases: 2 * cases(), seed: 2 }.run(&kind, &declaration, &mut |_| {})
+}
+
+fn kind_of(kind: &str, versions: [&'static str; 3], changes: &'static str) -> (Kind, Declaration) {
     let arena = Arena::new();
     let read = |text: &'static str| decode_json_spanned(text.as_bytes(), &arena, &Decode::default()).expect("JSON");
     let mut own = Declaration::new("shop.example.com", kind);
@@ -185,34 +247,38 @@ fn report_of(kind: &str, versions: [&'static str; 3], changes: &'static str) -> 
     own.steps = steps;
     let (kind, problems) = Kind::compile_with(&own, None, &Hooks::new().register("address", Address));
     assert!(problems.is_empty(), "{problems:?}");
-    Laws { cases: 2 * cases(), seed: 2 }.run(&kind.expect("there are versions"), &own, &mut |_| {})
+    (kind.expect("there are versions"), own)
 }
 
 #[test]
 fn every_law_holds_for_every_real_kind_with_several_versions() {
-    let Some(folder) = shared().map(|shared| shared.join("conformance/crds")).filter(|folder| folder.exists()) else {
-        return;
-    };
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let only = env::var("WHEELWRIGHT_LAW_KIND").unwrap_or_default();
     let mut failures = Vec::new();
-    let mut kinds = 0;
-    for file in files.iter().filter(|file| file.to_string_lossy().contains(&only)) {
-        let declaration = declaration(&fs::read(file).unwrap());
-        if declaration.versions.len() < 2 {
-            continue;
-        }
-        kinds += 1;
-        let (kind, problems) = Kind::compile(&declaration, None);
+    let kinds = real_kinds();
+    for declaration in &kinds {
+        let (kind, problems) = Kind::compile(declaration, None);
         assert!(problems.is_empty(), "{problems:?}");
-        let report = Laws { cases: cases(), seed: 1 }.run(&kind.unwrap(), &declaration, &mut |_| {});
+        let report = Laws { cases: cases(), seed: 1 }.run(&kind.unwrap(), declaration, &mut |_| {});
         if !(report.is_success() && report.is_complete()) {
             failures.push(told(&report));
         }
     }
-    assert!(failures.is_empty(), "{} of {kinds} kinds:\n{}", failures.len(), failures.join("\n"));
-    assert!(kinds > 0 || !only.is_empty());
+    assert!(failures.is_empty(), "{} of {} kinds:\n{}", failures.len(), kinds.len(), failures.join("\n"));
+}
+
+/// The real kinds with several versions, if they are there; those with a file named by `WHEELWRIGHT_LAW_KIND` alone, if
+/// it is set.
+fn real_kinds() -> Vec<Declaration> {
+    let Some(folder) = shared().map(|shared| shared.join("conformance/crds")).filter(|folder| folder.exists()) else {
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let only = env::var("WHEELWRIGHT_LAW_KIND").unwrap_or_default();
+    let files = files.iter().filter(|file| file.to_string_lossy().contains(&only));
+    let kinds = files.map(|file| declaration(&fs::read(file).unwrap()));
+    let kinds: Vec<Declaration> = kinds.filter(|declaration| declaration.versions.len() > 1).collect();
+    assert!(!kinds.is_empty() || !only.is_empty());
+    kinds
 }
 
 fn told(report: &Report) -> String {
