@@ -113,14 +113,18 @@ impl LeftOut<'_> {
                     let path = Path::Child(path, key);
                     match structure.child(node, key) {
                         Some(child) => is_shown |= self.field(child, *value, (part(&back, key), own), &path),
-                        None if structure.node(node).keeps_unknown && !self.keeps_unknown(node, key) => {
+                        None if structure.node(node).keeps_unknown => {
+                            let is_kept = self.keeps_unknown(node, key);
+                            is_shown |= is_kept;
+                            self.may_come_back |= is_kept;
                             match part(&back, key) {
+                                Some(Value::Null) | None if is_kept && (back.is_none() || value.is_null()) => {}
                                 Some(Value::Null) | None => self.push(&path),
                                 Some(found) => self.missing((None, None), *value, found, &path),
                             }
                         }
                         None if !structure.node(node).keeps_unknown && !self.is_pruned => self.push(&path),
-                        None => is_shown |= structure.node(node).keeps_unknown,
+                        None => {}
                     }
                 }
             }
@@ -312,6 +316,30 @@ mod tests {
         let json = r#"{"gone": {"moved": "a", "lost": "b"}, "any": {"x": 1}, "list": [{}, {"a": "c", "b": "d"}], "pruned": 1}"#;
         assert_eq!(left_out(&kind, "v1", "v2", json), ["gone.lost", "any.x", "list[1].b"]);
         assert!(left_out(&kind, "v1", "v1", json).is_empty());
+    }
+
+    #[test]
+    fn a_shorthand_that_is_folded_is_not_left_out() {
+        let version = |fields: &str| {
+            format!(
+                "{{type: object, properties: {{list: {{type: array, items: {{type: object, properties: {{name: \
+                 {{type: string}}, texts: {{type: array, items: {{type: string}}}}, {fields}}}}}}}}}}}"
+            )
+        };
+        let v1 = version("text: {type: string}, short: {type: string}, shorts: {type: array, items: {type: string}}");
+        let v2 = version("other: {type: string}");
+        let changes = "v2: {reshaped: [{from: ['list[].shorts', 'list[].texts'], to: 'list[].texts', folded: true}, \
+                       {from: ['list[].short', 'list[].name'], to: 'list[].name', folded: true}], \
+                       removed: ['list[].text']}";
+        let kind = kind(&[("v1", &v1), ("v2", &v2)], changes, "v2");
+        for (item, expected) in [
+            (r#"{"shorts":["a","b"],"texts":["b"],"short":"n"}"#, &[][..]),
+            (r#"{"short":"n","name":"n","text":"t"}"#, &["list[0].text"]),
+            // The name takes precedence.
+            (r#"{"short":"n","name":"m"}"#, &["list[0].short"]),
+        ] {
+            assert_eq!(left_out(&kind, "v1", "v2", &format!(r#"{{"list": [{item}]}}"#)), expected, "{item}");
+        }
     }
 
     #[test]
