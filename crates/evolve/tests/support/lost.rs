@@ -109,11 +109,17 @@ fn compare(
         Value::Array(items) if !items.is_empty() && !is_empty(document) => {
             let others = back.and_then(Value::as_array).unwrap_or_default();
             let documents = document.as_array().unwrap_or_default();
+            let first = leaves.len();
             let positions = counterparts((version, element), items, others);
             for (at, (item, position)) in items.iter().zip(positions).enumerate() {
                 let back = position.map(|position| others[position]);
                 let path = Path::Index(path, at);
                 compare((version, element), *item, documents.get(at).copied(), back, &path, leaves);
+            }
+            // A list with more items is another one, though it has the same among them.
+            if others.len() > items.len() {
+                let kept = leaves[first..].iter_mut().filter(|leaf| leaf.fate == Fate::Kept);
+                kept.for_each(|leaf| leaf.fate = Fate::Rewritten);
             }
         }
         // Where its own version refuses `{}`, it is invalid, and a reader of its version is not shown it.
@@ -128,7 +134,9 @@ fn fate(own: Value<'_>, back: Option<Value<'_>>) -> Fate {
     let is_text = |value: &Value<'_>| matches!(value, Value::String(_));
     let is_scalar = |value: &Value<'_>| matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_));
     match (own, back) {
-        (Value::Object(_), Some(Value::Object(_))) | (Value::Array(_), Some(Value::Array(_))) => Fate::Kept,
+        (Value::Object(_), Some(Value::Object(_))) | (Value::Array(_), Some(Value::Array([]))) => Fate::Kept,
+        // An empty list for which readers find items.
+        (Value::Array(_), Some(Value::Array(_))) => Fate::Rewritten,
         (Value::Null, None) => Fate::Kept,
         (own, Some(back)) if same(own, back) => Fate::Kept,
         (own, Some(back)) if is_scalar(&own) && is_scalar(&back) && (is_text(&own) || is_text(&back)) => {
