@@ -271,11 +271,12 @@ fn real_kinds() -> Vec<Declaration> {
     let Some(folder) = shared().map(|shared| shared.join("conformance/crds")).filter(|folder| folder.exists()) else {
         return Vec::new();
     };
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = fs::read_dir(folder).expect("a readable folder");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     files.sort();
     let only = env::var("WHEELWRIGHT_LAW_KIND").unwrap_or_default();
     let files = files.iter().filter(|file| file.to_string_lossy().contains(&only));
-    let kinds = files.map(|file| declaration(&fs::read(file).unwrap()));
+    let kinds = files.map(|file| declaration(&fs::read(file).expect("a readable file")));
     let kinds: Vec<Declaration> = kinds.filter(|declaration| declaration.versions.len() > 1).collect();
     assert!(!kinds.is_empty() || !only.is_empty());
     kinds
