@@ -83,16 +83,22 @@ pub(crate) fn rules(reader: &mut Reader, source: &Spanned<'_>, path: &Path<'_>) 
             continue;
         }
         let Some(level) = reader.choice(&entry.value, path, RULE_LEVELS) else { continue };
-        if level.item.is_none() && !rule.may_be_allowed() {
-            let message = format!("{} cannot be off: {}", rule.id, rule.why);
+        // Nothing is compared behind a mistake of this sort, so that a lower level would open the gate.
+        if level.item < Some(rule.level) && !rule.may_be_allowed() {
+            let to = level.item.map_or("off".to_owned(), |level| format!("a {level}"));
+            let message = format!("{} cannot be {to}: {}", rule.id, rule.why);
             if let Some(problem) = reader.report(&rules::MALFORMED_CATALOG, path, level.span, message) {
-                problem.mend = Some("write error, warning or note".to_owned());
+                problem.mend = Some(format!("leave it out, which makes it {}", article(rule.level)));
             }
             continue;
         }
         found.push((rule, level.item));
     }
     found
+}
+
+fn article(level: Level) -> String {
+    if level == Level::Error { format!("an {level}") } else { format!("a {level}") }
 }
 
 fn unknown_rule(reader: &mut Reader, key: &str, span: wheelwright_document::Span, path: &Path<'_>) {

@@ -291,8 +291,10 @@ fn drawn(findings: &Findings) -> impl Iterator<Item = &Finding> {
 fn for_people(findings: &Findings) -> Findings {
     const MOST: usize = 12;
     let compares = |finding: &Finding| {
-        let of_versions =
-            [rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id, rules::LOCKED_SCHEMA_CHANGED.id..="WW249"];
+        let of_versions = [
+            rules::REMOVAL_NOT_ASSESSED.id..=rules::NO_SLOT.id,
+            rules::LOCKED_SCHEMA_CHANGED.id..=rules::OLDER_VERSION_REFUSES.id,
+        ];
         finding.identity.is_some() && of_versions.iter().any(|ids| ids.contains(&finding.rule.id))
     };
     let (compared, others): (Vec<_>, Vec<_>) = drawn(findings).partition(|finding| compares(finding));

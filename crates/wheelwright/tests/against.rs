@@ -435,6 +435,13 @@ fn a_catalog_cannot_lower_levels_unseen() {
         let count = found.iter().filter(|found| found.starts_with("WW207 warning")).count();
         assert_eq!(count, expected, "{settings}: {found:?} {said}");
     }
+    // A mistake behind which nothing is compared cannot be lowered.
+    repository.write(
+        "wheelwright.yaml",
+        "kinds: [{crd: order.yaml, changes: c.yaml}]\nrules: {WW111: warning, WW114: note}\n",
+    );
+    repository.write("c.yaml", "v2: {renmed: {spec.a: spec.b}}\n");
+    assert_eq!(repository.check(&["--no-laws"]).1, Some(1));
     repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\nrules: {WW200: off}\n");
     let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD"]);
     assert!(shown.contains("WW200 cannot be off") && exit == Some(1), "{shown}");

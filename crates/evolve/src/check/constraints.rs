@@ -60,12 +60,15 @@ pub(crate) fn constraints(
             finding.level = finding.level.min(finding.gravest());
         } else if let Some(document) = underived.flatten() {
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
-        } else if examples < MOST_EXAMPLES {
+        } else {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
-            let small = witness
-                .zip(target)
-                .and_then(|(witness, target)| refused_example(before, (after, node), (target, old.is_some()), witness));
-            finding = finding.proven_by(small.or_else(|| refusals.find(old, node)));
+            let small = || {
+                let (witness, target) = witness.zip(target)?;
+                refused_example(before, (after, node), (target, old.is_some()), witness)
+            };
+            let is_searched = examples < MOST_EXAMPLES;
+            let example = is_searched.then(|| small().or_else(|| refusals.find(old, node))).flatten();
+            finding = finding.proven_by(example);
             examples += 1;
         }
         findings.push(finding);

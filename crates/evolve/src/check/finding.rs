@@ -20,6 +20,8 @@ pub struct Incompatibility {
     pub what: What,
     /// How grave it is here.
     pub level: Level,
+    /// How grave it is in stable versions, where that is another level than the rule has.
+    pub(crate) in_stable: Option<Level>,
     /// Where in the schema of `version` it was written; of a field that is gone, where it would have to be.
     pub span: Span,
     /// Where in the schema of `other` it was written.
@@ -366,6 +368,7 @@ impl Incompatibility {
     pub(crate) fn new(version: &VersionName, other: Option<&VersionName>, field: Selector, what: What) -> Self {
         Self {
             level: level(what.rule(), version.maturity()),
+            in_stable: None,
             version: version.clone(),
             other: other.cloned(),
             field,
@@ -393,6 +396,11 @@ impl Incompatibility {
         self.example = example;
         self.level = self.gravest().min(self.version.maturity().gravest());
         self
+    }
+
+    /// The same at a level of its own: `in_stable` in stable versions, and as in these or less grave in others.
+    pub fn with_level(self, in_stable: Level) -> Self {
+        Self { level: in_stable.min(self.version.maturity().gravest()), in_stable: Some(in_stable), ..self }
     }
 
     /// Whether a document that is refused shows it.
@@ -423,6 +431,9 @@ impl Incompatibility {
 
     /// The level that it has in stable versions, unless a reason of its own lowers it.
     pub fn gravest(&self) -> Level {
+        if let Some(level) = self.in_stable {
+            return level;
+        }
         match &self.what {
             // An open enum may have values that it does not list, and a value that cannot be converted is not shown.
             What::ValuesUnlisted { .. } | What::Refused { becomes: None, .. } => self.rule().level.min(Level::Warning),

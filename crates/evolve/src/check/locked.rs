@@ -46,17 +46,19 @@ pub fn changed_since_lock(declaration: &Declaration, history: &History, locked: 
             }
             findings.extend(found.into_iter().map(|(what, keyword)| {
                 let span = if keyword == "default" { side.place_of_default(new) } else { side.place(new, keyword) };
-                let mut found = Incompatibility::new(&version.name, Some(&as_locked), field.clone(), what);
-                if matches!(found.what, What::DefaultChanged { before: Some(_), .. }) {
+                let found = Incompatibility::new(&version.name, Some(&as_locked), field.clone(), what);
+                let found = match &found.what {
                     // Clients that left the field out wrote the default.
-                    found.level = version.name.maturity().gravest();
-                }
-                if let What::KeysChanged { before, after } = &found.what
-                    && (after.is_empty() || before.iter().all(|key| after.contains(key)))
-                {
+                    What::DefaultChanged { before: Some(_), .. } => found.with_level(Level::Error),
                     // No two items of a stored list share the new keys.
-                    found.level = found.level.min(Level::Warning);
-                }
+                    What::KeysChanged { before, after }
+                        if after.is_empty() || before.iter().all(|key| after.contains(key)) =>
+                    {
+                        found.with_level(Level::Warning)
+                    }
+                    What::KeysChanged { .. } => found.with_level(Level::Error),
+                    _ => found,
+                };
                 found.at(span, Default::default())
             }));
         }

@@ -139,8 +139,8 @@ impl Way<'_> {
         let is_lenient = matches!(found.what, What::Refused { becomes: None, .. })
             || matches!(self.link.respelled.with.item, Conversion::Template { .. });
         let most = if is_lenient { Level::Warning } else { Level::Error };
-        let level = found.level.min(if is_grave { most } else { Level::Note });
-        Some(Incompatibility { level, ..found })
+        let level = found.gravest().min(if is_grave { most } else { Level::Note });
+        Some(found.with_level(level))
     }
 
     /// What becomes of values, if that is nothing or is refused.

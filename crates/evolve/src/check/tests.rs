@@ -161,6 +161,17 @@ fn a_required_object_that_may_be_empty_is_proposed_to_be_filled_in() {
     assert_eq!(told(&Case::new(filled).findings()), [""; 0]);
 }
 
+#[test]
+fn what_is_not_searched_for_is_no_error() {
+    let version = |name: &str, pattern: &str| {
+        let fields = (0..300).map(|at| format!("f{at}: {{type: string, pattern: '{pattern}'}}")).collect::<Vec<_>>();
+        format!("{name}: {{type: object, properties: {{{}}}}}\n", fields.join(", "))
+    };
+    let findings = Case::new(&(version("v1", "^a$") + &version("v2", "^a?$"))).findings();
+    assert_eq!(findings.len(), 300 + 1, "one more is about v1");
+    assert!(findings.iter().all(|finding| finding.level == Level::Note), "{:?}", told(&findings));
+}
+
 /// Findings as `WW150 note: message`, with the mend below it.
 fn told(findings: &[Incompatibility]) -> Vec<String> {
     findings.iter().map(|finding| format!("{} {}", finding.rule().id, finding.message())).collect()

@@ -4,6 +4,7 @@ mod compatibility;
 mod first_contact;
 mod gone;
 mod levels;
+mod misread;
 mod published;
 mod rewritten;
 mod versions;
@@ -36,6 +37,7 @@ use crate::{
 use compatibility::{changed_in_place, check_kind};
 use first_contact::Contact;
 use levels::Levels;
+use misread::{follows_from_changes, leaves_something_unread, where_it_is};
 use versions::{Before, Loaded, State};
 pub use versions::{Versions, VersionsError};
 
@@ -173,34 +175,6 @@ pub fn check(
     Ok(found.exit())
 }
 
-/// The file and line of a finding.
-fn where_it_is(finding: &Finding) -> String {
-    finding.place.as_ref().map_or(String::new(), |place| format!("{}:{}", place.file, place.span.line))
-}
-
-/// Whether a part of a catalog, changes file or lock was not read, so that what it declares is missing.
-fn leaves_something_unread(finding: &Finding) -> bool {
-    let causes = [
-        &rules::MALFORMED_CATALOG,
-        &rules::UNKNOWN_CATALOG_KEY,
-        &rules::MALFORMED_PATH,
-        &rules::MALFORMED_CHANGE,
-        &rules::UNKNOWN_VERSION,
-        &rules::MISSING_FILE,
-        &rules::DUPLICATE_VERSION,
-        &rules::INCOMPLETE_ORDER,
-        &rules::LOCK_UNREADABLE,
-        &rules::LOCK_CONFLICT,
-    ];
-    finding.level == Level::Error && causes.iter().any(|rule| std::ptr::eq(*rule, finding.rule))
-}
-
-/// Whether a finding about versions may be there only because a declaration was not read.
-fn follows_from_changes(finding: &Finding) -> bool {
-    let of_lock = [&rules::LOCKED_FACT_CHANGED, &rules::HUB_MOVED, &rules::NOT_LOCKED];
-    finding.rule.id >= rules::REMOVAL_NOT_ASSESSED.id || of_lock.iter().any(|rule| std::ptr::eq(*rule, finding.rule))
-}
-
 /// The fingerprints of what was found at a revision.
 fn fingerprints(before: &Before, options: &CheckOptions, console: &Console<'_>) -> io::Result<HashSet<String>> {
     let mut run = Run::new(options, &before.kinds);
@@ -284,7 +258,8 @@ impl<'r> Run<'r> {
             findings.extend(checked.findings.into_iter().filter(is_shown));
             contacts.extend(checked.contact.filter(|_| !is_misread));
         }
-        misread.dedup_by_key(|(loaded, _)| std::ptr::from_ref(*loaded));
+        let mut said = HashSet::new();
+        misread.retain(|(loaded, _)| said.insert(std::ptr::from_ref(*loaded)));
         for (loaded, cause) in misread.iter().filter(|(loaded, _)| loaded.kinds().next().is_some()) {
             let names: Vec<&str> = loaded.kinds().map(|kind| &*kind.declaration.kind).collect();
             console.say(format_args!(

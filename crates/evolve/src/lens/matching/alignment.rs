@@ -18,9 +18,11 @@ use super::classes::Classes;
 
 /// The largest full table.
 const MAX_CELLS: usize = 1 << 14;
-/// The largest band, and the narrowest that is worth a search: the cost stays linear in the length of the lists.
-const MAX_BAND_CELLS: usize = 1 << 20;
+/// How many cells of a band there are for each item of both lists: the cost stays linear in their length.
+const CELLS_PER_ITEM: usize = 128;
+/// The narrowest band that is worth a search, and the widest: two rows of it are held.
 const MIN_BAND: usize = 8;
+const MAX_BAND: usize = 1 << 14;
 
 /// What an alignment achieves, in order of importance: equal pairs, edited pairs, pairs of the same text, hidden data.
 type Score = [u32; 4];
@@ -175,11 +177,17 @@ struct Band {
 impl Band {
     /// A band around the diagonals from the start to the end of two lists of these lengths.
     fn of((new, old): (usize, usize)) -> Option<Self> {
-        let (new, old) = (new as isize, old as isize);
-        let width = (MAX_BAND_CELLS / (new as usize + 1)).max(MIN_BAND) as isize;
-        let room = width - (old - new).abs() - 1;
-        let low = (old - new).min(0) - room / 2;
-        (room >= 2).then_some(Self { low, width: width as usize })
+        if new == 0 || old == 0 {
+            return None;
+        }
+        let most = CELLS_PER_ITEM * (new + old) / (new + 1);
+        let width = most.clamp(MIN_BAND, MAX_BAND).min(new + old + 1);
+        if width == new + old + 1 {
+            return Some(Self { low: -(new as isize), width });
+        }
+        let ahead = old as isize - new as isize;
+        let room = width as isize - ahead.abs() - 1;
+        (room >= 2).then_some(Self { low: ahead.min(0) - room / 2, width })
     }
 
     /// The stored position of a cell.
@@ -191,5 +199,24 @@ impl Band {
     fn cell(&self, item: usize, stored: usize) -> Option<usize> {
         let at = usize::try_from(stored as isize - item as isize - self.low).ok()?;
         (at < self.width).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_is_linear_in_the_lists_and_never_wider_than_they_are() {
+        let lengths = [0, 1, 2, 7, 64, 129, 200, 1_000, 20_000, 1_000_000];
+        for (new, old) in lengths.into_iter().flat_map(|new| lengths.map(|old| (new, old))) {
+            let Some(band) = Band::of((new, old)) else { continue };
+            assert!(band.width <= new + old + 1 && band.width <= MAX_BAND, "{new} and {old}: {}", band.width);
+            assert!(band.width * (new + 1) <= CELLS_PER_ITEM * (new + old) + MIN_BAND * (new + 1), "{new} and {old}");
+            // The start and the end of both lists are in it.
+            assert!(band.cell(0, 0).is_some() && band.cell(new, old).is_some(), "{new} and {old}");
+        }
+        assert!(Band::of((1, 1)).is_some_and(|band| band.width == 3));
+        assert!(Band::of((0, 5)).is_none() && Band::of((5, 0)).is_none());
     }
 }

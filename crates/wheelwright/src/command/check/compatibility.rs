@@ -134,7 +134,7 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
                 && (loaded.is_bare || !incompatibility.is_filled_alike())
             {
                 // Clients that left the field out wrote the default. Without a catalog, nothing fills in the frozen one.
-                incompatibility.level = incompatibility.version.maturity().gravest();
+                incompatibility = incompatibility.with_level(Level::Error);
             }
             let mut finding = subject.incompatibility(&incompatibility);
             if let Some(rewritten) = rewritten {

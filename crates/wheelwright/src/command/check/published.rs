@@ -71,7 +71,7 @@ fn lowered_levels(then: &Kind, now: &Kind) -> Vec<String> {
     let of_maturities = maturities.into_iter().filter_map(|(maturity, name)| {
         let gravest = |kind: &Kind| kind.gate.level(maturity.gravest(), Level::Error, maturity);
         let (before, level) = (gravest(then), gravest(now));
-        (level < before).then(|| format!("findings about {name} versions are a {level} at most, not a {before}"))
+        (level < before).then(|| format!("findings about {name} versions are at most {level}, not {before}"))
     });
     of_rules.chain(of_maturities).collect()
 }
