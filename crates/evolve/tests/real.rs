@@ -8,7 +8,7 @@ use std::{
 };
 
 use wheelwright_document::{Arena, Decode, Owned, Span, Value, decode_json_spanned};
-use wheelwright_evolve::{Declaration, DeclaredVersion, History, Lock, VersionName, check::check};
+use wheelwright_evolve::{Declaration, DeclaredVersion, History, Lock, VersionName, check::check_unconverted};
 use wheelwright_findings::Level;
 use wheelwright_schema::{Program, Root, lower_definition};
 
@@ -79,7 +79,7 @@ fn errors_between_real_versions_are_shown_by_documents() {
             declaration.versions.push(DeclaredVersion::new(name, schema, Root::Resource, Span::default()));
         }
         let (history, _) = History::derive(&declaration, None);
-        for found in check(&declaration, &history, None).iter().filter(|found| found.level == Level::Error) {
+        for found in check_unconverted(&declaration, &history).iter().filter(|found| found.level == Level::Error) {
             if ["WW150", "WW151", "WW152"].contains(&found.rule().id) {
                 facts += 1;
                 continue;

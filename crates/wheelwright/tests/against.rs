@@ -285,7 +285,9 @@ fn another_prefix_and_a_new_reset_are_errors() {
     for (catalog, rule) in [
         ("kinds: [{crd: order.yaml, adopt: {prefix: bills}}]\n", "WW202"),
         ("kinds: [{crd: order.yaml, adopt: {prefix: orders}, policies: {olderWrite: reset}}]\n", "WW203"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders}, changes: reset.yaml}]\n", "WW203"),
     ] {
+        repository.write("reset.yaml", "v1: {olderWrite: reset}\n");
         repository.write("wheelwright.yaml", catalog);
         let (found, exit, said) = repository.check(&["--against", "git:HEAD"]);
         let count = found.iter().filter(|found| found.starts_with(&format!("{rule} error"))).count();

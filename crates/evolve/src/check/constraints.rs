@@ -62,12 +62,11 @@ pub(crate) fn constraints(
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
         } else {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
-            let small = || {
-                let (witness, target) = witness.zip(target)?;
-                refused_example(before, (after, node), (target, old.is_some()), witness)
-            };
             let is_searched = examples < MOST_EXAMPLES;
-            let example = is_searched.then(|| small().or_else(|| refusals.find(old, node))).flatten();
+            let small = witness.zip(target).filter(|_| is_searched).and_then(|(witness, target)| {
+                refused_example(before, refusals, (target, old.is_some()), witness, node)
+            });
+            let example = small.or_else(|| is_searched.then(|| refusals.find(old, node)).flatten());
             finding = finding.proven_by(example);
             examples += 1;
         }
@@ -198,9 +197,10 @@ fn counterpart_of_parent(before: &Side<'_>, after: &Side<'_>, node: NodeIndex) -
 /// A document of one version that the next one refuses for the sake of a field, if this is one.
 fn refused_example(
     before: &Side<'_>,
-    (after, node): (&Side<'_>, NodeIndex),
+    refusals: &Refusals<'_>,
     (target, is_field): (NodeIndex, bool),
     witness: Wanted,
+    node: NodeIndex,
 ) -> Option<Example> {
     let wanted = match witness {
         Wanted::Absent if target == before.version.structure.root() => HashMap::new(),
@@ -208,13 +208,7 @@ fn refused_example(
         Wanted::Absent if !is_field => HashMap::from([(target, Wanted::Present)]),
         witness => HashMap::from([(target, witness)]),
     };
-    let document = document(before, &wanted)?;
-    let refusal = after.refusal_at(node, &as_seen_by(after, &document))?;
-    before.refusal(&document).is_none().then(|| Example {
-        version: before.version.name.clone(),
-        document,
-        refusal: Some(refusal),
-    })
+    refusals.refused_document(&document(before, &wanted)?, node)
 }
 
 /// The same document with the name of another version.

@@ -2,7 +2,7 @@
 
 use wheelwright_document::{Arena, Owned};
 
-use super::{Change, Difference, Incompatibility, What, side::Side};
+use super::{Change, Difference, Incompatibility, What, refusals::Refusals, side::Side};
 use crate::{Conversion, History, NodeIndex, Respelled, Selector};
 
 /// What documents of one version lack in the spelling of the next one, and defaults that are not those of the fact.
@@ -11,6 +11,7 @@ pub(crate) fn converted(
     before: &Side<'_>,
     after: &Side<'_>,
     differences: &[Difference],
+    refusals: &mut Refusals<'_>,
 ) -> Vec<Incompatibility> {
     let mut findings = staying(before, after);
     for difference in differences {
@@ -21,10 +22,16 @@ pub(crate) fn converted(
             let frozen = after.version.id(node).and_then(|id| history.field(id).frozen.clone());
             let find =
                 |what: What| Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what);
-            if after.is_required(node) && frozen.is_none() && !is_always_there((before, &from), (after, node), with) {
+            let names: String = paths.iter().map(|path| format!("{path} ")).collect();
+            let is_lacking = after.is_required(node) && frozen.is_none();
+            let is_sure = is_always_there((before, &from), (after, node), with);
+            // What cannot be converted is missing, too.
+            let example = is_lacking.then(|| refusals.find_reading(None, node, &names)).flatten();
+            if is_lacking && (!is_sure || example.is_some()) {
                 let place = after.parent(node).map_or_else(Default::default, |parent| after.place(parent, "required"));
                 let what = What::NewlyRequired { existed: true, settled: true, derived: None };
-                findings.push(find(what).at(place, before.place(*first, "")));
+                let found = find(what).at(place, before.place(*first, ""));
+                findings.push(found.proven_by(example));
             }
             let arena = Arena::new();
             let is_other = |default: &Owned| {

@@ -442,7 +442,11 @@ impl Incompatibility {
             What::Tightened(_) if !self.is_proven() && self.refuses_only_empty() => Level::Note,
             // Items that nothing told apart are matched better now.
             What::KeysChanged { before, .. } if !self.is_proven() && before.is_empty() => Level::Note,
-            What::Tightened(_) | What::MayRefuseMore { .. } | What::KeysChanged { .. } | What::UnionChanged { .. }
+            What::NewlyRequired { derived: None, .. }
+            | What::Tightened(_)
+            | What::MayRefuseMore { .. }
+            | What::KeysChanged { .. }
+            | What::UnionChanged { .. }
                 if !self.is_proven() =>
             {
                 Level::Warning

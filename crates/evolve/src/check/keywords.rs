@@ -4,7 +4,7 @@
 use wheelwright_schema::{Root, Schema, model::Additional};
 
 use super::{Incompatibility, What, refusals::Refusals, side::Side};
-use crate::{Fingerprint, NodeIndex};
+use crate::{Fingerprint, NodeIndex, Shape};
 
 /// A field with keywords that may refuse more than in the version before.
 pub(crate) struct Changed {
@@ -52,7 +52,10 @@ pub(crate) fn undeclared(before: &Side<'_>, after: &Side<'_>, refusals: &mut Ref
     let keyword = "x-kubernetes-preserve-unknown-fields";
     let mut findings = Vec::new();
     for new in after.version.structure.indexes() {
-        let Some(old) = before.version.counterpart(after.version, new) else { continue };
+        let Some(old) = before.version.counterpart(after.version, new) else {
+            findings.extend(newly_declared(before, after, new, refusals));
+            continue;
+        };
         let (was, is) = (before.version.structure.node(old), after.version.structure.node(new));
         let (what, example) = match (was.keeps_unknown, is.keeps_unknown) {
             _ if was.shape != is.shape => continue,
@@ -66,6 +69,43 @@ pub(crate) fn undeclared(before: &Side<'_>, after: &Side<'_>, refusals: &mut Ref
         let field = after.version.structure.selector(new);
         let found = Incompatibility::new(&after.version.name, Some(&before.version.name), field, what);
         findings.push(found.at(after.place(new, keyword), before.place(old, keyword)).proven_by(example));
+    }
+    findings
+}
+
+/// A field that the version before keeps without declaring it, where documents have other values in it.
+fn newly_declared(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    new: NodeIndex,
+    refusals: &mut Refusals<'_>,
+) -> Option<Incompatibility> {
+    let object = before.version.counterpart(after.version, after.parent(new)?)?;
+    if !after.version.structure.is_field(new) || !before.version.structure.node(object).keeps_unknown {
+        return None;
+    }
+    let node = after.version.structure.node(new);
+    let find = |what| {
+        let field = after.version.structure.selector(new);
+        Incompatibility::new(&after.version.name, Some(&before.version.name), field, what)
+            .at(after.place(new, ""), before.place(object, ""))
+    };
+    match refusals.find(None, new) {
+        Some(example) => Some(find(What::MayRefuseMore { keywords: vec!["properties"] }).proven_by(Some(example))),
+        None => (node.shape == Shape::Object && !node.keeps_unknown).then(|| find(What::UnknownFieldsDropped)),
+    }
+}
+
+/// Fields that are derived or converted into, where a document shows that what they get is refused or missing.
+pub(crate) fn computed(before: &Side<'_>, after: &Side<'_>, refusals: &mut Refusals<'_>) -> Vec<Incompatibility> {
+    let mut findings = Vec::new();
+    for new in after.version.structure.indexes() {
+        let Some(expression) = after.derivation_from(before, new) else { continue };
+        let Some(example) = refusals.find_reading(None, new, expression) else { continue };
+        let what = What::MayRefuseMore { keywords: vec!["derived"] };
+        let field = after.version.structure.selector(new);
+        let found = Incompatibility::new(&after.version.name, Some(&before.version.name), field, what);
+        findings.push(found.at(after.place(new, ""), Default::default()).proven_by(Some(example)));
     }
     findings
 }

@@ -56,6 +56,11 @@ pub fn check(declaration: &Declaration, history: &History, locked_hub: Option<&V
     check_between(declaration, history, locked_hub, Between::Versions)
 }
 
+/// The same of versions that nothing converts yet, as Kubernetes serves them with `strategy: None`.
+pub fn check_unconverted(declaration: &Declaration, history: &History) -> Vec<Incompatibility> {
+    check_between(declaration, history, None, Between::Unconverted)
+}
+
 /// What an edit does to a version: `declaration` has it before and after the edit, as two versions.
 pub fn check_edited(declaration: &Declaration, history: &History) -> Vec<Incompatibility> {
     check_between(declaration, history, None, Between::Edits)
@@ -87,7 +92,8 @@ fn check_between(
         findings.extend(constraints::constraints(history, (before, after), &differences, &samples, &mut refusals));
         findings.extend(keywords::refusing(before, after, &changed, &mut refusals));
         findings.extend(keywords::undeclared(before, after, &mut refusals));
-        findings.extend(converted::converted(history, before, after, &differences));
+        findings.extend(keywords::computed(before, after, &mut refusals));
+        findings.extend(converted::converted(history, before, after, &differences, &mut refusals));
         findings.extend(dropped::required_elsewhere(history, &sides, after));
         findings.extend(dropped::unread_inputs(before, after));
         findings.extend(samples.drifts(before, after));
@@ -95,8 +101,8 @@ fn check_between(
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
         findings.extend(lists::keys(before, after, &differences, &mut refusals));
         findings.extend(lists::unions(before, after, &differences, &mut refusals));
-        if between == Between::Versions {
-            findings.extend(older::refusing(history, before, after, &differences));
+        if between != Between::Edits {
+            findings.extend(older::refusing(history, (before, after), between, &differences));
         }
     }
     findings.extend(defaults::rejected_defaults(history, &sides));
@@ -104,7 +110,7 @@ fn check_between(
     findings.extend(locked_hub.and_then(|locked| hub::hub(declaration, history, locked)));
     let stored = hub_of(declaration, history, locked_hub);
     findings.extend(stored.into_iter().flat_map(|hub| every_id_has_one_slot(history, hub)));
-    if between == Between::Versions {
+    if between != Between::Edits {
         findings.extend(stored.into_iter().flat_map(|hub| hidden::hidden(history, hub, &sides)));
     }
     findings

@@ -15,8 +15,8 @@ const SEARCHED: usize = 48;
 /// One finding for all fields that the version before refuses values of.
 pub(crate) fn refusing(
     history: &History,
-    before: &Side<'_>,
-    after: &Side<'_>,
+    (before, after): (&Side<'_>, &Side<'_>),
+    between: Between,
     differences: &[Difference],
 ) -> Option<Incompatibility> {
     let differing = differences.iter().filter_map(|difference| Some((difference.nodes.0?, difference.nodes.1?)));
@@ -28,7 +28,7 @@ pub(crate) fn refusing(
     let mut seen = HashSet::new();
     pairs.retain(|pair| seen.insert(*pair));
     let targets = pairs.iter().map(|(old, _)| *old).collect();
-    let mut refusals = Refusals::new(history, (after, before), Between::Versions, targets);
+    let mut refusals = Refusals::new(history, (after, before), between, targets);
     let mut fields = Vec::new();
     let mut first = None;
     for (old, new) in pairs.into_iter().take(SEARCHED) {

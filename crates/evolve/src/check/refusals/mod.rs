@@ -14,12 +14,12 @@ use wheelwright_schema::{Program, Schema, Stages, ValidationError};
 
 use self::{
     places::{has, node_at, placed},
-    witnesses::witnesses,
+    witnesses::{Named, witnesses},
 };
 use super::{
     Example,
     constraints::as_seen_by,
-    example::{Wanted, document},
+    example::{Wanted, document, number, string, value_for},
     side::Side,
 };
 use crate::{
@@ -33,17 +33,21 @@ use crate::{
 pub(crate) enum Between {
     /// They are stored, and read as the other version.
     Versions,
+    /// The same, but nothing converts them yet: clients of both versions send the same documents.
+    Unconverted,
     /// Both are one version, before and after it was edited: clients send the same documents.
     Edits,
 }
 
 /// Rounds of generated documents for a field; a field with many parts gets up to three times as many.
 const ROUNDS: usize = 24;
+/// Fields that expressions read, which documents are to reach.
+const READ: usize = 8;
 /// Witnesses that are put into documents.
 const WITNESSES: usize = 8;
 /// Attempts at making a generated document smaller.
 const SHRINKING: usize = 200;
-/// Fields that are searched for in one version: more than anybody reads, and each takes a moment.
+/// Fields that are searched for in one version, since each search takes a moment.
 const SEARCHED: usize = 256;
 
 /// The search for documents of one version that another refuses.
@@ -56,6 +60,8 @@ pub(crate) struct Refusals<'s> {
     /// The fields that have a search of their own.
     targets: HashSet<NodeIndex>,
     has_transition_rules: bool,
+    /// Clients of both versions send the same documents.
+    is_unconverted: bool,
     /// `after` without its rules for new documents, which do not apply to those that are stored.
     after_stored: Option<Program>,
     random: Random,
@@ -71,7 +77,7 @@ impl<'s> Refusals<'s> {
         targets: HashSet<NodeIndex>,
     ) -> Self {
         let envelope = envelope_of(history, before.type_meta.is_some());
-        let lenses = (between == Between::Versions && !targets.is_empty())
+        let lenses = (between != Between::Edits)
             .then(|| Lenses::compile(history, before.index, envelope, &|_, _| OlderWrite::Preserve));
         Self {
             before,
@@ -79,8 +85,9 @@ impl<'s> Refusals<'s> {
             lenses,
             generator: before.generator().filter(|_| after.whole().is_some()),
             has_transition_rules: after.whole().is_some_and(looks_back),
-            after_stored: (between == Between::Versions).then(|| after.program_for_stored()).flatten(),
+            after_stored: (between != Between::Edits).then(|| after.program_for_stored()).flatten(),
             targets,
+            is_unconverted: between == Between::Unconverted,
             random: Random::new(0),
             searched: 0,
         }
@@ -88,48 +95,102 @@ impl<'s> Refusals<'s> {
 
     /// A document that `after` refuses for the sake of its field `new`; `old` is the same field in `before`, if it has it.
     pub(crate) fn find(&mut self, old: Option<NodeIndex>, new: NodeIndex) -> Option<Example> {
+        let rules = self.after.schema(new).map_or_else(String::new, |schema| {
+            let before = old.and_then(|old| self.before.schema(old));
+            let rules = before.into_iter().chain([schema]).flat_map(|schema| &schema.extensions.validations);
+            rules.map(|rule| format!("{} ", rule.rule.text)).collect()
+        });
+        self.find_reading(old, new, &rules)
+    }
+
+    /// The same where `expressions` decide: the fields that they name get the values that they compare with.
+    pub(crate) fn find_reading(
+        &mut self,
+        old: Option<NodeIndex>,
+        new: NodeIndex,
+        expressions: &str,
+    ) -> Option<Example> {
         let generator = self.generator.take()?;
         self.searched += 1;
-        let found = if self.searched <= SEARCHED { self.search(&generator, old, new) } else { None };
+        let named = Named::of_expressions(expressions);
+        let found = if self.searched <= SEARCHED { self.search(&generator, old, new, &named) } else { None };
         self.generator = Some(generator);
         found
     }
 
-    fn search(&mut self, generator: &Generator, old: Option<NodeIndex>, new: NodeIndex) -> Option<Example> {
+    /// A small document, if `after` refuses it for the sake of a field.
+    pub(crate) fn refused_document(&self, document: &Owned, new: NodeIndex) -> Option<Example> {
+        let arena = Arena::new();
+        self.refused(document.share(&arena), new, &arena)
+    }
+
+    fn search(
+        &mut self,
+        generator: &Generator,
+        old: Option<NodeIndex>,
+        new: NodeIndex,
+        named: &Named,
+    ) -> Option<Example> {
         let (before, after) = (self.before, self.after);
         let parent = || after.parent(new).and_then(|parent| before.version.counterpart(after.version, parent));
         let old_or_parent = old.or_else(parent)?;
         let is_whole = old_or_parent == before.version.structure.root();
         let schemas = old.filter(|_| !is_whole).and_then(|old| before.schema(old).zip(after.schema(new)));
-        let values = schemas
-            .map_or_else(Vec::new, |(was, is)| witnesses(was, is, before.value_root(), WITNESSES, &mut self.random));
+        let values = match schemas {
+            Some((was, is)) => witnesses(was, is, before.value_root(), WITNESSES, &mut self.random),
+            None if old.is_none() => self.undeclared(old_or_parent, new),
+            None => Vec::new(),
+        };
         let small = |value: &Owned| document(before, &[(old_or_parent, Wanted::Is(value.clone()))].into());
-        let small = values.iter().filter_map(small).find_map(|small| {
-            let arena = Arena::new();
-            self.refused(small.share(&arena), new, &arena)
-        });
-        small.or_else(|| self.generated(generator, &before.version.structure.selector(old_or_parent), &values, new))
+        let small = values.iter().filter_map(small).find_map(|small| self.refused_document(&small, new));
+        let place = before.version.structure.selector(old_or_parent);
+        small.or_else(|| self.generated(generator, (&place, new), &values, named))
+    }
+
+    /// Objects with values of several types under the name of a field that they keep without declaring it.
+    fn undeclared(&self, object: NodeIndex, new: NodeIndex) -> Vec<Owned> {
+        let name = self.after.version.structure.node(new).name();
+        let keeps_unknown = self.before.version.structure.node(object).keeps_unknown;
+        let Some(name) = name.filter(|_| keeps_unknown) else { return Vec::new() };
+        let made = self.before.schema(object).and_then(|schema| value_for(schema, self.before.value_root()));
+        let Some(Owned::Object(fields)) = made else { return Vec::new() };
+        let values = [Owned::Bool(true), number(1), string("a"), Owned::Object([].into()), Owned::Array([].into())];
+        let with = |value| Owned::Object(fields.iter().cloned().chain([(name.into(), value)]).collect());
+        values.map(with).to_vec()
     }
 
     /// Tries generated documents that reach a field: as they are, with a witness in it, and as updates.
     fn generated(
         &mut self,
         generator: &Generator,
-        place: &Selector,
+        (place, new): (&Selector, NodeIndex),
         values: &[Owned],
-        new: NodeIndex,
+        named: &Named,
     ) -> Option<Example> {
         let depth = place.steps().len();
         let is_below = |node: &Selector| node.steps().len() == depth + 1 && node.steps().starts_with(place.steps());
         let at = generator.nodes().position(|node| node == place);
-        let nodes = generator.nodes().enumerate();
-        let parts: Vec<usize> = nodes.filter(|(_, node)| is_below(node)).map(|(position, _)| position).collect();
-        for round in 0..ROUNDS + 2 * parts.len().min(ROUNDS) {
+        let is_read = |node: &Selector| named.reads(node) && (is_below(node) || node.steps().len() <= depth + 4);
+        let read: Vec<usize> = generator
+            .nodes()
+            .enumerate()
+            .filter(|(_, node)| is_read(node))
+            .map(|(position, _)| position)
+            .take(READ)
+            .collect();
+        let parts: Vec<usize> =
+            generator.nodes().enumerate().filter(|(_, node)| is_below(node)).map(|(position, _)| position).collect();
+        let rounds = ROUNDS + 2 * parts.len().min(ROUNDS) + if read.is_empty() { 0 } else { 4 * ROUNDS };
+        for round in 0..rounds {
             let arena = Arena::new();
             // Rules and alternatives of an object are about one or two of its fields at a time.
             let mut focus: Vec<usize> = at.into_iter().collect();
-            focus.extend((0..round % 3).filter_map(|_| self.random.pick(&parts)));
-            let document = generator.generate_reaching(&focus, &mut self.random, &arena);
+            let pool = if round % 4 == 3 || read.is_empty() { &parts } else { &read };
+            focus.extend((0..round % 3).filter_map(|_| self.random.pick(pool)));
+            focus.extend(read.iter().filter(|_| round % 4 == 2));
+            let generated = generator.generate_reaching(&focus, &mut self.random, &arena);
+            let seasoned = named.seasoned(generated, &mut self.random);
+            let document = if round % 2 == 0 { generated } else { seasoned.share(&arena) };
             let found = self.smallest(document, new, &arena).or_else(|| {
                 let edited = generator.mutate(document, &mut self.random, &arena);
                 self.refused_update(document, edited, new, &arena)
@@ -167,8 +228,7 @@ impl<'s> Refusals<'s> {
             self.example(document, &errors, new, "")
         };
         // Without changes, clients of both versions send the same documents.
-        let later = if self.before.index < self.after.index { self.after } else { self.before };
-        let sent = || refused(self.sent(document)).filter(|_| later.step.is_none());
+        let sent = || refused(self.sent(document)).filter(|_| self.is_unconverted);
         self.view(before, document, arena).and_then(refused).or_else(sent)
     }
 

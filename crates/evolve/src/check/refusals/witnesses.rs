@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use wheelwright_document::{Arena, Owned};
+use wheelwright_document::{Arena, Entry, Owned, Value};
 use wheelwright_schema::{
     Program, Root, Schema,
     model::{Additional, Type},
@@ -13,7 +13,10 @@ use super::super::{
     example::{COMMON_TEXTS, number, string, value_for},
     side::refusal,
 };
-use crate::laws::{Generator, Random, TextOfPattern};
+use crate::{
+    Selector,
+    laws::{Generator, Random, TextOfPattern},
+};
 
 /// Values that are generated for a field.
 const GENERATED: usize = 64;
@@ -78,10 +81,17 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
     values.push(Owned::Object([].into()));
     let generator = Generator::new(before, root);
     let nodes = generator.nodes().len();
+    let read: Vec<usize> =
+        (0..nodes).zip(generator.nodes()).filter(|(_, node)| named.reads(node)).map(|(at, _)| at).collect();
     let arena = Arena::new();
     for round in 0..GENERATED.max(2 * nodes.min(GENERATED)) {
-        let focus: Vec<usize> = (0..round % 3).map(|_| random.below(nodes)).collect();
-        values.push(generator.generate_reaching(&focus, random, &arena).into());
+        let mut focus: Vec<usize> = (0..round % 3).map(|_| random.below(nodes)).collect();
+        if !read.is_empty() {
+            focus.extend((0..3).filter_map(|_| random.pick(&read)));
+        }
+        let generated = generator.generate_reaching(&focus, random, &arena);
+        values.push(generated.into());
+        values.extend((0..if read.is_empty() { 0 } else { 4 }).map(|_| named.seasoned(generated, random)));
     }
     values
 }
@@ -142,15 +152,56 @@ fn map(schema: &Schema, root: Root, count: i64) -> Option<Owned> {
 
 /// What schemas name: their limits, values and patterns, those of alternatives, and what stands in rules.
 #[derive(Default)]
-struct Named {
+pub(super) struct Named {
     values: Vec<Owned>,
     texts: Vec<String>,
     patterns: Vec<String>,
     numbers: Vec<f64>,
     counts: Vec<i64>,
+    /// The words of rules, names of fields among them.
+    words: HashSet<String>,
 }
 
 impl Named {
+    /// What expressions name.
+    pub(super) fn of_expressions(expressions: &str) -> Self {
+        let mut named = Self::default();
+        named.add_rule(expressions);
+        named
+    }
+
+    /// Whether an expression names a field.
+    pub(super) fn reads(&self, field: &Selector) -> bool {
+        field.last_name().is_some_and(|name| self.words.contains(name))
+    }
+
+    /// A value in which some texts and numbers are those that expressions compare with, or next to them.
+    pub(super) fn seasoned(&self, value: Value<'_>, random: &mut Random) -> Owned {
+        match value {
+            Value::String(_) if random.one_in(2) => match random.below(3) {
+                0 if !self.counts.is_empty() => {
+                    let count = random.pick(&self.counts).map_or(0, |count| count + random.between(-1, 1));
+                    string(&"a".repeat(count.clamp(0, LONGEST) as usize))
+                }
+                _ => random.pick(&self.texts).map_or_else(|| Owned::from(value), |text| string(text)),
+            },
+            Value::Number(_) if random.one_in(2) => match random.pick(&self.numbers) {
+                Some(near) if random.one_in(2) => number(near + random.between(-1, 1) as f64),
+                _ => number(random.between(-1, 1_000)),
+            },
+            Value::Array(items) => Owned::Array(items.iter().map(|item| self.seasoned(*item, random)).collect()),
+            Value::Object(entries) => {
+                let is_envelope = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata");
+                let field = |entry: &Entry<'_>| match is_envelope(entry.key) {
+                    true => (entry.key.into(), Owned::from(entry.value)),
+                    false => (entry.key.into(), self.seasoned(entry.value, random)),
+                };
+                Owned::Object(entries.iter().map(field).collect())
+            }
+            other => other.into(),
+        }
+    }
+
     fn add(&mut self, schema: &Schema) {
         let checks = &schema.checks;
         self.values.extend(checks.r#enum.iter().cloned());
@@ -169,10 +220,13 @@ impl Named {
 
     /// The texts and numbers that a rule compares with.
     fn add_rule(&mut self, rule: &str) {
+        let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        self.words.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         for quote in ['\'', '"'] {
             let quoted = rule.split(quote).skip(1).step_by(2);
             self.texts.extend(quoted.flat_map(|text| [text.to_owned(), format!("{text}a"), format!("a{text}")]));
         }
+        self.texts.extend((!rule.is_empty()).then(|| "A".to_owned()));
         let numbers = rule.split(|letter: char| !letter.is_ascii_digit()).filter_map(|text| text.parse::<f64>().ok());
         for number in numbers.filter(|number| number.abs() < 1e15) {
             self.numbers.push(number);

@@ -4,7 +4,7 @@ use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
-    check::{Incompatibility, What, changed_since_lock, check, check_edited, diff},
+    check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -56,7 +56,10 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
     // Without the program that registers it, a hook does nothing, and breaks no law.
     let is_sound = problems.iter().all(is_unregistered_hook);
     let mut findings: Vec<Finding> = problems.into_iter().map(|problem| subject.problem(problem)).collect();
-    let incompatibilities = check(declaration, &history, locked.map(|locked| locked.hub()));
+    let incompatibilities = match is_untold {
+        true => check_unconverted(declaration, &history),
+        false => check(declaration, &history, locked.map(|locked| locked.hub())),
+    };
     let mut contact = None;
     if is_untold && !is_gate {
         contact = Contact::of(catalog, kind, &history);

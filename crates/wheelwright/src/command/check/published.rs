@@ -102,7 +102,16 @@ fn of_versions<'r>(old: &KubernetesResource, new: &'r KubernetesResource) -> Vec
         }
         match (&then.scale, &version.scale) {
             (Some(_), None) => found.push((name, format!("{name} has no scale subresource"))),
-            (Some(a), Some(b)) if a != b => found.push((name, format!("{name} has other paths of /scale"))),
+            (Some(a), Some(b)) => {
+                let paths = [
+                    ("specReplicasPath", Some(&*a.spec_path), Some(&*b.spec_path)),
+                    ("statusReplicasPath", Some(&*a.status_path), Some(&*b.status_path)),
+                    ("labelSelectorPath", a.label_selector_path.as_deref(), b.label_selector_path.as_deref()),
+                ];
+                // A path that is new takes nothing away.
+                let other = paths.into_iter().filter(|(_, then, now)| then.is_some() && then != now);
+                found.extend(other.map(|(path, ..)| (name, format!("{name} has another {path} of /scale"))));
+            }
             _ => {}
         }
         let gone = then.selectable_fields.iter().filter(|field| !version.selectable_fields.contains(field));
@@ -120,6 +129,10 @@ fn resets(kind: &Kind) -> Vec<String> {
     }
     let versions = policies.older_write_through.iter().filter(|(_, policy)| *policy == OlderWrite::Reset);
     found.extend(versions.map(|(version, _)| format!("for {version}")));
+    let of_steps =
+        kind.declaration.steps.iter().filter_map(|step| Some((&step.version.item, step.older_write.as_ref()?)));
+    let of_steps = of_steps.filter(|(_, policy)| policy.item == OlderWrite::Reset);
+    found.extend(of_steps.map(|(version, _)| format!("for {version}")));
     let fields = policies.older_write_of.iter().filter(|(_, policy)| *policy == OlderWrite::Reset);
     found.extend(fields.map(|(field, _)| format!("for {}", field.item)));
     found
