@@ -79,8 +79,17 @@ impl<'v> Writer<'v> {
                 }
             }
         } else if !object.fields.is_empty() {
-            self.edit_field(&object.fields[tape.pick(object.fields.len())], entries, tape);
+            let hidden = if self.is_alike && tape.chance(60) { self.hidden(object) } else { Vec::new() };
+            let fields = if hidden.is_empty() { object.fields.iter().collect() } else { hidden };
+            self.edit_field(fields[tape.pick(fields.len())], entries, tape);
         }
+    }
+
+    /// The fields of an object that some other version does not have in it.
+    fn hidden(self, object: &Object) -> Vec<&Field> {
+        let lacks = |other: &Object, field: &Field| other.fields.iter().all(|known| known.identity != field.identity);
+        let others = || self.versions.iter().filter_map(|version| version.find(object.identity));
+        object.fields.iter().filter(|field| others().any(|other| lacks(other, field))).collect()
     }
 
     fn edit_field(self, field: &Field, entries: &mut Map<String, Json>, tape: &mut Tape<'_>) {

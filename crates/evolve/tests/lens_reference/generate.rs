@@ -375,6 +375,11 @@ impl Object {
         self.fields.iter().filter_map(|field| field.shape.object()).find_map(|inner| inner.find(identity))
     }
 
+    /// The number of fields in it, at any depth.
+    pub(crate) fn size(&self) -> usize {
+        self.fields.iter().map(|field| 1 + field.shape.object().map_or(0, Self::size)).sum()
+    }
+
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }

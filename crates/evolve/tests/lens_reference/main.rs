@@ -148,18 +148,26 @@ fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'
     let indexes: Vec<VersionIndex> = kind.history().indexes().collect();
     let mut writes: Vec<Write> = Vec::new();
     for (version, part, tape) in &numbers.writes {
-        let position = usize::from(*version) % indexes.len();
+        let mut tape = Tape::new(tape);
+        let old = writes.last().map(|write| &write.after);
+        let mut position = usize::from(*version) % indexes.len();
+        if numbers.focus == Focus::AlikeItems && tape.chance(90) {
+            let turns = (position..indexes.len()).chain(0..position);
+            position = match old {
+                None => turns.max_by_key(|at| generated.versions[*at].size()),
+                Some(old) => turns.into_iter().find(|at| has_equal_items(&model.get(indexes[*at], old))),
+            }
+            .unwrap_or(position);
+        }
         let (version, shape) = (indexes[position], &generated.versions[position]);
         let parts = if numbers.focus.has_parts() { 3 } else { 1 };
         let part = [Part::Whole, Part::Spec, Part::Status][usize::from(*part) % parts];
-        let mut tape = Tape::new(tape);
         let writer = Writer {
             versions: &generated.versions,
             is_undeclared: false,
             computes: numbers.focus.computes(),
             is_alike: numbers.focus == Focus::AlikeItems,
         };
-        let old = writes.last().map(|write| &write.after);
         let before = old.map(|old| model.get(version, old));
         // Computed lists are matched by what they look like, whatever a patch named.
         let may_be_patched = part == Part::Whole && !numbers.focus.computes() && tape.chance(40);
@@ -183,6 +191,18 @@ fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'
         writes.push(Write { version, part, document, patch, shown, after, seen });
     }
     writes
+}
+
+/// Whether some list has items that look equal.
+fn has_equal_items(value: &Json) -> bool {
+    match value {
+        Json::Array(items) => {
+            let is_repeated = |at: usize| items[..at].contains(&items[at]);
+            (0..items.len()).any(is_repeated) || items.iter().any(has_equal_items)
+        }
+        Json::Object(fields) => fields.values().any(has_equal_items),
+        _ => false,
+    }
 }
 
 /// Takes over a part of a document.

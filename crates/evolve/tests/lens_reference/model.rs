@@ -411,6 +411,8 @@ impl View<'_> {
                     scope.empty.insert(id);
                 }
             }
+            // A value of the wrong type that stays removes nothing that another version has below it.
+            (Shape::Object, Some(_)) if new == shown && !is_new => {}
             (Shape::Object, Some(value)) => {
                 self.remove(node, scope, true);
                 scope.fields.insert(id, Content::Raw(value.clone()));
