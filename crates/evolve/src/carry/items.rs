@@ -90,11 +90,13 @@ struct Before<'b> {
 }
 
 impl<'b> Recognized<'b> {
-    /// Recognizes items by what several entries tell. `hashes` are those of the items, or of their keys.
+    /// Recognizes items by what several entries tell. `hashes` are those of the items, or of their keys,
+    /// and `defaults` the values that their fields have by default.
     pub(crate) fn of(
         items: &[Value<'_>],
         hashes: &[u64],
         have_keys: bool,
+        defaults: &[u32],
         mut before: Vec<(&'b Looks, usize)>,
     ) -> Self {
         // In an order that does not depend on that of the annotations.
@@ -102,7 +104,7 @@ impl<'b> Recognized<'b> {
         before.dedup_by_key(|(looks, _)| *looks);
         before.truncate(MOST_LOOKS);
         let recognize = |(looks, entry): (&'b Looks, usize)| {
-            let matched = match_looks(items, hashes, looks, have_keys).into_iter().enumerate();
+            let matched = match_looks(items, hashes, looks, have_keys, defaults).into_iter().enumerate();
             let now = matched.filter_map(|(now, before)| Some((before?, now))).collect();
             Before { looks, by_hash: positions(&looks.hashes), now, entry }
         };

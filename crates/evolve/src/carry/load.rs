@@ -20,7 +20,7 @@ use crate::{
     lens::{
         computed::DerivationPlan,
         matching::Looks,
-        plan::{Content, Scope, ViewObject},
+        plan::{Content, Level, Scope, ViewObject},
         state::{BAG, Slot, Slots, store},
     },
 };
@@ -85,11 +85,13 @@ struct List<'a> {
     places: &'a Places,
     slot: usize,
     level: usize,
+    /// What the version of the document says of it, and of what is in it.
+    levels: &'a [Level],
 }
 
 impl List<'_> {
     fn below(self) -> Self {
-        Self { level: self.level + 1, ..self }
+        Self { level: self.level + 1, levels: self.levels.get(1..).unwrap_or_default(), ..self }
     }
 }
 
@@ -211,7 +213,8 @@ impl<'e, 'a> Load<'e, 'a> {
                     let content = &writing.scope.slots[field.slot].content;
                     let value = match field.object {
                         None => {
-                            let list = List { places: writing.places, slot: field.slot, level: 0 };
+                            let levels = &field.levels[..];
+                            let list = List { places: writing.places, slot: field.slot, level: 0, levels };
                             self.content(content, list, value, inside.get(&field.slot).copied())
                         }
                         Some(_) => value,
@@ -352,7 +355,7 @@ impl<'e, 'a> Load<'e, 'a> {
             let recognized = recognized.entry(names).or_insert_with_key(|names| {
                 let hashes = hashes_of_items(&filled, names);
                 let before = before.remove(&**names).unwrap_or_default();
-                Recognized::of(&filled, &hashes, !names.is_empty(), before)
+                Recognized::of(&filled, &hashes, !names.is_empty(), Level::identify(list.levels).1, before)
             });
             let found = match leg {
                 Leg::Item { position, hash, nth } => recognized.find(*position, *hash, *nth),

@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     computed::{Spellings, compile_computed},
+    matching::defaults_of_items,
     plan::{
         Content, Implied, Layout, Level, Scope, SlotPlan, StoredField, StoredObject, UnionPlan, View, ViewField,
         ViewObject,
@@ -398,7 +399,10 @@ impl Compiler<'_> {
                 counterpart.is_some_and(|element| version.structure.node(element).nullable)
             };
             let nullable = is_nullable(history) || !self.history.versions.iter().any(is_nullable);
-            levels.push(Level { is_map: history.structure.node(at).shape == Shape::Map, nullable, keys });
+            let is_map = history.structure.node(at).shape == Shape::Map;
+            let is_alike = !is_map && keys.is_empty();
+            let defaults = if is_alike { defaults_of_items(self.history, version, element) } else { Box::default() };
+            levels.push(Level { is_map, nullable, keys, defaults });
             at = element;
         }
         levels

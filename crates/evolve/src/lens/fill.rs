@@ -4,7 +4,7 @@ use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
 
 use super::{
     Lenses,
-    matching::{match_items, match_known},
+    matching::{match_items_keeping, match_known},
     plan::{Content, Level, Scope, View, ViewObject},
     same::{by_key, find},
 };
@@ -240,9 +240,9 @@ impl<'a> Withdraw<'a> {
             (Content::List(element), Value::Array(defaulted), Value::Array(written), Value::Array(shown))
                 if defaulted.len() == written.len() =>
             {
-                let keys = levels.first().map_or(&[][..], |level| &level.keys);
+                let (keys, defaults) = Level::identify(levels);
                 let known = || match_known(defaulted, shown, keys, origins?.items()?);
-                let matched = known().unwrap_or_else(|| match_either(written, defaulted, shown, keys));
+                let matched = known().unwrap_or_else(|| match_either(written, defaulted, shown, (keys, defaults)));
                 let items = defaulted.iter().zip(written).zip(matched).enumerate();
                 let items = items.map(|(position, ((defaulted, written), old))| match old {
                     Some(old) => {
@@ -277,13 +277,14 @@ fn match_either(
     written: &[Value<'_>],
     defaulted: &[Value<'_>],
     shown: &[Value<'_>],
-    keys: &[Box<str>],
+    (keys, defaults): (&[Box<str>], &[u32]),
 ) -> Vec<Option<usize>> {
-    let mut matched = match_items(written, shown, keys);
+    let matched_by = |items| match_items_keeping(items, shown, (keys, defaults), |_| 0);
+    let mut matched = matched_by(written);
     if !keys.is_empty() && matched.contains(&None) {
         let mut is_taken = vec![false; shown.len()];
         matched.iter().flatten().for_each(|position| is_taken[*position] = true);
-        for (position, by_default) in match_items(defaulted, shown, keys).into_iter().enumerate() {
+        for (position, by_default) in matched_by(defaulted).into_iter().enumerate() {
             if matched[position].is_none() {
                 matched[position] = by_default.filter(|old| !is_taken[*old]);
             }

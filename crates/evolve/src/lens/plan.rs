@@ -182,6 +182,15 @@ pub(crate) struct Level {
     pub(crate) nullable: bool,
     /// The fields that tell its items apart.
     pub(crate) keys: Vec<Box<str>>,
+    /// Without keys: hashes of the values that fields of its items have by default, sorted.
+    pub(crate) defaults: Box<[u32]>,
+}
+
+impl Level {
+    /// The keys and the defaults of the items of a list.
+    pub(crate) fn identify(levels: &[Self]) -> (&[Box<str>], &[u32]) {
+        levels.first().map_or((&[], &[]), |level| (&level.keys, &level.defaults))
+    }
 }
 
 /// An object of which only one member is set at a time, seen by a version.

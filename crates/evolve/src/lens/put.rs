@@ -399,7 +399,7 @@ impl<'a> Put<'a> {
         let Some((stored, shown)) = old.filter(|(stored, shown)| stored.len() == shown.len()) else {
             return self.new_list(element, below, items);
         };
-        let keys = levels.first().map_or(&[][..], |level| &level.keys);
+        let (keys, defaults) = Level::identify(levels);
         let aligned = aligned.filter(|aligned| aligned.iter().flatten().all(|position| *position < shown.len()));
         // Asked about items that look equal to the client, of which fewer are written.
         let mut alike = Vec::new();
@@ -409,7 +409,8 @@ impl<'a> Put<'a> {
         };
         let origins = self.origins;
         let known = || match_known(items, shown, keys, origins?.items()?);
-        let matched = aligned.or_else(known).unwrap_or_else(|| match_items_keeping(items, shown, keys, hidden));
+        let matched =
+            aligned.or_else(known).unwrap_or_else(|| match_items_keeping(items, shown, (keys, defaults), hidden));
         if !alike.is_empty() && self.troubles.are_heard() {
             let (lenses, version, metadata, arena) = (self.lenses, self.version, self.metadata.1, self.arena);
             let hidden = |at: usize| lenses.hidden_from(version, element, stored[at], metadata, arena);

@@ -14,6 +14,8 @@ pub(crate) struct Case<'c> {
     /// The old item that the client made each new one of.
     pub(crate) origins: &'c [Option<usize>],
     pub(crate) keys: &'c [String],
+    /// The values that fields of items have by default: an item may have them although nobody gave them to it.
+    pub(crate) defaults: &'c BTreeSet<(String, String)>,
     /// The tags that each old item hides.
     pub(crate) hidden: &'c [Vec<u64>],
     /// How many values each old item hides: defaults are hidden, too.
@@ -64,6 +66,7 @@ impl Case<'_> {
                 old: &old.iter().map(|at| self.old[*at].clone()).collect::<Vec<_>>(),
                 origins: &new.iter().map(|at| self.origins[*at].and_then(place)).collect::<Vec<_>>(),
                 keys: &[],
+                defaults: self.defaults,
                 hidden: &[],
                 // Of items that share a key, the first ones stay, whatever they hide.
                 weights: &vec![0; old.len()],
@@ -81,7 +84,7 @@ impl Case<'_> {
         self.old.iter().enumerate().all(|(at, item)| !self.old[..at].contains(item))
     }
 
-    /// Whether no edited item has a value, perhaps by default, that another one had, or looks like another one did.
+    /// Whether no edited item has a value, but for defaults, that another one had, or looks like another one did.
     fn edits_are_fresh(&self) -> bool {
         let is_edited = |at: &usize| self.origins[*at].is_none_or(|origin| self.old[origin] != self.new[*at]);
         (0..self.new.len()).filter(is_edited).all(|at| {
@@ -95,6 +98,7 @@ impl Case<'_> {
             let own = self.origins[at].map(|origin| of(&self.old[origin])).unwrap_or_default();
             let others = self.old.iter().enumerate().filter(|(old, _)| Some(*old) != self.origins[at]);
             let foreign: BTreeSet<_> = others.flat_map(|(_, item)| of(item)).collect();
+            let foreign: BTreeSet<_> = foreign.difference(self.defaults).cloned().collect();
             !self.old.contains(&self.new[at])
                 && of(&self.new[at]).difference(&own).all(|value| !foreign.contains(value))
         })
@@ -141,11 +145,14 @@ impl Case<'_> {
         is_told.then(|| self.origins.to_vec())
     }
 
-    /// Whether an old item that was edited still has at least half of the values that identified it.
+    /// Whether an old item that was edited still has at least half of the values, but for defaults, that identified it.
     fn is_recognized(&self, old: usize) -> bool {
         let Some(new) = self.origins.iter().position(|origin| *origin == Some(old)) else { return false };
-        let identifying = identifying(self.old, old);
-        let shared = identifying.intersection(&self::identifying(self.new, new)).count();
+        let identifying = |items: &[Json], at: usize| -> BTreeSet<(String, String)> {
+            identifying(items, at).difference(self.defaults).cloned().collect()
+        };
+        let (written, identifying) = (identifying(self.new, new), identifying(self.old, old));
+        let shared = identifying.intersection(&written).count();
         shared > 0 && 2 * shared >= identifying.len()
     }
 
@@ -205,7 +212,7 @@ fn identifying(items: &[Json], at: usize) -> BTreeSet<(String, String)> {
     holders.into_iter().filter(|(_, holders)| holders.iter().eq([&at])).map(|(value, _)| value).collect()
 }
 
-fn values(value: &Json, field: &str, see: &mut dyn FnMut(String, String)) {
+pub(crate) fn values(value: &Json, field: &str, see: &mut dyn FnMut(String, String)) {
     match value {
         Json::Object(fields) => {
             fields.iter().for_each(|(name, value)| values(value, &format!("{field}.{name}"), see));

@@ -1,16 +1,20 @@
 //! Kinds of which a version hides a part of list items: published ones that do so already, and others with a version more,
 //! in which a field of every item is `removed`.
 
-use std::{env, fs, path::PathBuf};
+use std::{collections::BTreeSet, env, fs, path::PathBuf};
 
 use serde_json::{Value as Json, json};
-use wheelwright_document::{Arena, Decode, Span, decode_json_spanned};
+use wheelwright_document::{Arena, Decode, Span, decode_json_spanned, encode};
 use wheelwright_evolve::{
-    Declaration, DeclaredVersion, History, Kind, Located, VersionIndex, VersionName, check::check, parse_changes,
+    Declaration, DeclaredVersion, History, Kind, Located, NodeIndex, VersionIndex, VersionName, check::check,
+    parse_changes,
 };
 use wheelwright_schema::{Root, lower_schema};
 
-use crate::schemas::{Leaf, Scalar, Step, at, at_mut, keys, leaves, lists, remove, selector};
+use crate::{
+    oracle::values,
+    schemas::{Leaf, Scalar, Step, at, at_mut, keys, leaves, lists, remove, selector},
+};
 
 /// A kind, and two of its versions of which the one hides what the other shows of list items.
 pub(crate) struct Subject {
@@ -34,6 +38,41 @@ pub(crate) struct List {
     pub(crate) hidden: Leaf,
     /// What both versions show of items, keys included.
     pub(crate) visible: Vec<Leaf>,
+}
+
+impl Subject {
+    /// The values that fields in the items of a list have by default, the client's version's own and frozen ones, by their
+    /// paths in an item.
+    pub(crate) fn defaults_of_items(&self, list: usize) -> BTreeSet<(String, String)> {
+        let history = self.kind.history();
+        let version = history.version(self.poor);
+        let structure = &version.structure;
+        let path = &self.lists[list].path;
+        let find = |at: NodeIndex, step: &Step| match step {
+            Step::Field(name) => structure.child(at, name),
+            Step::Items | Step::Values => structure.element(at),
+        };
+        let list = path.iter().try_fold(structure.root(), find);
+        let mut found = BTreeSet::new();
+        let mut waiting: Vec<_> =
+            list.and_then(|list| structure.element(list)).map(|item| (item, String::new())).into_iter().collect();
+        while let Some((node, path)) = waiting.pop() {
+            let frozen = version.id(node).and_then(|id| history.field(id).frozen.as_ref());
+            let node = structure.node(node);
+            for default in [node.default.as_ref(), frozen].into_iter().flatten() {
+                let arena = Arena::new();
+                let default = serde_json::from_slice(&encode(default.share(&arena))).unwrap();
+                values(&default, &path, &mut |field, value| {
+                    found.insert((field, value));
+                });
+            }
+            waiting.extend(node.children.iter().map(|child| match structure.node(*child).name() {
+                Some(name) => (*child, format!("{path}.{name}")),
+                None => (*child, format!("{path}[]")),
+            }));
+        }
+        found
+    }
 }
 
 /// The shape of a published definition.

@@ -145,7 +145,8 @@ fn try_edit(
     let hidden: Vec<Vec<u64>> = items_at(&before.rich).iter().map(tags::of).collect();
     let (origins, keys) = (&edit.origins[..], &lists[list].keys[..]);
     let weights: Vec<usize> = items_at(&before.rich).iter().map(size).collect();
-    let case = Case { sort, old: &old, new: &new, origins, keys, hidden: &hidden, weights: &weights };
+    let defaults = &before.subject.defaults_of_items(list);
+    let case = Case { sort, old: &old, new: &new, origins, keys, defaults, hidden: &hidden, weights: &weights };
     let told = |why: String| {
         format!("{why}\n{before}\n  {channel}, {name} of {at}: {}\n  after  {}", Json::Array(new.clone()), after.rich)
     };

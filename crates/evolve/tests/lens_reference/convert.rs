@@ -228,8 +228,10 @@ impl Converter {
             (Json::Array(items), Shape::List) => {
                 let old = old.and_then(|(source, result)| Some((source?.as_array()?, result.as_array()?)));
                 let old = old.filter(|(source, result)| source.len() == result.len());
-                let matched =
-                    old.map_or_else(|| vec![None; items.len()], |(source, _)| by_likeness(items, source, &|_| 0));
+                let matched = old.map_or_else(
+                    || vec![None; items.len()],
+                    |(source, _)| by_likeness(items, source, &Default::default(), &|_| 0),
+                );
                 let converted = items.iter().zip(matched).map(|(item, matched)| {
                     let old = old.and_then(|(source, result)| Some((Some(&source[matched?]), &result[matched?])));
                     self.at_level(level - 1, direction, item, old, inner.0, inner.1)
@@ -366,7 +368,7 @@ fn told_apart(level: usize, (was, old): (&Json, &Json), (is, new): (&Json, &Json
             if level > 0 && was.len() == old.len() && is.len() == new.len() =>
         {
             let mut told = old.clone();
-            for (at, matched) in by_likeness(is, was, &|_| 0).into_iter().enumerate() {
+            for (at, matched) in by_likeness(is, was, &Default::default(), &|_| 0).into_iter().enumerate() {
                 if let Some(matched) = matched {
                     told[matched] = told_apart(level - 1, (&was[matched], &old[matched]), (&is[at], &new[at]));
                 }

@@ -1,8 +1,15 @@
 //! Which item of a list continues which, as slowly as the rules state it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use serde_json::Value as Json;
+use wheelwright_document::{Arena, encode};
+use wheelwright_evolve::Shape;
+
+use crate::model::View;
 
 /// The stored item that each written item continues.
 type Matches = Vec<Option<usize>>;
@@ -45,11 +52,51 @@ pub(crate) fn by_origins(items: &[Json], shown: &[Json], keys: &[String], origin
 
 /// Items without keys: equal ones in the best alignment, then equal ones that moved, then edited ones that share what
 /// identifies them, then the items of gaps of the same length. `hidden` is how much each stored item hides.
-pub(crate) fn by_likeness(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> Matches {
+pub(crate) fn by_likeness(
+    items: &[Json],
+    shown: &[Json],
+    defaults: &BTreeSet<(String, String)>,
+    hidden: &dyn Fn(usize) -> u32,
+) -> Matches {
     let mut matches = equal_ones(items, shown, hidden);
-    match_by_evidence(items, shown, &mut matches);
+    // Where there are defaults, they count only for what is left without them.
+    if !defaults.is_empty() {
+        match_by_evidence(items, shown, defaults, &mut matches);
+        match_gaps(shown.len(), &mut matches);
+    }
+    match_by_evidence(items, shown, &BTreeSet::new(), &mut matches);
     match_gaps(shown.len(), &mut matches);
     matches
+}
+
+/// The defaults of the fields in the items of a list, its version's own and frozen ones, with their paths in an item.
+pub(crate) fn defaults_of_items(view: View<'_>, list: usize) -> BTreeSet<(String, String)> {
+    let mut found = BTreeMap::new();
+    view.tree.element(list).into_iter().for_each(|element| collect_defaults(view, element, "", &mut found));
+    found.into_iter().flat_map(|(path, values)| values.into_iter().map(move |value| (path.clone(), value))).collect()
+}
+
+fn collect_defaults(view: View<'_>, node: usize, path: &str, found: &mut BTreeMap<String, Vec<String>>) {
+    let (history, place) = (view.model.history, view.tree.node(node));
+    if let Some(id) = place.id.filter(|_| place.is_declared) {
+        let version = &history.versions[view.version];
+        let own = version.node_of(id).and_then(|node| version.structure.node(node).default.as_ref());
+        for default in [own, history.field(id).frozen.as_ref()].into_iter().flatten() {
+            let arena = Arena::new();
+            let default = serde_json::from_slice(&encode(default.share(&arena))).expect("what is encoded is JSON");
+            values(&default, path, found);
+        }
+    }
+    match place.shape {
+        Shape::Object => place.children.iter().for_each(|child| {
+            let path = format!("{path}.{}", view.tree.node(*child).name);
+            collect_defaults(view, *child, &path, found);
+        }),
+        Shape::List => {
+            place.children.iter().for_each(|child| collect_defaults(view, *child, &format!("{path}[]"), found));
+        }
+        _ => {}
+    }
 }
 
 /// Equal items: in the best alignment, then those that moved.
@@ -67,6 +114,7 @@ fn equal_ones(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> 
         },
         weight: &weight,
         lengths: (items.len(), shown.len()),
+        found: RefCell::default(),
     };
     let mut matches = vec![None; items.len()];
     for (new, old) in search.best(0, 0, Last::Equal).expect("skipping everything is an alignment").1 {
@@ -90,12 +138,15 @@ fn equal_ones(items: &[Json], shown: &[Json], hidden: &dyn Fn(usize) -> u32) -> 
 /// Equal pairs, edited pairs, and hidden data.
 type Score = (u32, u32, u32);
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Last {
     Equal,
     Edit,
     Skip,
 }
+
+/// The best alignment of what is left, by its equal pairs.
+type Best = Option<(Score, Vec<(usize, usize)>)>;
 
 /// Every alignment of two lists, tried one after the other.
 struct Search<'s> {
@@ -103,11 +154,22 @@ struct Search<'s> {
     edited: &'s dyn Fn(usize, usize) -> bool,
     weight: &'s dyn Fn(usize) -> u32,
     lengths: (usize, usize),
+    /// What was found already: many alignments end alike.
+    found: RefCell<HashMap<(usize, usize, Last), Best>>,
 }
 
 impl Search<'_> {
     /// The first of the best alignments of what is left: equal pairs, edited pairs and hidden data, and its equal pairs.
-    fn best(&self, new: usize, old: usize, last: Last) -> Option<(Score, Vec<(usize, usize)>)> {
+    fn best(&self, new: usize, old: usize, last: Last) -> Best {
+        if let Some(found) = self.found.borrow().get(&(new, old, last)) {
+            return found.clone();
+        }
+        let best = self.try_all(new, old, last);
+        self.found.borrow_mut().insert((new, old, last), best.clone());
+        best
+    }
+
+    fn try_all(&self, new: usize, old: usize, last: Last) -> Best {
         if (new, old) == self.lengths {
             return Some(((0, 0, 0), Vec::new()));
         }
@@ -148,7 +210,7 @@ fn values(item: &Json, path: &str, found: &mut BTreeMap<String, Vec<String>>) {
     }
 }
 
-fn match_by_evidence(items: &[Json], shown: &[Json], matches: &mut Matches) {
+fn match_by_evidence(items: &[Json], shown: &[Json], defaults: &BTreeSet<(String, String)>, matches: &mut Matches) {
     let values_of = |list: &[Json]| -> Vec<BTreeMap<String, Vec<String>>> {
         let of = |item: &Json| {
             let mut found = BTreeMap::new();
@@ -165,7 +227,8 @@ fn match_by_evidence(items: &[Json], shown: &[Json], matches: &mut Matches) {
     let identifying = |list: &[BTreeMap<String, Vec<String>>], at: usize| -> BTreeSet<(String, String)> {
         let all =
             list[at].iter().flat_map(|(path, values)| values.iter().map(move |value| (path.clone(), value.clone())));
-        all.filter(|(path, value)| holders(list, path, value) == 1).collect()
+        let is_told = |value: &(String, String)| !defaults.contains(value);
+        all.filter(|(path, value)| holders(list, path, value) == 1).filter(is_told).collect()
     };
     let evidence = |at: usize, stored: usize| {
         let (written, stored) = (identifying(&new, at), identifying(&old, stored));

@@ -40,7 +40,7 @@ use wheelwright_evolve::{FieldId, History, Part, Shape, VersionIndex};
 use crate::{
     computed::Computed,
     generate::Generated,
-    matching::{by_keys, by_likeness, by_origins},
+    matching::{by_keys, by_likeness, by_origins, defaults_of_items},
     patching::Origins,
     seen,
     tree::{Facts, ROOT, Tree, declared, with_adopted},
@@ -448,7 +448,10 @@ impl View<'_> {
                 }
                 let matches = match keys.is_empty() {
                     _ if let Some(known) = &known => by_origins(items, &shown, &keys, known),
-                    true => by_likeness(items, &shown, &|at| self.size_in_other_versions(element(), &old[at])),
+                    true => {
+                        let defaults = defaults_of_items(self, node);
+                        by_likeness(items, &shown, &defaults, &|at| self.size_in_other_versions(element(), &old[at]))
+                    }
                     false => by_keys(items, &shown, &keys),
                 };
                 let contents = items.iter().zip(matches).enumerate().map(|(at, (item, matched))| {

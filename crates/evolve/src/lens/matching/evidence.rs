@@ -30,6 +30,12 @@ pub(super) fn identifying(items: &[Value<'_>]) -> Vec<Vec<u32>> {
     identifying
 }
 
+/// The same without defaults, which are sorted.
+pub(super) fn without_defaults(identifying: &[Vec<u32>], defaults: &[u32]) -> Vec<Vec<u32>> {
+    let is_told = |value: &&u32| defaults.binary_search(value).is_err();
+    identifying.iter().map(|values| values.iter().filter(is_told).copied().collect()).collect()
+}
+
 /// Matches leftover items by the values that identify them.
 pub(super) fn match_edited(new: &[Vec<u32>], old: &[Vec<u32>], matched: &mut [Option<usize>], is_taken: &mut [bool]) {
     let mut holders: HashMap<u32, usize> = HashMap::new();
@@ -66,20 +72,26 @@ fn note_best(best: &mut (usize, usize), count: usize) {
 }
 
 /// Calls `see` with a hash of the path and value of every string and number. Positions in lists are not part of a path.
-fn each_value(value: Value<'_>, path: u64, see: &mut impl FnMut(u64)) {
+pub(super) fn each_value(value: Value<'_>, path: u64, see: &mut impl FnMut(u64)) {
     match value {
         Value::Object(entries) => {
-            for entry in entries {
-                let step = entry.key.bytes().fold(path ^ 0x2f, |sum, byte| {
-                    (sum.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                });
-                each_value(entry.value, step, see);
-            }
+            entries.iter().for_each(|entry| each_value(entry.value, in_field(path, entry.key), see));
         }
-        Value::Array(items) => items.iter().for_each(|item| each_value(*item, path.rotate_left(7) ^ 0x5b, see)),
+        Value::Array(items) => items.iter().for_each(|item| each_value(*item, in_item(path), see)),
         Value::String(_) | Value::Number(_) => {
             see((path.rotate_left(17) ^ hash(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
         }
         Value::Bool(_) | Value::Null => {}
     }
+}
+
+/// The hash of the path of a field in the object at a path.
+pub(super) fn in_field(path: u64, name: &str) -> u64 {
+    name.bytes()
+        .fold(path ^ 0x2f, |sum, byte| (sum.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The hash of the path of the items of the list at a path.
+pub(super) fn in_item(path: u64) -> u64 {
+    path.rotate_left(7) ^ 0x5b
 }

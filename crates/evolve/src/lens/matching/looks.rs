@@ -40,12 +40,18 @@ impl Looks {
 }
 
 /// For every written item, the position of the item it continues, of which only the looks are known. `hashes` are those
-/// of the written items, or of their keys.
-pub(crate) fn match_looks(items: &[Value<'_>], hashes: &[u64], old: &Looks, have_keys: bool) -> Alignment {
+/// of the written items, or of their keys; `defaults` are the values that fields of the items have by default.
+pub(crate) fn match_looks(
+    items: &[Value<'_>],
+    hashes: &[u64],
+    old: &Looks,
+    have_keys: bool,
+    defaults: &[u32],
+) -> Alignment {
     if items.is_empty() || old.hashes.is_empty() {
         return vec![None; items.len()];
     }
-    match_lists(&mut Recorded { items, hashes, old }, have_keys)
+    match_lists(&mut Recorded { items, hashes, old }, have_keys, defaults)
 }
 
 /// Written items, and the looks of those that they replace.

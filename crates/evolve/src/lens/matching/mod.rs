@@ -6,14 +6,16 @@
 //! With keys, items match by key. Within one key, equal items match first, as they do without keys, then the n-th of the
 //! others with the n-th.
 //!
-//! Without keys, four steps match what the steps before left over:
+//! Without keys, five steps match what the steps before left over:
 //! 1. equal items, in the order-preserving alignment described in [`alignment`];
 //! 2. equal items that changed their place;
-//! 3. edited items that share identifying values ([`evidence`]);
-//! 4. edited items one by one, where a gap between matched neighbours has the same length on both sides.
+//! 3. edited items that share identifying values ([`evidence`]) other than defaults;
+//! 4. edited items one by one, where a gap between matched neighbours has the same length on both sides;
+//! 5. where fields of the items have defaults, what is left by steps 3 and 4 once more, and then defaults count.
 
 mod alignment;
 mod classes;
+mod defaults;
 mod evidence;
 mod known;
 mod looks;
@@ -21,10 +23,13 @@ mod looks;
 use wheelwright_document::Value;
 
 pub use self::known::match_known;
-pub(crate) use self::looks::{Looks, match_looks};
 use self::{
     alignment::Aligned,
     classes::{Classes, Counts},
+};
+pub(crate) use self::{
+    defaults::defaults_of_items,
+    looks::{Looks, match_looks},
 };
 use super::same::{equal, equal_option, hash, same, same_option};
 
@@ -33,22 +38,23 @@ pub(crate) type Alignment = Vec<Option<usize>>;
 
 /// For every written item, the position of the stored item it continues. Both lists are shown in the same version.
 pub fn match_items(new: &[Value<'_>], old: &[Value<'_>], keys: &[Box<str>]) -> Vec<Option<usize>> {
-    match_items_keeping(new, old, keys, |_| 0)
+    match_items_keeping(new, old, (keys, &[]), |_| 0)
 }
 
 /// As [`match_items`]; among equal-looking stored items of which fewer are written back, keeps those that hide most.
 ///
-/// `hidden` measures how much the stored item at a position hides. It is called for such items only.
+/// The items are told apart by their keys, or without keys by what they look like: then `defaults` are the values that their
+/// fields have by default. `hidden` measures how much the stored item at a position hides. It is called for such items only.
 pub(crate) fn match_items_keeping(
     new: &[Value<'_>],
     old: &[Value<'_>],
-    keys: &[Box<str>],
+    (keys, defaults): (&[Box<str>], &[u32]),
     hidden: impl FnMut(usize) -> u32,
 ) -> Alignment {
     if old.is_empty() || new.is_empty() {
         return vec![None; new.len()];
     }
-    match_lists(&mut Values { new, old, keys, hidden }, !keys.is_empty())
+    match_lists(&mut Values { new, old, keys, hidden }, !keys.is_empty(), defaults)
 }
 
 /// Two lists, and what the steps of matching ask about their items: first about written ones, then about stored ones.
@@ -113,10 +119,10 @@ impl<H: FnMut(usize) -> u32> Lists for Values<'_, '_, H> {
     }
 }
 
-fn match_lists(lists: &mut impl Lists, have_keys: bool) -> Alignment {
+fn match_lists(lists: &mut impl Lists, have_keys: bool, defaults: &[u32]) -> Alignment {
     let classes = lists.classes();
     if !have_keys {
-        return match_by_likeness(lists, &classes);
+        return match_by_likeness(lists, &classes, defaults);
     }
     let mut matched = vec![None; classes.new.len()];
     match_by_keys(lists, &classes, &mut matched);
@@ -158,7 +164,7 @@ fn match_equal(classes: &Classes, letters: Option<&Classes>, weights: &[u32], ma
     classes.match_moved(weights, matched);
 }
 
-fn match_by_likeness(lists: &mut impl Lists, classes: &Classes) -> Alignment {
+fn match_by_likeness(lists: &mut impl Lists, classes: &Classes, defaults: &[u32]) -> Alignment {
     let stored_count = classes.old.len();
     let mut weights = vec![0; stored_count];
     for (stored, weight) in weights.iter_mut().enumerate() {
@@ -180,6 +186,11 @@ fn match_by_likeness(lists: &mut impl Lists, classes: &Classes) -> Alignment {
         // A single edited item in its old place needs no evidence.
         if left != (1, 1) || !match_gaps(&mut matched, &mut is_taken) {
             let (new, old) = lists.identifying();
+            if !defaults.is_empty() {
+                let [new, old] = [&new, &old].map(|values| evidence::without_defaults(values, defaults));
+                evidence::match_edited(&new, &old, &mut matched, &mut is_taken);
+                match_gaps(&mut matched, &mut is_taken);
+            }
             evidence::match_edited(&new, &old, &mut matched, &mut is_taken);
             match_gaps(&mut matched, &mut is_taken);
         }

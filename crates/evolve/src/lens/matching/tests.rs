@@ -11,7 +11,7 @@ fn matched_keeping(new: &str, old: &str, keys: &[&str], hidden: &[u32]) -> Align
     let arena = Arena::new();
     let items = |text: &str| decode(arena.text(text).as_bytes(), &arena).unwrap().as_array().unwrap();
     let keys: Vec<Box<str>> = keys.iter().map(|key| (*key).into()).collect();
-    match_items_keeping(items(new), items(old), &keys, |stored| hidden.get(stored).copied().unwrap_or(0))
+    match_items_keeping(items(new), items(old), (&keys, &[]), |stored| hidden.get(stored).copied().unwrap_or(0))
 }
 
 #[test]
@@ -96,6 +96,24 @@ fn edited_items_that_moved_are_recognized_by_what_identifies_them() {
     );
 }
 
+#[test]
+fn defaults_are_evidence_for_what_is_left_without_them() {
+    let matched = |new: &str, old: &str| {
+        let arena = Arena::new();
+        let items = |text: &str| decode(arena.text(text).as_bytes(), &arena).unwrap().as_array().unwrap();
+        let mut defaults: Vec<u32> = evidence::identifying(items(r#"[{"kind":"Gateway","to":{"port":1}}]"#)).concat();
+        defaults.sort_unstable();
+        match_items_keeping(items(new), items(old), (&[], &defaults), |_| 0)
+    };
+    let old = r#"[{"kind":"Gateway"},{}]"#;
+    assert_eq!(matched(r#"[{"kind":"Other"},{"kind":"Gateway","name":"x"}]"#, old), [Some(0), Some(1)]);
+    let old = r#"[{"kind":"Gateway"},{"kind":"Other"}]"#;
+    let swapped = r#"[{"kind":"Other","name":"x"},{"kind":"Gateway","name":"y"}]"#;
+    assert_eq!(matched(swapped, old), [Some(1), Some(0)], "the other one is recognized without them");
+    let old = r#"[{"to":{"port":1}},{"to":{"port":2}},{}]"#;
+    assert_eq!(matched(r#"[{"to":{"port":1},"name":"x"},{"name":"y"}]"#, old), [Some(0), None]);
+}
+
 /// A list of equal items, some of which are replaced.
 fn equal_but(count: usize, others: &[(usize, &str)]) -> Vec<String> {
     let mut items = vec!["{}".to_owned(); count];
@@ -129,7 +147,7 @@ fn items_of_long_lists_are_continued_once() {
     let distinct = |at: usize| format!(r#"{{"a":"x{at}"}}"#);
     let few = |at: usize| format!(r#"{{"a":{}}}"#, at.wrapping_mul(0x9e37_79b9) >> 7 & 3);
     for count in if cfg!(debug_assertions) { [100, 1_000] } else { [10_000, 100_000] } {
-        let cases: [(&str, Vec<String>, Vec<String>); 7] = [
+        let cases: [(&str, Vec<String>, Vec<String>); 8] = [
             ("one edited", of(count, &equal), of(count, &|at| if at == 7 { "1".to_owned() } else { "{}".to_owned() })),
             (
                 "some edited, one removed",
@@ -137,6 +155,11 @@ fn items_of_long_lists_are_continued_once() {
                 of(count - 1, &|at| if at % 999 == 7 { at.to_string() } else { "{}".to_owned() }),
             ),
             ("all edited", of(count, &equal), of(count, &distinct)),
+            (
+                "edited and reversed",
+                of(count, &distinct),
+                of(count, &|at| format!(r#"{{"a":"x{}","b":{at}}}"#, count - 1 - at)),
+            ),
             ("reversed", of(count, &distinct), of(count, &|at| distinct(count - 1 - at))),
             ("few looks, shifted", of(count, &few), of(count, &|at| few(at + 1))),
             ("few looks, shuffled", of(count, &few), of(count, &|at| few(at.wrapping_mul(7919) % count))),

@@ -102,7 +102,11 @@ fn moved(way: &[Way], new: &Json, was: Option<&Json>, old: &Json, said: Said<'_>
             let was = was.and_then(Json::as_array).filter(|was| was.len() == olds.len()).cloned();
             let was = was.unwrap_or_else(|| olds.iter().map(|old| shown(item, old)).collect());
             let keys = &said.0.node(said.1).keys;
-            let matched = if keys.is_empty() { by_likeness(items, &was, &|_| 0) } else { by_keys(items, &was, keys) };
+            let matched = if keys.is_empty() {
+                by_likeness(items, &was, &Default::default(), &|_| 0)
+            } else {
+                by_keys(items, &was, keys)
+            };
             let now = matched.iter().position(|old| *old == Some(*place))?;
             let rest = moved(rest, &items[now], Some(&was[*place]), &olds[*place], item)?;
             Some([&[Way::Place(now)], &rest[..]].concat())
