@@ -73,7 +73,7 @@ impl fmt::Debug for Numbers {
 
 pub(crate) fn numbers(focus: Focus) -> impl Strategy<Value = Numbers> {
     let (base, edits, steps, written, writes) = match focus {
-        Focus::AlikeItems => (10..20, 4..12, 1..3, 20..100, 3..8),
+        Focus::AlikeItems => (10..20, 4..12, 1..3, 100..250, 6..16),
         Focus::ComputedObjects => (0..40, 6..30, 1..4, 0..30, 1..7),
         _ => (0..40, 0..12, 1..4, 0..30, 1..7),
     };
@@ -170,6 +170,11 @@ impl<'n> Tape<'n> {
 
     pub(crate) fn pick(&mut self, count: usize) -> usize {
         usize::from(self.numbers.next().copied().unwrap_or(0)) % count.max(1)
+    }
+
+    /// Whether only zeros follow.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.numbers.len() == 0
     }
 
     pub(crate) fn chance(&mut self, percent: usize) -> bool {

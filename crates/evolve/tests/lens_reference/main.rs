@@ -125,6 +125,9 @@ fn agree(numbers: &Numbers, seen: &mut Seen) -> Result<usize, TestCaseError> {
     let model = Model::new(kind.history(), &generated);
     let lenses: Vec<Lenses> = kind.history().indexes().map(|hub| kind.lenses_for(hub)).collect();
     let writes = writes(numbers, &generated, &kind, &model);
+    if numbers.focus == Focus::AlikeItems && !writes.iter().any(|write| write.seen.is_any()) {
+        return Err(TestCaseError::reject("no items that look equal hide anything"));
+    }
     writes.iter().for_each(|write| seen.add(&write.seen, lenses.len()));
     let mut stored: Vec<Option<String>> = vec![None; lenses.len()];
     for (position, write) in writes.iter().enumerate() {
@@ -143,54 +146,80 @@ fn agree(numbers: &Numbers, seen: &mut Seen) -> Result<usize, TestCaseError> {
     Ok(writes.len() * lenses.len())
 }
 
+/// How often a write is made anew that is not to items that look equal, where the focus is on them.
+const ATTEMPTS: usize = 5;
+
 /// The writes of a case: what someone made of what their version showed.
 fn writes(numbers: &Numbers, generated: &Generated, kind: &Kind, model: &Model<'_>) -> Vec<Write> {
     let indexes: Vec<VersionIndex> = kind.history().indexes().collect();
+    let looks_equal = |after: &Scope| indexes.iter().any(|index| has_equal_items(&model.get(*index, after)));
     let mut writes: Vec<Write> = Vec::new();
     for (version, part, tape) in &numbers.writes {
         let mut tape = Tape::new(tape);
         let old = writes.last().map(|write| &write.after);
-        let mut position = usize::from(*version) % indexes.len();
-        if numbers.focus == Focus::AlikeItems && tape.chance(90) {
-            let turns = (position..indexes.len()).chain(0..position);
-            position = match old {
-                None => turns.max_by_key(|at| generated.versions[*at].size()),
-                Some(old) => turns.into_iter().find(|at| has_equal_items(&model.get(indexes[*at], old))),
-            }
-            .unwrap_or(position);
-        }
-        let (version, shape) = (indexes[position], &generated.versions[position]);
         let parts = if numbers.focus.has_parts() { 3 } else { 1 };
         let part = [Part::Whole, Part::Spec, Part::Status][usize::from(*part) % parts];
-        let writer = Writer {
-            versions: &generated.versions,
-            is_undeclared: false,
-            computes: numbers.focus.computes(),
-            is_alike: numbers.focus == Focus::AlikeItems,
+        let position = usize::from(*version) % indexes.len();
+        let turns = (position..indexes.len()).chain(0..position);
+        if numbers.focus != Focus::AlikeItems {
+            writes.push(write(numbers, generated, model, old, (indexes[position], part), &mut tape));
+            continue;
+        }
+        // Mostly, what is stored first says much, and later writes are of versions that show items that look equal.
+        let best = match old {
+            None => turns.max_by_key(|at| generated.versions[*at].size()),
+            Some(old) => turns.into_iter().find(|at| has_equal_items(&model.get(indexes[*at], old))),
         };
-        let before = old.map(|old| model.get(version, old));
-        // Computed lists are matched by what they look like, whatever a patch named.
-        let may_be_patched = part == Part::Whole && !numbers.focus.computes() && tape.chance(40);
-        let patched = before.as_ref().filter(|_| may_be_patched).and_then(|before| patched(before, &mut tape));
-        let document = match (&before, &patched) {
-            (_, Some(patched)) => patched.document.clone(),
-            (Some(before), None) => writer.edited(shape, before, &mut tape),
-            (None, None) => writer.document(shape, &mut tape),
-        };
-        let document = model.fill(version, &document);
-        seen::begin();
-        let after = match &patched {
-            Some(patched) => model.put_patched(version, &document, old, part, Some(&patched.origins)),
-            None => model.put(version, &document, old, part),
-        };
-        let seen = seen::end();
-        let mut shown = before.unwrap_or_else(|| json!({}));
-        overwrite(&mut shown, &document, part);
-        let shown = model.fill(version, &model.without_nulls(version, &shown));
-        let patch = patched.map(|patched| patched.patch);
-        writes.push(Write { version, part, document, patch, shown, after, seen });
+        let could = old.is_some_and(looks_equal);
+        for attempt in 1..=ATTEMPTS {
+            let position = best.filter(|_| tape.chance(90)).unwrap_or(position);
+            let write = write(numbers, generated, model, old, (indexes[position], part), &mut tape);
+            if write.seen.is_any() || !could && looks_equal(&write.after) || tape.has_ended() || attempt == ATTEMPTS {
+                writes.push(write);
+                break;
+            }
+        }
     }
     writes
+}
+
+/// A write of a version to what is stored.
+fn write(
+    numbers: &Numbers,
+    generated: &Generated,
+    model: &Model<'_>,
+    old: Option<&Scope>,
+    (version, part): (VersionIndex, Part),
+    tape: &mut Tape<'_>,
+) -> Write {
+    let shape = &generated.versions[version.position()];
+    let writer = Writer {
+        versions: &generated.versions,
+        is_undeclared: false,
+        computes: numbers.focus.computes(),
+        is_alike: numbers.focus == Focus::AlikeItems,
+    };
+    let before = old.map(|old| model.get(version, old));
+    // Computed lists are matched by what they look like, whatever a patch named.
+    let may_be_patched = part == Part::Whole && !numbers.focus.computes() && tape.chance(40);
+    let patched = before.as_ref().filter(|_| may_be_patched).and_then(|before| patched(before, tape));
+    let document = match (&before, &patched) {
+        (_, Some(patched)) => patched.document.clone(),
+        (Some(before), None) => writer.edited(shape, before, tape),
+        (None, None) => writer.document(shape, tape),
+    };
+    let document = model.fill(version, &document);
+    seen::begin();
+    let after = match &patched {
+        Some(patched) => model.put_patched(version, &document, old, part, Some(&patched.origins)),
+        None => model.put(version, &document, old, part),
+    };
+    let seen = seen::end();
+    let mut shown = before.unwrap_or_else(|| json!({}));
+    overwrite(&mut shown, &document, part);
+    let shown = model.fill(version, &model.without_nulls(version, &shown));
+    let patch = patched.map(|patched| patched.patch);
+    Write { version, part, document, patch, shown, after, seen }
 }
 
 /// Whether some list has items that look equal.

@@ -24,6 +24,11 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Whether the write is of any of the sorts.
+    pub(crate) fn is_any(&self) -> bool {
+        self.any > 0
+    }
+
     /// Adds a write that was made with several hubs.
     pub(crate) fn add(&mut self, write: &Self, hubs: usize) {
         let ours = [
