@@ -93,8 +93,8 @@ pub use history::{FieldId, FieldRecord, History, VersionHistory, VersionIndex, o
 pub use kind::Kind;
 pub use kind_name::KindName;
 pub use lens::{
-    Envelope, Lenses, Provenance, PutError, PutReport, Source, Trail, Trouble, TypeMeta, UncertainRemoval, match_items,
-    match_known,
+    Envelope, Lenses, Provenance, PutError, PutReport, Source, Trail, Trouble, TypeMeta, UncertainRemoval,
+    match_concealed, match_items, match_known,
 };
 pub use lock::{Fingerprint, HubMove, Lock, LockedKind};
 pub use omitempty::{RefusedBecause, RefusedDefault, Restored, Zeros};

@@ -3,8 +3,8 @@
 //! Views of a version leave it out. So a document that was read and is written back does not have it, and must not remove it:
 //! where the object around it is written, it stays, unless it is said to be null.
 
-use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
-use wheelwright_evolve::{match_items, match_known};
+use wheelwright_document::{Arena, Entry, ItemOrigins, Path, Value};
+use wheelwright_evolve::{UncertainRemoval, match_concealed, match_known};
 use wheelwright_schema::{Schema, model::Additional};
 
 /// The fields of a version, from one of its values on, that are not shown.
@@ -110,8 +110,8 @@ impl Hidden {
         }
     }
 
-    /// A customer's document with what they could not see of the one that is there. Items of lists are always written as a
-    /// whole, whatever the objects are that they are in. Who writes what is hidden as a whole writes all of it.
+    /// A customer's document with what they could not see of the stored one. Items of lists are always written as a whole,
+    /// whatever the objects are that they are in. Writing what is hidden as a whole replaces all of it.
     pub(crate) fn kept<'a>(
         &self,
         written: Value<'a>,
@@ -119,43 +119,121 @@ impl Hidden {
         origins: Option<&ItemOrigins<'_>>,
         unsaid: Unsaid,
         arena: &'a Arena,
+    ) -> (Value<'a>, Removals<'a>) {
+        let mut keep = Keep { arena, removals: Removals::default() };
+        let kept = keep.value(self, (written, there), origins, unsaid, &Path::Root);
+        (kept, keep.removals)
+    }
+}
+
+/// Removals among list items of which clients cannot see what differs, each with the list that was replaced.
+#[derive(Debug, Default)]
+pub(crate) struct Removals<'a>(Vec<(UncertainRemoval, &'a [Value<'a>])>);
+
+impl Removals<'_> {
+    /// All uncertain removals of a write: those in fields that it writes, and those among items that hide different fields of
+    /// other versions.
+    ///
+    /// Where both are in one list, the latter decided which of the items with equal secrets were removed.
+    pub(crate) fn joined(
+        self,
+        others: Vec<UncertainRemoval>,
+        is_written: impl Fn(&str) -> bool,
+    ) -> Vec<UncertainRemoval> {
+        let Self(mut own) = self;
+        own.retain(|(removal, _)| removal.list.as_str().split(['.', '[']).next().is_none_or(&is_written));
+        let mut joined = Vec::new();
+        for other in others {
+            let equal_to_other = |items: &[Value<'_>], at: usize| {
+                let first = other.removed.first().and_then(|first| items.get(*first));
+                first.is_some_and(|first| items[at].equivalent(*first))
+            };
+            let wider = own.iter_mut().find(|(removal, items)| {
+                removal.list == other.list && removal.removed.iter().any(|at| equal_to_other(items, *at))
+            });
+            match wider {
+                Some((removal, items)) => {
+                    removal.removed.retain(|at| !equal_to_other(items, *at));
+                    removal.removed.extend(other.removed);
+                    removal.removed.sort_unstable();
+                }
+                None => joined.push(other),
+            }
+        }
+        joined.extend(own.into_iter().map(|(removal, _)| removal));
+        joined.truncate(UncertainRemoval::LIMIT);
+        joined
+    }
+}
+
+/// Puts back what customers cannot see.
+struct Keep<'a> {
+    arena: &'a Arena,
+    removals: Removals<'a>,
+}
+
+impl<'a> Keep<'a> {
+    /// The written value with what is hidden of the stored one, which is at `path`.
+    fn value(
+        &mut self,
+        hidden: &Hidden,
+        (written, there): (Value<'a>, Value<'a>),
+        origins: Option<&ItemOrigins<'_>>,
+        unsaid: Unsaid,
+        path: &Path<'_>,
     ) -> Value<'a> {
         match (written, there) {
             (Value::Object(entries), Value::Object(there)) => {
                 let was = |key: &str| there.iter().find(|entry| entry.key == key);
-                let is_whole = |entry: &&Entry<'a>| self.below(entry.key).is_some_and(|below| below.is_whole);
+                let is_whole = |entry: &&Entry<'a>| hidden.below(entry.key).is_some_and(|below| below.is_whole);
                 let mut entries = entries.to_vec();
                 for entry in &mut entries {
-                    let below = self.below(entry.key).filter(|below| !below.is_whole);
+                    let below = hidden.below(entry.key).filter(|below| !below.is_whole);
                     if let Some((below, was)) = below.zip(was(entry.key)) {
                         let origins = origins.and_then(|origins| origins.field(entry.key));
-                        entry.value = below.kept(entry.value, was.value, origins, unsaid, arena);
+                        let path = &Path::Child(path, entry.key);
+                        entry.value = self.value(below, (entry.value, was.value), origins, unsaid, path);
                     }
                 }
                 if unsaid == Unsaid::Stays {
                     let unseen = there.iter().filter(is_whole);
                     entries.extend(unseen.filter(|entry| written.get(entry.key).is_none()));
                 }
-                Value::Object(arena.slice(&entries))
+                Value::Object(self.arena.slice(&entries))
             }
-            (Value::Array(items), Value::Array(old)) => {
-                let Some(element) = &self.element else { return written };
-                // Items are known by what customers see of them.
-                let seen: Vec<_> = old.iter().map(|item| element.concealed(*item, arena)).collect();
-                let shown: Vec<_> = items.iter().map(|item| element.concealed(*item, arena)).collect();
-                let known = || match_known(&shown, &seen, &self.keys, origins?.items()?);
-                let matched = known().unwrap_or_else(|| match_items(&shown, &seen, &self.keys));
-                let items = items.iter().zip(matched).enumerate().map(|(index, (item, position))| match position {
-                    Some(position) => {
-                        let origins = origins.and_then(|origins| origins.item_of(index, Some(position)));
-                        element.kept(*item, old[position], origins, Unsaid::Stays, arena)
-                    }
-                    None => *item,
-                });
-                Value::Array(arena.slice(&items.collect::<Vec<_>>()))
-            }
+            (Value::Array(items), Value::Array(old)) => self.list(hidden, (written, items), old, origins, path),
             _ => written,
         }
+    }
+
+    fn list(
+        &mut self,
+        hidden: &Hidden,
+        (written, items): (Value<'a>, &'a [Value<'a>]),
+        old: &'a [Value<'a>],
+        origins: Option<&ItemOrigins<'_>>,
+        path: &Path<'_>,
+    ) -> Value<'a> {
+        let Some(element) = &hidden.element else { return written };
+        // Items are known by what customers see of them.
+        let seen: Vec<_> = old.iter().map(|item| element.concealed(*item, self.arena)).collect();
+        let shown: Vec<_> = items.iter().map(|item| element.concealed(*item, self.arena)).collect();
+        let known = || match_known(&shown, &seen, &hidden.keys, origins?.items()?);
+        let matched = known().unwrap_or_else(|| {
+            let (matched, removals) = match_concealed(&shown, (old, &seen), &hidden.keys, path);
+            self.removals.0.extend(removals.into_iter().map(|removal| (removal, old)));
+            matched
+        });
+        let items = items.iter().zip(matched).enumerate().map(|(index, (item, position))| match position {
+            Some(position) => {
+                let origins = origins.and_then(|origins| origins.item_of(index, Some(position)));
+                let path = &Path::Index(path, position);
+                self.value(element, (*item, old[position]), origins, Unsaid::Stays, path)
+            }
+            None => *item,
+        });
+        let items: Vec<_> = items.collect();
+        Value::Array(self.arena.slice(&items))
     }
 }
 
@@ -186,7 +264,7 @@ mod tests {
         let seen = hidden.concealed(there, &arena);
         let written = written.map_or(seen, |written| decode(written.as_bytes(), &arena).unwrap());
         let text = |value| String::from_utf8(encode(value)).unwrap();
-        (text(seen), text(hidden.kept(written, there, None, Unsaid::Stays, &arena)))
+        (text(seen), text(hidden.kept(written, there, None, Unsaid::Stays, &arena).0))
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{
     error::{FieldError, FieldProblem, WriteError},
     external::{Answers, field_path},
     fields::{placed, with},
-    hidden::Unsaid,
+    hidden::{Removals, Unsaid},
     metadata::keep_shown,
     nulls::Cleared,
     open::Opened,
@@ -68,6 +68,18 @@ struct Before<'a> {
     read: Value<'a>,
     /// The same without what it says where the service speaks.
     shown: Value<'a>,
+}
+
+/// The body of an update.
+struct Sent<'a> {
+    /// The document that the client wants to be stored, with what is hidden from it.
+    document: Value<'a>,
+    /// The fields that null clears.
+    cleared: Vec<Cleared<'a>>,
+    /// Which list items continue which.
+    origins: Option<ItemOrigins<'a>>,
+    /// Removals among items with different secrets.
+    removals: Removals<'a>,
 }
 
 /// What a patch adds to the document it results in.
@@ -128,7 +140,7 @@ impl ServedKind {
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
         let read = self.kind.get(version, merged, &arena);
         let (shown, _) = self.dress.undress(read, &arena);
-        let (document, cleared, mut origins) = self.body(write, version, &opened, called, &arena)?;
+        let Sent { document, cleared, mut origins, removals } = self.body(write, version, &opened, called, &arena)?;
         self.forget_replaced(&mut origins, version, write);
         if write.judge.is_some() {
             judge_object(write, document, Some(self.show(&opened, version, called, &arena)))?;
@@ -136,7 +148,8 @@ impl ServedKind {
         let tags = opened.envelope.metadata.tags.as_ref();
         let before = Before { name: called.0, tags, stored: merged, read, shown };
         let details = Details { cleared: &cleared, origins: origins.as_ref() };
-        let (written, taken, notes) = self.stored(write, version, document, Some(before), details, &arena)?;
+        let (written, taken, mut notes) = self.stored(write, version, document, Some(before), details, &arena)?;
+        notes.removals = removals.joined(notes.removals, |field| is_written(write.part, field));
         let written = match self.external.is_empty() {
             true => written,
             false if written == merged => stored,
@@ -210,7 +223,7 @@ impl ServedKind {
         known.ok_or_else(|| WriteError::UnknownVersion(VersionName::new(name)))
     }
 
-    /// The document that a client wants to be there, the fields that null clears, and which list items continue which.
+    /// The document that a client wants to be stored, and what its body contains besides.
     fn body<'a>(
         &'a self,
         write: &Write<'a>,
@@ -218,7 +231,7 @@ impl ServedKind {
         opened: &'a Opened<'a>,
         called: (&Name, &Revision),
         arena: &'a Arena,
-    ) -> Result<(Value<'a>, Vec<Cleared<'a>>, Option<ItemOrigins<'a>>), WriteError> {
+    ) -> Result<Sent<'a>, WriteError> {
         let json = match write.body {
             Body::Document(json) | Body::MergePatch(json) | Body::JsonPatch(json) => json,
         };
@@ -227,16 +240,20 @@ impl ServedKind {
         let hidden = self.hidden[version.position()].as_ref().filter(|_| write.writer == Writer::Customer);
         let with_hidden = |document, origins, unsaid| match hidden {
             Some(hidden) => hidden.kept(document, shown(), origins, unsaid, arena),
-            None => document,
+            None => (document, Removals::default()),
         };
         match write.body {
-            Body::Document(_) => Ok((with_hidden(sent, None, Unsaid::Stays), Vec::new(), None)),
+            Body::Document(_) => {
+                let (document, removals) = with_hidden(sent, None, Unsaid::Stays);
+                Ok(Sent { document, cleared: Vec::new(), origins: None, removals })
+            }
             Body::JsonPatch(_) => {
                 // It may look at values and copy them, and so is of what its sender sees.
                 let seen = hidden.map_or_else(shown, |hidden| hidden.concealed(shown(), arena));
                 let patched = JsonPatch::parse(sent).and_then(|patch| patch.apply_tracked(seen, arena));
                 let (patched, origins) = patched.map_err(WriteError::Patch)?;
-                Ok((with_hidden(patched, origins.as_ref(), Unsaid::Stays), Vec::new(), origins))
+                let (document, removals) = with_hidden(patched, origins.as_ref(), Unsaid::Stays);
+                Ok(Sent { document, cleared: Vec::new(), origins, removals })
             }
             Body::MergePatch(_) => {
                 if sent.as_object().is_none() {
@@ -248,8 +265,9 @@ impl ServedKind {
                 let merged = merge_patch(shown(), followed.patch, arena);
                 let empty = |document, names| placed(document, names, Some(Value::Object(&[])), arena);
                 let merged = followed.emptied.into_iter().fold(merged, empty);
-                let merged = with_hidden(merged, None, Unsaid::IsGone);
-                Ok((self.dress.retagged(merged, sent, arena), followed.cleared, None))
+                let (merged, removals) = with_hidden(merged, None, Unsaid::IsGone);
+                let document = self.dress.retagged(merged, sent, arena);
+                Ok(Sent { document, cleared: followed.cleared, origins: None, removals })
             }
         }
     }

@@ -49,7 +49,7 @@ use self::{
 pub use self::{
     matching::{match_items, match_known},
     record::{Provenance, Source, Trail},
-    removals::UncertainRemoval,
+    removals::{UncertainRemoval, match_concealed},
     trouble::Trouble,
 };
 use crate::{FieldId, History, Hooks, OlderWrite, Part, VersionIndex, link::Computations};

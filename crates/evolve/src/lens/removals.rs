@@ -4,11 +4,8 @@ use std::{collections::HashMap, fmt};
 
 use wheelwright_document::{Arena, FieldPath, Path, Value};
 
-use super::{Lenses, get::Get, plan::Content, same::hash};
+use super::{Lenses, get::Get, matching::match_items_keeping, plan::Content, same::hash, size::size};
 use crate::VersionIndex;
-
-/// How many are reported: more say the same.
-const LIMIT: usize = 20;
 
 /// Items of a list that a write removed, although the client could not distinguish them from items that it kept.
 ///
@@ -23,6 +20,11 @@ pub struct UncertainRemoval {
     pub removed: Vec<usize>,
     /// How many items of that look are left.
     pub left: usize,
+}
+
+impl UncertainRemoval {
+    /// How many are reported of one write: more would repeat the same advice.
+    pub const LIMIT: usize = 20;
 }
 
 impl fmt::Display for UncertainRemoval {
@@ -57,22 +59,9 @@ impl<'a> Removals<'a> {
         matched: &[Option<usize>],
         hidden: impl Fn(usize) -> u64,
     ) {
-        let mut is_kept = vec![false; shown.len()];
-        matched.iter().flatten().for_each(|at| is_kept[*at] = true);
-        let mut looks: HashMap<u64, Vec<usize>> = HashMap::new();
-        alike.iter().for_each(|at| looks.entry(hash(shown[*at])).or_default().push(*at));
-        let mut looks: Vec<Vec<usize>> = looks.into_values().collect();
-        looks.sort_unstable();
-        for look in looks {
-            let (kept, removed): (Vec<usize>, Vec<usize>) = look.iter().partition(|at| is_kept[**at]);
-            if self.0.len() == LIMIT || kept.is_empty() || removed.is_empty() {
-                continue;
-            }
-            let first = hidden(look[0]);
-            if look.iter().any(|at| hidden(*at) != first) {
-                self.0.push((shown, removed, kept.len()));
-            }
-        }
+        let room = UncertainRemoval::LIMIT.saturating_sub(self.0.len());
+        let found = uncertain(shown, alike, matched, hidden).take(room);
+        self.0.extend(found.map(|(removed, left)| (shown, removed, left)));
     }
 
     /// All of them, with the paths of their lists in what the client was shown.
@@ -101,6 +90,52 @@ impl<'a> Removals<'a> {
             _ => {}
         }
     }
+}
+
+/// As [`match_items`](super::match_items), where clients see less of each stored item than is stored.
+///
+/// `old` is the list as it is stored, and `seen` as clients see it. Of items that look equal to them, those stay that hide
+/// most. The removals that this decided are returned as removals from `list`.
+pub fn match_concealed(
+    new: &[Value<'_>],
+    (old, seen): (&[Value<'_>], &[Value<'_>]),
+    keys: &[Box<str>],
+    list: &Path<'_>,
+) -> (Vec<Option<usize>>, Vec<UncertainRemoval>) {
+    let mut alike = Vec::new();
+    let matched = match_items_keeping(new, seen, keys, |position| {
+        alike.push(position);
+        size(old[position])
+    });
+    let found = uncertain(seen, &alike, &matched, |position| hash(old[position]));
+    let found = found.map(|(removed, left)| UncertainRemoval { list: list.to_field_path(), removed, left });
+    let found = found.take(UncertainRemoval::LIMIT).collect();
+    (matched, found)
+}
+
+/// The removed items, and the number of kept ones, of each look of which some items stay and what they hide differs.
+/// `alike` are the items that look equal to others and of which fewer were written.
+fn uncertain(
+    shown: &[Value<'_>],
+    alike: &[usize],
+    matched: &[Option<usize>],
+    hidden: impl Fn(usize) -> u64,
+) -> impl Iterator<Item = (Vec<usize>, usize)> {
+    let mut is_kept = vec![false; shown.len()];
+    matched.iter().flatten().for_each(|at| is_kept[*at] = true);
+    let mut looks: HashMap<u64, Vec<usize>> = HashMap::new();
+    alike.iter().for_each(|at| looks.entry(hash(shown[*at])).or_default().push(*at));
+    let mut looks: Vec<Vec<usize>> = looks.into_values().collect();
+    looks.sort_unstable();
+    looks.into_iter().filter_map(move |look| {
+        let (kept, removed): (Vec<usize>, Vec<usize>) = look.iter().partition(|at| is_kept[**at]);
+        let is_uncertain = !kept.is_empty() && !removed.is_empty();
+        let differ = || {
+            let first = hidden(look[0]);
+            look.iter().any(|at| hidden(*at) != first)
+        };
+        (is_uncertain && differ()).then_some((removed, kept.len()))
+    })
 }
 
 impl Lenses {

@@ -29,7 +29,7 @@ impl Lenses {
 }
 
 /// The number of values in a value, itself included.
-fn size(value: Value<'_>) -> u32 {
+pub(super) fn size(value: Value<'_>) -> u32 {
     let parts: u32 = match value {
         Value::Array(items) => items.iter().map(|item| size(*item)).fold(0, u32::saturating_add),
         Value::Object(entries) => entries.iter().map(|entry| size(entry.value)).fold(0, u32::saturating_add),

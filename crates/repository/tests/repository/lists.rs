@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use wheelwright_repository::{Collection, Repository, View, Write, Written};
+use wheelwright_evolve::Part;
+use wheelwright_repository::{Body, Collection, Repository, View, Write, Written};
 use wheelwright_store::Memory;
 
 use crate::support::{name, served_from};
@@ -106,6 +107,91 @@ async fn replaced(before: &Json, images_of_v1: &Json) -> [Json; 2] {
     let patched = policy(before.clone()).await;
     patched.patch(&name("one"), Write::merge_patch("v1", patch.as_bytes())).await.unwrap();
     [images(&policies, "v2").await, images(&patched, "v2").await]
+}
+
+/// A safe with guards. Only `v2` shows the `key` of a guard, and no version its `pin`.
+async fn safe(guards: &Json) -> Collection {
+    let secret = json!({"type": "string", "x-ms-secret": true});
+    let api = |guard: Json| {
+        let guard = json!({"type": "object", "properties": guard});
+        let properties = json!({"size": {"type": "integer"}, "guards": {"type": "array", "items": guard}});
+        let spec = json!({"type": "object", "properties": properties});
+        let safe = json!({"type": "object", "properties": {"spec": spec, "status": {"type": "object"}}});
+        let info = json!({"title": "Safes", "version": "1"});
+        json!({"swagger": "2.0", "info": info, "paths": {}, "definitions": {"Safe": safe}}).to_string()
+    };
+    let text = json!({"type": "string"});
+    let served = served_from(&[
+        ("wheelwright.yaml", "kinds: [{openapi: {v1: v1.json, v2: v2.json}, definition: Safe}]"),
+        ("v1.json", &api(json!({"name": text, "pin": secret}))),
+        ("v2.json", &api(json!({"name": text, "pin": secret, "key": text}))),
+    ]);
+    let safes = Repository::new(Arc::new(Memory::new()), served).kinds().next().unwrap();
+    let document = json!({"spec": {"guards": guards}}).to_string();
+    safes.create(&name("one"), Write::document("v2", document.as_bytes())).await.unwrap();
+    safes
+}
+
+#[tokio::test]
+async fn a_removal_among_items_that_differ_in_secrets_is_reported() {
+    let guard = |key: &str, pin: &str| json!({"name": "x", "key": key, "pin": pin});
+    let pin = |pin: &str| json!({"name": "x", "pin": pin});
+    let none = json!({"name": "x"});
+    // The guards of the safe, how many of them the client sends back, which ones stay, and which are reported as removed.
+    for (before, count, expected, removed) in [
+        // Those stay that hide most; of those that hide as much, the first ones.
+        (json!([none, pin("1"), pin("2")]), 2, json!([pin("1"), pin("2")]), Some("item 0")),
+        (json!([pin("1"), pin("2"), pin("3")]), 2, json!([pin("1"), pin("2")]), Some("item 2")),
+        // Of those with the same secret, the one stays that hides most from the version.
+        (json!([pin("1"), guard("a", "1"), pin("2")]), 1, json!([guard("a", "1")]), Some("items 0, 2")),
+        (
+            json!([guard("a", "1"), guard("b", "1"), pin("2")]),
+            2,
+            json!([guard("a", "1"), guard("b", "1")]),
+            Some("item 2"),
+        ),
+        // Nothing is uncertain where secrets are equal, where no item is removed, or where all are.
+        (json!([pin("1"), pin("1")]), 1, json!([pin("1")]), None),
+        (json!([pin("1"), pin("2")]), 2, json!([pin("1"), pin("2")]), None),
+        (json!([pin("1"), pin("2")]), 0, json!([]), None),
+    ] {
+        let guards = vec![json!({"name": "x"}); count];
+        let body = json!({"spec": {"guards": guards}}).to_string();
+        for write in [Write::document("v1", body.as_bytes()), Write::merge_patch("v1", body.as_bytes())] {
+            let safes = safe(&before).await;
+            let is_patch = matches!(write.body, Body::MergePatch(_));
+            let written = if is_patch {
+                safes.patch(&name("one"), write).await.unwrap()
+            } else {
+                let there = safes.get(&name("one"), View::Version("v1")).await.unwrap().unwrap();
+                safes.update(&name("one"), &there.revision, write).await.unwrap()
+            };
+            let stored = safes.get(&name("one"), View::Whole("v2")).await.unwrap().unwrap();
+            let stored: Json = serde_json::from_slice(&stored.json).unwrap();
+            assert_eq!(stored["spec"]["guards"], expected, "{before}");
+            let found: Vec<_> = written.notes.removals.iter().map(ToString::to_string).collect();
+            let all = before.as_array().unwrap().len();
+            let start = |items| {
+                format!(
+                    "spec.guards: {all} items look equal in this version and hide different fields; of them, {items} ("
+                )
+            };
+            assert_eq!(found.len(), removed.iter().len(), "{before}: {found:?}");
+            assert!(removed.is_none_or(|items| found[0].starts_with(&start(items))), "{before}: {found:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_fields_that_are_written_report_removals() {
+    let safes = safe(&json!([{"name": "x", "pin": "1"}, {"name": "x", "pin": "2"}])).await;
+    let there = safes.get(&name("one"), View::Version("v1")).await.unwrap().unwrap();
+    let status = Write::document("v1", br#"{"spec":{"guards":[{"name":"x"}]}}"#).of(Part::Status);
+    assert_eq!(safes.update(&name("one"), &there.revision, status).await.unwrap().notes.removals, []);
+    // A JSON patch says which item it removes.
+    let patch = br#"[{"op":"remove","path":"/spec/guards/0"}]"#;
+    let patched = safes.patch(&name("one"), Write::json_patch("v1", patch)).await.unwrap();
+    assert_eq!(patched.notes.removals, []);
 }
 
 #[tokio::test]
