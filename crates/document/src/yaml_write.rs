@@ -9,12 +9,13 @@ use crate::{
 
 /// The document as YAML in block style, with lists at the indentation of their key as kubectl writes them.
 ///
-/// Blocks that would be indented by more than 32 spaces are in flow style, so that the text is never much longer than the
-/// document as JSON. Strings stand without quotes where nobody can take them for something else, and as blocks where they have lines.
-/// [`decode_yaml`](crate::decode_yaml) gives back the same value, to the order of keys and the text of numbers.
+/// Lists and objects that would be indented by more than 32 spaces are in flow style, and so are short items from 8 spaces
+/// on: the text is at most about eight times as long as the document as JSON. Strings stand without quotes where no reader
+/// can take them for another type, and as blocks where they have lines. [`decode_yaml`](crate::decode_yaml) gives back the
+/// same value, to the order of keys and the text of numbers.
 pub fn write_yaml(value: Value<'_>) -> String {
     let mut out = String::new();
-    if is_block(value) {
+    if is_block(value, 0) {
         write_block(value, 0, &mut out);
     } else {
         write_scalar(value, INDENT, &mut out);
@@ -24,19 +25,56 @@ pub fn write_yaml(value: Value<'_>) -> String {
 
 const INDENT: usize = 2;
 
-/// Blocks are indented no further; indentation would outgrow what it indents.
+/// Blocks are indented no further.
 const DEEPEST: usize = 32;
+
+/// Blocks are indented so far whatever their length.
+const SHALLOW: usize = 8;
+
+/// Bytes of indentation that each byte of a deeper block may cost.
+const INDENTATION_PER_BYTE: usize = 4;
 
 /// Readers give up on finding the colon after a key of more than 1024 characters.
 const LONGEST_KEY: usize = 1000;
 
-/// Whether the value takes lines of its own.
-fn is_block(value: Value<'_>) -> bool {
+/// Whether the value takes lines of its own below a line with an indentation.
+fn is_block(value: Value<'_>, indent: usize) -> bool {
+    let lines = match value {
+        Value::Array(items) => items.len(),
+        Value::Object(entries) => entries.len(),
+        _ => 0,
+    };
+    let mut needed = needed_length(lines, indent + INDENT);
+    lines > 0 && indent < DEEPEST && (indent < SHALLOW || takes_up(value, &mut needed))
+}
+
+/// How long a block must be as JSON for its indentation not to outgrow it.
+fn needed_length(lines: usize, indent: usize) -> usize {
+    lines.saturating_mul(indent) / INDENTATION_PER_BYTE
+}
+
+/// Takes the length of a value as JSON from `needed`, and returns whether nothing of it is left. Looks no further than that.
+fn takes_up(value: Value<'_>, needed: &mut usize) -> bool {
+    let own = match value {
+        Value::Null | Value::Bool(_) => 4,
+        Value::Number(number) => number.as_str().len(),
+        Value::String(text) => text.as_str().len() + 2,
+        Value::Array(_) | Value::Object(_) => 1,
+    };
+    *needed = needed.saturating_sub(own);
     match value {
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(entries) => !entries.is_empty(),
-        _ => false,
+        Value::Array(items) => *needed == 0 || items.iter().any(|item| takes_up_item(*item, 1, needed)),
+        Value::Object(entries) => {
+            *needed == 0 || entries.iter().any(|entry| takes_up_item(entry.value, entry.key.len() + 4, needed))
+        }
+        _ => *needed == 0,
     }
+}
+
+/// As [`takes_up`], with the bytes around an item.
+fn takes_up_item(item: Value<'_>, around: usize, needed: &mut usize) -> bool {
+    *needed = needed.saturating_sub(around);
+    takes_up(item, needed)
 }
 
 /// Writes a list or object that is not empty; the first line is already indented.
@@ -48,7 +86,7 @@ fn write_block(value: Value<'_>, indent: usize, out: &mut String) {
                     pad(indent, out);
                 }
                 out.push_str("- ");
-                if is_block(*item) && indent < DEEPEST {
+                if is_block(*item, indent) {
                     write_block(*item, indent + INDENT, out);
                 } else {
                     write_scalar(*item, indent + INDENT, out);
@@ -61,7 +99,7 @@ fn write_block(value: Value<'_>, indent: usize, out: &mut String) {
                     pad(indent, out);
                 }
                 write_key(entry.key, indent, out);
-                if is_block(entry.value) && indent < DEEPEST {
+                if is_block(entry.value, indent) {
                     let is_list = matches!(entry.value, Value::Array(_));
                     let indent = if is_list { indent } else { indent + INDENT };
                     out.push('\n');
@@ -98,7 +136,7 @@ fn write_scalar(value: Value<'_>, indent: usize, out: &mut String) {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(number.as_str()),
-        Value::String(text) if can_be_lines(text.as_str()) => {
+        Value::String(text) if can_be_lines(text.as_str(), indent) => {
             return write_lines(text.as_str(), indent, out);
         }
         Value::String(text) => write_line(text.as_str(), out),
@@ -143,9 +181,12 @@ fn pad(indent: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// Whether a string can be a block without an indicator for its indentation, and without spaces that editors remove.
-fn can_be_lines(text: &str) -> bool {
-    text.contains('\n')
+/// Whether a string can be a block without an indicator for its indentation, without spaces that editors remove, and
+/// without indentation that outgrows it.
+fn can_be_lines(text: &str, indent: usize) -> bool {
+    let lines = text.matches('\n').count();
+    lines > 0
+        && (indent <= SHALLOW || text.len() >= needed_length(lines, indent))
         && !text.starts_with([' ', '\t', '\n'])
         && text.split('\n').all(|line| !line.ends_with([' ', '\t']))
         && !text.contains(|character| needs_escape(character) && !matches!(character, '\n' | '\t'))

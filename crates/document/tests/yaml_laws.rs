@@ -14,6 +14,29 @@ fn long_keys_can_be_read_back() {
     round_trip(decode(long.as_bytes(), &Arena::new()).unwrap());
 }
 
+#[test]
+fn yaml_is_at_most_eight_times_as_long_as_json() {
+    let many = |item: &str| format!("[{}]", vec![item; 3000].join(","));
+    let fields = (0..3000).map(|at| format!("\"{at:x}\":0")).collect::<Vec<_>>().join(",");
+    let scalars =
+        ["0", "[]", "{}", "\"\"", "[0]", "[[0,0],0]", r#"{"a":0}"#, r#"{"a":[0,0]}"#, r#"{"a":{"a":{"a":0}}}"#];
+    let lines = format!("\"{}\"", "a\\n".repeat(3000));
+    let wide = scalars.map(many).into_iter().chain([format!("{{{fields}}}"), lines]);
+    for wide in wide {
+        for depth in 0..40 {
+            for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+                let json = format!("{}{wide}{}", open.repeat(depth), close.repeat(depth));
+                let arena = Arena::new();
+                let value = decode(json.as_bytes(), &arena).unwrap();
+                let (yaml, json) = (write_yaml(value).len(), json.len());
+                assert!(yaml <= 8 * json, "{yaml} bytes for {json}: {} of {open}, {:.40}", depth, wide);
+            }
+        }
+        let deep = format!("{}{wide}{}", "{\"a\":".repeat(20), "}".repeat(20));
+        round_trip(decode(deep.as_bytes(), &Arena::new()).unwrap());
+    }
+}
+
 /// The law: what is written is read back, exactly.
 fn round_trip(value: Value<'_>) {
     let yaml = write_yaml(value);
