@@ -102,6 +102,10 @@ pub(crate) fn computed(before: &Side<'_>, after: &Side<'_>, refusals: &mut Refus
     for new in after.version.structure.indexes() {
         let Some(expression) = after.derivation_from(before, new) else { continue };
         let Some(example) = refusals.find_reading(None, new, expression) else { continue };
+        // That it may be absent where it is required is found with the requirement.
+        if example.refusal.as_ref().is_some_and(|refusal| refusal.ends_with("is required")) {
+            continue;
+        }
         let what = What::MayRefuseMore { keywords: vec!["derived"] };
         let field = after.version.structure.selector(new);
         let found = Incompatibility::new(&after.version.name, Some(&before.version.name), field, what);

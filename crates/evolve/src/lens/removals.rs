@@ -103,7 +103,7 @@ pub fn match_concealed(
     list: &Path<'_>,
 ) -> (Vec<Option<usize>>, Vec<UncertainRemoval>) {
     let mut alike = Vec::new();
-    let matched = match_items_keeping(new, seen, keys, |position| {
+    let matched = match_items_keeping(new, seen, (keys, &[]), |position| {
         alike.push(position);
         size(old[position])
     });
