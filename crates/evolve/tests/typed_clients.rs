@@ -50,6 +50,7 @@ fn typed_clients_of_our_own_kind_erase_nothing() {
     declaration.steps = parse_changes(&changes).0;
     let counts = write_back(&declaration, 400);
     assert!(counts.hidden > 20, "hardly any object was hidden: {}", counts.hidden);
+    assert!(counts.edits > 20, "hardly anything was edited: {}", counts.edits);
     assert_eq!(counts.lost, Vec::<String>::new());
     assert_eq!(counts.invalid, Vec::<String>::new());
 }
@@ -73,11 +74,15 @@ fn typed_clients_of_real_kinds_erase_nothing() {
             kinds += 1;
             all.writes += counts.writes;
             all.hidden += counts.hidden;
+            all.edits += counts.edits;
             all.lost.extend(counts.lost);
             all.invalid.extend(counts.invalid);
         }
     }
-    println!("typed clients: {kinds} kinds, {} writes, {} of them without an object", all.writes, all.hidden);
+    let Counts { writes, hidden, edits, .. } = all;
+    println!(
+        "typed clients: {kinds} kinds, {writes} writes, {hidden} of them without an object, and {edits} with an edit"
+    );
     assert_eq!(all.lost, Vec::<String>::new());
     assert_eq!(all.invalid, Vec::<String>::new());
 }
@@ -87,6 +92,8 @@ struct Counts {
     writes: usize,
     /// Writes of documents in which the client's version shows fewer objects than the one they were written in.
     hidden: usize,
+    /// Writes with an edit.
+    edits: usize,
     /// Documents that were others afterwards.
     lost: Vec<String>,
     /// Views with `{}` where it is invalid.
@@ -135,13 +142,51 @@ fn write_through_others<'a>(
         if canonical(encoded) != canonical(shown) {
             counts.invalid.push(format!("{} of {name}: {}", kind.name(), text(shown)));
         }
-        let written = kind.normal_update(other, encoded, shown, arena).expect("it was read");
-        let after = kind.put(other, written, Some(stored), Part::Whole, arena).expect("no policy refuses");
-        let after = kind.get(version, after, arena);
-        if canonical(before) != canonical(after) {
-            counts.lost.push(format!("{} through {name}: {}\n  became {}", kind.name(), text(before), text(after)));
+        // As it was read, and with one scalar that both versions show changed.
+        let edit = first_shared_scalar(encoded, before);
+        counts.edits += usize::from(edit.is_some());
+        let edited = edit.map(|path| (with_edit(encoded, &path, arena), with_edit(before, &path, arena)));
+        for (sent, expected) in edited.into_iter().chain([(encoded, before)]) {
+            let written = kind.normal_update(other, sent, shown, arena).expect("it was read");
+            let after = kind.put(other, written, Some(stored), Part::Whole, arena).expect("no policy refuses");
+            let after = kind.get(version, after, arena);
+            if canonical(expected) != canonical(after) {
+                let (expected, after) = (text(expected), text(after));
+                counts.lost.push(format!("{} through {name}: {expected}\n  is {after}", kind.name()));
+            }
         }
     }
+}
+
+/// The fields that lead to a scalar which two documents have alike, outside of lists.
+fn first_shared_scalar<'a>(a: Value<'a>, b: Value<'a>) -> Option<Vec<&'a str>> {
+    let (Value::Object(entries), Value::Object(_)) = (a, b) else { return None };
+    entries.iter().filter(|entry| !matches!(entry.key, "apiVersion" | "kind" | "metadata")).find_map(|entry| {
+        let other = b.get(entry.key)?;
+        match entry.value {
+            Value::Object(_) => {
+                let below = first_shared_scalar(entry.value, other)?;
+                Some([&[entry.key][..], &below].concat())
+            }
+            Value::String(_) | Value::Bool(_) if entry.value == other => Some(vec![entry.key]),
+            _ => None,
+        }
+    })
+}
+
+/// A document with another value at a path.
+fn with_edit<'a>(document: Value<'a>, path: &[&str], arena: &'a Arena) -> Value<'a> {
+    let Some((name, rest)) = path.split_first() else {
+        return match document {
+            Value::Bool(value) => Value::Bool(!value),
+            _ => Value::string("edited"),
+        };
+    };
+    let entries = document.as_object().expect("the path leads through objects").iter();
+    Value::Object(arena.slice_from(entries.map(|entry| match entry.key == *name {
+        true => Entry { key: entry.key, value: with_edit(entry.value, rest, arena) },
+        false => *entry,
+    })))
 }
 
 /// A value as a typed client encodes it: without objects that are empty and would be invalid so.
