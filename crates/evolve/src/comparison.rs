@@ -6,6 +6,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use crate::{
     Conversion, FieldId, Kind, NodeIndex, Only, VersionHistory,
+    compute::is_folded_into,
     lens::{by_key, equal, find, hash},
 };
 
@@ -90,6 +91,31 @@ pub(crate) fn is_notation(value: Value<'_>, back: Value<'_>, texts_are_values: i
         | (Value::Number(_) | Value::Bool(_), Value::String(_)) => true,
         _ => false,
     }
+}
+
+/// Whether a value is in the field that it is a shorthand for. `own` is what came back of the document, item or map value that
+/// both are in.
+pub(crate) fn is_folded(
+    kind: &Kind,
+    version: &VersionHistory,
+    (id, value): (FieldId, Value<'_>),
+    own: Option<Value<'_>>,
+) -> bool {
+    let mut folded = kind.facts().changes.iter().filter_map(|change| match &change.respelled.with.item {
+        Conversion::Folded(key) => [&change.from, &change.to].into_iter().find_map(|side| match side[..] {
+            [shorthand, rich] if shorthand == id => Some((key.as_deref(), version.node_of(rich)?)),
+            _ => None,
+        }),
+        _ => None,
+    });
+    let structure = &version.structure;
+    folded.any(|(key, rich)| {
+        let above = std::iter::successors(Some(rich), |node| structure.node(*node).parent);
+        let mut names: Vec<_> = above.map_while(|node| structure.node(node).name()).collect();
+        names.reverse();
+        let rich = own.and_then(|own| names.iter().try_fold(own, |value, name| value.get(name)));
+        rich.is_some_and(|rich| is_folded_into(rich, value, key))
+    })
 }
 
 /// The entries of a value, to be found quickly.

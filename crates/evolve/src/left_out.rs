@@ -6,9 +6,8 @@ use std::collections::HashSet;
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
-    Conversion, FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
-    comparison::{counterparts, has_values, is_notation, part, parts},
-    compute::is_folded_into,
+    FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
+    comparison::{counterparts, has_values, is_folded, is_notation, part, parts},
     lens::{by_key, equal, find, trouble::may_be_more},
 };
 
@@ -162,7 +161,7 @@ impl LeftOut<'_> {
             self.may_come_back = true;
             match back {
                 Some(Value::Null) if self.uncomputed.contains(&id) || value.is_null() => {}
-                Some(Value::Null) if !self.is_folded(id, value, own) => self.push(path),
+                Some(Value::Null) if !is_folded(self.kind, self.from, (id, value), own) => self.push(path),
                 Some(Value::Null) | None => {}
                 Some(back) => self.missing((Some(node), Some(id)), value, back, path),
             }
@@ -193,25 +192,6 @@ impl LeftOut<'_> {
         } else {
             false
         }
-    }
-
-    /// Whether a value came back in the field that it is a shorthand for.
-    fn is_folded(&self, id: FieldId, value: Value<'_>, own: Option<Value<'_>>) -> bool {
-        let mut folded = self.kind.facts().changes.iter().filter_map(|change| match &change.respelled.with.item {
-            Conversion::Folded(key) => [&change.from, &change.to].into_iter().find_map(|side| match side[..] {
-                [shorthand, rich] if shorthand == id => Some((key.as_deref(), self.from.node_of(rich)?)),
-                _ => None,
-            }),
-            _ => None,
-        });
-        let structure = &self.from.structure;
-        folded.any(|(key, rich)| {
-            let names = std::iter::successors(Some(rich), |node| structure.node(*node).parent);
-            let mut names: Vec<_> = names.map_while(|node| structure.node(node).name()).collect();
-            names.reverse();
-            let rich = own.and_then(|own| names.iter().try_fold(own, |value, name| value.get(name)));
-            rich.is_some_and(|rich| is_folded_into(rich, value, key))
-        })
     }
 
     /// The parts of a value that did not come back. `converted` is the field in another representation that it is or is in:

@@ -9,7 +9,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use crate::{
     FieldId, Kind, Lenses, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
-    comparison::{Comparison, part, parts},
+    comparison::{Comparison, is_folded, part, parts},
     fact::Facts,
     lens::{
         equal,
@@ -103,7 +103,7 @@ impl OnlyIn<'_> {
             let shown = self.lenses.get(self.version, stored, &arena);
             let backs: Vec<Back<'_>> = self.others.iter().map(|other| self.back(other, stored, &arena)).collect();
             let values: Vec<Option<Value<'_>>> = backs.iter().map(|back| back.value).collect();
-            self.content(self.own().structure.root(), shown, &values, &backs, &mut found);
+            self.content(self.own().structure.root(), shown, (&values, &values), &backs, &mut found);
         }
         found.sort();
         found.dedup();
@@ -180,12 +180,13 @@ impl OnlyIn<'_> {
         Back { value, is_shown: failed.difference(&lost).copied().collect() }
     }
 
-    /// Looks for converted fields in a value of the version, beside the same value from every other version.
+    /// Looks for converted fields in a value of the version, beside the same value from every other version. `own` are those
+    /// of the document, item or map value that it is in.
     fn content(
         &self,
         node: NodeIndex,
         value: Value<'_>,
-        values: &[Option<Value<'_>>],
+        (values, own): (&[Option<Value<'_>>], &[Option<Value<'_>>]),
         backs: &[Back<'_>],
         found: &mut Vec<Only>,
     ) {
@@ -199,8 +200,10 @@ impl OnlyIn<'_> {
                     let Some(child) = child else { continue };
                     let values: Vec<_> = known.iter().map(|known| part(known, key)).collect();
                     match self.own().id(child).filter(|id| self.converted.contains(id)) {
-                        Some(id) => self.converted(id, child, *value, &values, backs, found),
-                        None => self.content(child, *value, &values, backs, found),
+                        Some(id) => self.converted((id, child), *value, (&values, own), backs, found),
+                        None => {
+                            self.content(child, *value, (&values, if is_map { &values } else { own }), backs, found)
+                        }
                     }
                 }
             }
@@ -210,7 +213,7 @@ impl OnlyIn<'_> {
                 let lists: Vec<_> = lists.map(|list| list.filter(|list| list.len() == items.len())).collect();
                 for (index, item) in items.iter().enumerate() {
                     let values: Vec<_> = lists.iter().map(|list| list.map(|list| list[index])).collect();
-                    self.content(element, *item, &values, backs, found);
+                    self.content(element, *item, (&values, &values), backs, found);
                 }
             }
             _ => {}
@@ -220,14 +223,14 @@ impl OnlyIn<'_> {
     /// What of a converted field no other version shows: what the one leaves out that shows the most of it.
     fn converted(
         &self,
-        id: FieldId,
-        node: NodeIndex,
+        (id, node): (FieldId, NodeIndex),
         value: Value<'_>,
-        values: &[Option<Value<'_>>],
+        (values, own): (&[Option<Value<'_>>], &[Option<Value<'_>>]),
         backs: &[Back<'_>],
         found: &mut Vec<Only>,
     ) {
-        let left_out = self.others.iter().zip(values).zip(backs).map(|((other, value_back), back)| {
+        let others = self.others.iter().zip(values).zip(own).zip(backs);
+        let left_out = others.map(|(((other, value_back), own), back)| {
             let whole = || match self.is_frozen(id, value) {
                 true => Vec::new(),
                 false => vec![Only::Fact(id)],
@@ -236,6 +239,9 @@ impl OnlyIn<'_> {
                 _ if !other.said_otherwise.contains(&id) => whole(),
                 None | Some(Value::Null) if value.is_null() => Vec::new(),
                 None | Some(Value::Null) if back.is_shown.contains(&id) => vec![Only::Spelling(id)],
+                None | Some(Value::Null) if is_folded(self.kind, self.own(), (id, value), *own) => {
+                    vec![Only::Spelling(id)]
+                }
                 None | Some(Value::Null) => whole(),
                 Some(value_back) => Comparison::of(self.kind, self.own(), id).only((id, node), value, *value_back),
             }
@@ -288,6 +294,33 @@ mod tests {
 
     use super::*;
     use crate::{Kind, Part, testing};
+
+    #[test]
+    fn a_shorthand_that_is_folded_is_a_notation() {
+        let item = "{type: array, items: {type: object, properties: {name: {type: string}}}}";
+        let kind: Kind = testing::kind(
+            &[
+                (
+                    "v1",
+                    &format!(
+                        "{{type: object, properties: {{short: {{type: array, items: {{type: string}}}}, rich: {item}}}}}"
+                    ),
+                ),
+                ("v2", &format!("{{type: object, properties: {{rich: {item}}}}}")),
+            ],
+            "{v2: {reshaped: [{from: [short, rich], to: rich, folded: name}]}}",
+            "v2",
+        );
+        let (v1, v2) = (kind.version("v1").unwrap(), kind.version("v2").unwrap());
+        let arena = Arena::new();
+        let document = decode(br#"{"short":["a","b"]}"#, &arena).unwrap();
+        let stored = kind.put(v1, document, None, Part::Whole, &arena).unwrap();
+        let found = kind.only_in(kind.lenses(), v1, &[v1, v2]).found_in(stored);
+        assert!(
+            matches!(&found[..], [Only::Spelling(id)] if &*kind.history().field(*id).text.to_string() == "short"),
+            "{found:?}"
+        );
+    }
 
     #[test]
     fn what_only_one_version_can_show_is_found_wherever_it_is() {
