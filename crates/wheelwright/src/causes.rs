@@ -155,6 +155,9 @@ mod tests {
         assert_eq!(rest, [&errors[..], &["Order: spec.size in v1beta1; also in v1beta2"]].concat());
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines[0].starts_with("warning[WW155, WW156]: 2 times: limits, enums"), "{lines:?}");
-        assert_eq!(lines[1], "warning[WW154]: Order: spec in v1beta1");
+        assert_eq!(
+            lines[1..],
+            ["warning[WW156]: Order: spec.name in v1beta1", "warning[WW154]: Order: spec in v1beta1"]
+        );
     }
 }
