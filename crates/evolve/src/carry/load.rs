@@ -85,7 +85,7 @@ struct List<'a> {
     places: &'a Places,
     slot: usize,
     level: usize,
-    /// What the version of the document says of it, and of what is in it.
+    /// How the version of the document declares the field and its parts.
     levels: &'a [Level],
 }
 

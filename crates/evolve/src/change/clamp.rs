@@ -21,7 +21,7 @@ pub struct Clamped {
 }
 
 impl Clamped {
-    /// The same number on both sides. Its bounds are those of the schemas, and found by [`History::derive`](crate::History::derive).
+    /// A number that keeps its representation. [`History::derive`](crate::History::derive) reads the bounds from the schemas.
     pub const ALONE: Self = Self { with: None, from: Bounds::NONE, to: Bounds::NONE };
 
     /// A conversion whose numbers are clamped, with bounds that are found likewise.
@@ -136,7 +136,7 @@ pub(crate) fn find_bounds(step: &mut VersionStep, locked: Option<&VersionHistory
     }
 }
 
-/// The same change with numbers clamped to the bounds of two schemas; none if it is clamped already.
+/// The change with its numbers clamped to the bounds of both schemas; `None` if it is clamped already.
 pub(crate) fn clamped_by(respelled: &Respelled, schemas: [Option<&Schema>; 2]) -> Option<Respelled> {
     let with = &respelled.with;
     if matches!(with.item, Conversion::Clamped(_)) {

@@ -17,7 +17,7 @@ use crate::{
 const MOST_OF_DOCUMENT: usize = 240;
 
 impl Incompatibility {
-    /// What is wrong, as a lower-case fragment, with a document that shows it where there is one.
+    /// The problem as a lower-case fragment, followed by a document that shows it, if there is one.
     pub fn message(&self) -> String {
         let mut message = self.what_is_wrong();
         if let Some(Example { version, document, refusal: Some(refusal) }) = &self.example
