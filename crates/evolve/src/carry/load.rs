@@ -85,7 +85,7 @@ struct List<'a> {
     places: &'a Places,
     slot: usize,
     level: usize,
-    /// How the version of the document declares the field and its parts.
+    /// How the version of the document declares the list and its items.
     levels: &'a [Level],
 }
 

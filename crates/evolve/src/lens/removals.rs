@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt};
 
 use wheelwright_document::{Arena, FieldPath, Path, Value};
 
-use super::{Lenses, get::Get, matching::match_items_keeping, plan::Content, same::hash, size::size};
+use super::{Lenses, matching::match_items_keeping, plan::Content, same::hash, size::size};
 use crate::VersionIndex;
 
 /// Items of a list that a write removed, although the client could not distinguish them from items that it kept.
@@ -148,13 +148,7 @@ impl Lenses {
         metadata: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> u64 {
-        let (Content::Scope(scope), Value::Object(stored)) = (element, stored) else { return 0 };
-        let views = self.scopes[*scope].views.iter().enumerate();
-        let others = views.filter(|(other, view)| view.is_some() && *other != version.position());
-        others.fold(0, |sum: u64, (other, _)| {
-            let mut get = Get::new(self, VersionIndex(other as u32), arena, ());
-            get.metadata = metadata;
-            sum.rotate_left(7) ^ hash(Value::Object(get.scope(*scope, stored)))
-        })
+        let shown = self.in_other_versions(version, element, stored, metadata, arena);
+        shown.fold(0, |sum: u64, value| sum.rotate_left(7) ^ hash(value))
     }
 }

@@ -16,15 +16,32 @@ impl Lenses {
         metadata: Option<Value<'a>>,
         arena: &'a Arena,
     ) -> u32 {
-        let (Content::Scope(scope), Value::Object(stored)) = (element, stored) else { return 0 };
-        let views = self.scopes[*scope].views.iter().enumerate();
-        let others = views.filter(|(other, view)| view.is_some() && *other != version.position());
-        let sizes = others.map(|(other, _)| {
-            let mut get = Get::new(self, VersionIndex(other as u32), arena, ());
-            get.metadata = metadata;
-            size(Value::Object(get.scope(*scope, stored)))
-        });
-        sizes.fold(0, u32::saturating_add)
+        let shown = self.in_other_versions(version, element, stored, metadata, arena);
+        shown.map(size).fold(0, u32::saturating_add)
+    }
+
+    /// What each of the other versions shows of a list item.
+    pub(super) fn in_other_versions<'a>(
+        &'a self,
+        version: VersionIndex,
+        element: &'a Content,
+        stored: Value<'a>,
+        metadata: Option<Value<'a>>,
+        arena: &'a Arena,
+    ) -> impl Iterator<Item = Value<'a>> {
+        let item = match (element, stored) {
+            (Content::Scope(scope), Value::Object(stored)) => Some((*scope, stored)),
+            _ => None,
+        };
+        item.into_iter().flat_map(move |(scope, stored)| {
+            let views = self.scopes[scope].views.iter().enumerate();
+            let others = views.filter(move |(other, view)| view.is_some() && *other != version.position());
+            others.map(move |(other, _)| {
+                let mut get = Get::new(self, VersionIndex(other as u32), arena, ());
+                get.metadata = metadata;
+                Value::Object(get.scope(scope, stored))
+            })
+        })
     }
 }
 
