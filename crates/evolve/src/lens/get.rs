@@ -25,7 +25,8 @@ pub(crate) struct Get<'a, R> {
     /// Entries of the objects that are open; each takes its own from the end when it closes.
     entries: Vec<Entry<'a>>,
     /// Slots that are not in use.
-    pool: Vec<Slots<'a>>,
+    #[expect(clippy::vec_box, reason = "every scope takes one and puts it back, and slots are large to move")]
+    pool: Vec<Box<Slots<'a>>>,
 }
 
 impl<'a, R: Recorder> Get<'a, R> {
@@ -197,15 +198,24 @@ impl<'a, R: Recorder> Get<'a, R> {
 
 /// Whether a version shows a stored field. It shows null only where the field is nullable. It shows an object that no client
 /// wrote, or in whose place `{}` is invalid, only if it shows a field in it; or if a client wrote the object empty.
-#[inline]
+#[inline(always)]
 pub(crate) fn shows(field: &ViewField, slots: &Slots<'_>) -> bool {
+    match said(slots.values[field.slot], field.nullable) {
+        Slot::Value(_) => true,
+        Slot::Absent | Slot::Tombstone if field.implied_by.is_empty() => false,
+        slot => shows_object(field, slot, slots),
+    }
+}
+
+/// The same of an object, and of a field that may be shown because of what is in it.
+fn shows_object(field: &ViewField, slot: Slot<'_>, slots: &Slots<'_>) -> bool {
     let is_shown_empty = |slot: usize, refuses_empty: bool| !refuses_empty || slots.is_written_empty(slot);
     let is_shown = |below: &Implied| match said(slots.values[below.slot], below.nullable) {
         Slot::Absent | Slot::Tombstone => false,
         Slot::Object(_) => is_shown_empty(below.slot, below.refuses_empty),
         Slot::Value(_) => true,
     };
-    match said(slots.values[field.slot], field.nullable) {
+    match slot {
         Slot::Value(_) => true,
         Slot::Object(_) => is_shown_empty(field.slot, field.refuses_empty) || field.implied_by.iter().any(is_shown),
         Slot::Absent | Slot::Tombstone => field.may_be_implied && field.implied_by.iter().any(is_shown),

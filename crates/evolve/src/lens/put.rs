@@ -42,7 +42,8 @@ pub(crate) struct Put<'a> {
     pub(crate) removed: Vec<UncertainRemoval>,
     /// What the laws want to know about a write.
     pub(crate) tally: Option<Tally>,
-    pool: Vec<Slots<'a>>,
+    #[expect(clippy::vec_box, reason = "every scope takes one and puts it back, and slots are large to move")]
+    pool: Vec<Box<Slots<'a>>>,
 }
 
 /// A value as it is stored, and what the version shows of it.

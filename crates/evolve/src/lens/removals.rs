@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt};
 
 use wheelwright_document::{Arena, FieldPath, Path, Value};
 
-use super::{Lenses, matching::match_items_keeping, plan::Content, same::hash, size::size};
+use super::{Lenses, matching::match_items_keeping, plan::Content, same::quick_hash, size::size};
 use crate::VersionIndex;
 
 /// Items of a list that a write removed, although the client could not distinguish them from items that it kept.
@@ -107,7 +107,7 @@ pub fn match_concealed(
         alike.push(position);
         size(old[position])
     });
-    let found = uncertain(seen, &alike, &matched, |position| hash(old[position]));
+    let found = uncertain(seen, &alike, &matched, |position| quick_hash(old[position]));
     let found = found.map(|(removed, left)| UncertainRemoval { list: list.to_field_path(), removed, left });
     let found = found.take(UncertainRemoval::LIMIT).collect();
     (matched, found)
@@ -124,7 +124,7 @@ fn uncertain(
     let mut is_kept = vec![false; shown.len()];
     matched.iter().flatten().for_each(|at| is_kept[*at] = true);
     let mut looks: HashMap<u64, Vec<usize>> = HashMap::new();
-    alike.iter().for_each(|at| looks.entry(hash(shown[*at])).or_default().push(*at));
+    alike.iter().for_each(|at| looks.entry(quick_hash(shown[*at])).or_default().push(*at));
     let mut looks: Vec<Vec<usize>> = looks.into_values().collect();
     looks.sort_unstable();
     looks.into_iter().filter_map(move |look| {
@@ -149,6 +149,6 @@ impl Lenses {
         arena: &'a Arena,
     ) -> u64 {
         let shown = self.in_other_versions(version, element, stored, metadata, arena);
-        shown.fold(0, |sum: u64, value| sum.rotate_left(7) ^ hash(value))
+        shown.fold(0, |sum: u64, value| sum.rotate_left(7) ^ quick_hash(value))
     }
 }

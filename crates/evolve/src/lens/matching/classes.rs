@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 /// How many different items under one hash are compared: a client could send a list of nothing but collisions.
 const MAX_COLLISIONS: usize = 16;
 
@@ -41,23 +43,30 @@ impl Counts {
 impl Classes {
     /// Groups items by an equivalence; equivalent items have the same hash.
     pub(super) fn new<T: Copy>(new: &[T], old: &[T], hash: impl Fn(T) -> u64, equal: impl Fn(T, T) -> bool) -> Self {
-        let mut by_hash: HashMap<u64, Vec<(usize, T)>> = HashMap::with_capacity(old.len());
-        let mut counts: Vec<Counts> = Vec::with_capacity(old.len());
+        // The first class of each hash, and after each class the next one of its hash.
+        let mut first_of: HashMap<u64, usize, RandomState> =
+            HashMap::with_capacity_and_hasher(old.len(), <_>::default());
+        let mut next_of: Vec<(T, Option<usize>)> = Vec::with_capacity(old.len());
         let mut class_of = |item: T| -> usize {
-            let alike = by_hash.entry(hash(item)).or_default();
-            let found = alike.iter().take(MAX_COLLISIONS).find(|(_, other)| equal(item, *other));
-            if let Some((class, _)) = found {
-                return *class;
+            let class = next_of.len();
+            let mut found = *first_of.entry(hash(item)).or_insert(class);
+            for _ in 0..MAX_COLLISIONS {
+                let Some((other, next)) = next_of.get_mut(found) else { break };
+                if equal(item, *other) {
+                    return found;
+                }
+                found = *next.get_or_insert(class);
             }
-            let class = counts.len();
-            counts.push(Counts::default());
-            if alike.len() < MAX_COLLISIONS {
-                alike.push((class, item));
-            }
+            next_of.push((item, None));
             class
         };
         let old: Vec<usize> = old.iter().map(|item| class_of(*item)).collect();
         let new: Vec<usize> = new.iter().map(|item| class_of(*item)).collect();
+        Self::counted(new, old, next_of.len())
+    }
+
+    fn counted(new: Vec<usize>, old: Vec<usize>, classes: usize) -> Self {
+        let mut counts = vec![Counts::default(); classes];
         old.iter().for_each(|class| counts[*class].old += 1);
         new.iter().for_each(|class| counts[*class].new += 1);
         Self { new, old, counts }
@@ -66,18 +75,13 @@ impl Classes {
     /// The classes of some of the items.
     pub(super) fn part(&self, new: &[usize], old: &[usize]) -> Self {
         let mut numbers = HashMap::new();
-        let mut counts = Vec::new();
         let mut number_of = |class: usize| {
-            *numbers.entry(class).or_insert_with(|| {
-                counts.push(Counts::default());
-                counts.len() - 1
-            })
+            let next = numbers.len();
+            *numbers.entry(class).or_insert(next)
         };
         let old: Vec<usize> = old.iter().map(|stored| number_of(self.old[*stored])).collect();
         let new: Vec<usize> = new.iter().map(|item| number_of(self.new[*item])).collect();
-        old.iter().for_each(|class| counts[*class].old += 1);
-        new.iter().for_each(|class| counts[*class].new += 1);
-        Self { new, old, counts }
+        Self::counted(new, old, numbers.len())
     }
 
     /// The positions of the items of each class that are not matched: written ones, and stored ones.

@@ -17,6 +17,7 @@ mod alignment;
 mod classes;
 mod defaults;
 mod evidence;
+mod in_place;
 mod known;
 mod looks;
 
@@ -31,7 +32,7 @@ pub(crate) use self::{
     defaults::defaults_of_items,
     looks::{Looks, match_looks},
 };
-use super::same::{equal, equal_option, hash, same, same_option};
+use super::same::{equal, equal_option, quick_hash, same, same_option};
 
 /// The stored item that each written item continues, if any.
 pub(crate) type Alignment = Vec<Option<usize>>;
@@ -53,6 +54,9 @@ pub(crate) fn match_items_keeping(
 ) -> Alignment {
     if old.is_empty() || new.is_empty() {
         return vec![None; new.len()];
+    }
+    if in_place::all_stay(new, old, keys) {
+        return (0..new.len()).map(Some).collect();
     }
     match_lists(&mut Values { new, old, keys, hidden }, !keys.is_empty(), defaults)
 }
@@ -90,20 +94,21 @@ impl<H: FnMut(usize) -> u32> Lists for Values<'_, '_, H> {
     fn classes(&self) -> Classes {
         let keys = self.keys;
         if keys.is_empty() {
-            return Classes::new(self.new, self.old, hash, equal);
+            return Classes::new(self.new, self.old, quick_hash, equal);
         }
-        let hash_of_keys =
-            |item: Value<'_>| keys.iter().fold(23, |sum: u64, key| sum.rotate_left(7) ^ item.get(key).map_or(29, hash));
+        let hash_of_keys = |item: Value<'_>| {
+            keys.iter().fold(23, |sum: u64, key| sum.rotate_left(7) ^ item.get(key).map_or(29, quick_hash))
+        };
         let have_equal_keys = |a: Value<'_>, b: Value<'_>| keys.iter().all(|key| equal_option(a.get(key), b.get(key)));
         Classes::new(self.new, self.old, hash_of_keys, have_equal_keys)
     }
 
     fn looks(&self) -> Option<Classes> {
-        Some(Classes::new(self.new, self.old, hash, equal))
+        Some(Classes::new(self.new, self.old, quick_hash, equal))
     }
 
     fn letters(&self) -> Option<Classes> {
-        Some(Classes::new(self.new, self.old, hash, same))
+        Some(Classes::new(self.new, self.old, quick_hash, same))
     }
 
     fn has_same_keys(&self, item: usize, stored: usize) -> bool {
@@ -130,7 +135,7 @@ fn match_lists(lists: &mut impl Lists, have_keys: bool, defaults: &[u32]) -> Ali
 }
 
 fn match_by_keys(lists: &mut impl Lists, classes: &Classes, matched: &mut [Option<usize>]) {
-    if classes.counts.iter().any(Counts::is_repeated) {
+    if classes.counts.iter().any(Counts::is_ambiguous) {
         match_equal_of_keys(lists, classes, matched);
         classes.match_in_order(matched, |item, stored| lists.has_same_keys(item, stored));
     }
