@@ -64,6 +64,9 @@ fn tally(seeded: fn(&Subject, u64) -> Tally) -> Tally {
                 let mut tally = Tally::default();
                 for (seed, subject) in work.iter().skip(part).step_by(threads) {
                     let of_subject = seeded(subject, *seed);
+                    if seeds().is_some() {
+                        println!("{}, seed {seed}: {}", subject.name, of_subject.summary());
+                    }
                     of_subject.missed.iter().take(shown()).for_each(|missed| println!("{missed}"));
                     tally.add(of_subject);
                 }

@@ -8,6 +8,7 @@ use super::{
     harm::{self, Between, Harm, Witnesses},
     repository::{Checked, Files, Repository},
     schemas::{self, Version},
+    shown,
     subjects::{Subject, is_stable},
     tally::Tally,
 };
@@ -75,13 +76,13 @@ impl Bare {
                 let mut definition = self.subject.definition.clone();
                 let Some(fact) = seed(&mut definition, version, random) else { return };
                 let changed = Subject { definition, ..self.subject.clone() };
-                let Some(level) = self.level(&changed) else { return };
+                let Some(checked) = self.check(&changed) else { return };
                 let harm = match fact {
                     Fact::Harm(Harm::Fact(because)) => Some(because),
                     _ => None,
                 };
                 let what = format!("{} {version}", self.subject.name);
-                tally.count(class.name, harm, is_stable(version), level, &what);
+                tally.count(class.name, harm, is_stable(version), checked.level_since(&self.base), &what);
             }
         }
     }
@@ -109,7 +110,7 @@ impl Bare {
         for _ in 0..ATTEMPTS {
             let Some(changed) = change(schema, &old, seed, random) else { return };
             let Some(new) = Version::compile(&changed.schema, &api_version, subject.kind()) else { continue };
-            let Some(level) = self.level(&subject.with_schema(to, changed.schema.clone())) else { continue };
+            let Some(checked) = self.check(&subject.with_schema(to, changed.schema.clone())) else { continue };
             let between = if from == to { Between::Edits } else { Between::Versions };
             let place = (&changed.place, &changed.witnesses);
             let harm = harm::between((&old, &new), between, place, random, DOCUMENTS);
@@ -119,27 +120,26 @@ impl Bare {
             });
             let harm = harm.map(|harm| harm.to_string());
             let mode = if from == to { "edited" } else { "next" };
-            let what = format!("{} {to} {mode} {}{}", subject.name, changed.place, self.news());
-            tally.count(class, harm.as_deref(), is_stable(to), level, &what);
+            let what = format!("{} {to} {mode} {}{}", subject.name, changed.place, self.news(&checked));
+            tally.count(class, harm.as_deref(), is_stable(to), checked.level_since(&self.base), &what);
             return;
         }
     }
 
-    /// The new findings of the working tree, for people who look for what is wrong.
-    fn news(&self) -> String {
-        if std::env::var_os("WHEELWRIGHT_GATE_SHOW").is_none() {
+    /// The new findings, for people who look for what is wrong.
+    fn news(&self, checked: &Checked) -> String {
+        if shown() == 0 {
             return String::new();
         }
-        let checked = self.repository.check(&["--against", "git:HEAD", FILE]);
         let news = checked.findings.difference(&self.base.findings);
         news.map(|(rule, level, message)| format!(" [{rule} {level} {message}]")).collect()
     }
 
-    /// The gravest new finding of `check --against`; `None` if Kubernetes refuses the definition.
-    fn level(&self, subject: &Subject) -> Option<super::repository::Level> {
+    /// What `check --against` says of a changed definition; `None` if Kubernetes refuses it.
+    fn check(&self, subject: &Subject) -> Option<Checked> {
         self.repository.write(&Files::from([(FILE.to_owned(), subject.text())]));
         let checked = self.repository.check(&["--against", "git:HEAD", FILE]);
-        (!checked.is_malformed_since(&self.base)).then(|| checked.level_since(&self.base))
+        (!checked.is_malformed_since(&self.base)).then_some(checked)
     }
 }
 

@@ -71,6 +71,12 @@ impl Tally {
         (errors, self.rows.values().map(|row| row.stable.iter().sum::<usize>()).sum())
     }
 
+    /// The figures of this test in a line.
+    pub(crate) fn summary(&self) -> String {
+        let (errors, harmful) = self.stable();
+        format!("{errors} of {harmful} harmful changes of stable versions are errors, {} are silent", self.silent())
+    }
+
     /// Harmful changes of which nothing is said.
     pub(crate) fn silent(&self) -> usize {
         self.rows.values().map(|row| row.stable[0] + row.unstable[0]).sum()
