@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use wheelwright_document::{Arena, Entry, FieldPath, Path, Value};
 
 use crate::{
-    FieldId, Kind, NodeIndex, Shape, Trouble, VersionHistory, VersionIndex,
+    FieldId, Kind, NodeIndex, Shape, Structure, Trouble, VersionHistory, VersionIndex,
     comparison::{counterparts, has_values, is_folded, is_notation, part, parts},
     lens::{by_key, equal, find, trouble::may_be_more},
 };
@@ -169,6 +169,14 @@ impl LeftOut<'_> {
         }
         let counterpart = self.to.counterpart(self.from, node);
         let is_said = counterpart.is_some();
+        let is_object = matches!(value, Value::Object(_)) && self.from.structure.node(node).shape == Shape::Object;
+        if counterpart.is_some_and(|counterpart| self.may_be_in_null(node, counterpart)) && !is_object {
+            self.may_come_back = true;
+            if matches!(back, Some(Value::Null)) && !value.is_null() {
+                self.push(path);
+                return false;
+            }
+        }
         let has_parts = value.as_object().is_some_and(|entries| !entries.is_empty());
         if is_said || (has_parts && self.from.structure.node(node).shape == Shape::Object) {
             let found = self.found.len();
@@ -261,6 +269,20 @@ impl LeftOut<'_> {
             self.bytes += path.as_str().len();
             self.found.push(path);
         }
+    }
+
+    /// Whether the other version has a field in an object that may be null there, although this version's document says the
+    /// field.
+    fn may_be_in_null(&self, node: NodeIndex, counterpart: NodeIndex) -> bool {
+        let above = |structure: &'_ Structure, node| {
+            let parents = std::iter::successors(structure.node(node).parent, |node| structure.node(*node).parent);
+            let is_object = |node: &NodeIndex| structure.node(*node).shape == Shape::Object;
+            parents.take_while(is_object).collect::<Vec<_>>()
+        };
+        let own: Vec<_> = above(&self.from.structure, node).into_iter().map(|node| self.from.id(node)).collect();
+        above(&self.to.structure, counterpart)
+            .into_iter()
+            .any(|object| self.to.structure.node(object).nullable && !own.contains(&self.to.id(object)))
     }
 
     /// Whether the other version keeps an undeclared field of this name, too, and has no field of its own in its place.
@@ -428,5 +450,18 @@ mod tests {
             "another spelling of it"
         );
         assert_eq!(left_out(&kind, "v2", "v1", r#"{"disks": [], "whole": 0}"#), ["disks"], "failed on the way back");
+    }
+    #[test]
+    fn what_is_in_an_object_that_is_null_is_left_out() {
+        let v1 = "{type: object, properties: {o: {type: object, nullable: true, properties: {a: {type: string}, b: {type: string}}}}}";
+        let v2 = "{type: object, properties: {a: {type: string}, o: {type: object, nullable: true, properties: {b: {type: string}}}}}";
+        for hub in ["v1", "v2"] {
+            let kind = kind(&[("v1", v1), ("v2", v2)], "v2: {renamed: {o.a: a}}", hub);
+            assert_eq!(left_out(&kind, "v2", "v1", r#"{"a":"x","o":null}"#), ["a"], "v1 shows o as null");
+            for json in [r#"{"a":"x","o":{"b":"y"}}"#, r#"{"a":"x","o":{}}"#, r#"{"a":"x"}"#, r#"{"a":null,"o":null}"#]
+            {
+                assert_eq!(left_out(&kind, "v2", "v1", json), [""; 0], "{json}");
+            }
+        }
     }
 }

@@ -124,17 +124,20 @@ const ROLLOUT: [&str; 3] = [
             "image":{"type":"object","default":{"tag":"7"},"properties":{"tag":{"type":"string"},"port":{"type":"string"}}},
             "strategy":{"type":"object","default":{"surge":1},"properties":{"surge":{"type":"integer"}}},
             "zones":{"type":"array","default":["a"],"items":{"type":"string"}},
+            "window":{"type":"object","nullable":true,"properties":{"start":{"type":"string"},"end":{"type":"string"}}},
             "sizes":{"type":"string","default":"10m"}}}}}"#,
     r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
+            "window":{"type":"object","nullable":true,"properties":{"end":{"type":"string"}}},"start":{"type":"string"},
             "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
                 "zones":{"type":"array","items":{"type":"string"}}}},
             "sizes":{"type":"array","items":{"type":"string"}}}}}}"#,
     r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"port":{"type":"string"},
+            "window":{"type":"object","nullable":true,"properties":{"end":{"type":"string"}}},"start":{"type":"string"},
             "rollout":{"type":"object","properties":{"strategy":{"type":"object","properties":{"surge":{"type":"integer"}}},
                 "zones":{"type":"array","items":{"type":"string"}},"sizes":{"type":"array","items":{"type":"string"}}}}}}}}"#,
 ];
 const ROLLOUT_CHANGES: &str = r#"{"v2":{"renamed":{"spec.image.port":"spec.port","spec.strategy":"spec.rollout.strategy",
-            "spec.zones":"spec.rollout.zones"},"removed":["spec.image"],"converted":{"spec.sizes":{"with":{"joined":","}}}},
+            "spec.zones":"spec.rollout.zones","spec.window.start":"spec.start"},"removed":["spec.image"],"converted":{"spec.sizes":{"with":{"joined":","}}}},
         "v3":{"renamed":{"spec.sizes":"spec.rollout.sizes"}}}"#;
 
 /// The first line of an address, and the rest; fails without a line.
