@@ -4,6 +4,7 @@
 //! time. It looks for *witnesses*, values that the field's old schema accepts and its new schema refuses, and puts them into
 //! small documents; then it generates documents that reach the field.
 
+mod bases;
 mod places;
 mod witnesses;
 
@@ -13,8 +14,9 @@ use wheelwright_document::{Arena, Owned, Value};
 use wheelwright_schema::{Program, Schema, Stages, ValidationError};
 
 use self::{
-    places::{has, node_at, placed},
-    witnesses::{Named, witnesses},
+    bases::{bases, laid_over},
+    places::{has, node_at, placed, without},
+    witnesses::{Named, valid_values, witnesses},
 };
 use super::{
     Example,
@@ -41,6 +43,8 @@ pub(crate) enum Between {
 
 /// Rounds of generated documents for a field; a field with many parts gets up to three times as many.
 const ROUNDS: usize = 24;
+/// Values of a field that updates exchange.
+const UPDATES: usize = 4;
 /// Fields that expressions read, which documents are to reach.
 const READ: usize = 8;
 /// Witnesses that are put into documents.
@@ -66,6 +70,8 @@ pub(crate) struct Refusals<'s> {
     after_stored: Option<Program>,
     random: Random,
     searched: usize,
+    /// Documents that `before` accepts; made when they are needed first.
+    bases: Option<Vec<Owned>>,
 }
 
 impl<'s> Refusals<'s> {
@@ -90,6 +96,7 @@ impl<'s> Refusals<'s> {
             is_unconverted: between == Between::Unconverted,
             random: Random::new(0),
             searched: 0,
+            bases: None,
         }
     }
 
@@ -141,10 +148,79 @@ impl<'s> Refusals<'s> {
             None if old.is_none() => self.undeclared(old_or_parent, new),
             None => Vec::new(),
         };
-        let small = |value: &Owned| document(before, &[(old_or_parent, Wanted::Is(value.clone()))].into());
-        let small = values.iter().filter_map(small).find_map(|small| self.refused_document(&small, new));
         let place = before.version.structure.selector(old_or_parent);
-        small.or_else(|| self.generated(generator, (&place, new), &values, named))
+        let field = old.filter(|_| !is_whole);
+        // The field is left out, too, where it is one.
+        let tried: Vec<Option<Owned>> = values.iter().cloned().map(Some).chain(field.map(|_| None)).collect();
+        let small = |value| self.refused_document(&self.small(old_or_parent, value)?, new);
+        tried
+            .iter()
+            .find_map(small)
+            .or_else(|| self.on_bases(generator, (old_or_parent, &place, new), &tried))
+            .or_else(|| self.updated(generator, field?, (&place, new)))
+            .or_else(|| self.generated(generator, (&place, new), &values, named))
+    }
+
+    /// A small document in which a field has a value, or is left out.
+    fn small(&self, field: NodeIndex, value: &Option<Owned>) -> Option<Owned> {
+        let wanted = value.clone().map_or(Wanted::Absent, Wanted::Is);
+        document(self.before, &[(field, wanted)].into())
+    }
+
+    /// Tries values, or that a field is left out, in documents that satisfy the rules about other fields.
+    fn on_bases(
+        &mut self,
+        generator: &Generator,
+        (field, place, new): (NodeIndex, &Selector, NodeIndex),
+        values: &[Option<Owned>],
+    ) -> Option<Example> {
+        self.make_bases(generator);
+        let bases = self.bases.as_ref()?;
+        let mut tried = values.iter().flat_map(|value| bases.iter().map(move |base| (value, base)));
+        tried.find_map(|(value, base)| {
+            let arena = Arena::new();
+            let small = self.small(field, value)?;
+            let laid = laid_over(base, &small);
+            let laid = laid.share(&arena);
+            let changed = match value {
+                Some(value) => placed(laid, place.steps(), value, &arena)?,
+                None => without(laid, place.steps(), &arena),
+            };
+            self.smallest(changed, new, &arena)
+        })
+    }
+
+    /// Tries updates that give a field another value, where a rule of its own compares the two.
+    fn updated(
+        &mut self,
+        generator: &Generator,
+        field: NodeIndex,
+        (place, new): (&Selector, NodeIndex),
+    ) -> Option<Example> {
+        let schema = self.before.schema(field)?;
+        if !self.after.schema(new).is_some_and(looks_back) {
+            return None;
+        }
+        let values = valid_values(schema, self.before.value_root(), UPDATES, &mut self.random);
+        self.make_bases(generator);
+        let small = self.small(field, &values.first().cloned())?;
+        let bases = self.bases.iter().flatten().map(|base| laid_over(base, &small));
+        let documents: Vec<Owned> = std::iter::once(small.clone()).chain(bases).collect();
+        let pairs = || values.iter().flat_map(|old| values.iter().map(move |new| (old, new)));
+        documents.iter().find_map(|document| {
+            pairs().find_map(|(was, is)| {
+                let arena = Arena::new();
+                let [was, is] = [was, is].map(|value| placed(document.share(&arena), place.steps(), value, &arena));
+                self.refused_update(was?, is?, new, &arena)
+            })
+        })
+    }
+
+    fn make_bases(&mut self, generator: &Generator) {
+        if self.bases.is_none() {
+            let before = self.before;
+            self.bases = Some(bases(generator, |document| before.refusal(document).is_none(), &mut self.random));
+        }
     }
 
     /// Objects with values of several types under the name of a field that they keep without declaring it.

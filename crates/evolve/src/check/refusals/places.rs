@@ -86,3 +86,28 @@ pub(super) fn placed<'a>(
         _ => None,
     }
 }
+
+/// A document without what is where a field is: in all items of lists and all values of maps.
+pub(super) fn without<'a>(document: Value<'a>, steps: &[Step], arena: &'a Arena) -> Value<'a> {
+    let Some((step, rest)) = steps.split_first() else { return document };
+    match (step, document) {
+        (Step::Items, Value::Array(items)) => {
+            let items: Vec<Value<'a>> = items.iter().map(|item| without(*item, rest, arena)).collect();
+            Value::Array(arena.slice(&items))
+        }
+        (Step::Field(_) | Step::Values, Value::Object(entries)) => {
+            let is_meant = |entry: &Entry<'_>| match step {
+                Step::Field(name) => entry.key == &**name,
+                _ => true,
+            };
+            let kept = entries.iter().filter(|entry| !(rest.is_empty() && is_meant(entry)));
+            let changed = |entry: &Entry<'a>| match is_meant(entry) {
+                true => Entry { key: entry.key, value: without(entry.value, rest, arena) },
+                false => *entry,
+            };
+            let entries: Vec<Entry<'a>> = kept.map(changed).collect();
+            Value::Object(arena.slice(&entries))
+        }
+        _ => document,
+    }
+}

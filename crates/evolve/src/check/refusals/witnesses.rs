@@ -51,6 +51,17 @@ pub(super) fn witnesses(before: &Schema, after: &Schema, root: Root, most: usize
     found.into_iter().map(|(_, value)| value).collect()
 }
 
+/// Some different values that a schema accepts.
+pub(super) fn valid_values(schema: &Schema, root: Root, most: usize, random: &mut Random) -> Vec<Owned> {
+    let program = Program::compile(schema, root);
+    let generator = Generator::new(schema, root);
+    let arena = Arena::new();
+    let generated = (0..GENERATED).map(|_| Owned::from(generator.generate_reaching(&[], random, &arena)));
+    let mut seen = HashSet::new();
+    let is_new_and_valid = |value: &Owned| refusal(&program, value).is_none() && seen.insert(spelled(value));
+    value_for(schema, root).into_iter().chain(generated).filter(is_new_and_valid).take(most).collect()
+}
+
 /// Values that are likely to be witnesses: at the limits of both schemas, named by them, or generated.
 fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) -> Vec<Owned> {
     let mut values = vec![Owned::Null, Owned::Bool(true), Owned::Bool(false)];
