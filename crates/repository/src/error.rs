@@ -7,7 +7,7 @@ use wheelwright_evolve::{PutError, VersionName};
 use wheelwright_schema::{AdmitError, ErrorType, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
-use crate::{Name, OpenError, SourceError, SweepError, open::ViewError};
+use crate::{Loss, Name, OpenError, SourceError, SweepError, open::ViewError};
 
 /// What the repository could not do.
 #[derive(Debug)]
@@ -26,6 +26,13 @@ pub enum RepositoryError {
     },
     /// The kind has no version of this name, or none that can be written.
     UnknownVersion(VersionName),
+    /// No version has a field of this name, and no sort of loss is called so.
+    UnknownLoss {
+        /// What was accepted.
+        name: Box<str>,
+        /// A field of a similar name.
+        closest: Option<Box<str>>,
+    },
     /// What is no name of a document.
     Name(BadKey),
     /// A record cannot be opened.
@@ -177,6 +184,16 @@ impl fmt::Display for RepositoryError {
                  them an adopt.prefix of its own"
             ),
             Self::UnknownVersion(version) => write!(f, "there is no version {version}"),
+            Self::UnknownLoss { name, closest } => {
+                write!(f, "no version has a field {name} whose loss could be accepted; ")?;
+                match closest {
+                    Some(closest) => write!(f, "did you mean {closest}?"),
+                    None => {
+                        let losses = Loss::ALL.map(Loss::name).join(", ");
+                        write!(f, "name a field as the report does, or one of {losses}")
+                    }
+                }
+            }
             Self::Name(error) => error.fmt(f),
             Self::Record(name, error) => write!(f, "{name}: {error}"),
             Self::Write(error) => error.fmt(f),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use wheelwright_document::Arena;
 use wheelwright_evolve::{Only, OnlyIn, Origin, VersionIndex, VersionName};
+use wheelwright_schema::closest_of;
 
 use super::problems::Problems;
 use crate::{Collection, RepositoryError, ServedKind};
@@ -41,6 +42,13 @@ impl Accepted {
         match self {
             Self::Loss(loss) => loss.name(),
             Self::Field(field) => field,
+        }
+    }
+
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Loss(_) => None,
+            Self::Field(field) => Some(field),
         }
     }
 
@@ -138,12 +146,18 @@ impl Collection {
     /// As [`needs`](Self::needs), where no record needs the version for losses that are accepted. They are counted, too.
     ///
     /// # Errors
-    /// As for [`needs`](Self::needs).
+    /// As for [`needs`](Self::needs), or no version has a field that is accepted.
     pub async fn needs_accepting(&self, version: &str, accepted: &[Accepted]) -> Result<Needs, RepositoryError> {
         let kind = &self.kind;
         let unknown = || RepositoryError::UnknownVersion(VersionName::new(version));
         let version = kind.kind().version(version).ok_or_else(unknown)?;
         let history = kind.kind().history();
+        let fields = || history.ids().map(|id| &*history.field(id).text).chain([UNDECLARED]);
+        let is_unknown = |name: &&str| fields().all(|field| field != *name);
+        if let Some(name) = accepted.iter().filter_map(Accepted::field).find(is_unknown) {
+            let closest = closest_of(fields(), name).map(Into::into);
+            return Err(RepositoryError::UnknownLoss { name: name.into(), closest });
+        }
         let others: Vec<VersionIndex> =
             history.indexes().filter(|other| *other != version && history.version(*other).declared).collect();
         let today = kind.kind().lenses().hub();
@@ -185,6 +199,9 @@ impl Collection {
     }
 }
 
+/// What stands for a field in the name of a loss that is of none.
+const UNDECLARED: &str = "fields that no version declares";
+
 /// What one record needs a version for.
 #[derive(Default)]
 struct NeedsOfRecord {
@@ -213,7 +230,7 @@ impl ServedKind {
             Only::Fact(id) => (Loss::Values, text(id)),
             Only::Spelling(id) => (Loss::Notation, text(id)),
             Only::Order(id) => (Loss::Order, text(id)),
-            _ => (Loss::Values, "fields that no version declares".to_owned()),
+            _ => (Loss::Values, UNDECLARED.to_owned()),
         });
         needs.lost = lost.collect();
         needs

@@ -298,6 +298,7 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
         error,
         RepositoryError::UnknownKind(_)
             | RepositoryError::UnknownVersion(_)
+            | RepositoryError::UnknownLoss { .. }
             | RepositoryError::Name(_)
             | RepositoryError::Source(_)
     );
