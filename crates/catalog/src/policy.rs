@@ -24,6 +24,13 @@ const NULL: &[(&str, NullPolicy)] = &[
     ("zero", NullPolicy::Zero),
 ];
 
+impl NullPolicy {
+    /// The word that a catalog has for it.
+    pub fn word(self) -> &'static str {
+        NULL.iter().find(|(_, policy)| *policy == self).map_or("reset", |(word, _)| word)
+    }
+}
+
 /// The policies of a catalog, or of a kind in it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

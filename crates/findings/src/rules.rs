@@ -729,6 +729,11 @@ rules! {
         why: "a change that was refused at the revision passes now, for this and every later change",
         mend: "keep the level, and allow the single finding with a comment and a reason",
     }
+    POLICY_CHANGED: "WW208" "policy-changed" Error {
+        summary: "a policy of a published kind changed: what is refused, what null does, or how stored documents are read",
+        why: "the same request, or the same stored document, means something else than at the revision that is compared with",
+        mend: "keep the policy; or allow it with a reason once no client depends on it",
+    }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
         why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \

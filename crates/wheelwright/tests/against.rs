@@ -276,16 +276,24 @@ fn another_scope_plural_or_subresource_is_an_error() {
 }
 
 #[test]
-fn another_prefix_and_a_new_reset_are_errors() {
+fn another_prefix_and_other_policies_are_errors() {
     let repository = Repository::new("promises");
     repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));
-    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml, adopt: {prefix: orders}}]\n");
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v1}}]\n");
     lock(&repository.0);
     repository.commit();
     for (catalog, rule) in [
-        ("kinds: [{crd: order.yaml, adopt: {prefix: bills}}]\n", "WW202"),
-        ("kinds: [{crd: order.yaml, adopt: {prefix: orders}, policies: {olderWrite: reset}}]\n", "WW203"),
-        ("kinds: [{crd: order.yaml, adopt: {prefix: orders}, changes: reset.yaml}]\n", "WW203"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: bills, version: v1}}]\n", "WW202"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v1}, policies: {olderWrite: reset}}]\n", "WW203"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v1}, changes: reset.yaml}]\n", "WW203"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v1}, policies: {olderWrite: reject}}]\n", "WW208"),
+        (
+            "kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v1}, policies: {null: {fields: {spec.note: clear}}}}]\n",
+            "WW208",
+        ),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v1}, policies: {null: reject}}]\n", "WW208"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders, version: v2}}]\n", "WW208"),
+        ("kinds: [{crd: order.yaml, adopt: {prefix: orders}}]\n", "WW208"),
     ] {
         repository.write("reset.yaml", "v1: {olderWrite: reset}\n");
         repository.write("wheelwright.yaml", catalog);

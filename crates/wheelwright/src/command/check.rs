@@ -5,6 +5,7 @@ mod first_contact;
 mod gone;
 mod levels;
 mod misread;
+mod policies;
 mod published;
 mod rewritten;
 mod versions;

@@ -1,12 +1,15 @@
-//! What a revision published besides schemas and the lock: endpoints, keys of records and policies.
+//! What a revision published besides schemas and the lock: endpoints, keys of records, policies and levels.
 
 use wheelwright_catalog::Kind;
 use wheelwright_document::{FieldPath, Span};
-use wheelwright_evolve::{Maturity, OlderWrite, VersionName};
+use wheelwright_evolve::{Maturity, VersionName};
 use wheelwright_findings::{Finding, Level, Rule, rules};
 use wheelwright_schema::KubernetesResource;
 
-use super::versions::{Before, Loaded};
+use super::{
+    policies::{introduced_resets, other_policies},
+    versions::{Before, Loaded},
+};
 use crate::subject::full_name;
 
 /// What clients and the store relied on at a revision, and is different now.
@@ -45,9 +48,10 @@ pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) ->
         let what = format!("the keys of its records begin with {}, not {}", prefix(&new), prefix(&old));
         findings.push(finding(&rules::STORAGE_PREFIX_CHANGED, what, Level::Error, kind.named));
     }
-    let introduced = resets(kind).into_iter().filter(|reset| !resets(then).contains(reset));
-    let introduced = introduced.map(|scope| format!("olderWrite is reset {scope}"));
+    let introduced = introduced_resets(then, kind).into_iter();
     findings.extend(introduced.map(|what| finding(&rules::RESET_INTRODUCED, what, level, kind.named)));
+    let others = other_policies(then, kind).into_iter();
+    findings.extend(others.map(|what| finding(&rules::POLICY_CHANGED, what, level, kind.named)));
     findings.extend(
         lowered_levels(then, kind)
             .into_iter()
@@ -117,23 +121,5 @@ fn of_versions<'r>(old: &KubernetesResource, new: &'r KubernetesResource) -> Vec
         let gone = then.selectable_fields.iter().filter(|field| !version.selectable_fields.contains(field));
         found.extend(gone.map(|field| (name, format!("{name} has no selectable field {field}"))));
     }
-    found
-}
-
-/// The scopes in which writes of older versions reset fields.
-fn resets(kind: &Kind) -> Vec<String> {
-    let policies = &kind.declaration.policies;
-    let mut found = Vec::new();
-    if policies.older_write == OlderWrite::Reset {
-        found.push("for all versions".to_owned());
-    }
-    let versions = policies.older_write_through.iter().filter(|(_, policy)| *policy == OlderWrite::Reset);
-    found.extend(versions.map(|(version, _)| format!("for {version}")));
-    let of_steps =
-        kind.declaration.steps.iter().filter_map(|step| Some((&step.version.item, step.older_write.as_ref()?)));
-    let of_steps = of_steps.filter(|(_, policy)| policy.item == OlderWrite::Reset);
-    found.extend(of_steps.map(|(version, _)| format!("for {version}")));
-    let fields = policies.older_write_of.iter().filter(|(_, policy)| *policy == OlderWrite::Reset);
-    found.extend(fields.map(|(field, _)| format!("for {}", field.item)));
     found
 }
