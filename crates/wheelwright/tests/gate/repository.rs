@@ -97,7 +97,10 @@ impl Repository {
             .output()
             .expect("the command can be started");
         let findings = String::from_utf8_lossy(&output.stdout).lines().filter_map(finding).collect();
-        Checked { findings, exit: output.status.code().unwrap_or(2) }
+        let exit = output.status.code().unwrap_or(-1);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!((0..=2).contains(&exit), "check ended with {exit} in {}: {said}", self.0.display());
+        Checked { findings, exit }
     }
 
     /// Runs `lock`; whether it wrote one.

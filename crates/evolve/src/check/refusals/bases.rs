@@ -36,9 +36,9 @@ pub(super) fn laid_over(base: &Owned, upper: &Owned) -> Owned {
             Owned::Object(upper.iter().map(laid).chain(rest).collect())
         }
         (Owned::Array(base), Owned::Array(upper)) => {
-            let first = base.first().zip(upper.first()).map(|(base, upper)| laid_over(base, upper));
-            let rest = base.iter().skip(1).cloned();
-            Owned::Array(first.into_iter().chain(rest).collect())
+            let first =
+                upper.first().map(|upper| base.first().map_or_else(|| upper.clone(), |base| laid_over(base, upper)));
+            Owned::Array(first.into_iter().chain(base.iter().skip(1).cloned()).collect())
         }
         (_, upper) => upper.clone(),
     }

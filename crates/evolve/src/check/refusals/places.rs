@@ -65,7 +65,8 @@ pub(super) fn placed<'a>(
     match (step, document) {
         (Step::Items, Value::Array(items)) => {
             let mut items = items.to_vec();
-            *items.first_mut()? = placed(items[0], rest, value, arena)?;
+            let first = items.first_mut()?;
+            *first = placed(*first, rest, value, arena)?;
             Some(Value::Array(arena.slice(&items)))
         }
         (Step::Field(_) | Step::Values, Value::Object(entries)) => {
@@ -109,5 +110,53 @@ pub(super) fn without<'a>(document: Value<'a>, steps: &[Step], arena: &'a Arena)
             Value::Object(arena.slice(&entries))
         }
         _ => document,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Selector,
+        check::{diff::spelled, refusals::bases::laid_over},
+        testing::document,
+    };
+
+    #[test]
+    fn values_are_placed_where_there_is_room_and_taken_out_everywhere() {
+        let arena = Arena::new();
+        let one = Owned::Number("1".into());
+        for (json, path, with, left) in [
+            (r#"{"a":{"b":2}}"#, "a.b", Some(r#"{"a":{"b":1}}"#), r#"{"a":{}}"#),
+            (r#"{"a":{}}"#, "a.b", Some(r#"{"a":{"b":1}}"#), r#"{"a":{}}"#),
+            (r#"{"a":[]}"#, "a[]", None, r#"{"a":[]}"#),
+            (r#"{"a":[]}"#, "a[].b", None, r#"{"a":[]}"#),
+            (r#"{"a":[{"b":2},{"b":3}]}"#, "a[].b", Some(r#"{"a":[{"b":1},{"b":3}]}"#), r#"{"a":[{},{}]}"#),
+            (r#"{"a":{}}"#, "a{}.b", None, r#"{"a":{}}"#),
+            (
+                r#"{"a":{"k":{},"l":{"b":2}}}"#,
+                "a{}.b",
+                Some(r#"{"a":{"k":{"b":1},"l":{"b":2}}}"#),
+                r#"{"a":{"k":{},"l":{}}}"#,
+            ),
+            (r#"{}"#, "a.b", None, "{}"),
+        ] {
+            let steps = Selector::parse(path).unwrap();
+            let value = document(json, &arena);
+            let found = placed(value, steps.steps(), &one, &arena).map(|value| spelled(&Owned::from(value)));
+            assert_eq!(found.as_deref(), with, "{json} {path}");
+            assert_eq!(spelled(&Owned::from(without(value, steps.steps(), &arena))), left, "{json} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_laid_over_a_document_has_its_first_items_and_values() {
+        let arena = Arena::new();
+        let laid = |base: &str, upper: &str| {
+            spelled(&laid_over(&document(base, &arena).into(), &document(upper, &arena).into()))
+        };
+        assert_eq!(laid(r#"{"a":1,"b":2}"#, r#"{"b":3,"c":4}"#), r#"{"b":3,"c":4,"a":1}"#);
+        assert_eq!(laid(r#"[{"a":1},{"b":2}]"#, r#"[{"c":3}]"#), r#"[{"c":3,"a":1},{"b":2}]"#);
+        assert_eq!((laid("[]", "[1]"), laid("[1]", "[]"), laid("[1]", "2")), ("[1]".into(), "[]".into(), "2".into()));
     }
 }
