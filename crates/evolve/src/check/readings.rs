@@ -7,6 +7,7 @@ use super::{
         Computed, appeared, can_be_renamed,
         names::{have_common_words, words},
     },
+    propose::Fold,
     side::Side,
 };
 use crate::{NodeIndex, Shape};
@@ -114,8 +115,8 @@ impl<'r> Readings<'r> {
         objects
     }
 
-    /// A field that both versions have and that may hold the value now: one of the same name and shape deeper in the
-    /// object, or one beside it whose name continues the name.
+    /// A field that both versions have and that may hold the value now: one into which it can be folded, one of the same
+    /// name and shape deeper in the object, or one beside it whose name continues the name.
     fn existing(&self, gone: NodeIndex) -> Option<Reading> {
         let (old, new) = (self.before.version, self.after.version);
         let object = *self.objects(gone).first()?;
@@ -136,7 +137,8 @@ impl<'r> Readings<'r> {
             let (short, long) = (words(name), words(other));
             short.len() >= 2 && short.is_subset(&long) && other != name
         };
-        deeper.or_else(|| siblings.filter(continues).min()).map(Reading::Existing)
+        let fold = Fold::of(self.before, self.after, gone, object).map(|fold| fold.came);
+        fold.or(deeper).or_else(|| siblings.filter(continues).min()).map(Reading::Existing)
     }
 
     /// Whether a removal leaves documents of the earlier version without a field that it requires.

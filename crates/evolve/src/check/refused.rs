@@ -8,7 +8,7 @@ use super::{
     Incompatibility, What,
     candidates::{Fields, candidates},
     diff::{known, spelled, spellings},
-    example::string,
+    example::{number, string},
     sample::{documents, spelled_all, steps_below, values_at},
     side::{Side, pruned, refusal},
 };
@@ -77,6 +77,9 @@ fn unlisted(link: &Link, before: &Side<'_>, after: &Side<'_>) -> Vec<Incompatibi
     findings
 }
 
+/// Larger numbers are such as hardly anybody writes.
+const MOST_ORDINARY: f64 = 1e9;
+
 /// One way of a change.
 #[derive(Clone, Copy)]
 struct Way<'w> {
@@ -121,8 +124,10 @@ impl Way<'_> {
         let mut first = None;
         for (values, is_ordinary) in valid {
             let Some(Judged { position, what, is_empty }) = self.judged(&values, &targets) else { continue };
+            // Where one word keeps every value, no value is too odd to matter.
+            let is_kept_by_clamping = matches!(what, What::Refused { can_be_clamped: true, .. });
             // What only the newer version can say is what it is there for.
-            let is_grave = is_ordinary && !is_empty && self.direction == Direction::Up;
+            let is_grave = (is_ordinary || is_kept_by_clamping) && !is_empty && self.direction == Direction::Up;
             if is_grave || first.is_none() {
                 first = Some((position, what, is_grave));
             }
@@ -200,10 +205,38 @@ impl Way<'_> {
         }
     }
 
+    /// Values that become numbers just beyond what the one field of the other side can hold, but for those that hardly
+    /// anybody writes.
+    fn beyond_bounds(&self) -> Vec<Owned> {
+        let (side, [field]) = self.target else { return Vec::new() };
+        let Some(schema) = side.schema(*field) else { return Vec::new() };
+        let (least, most) = (schema.checks.minimum, schema.checks.maximum);
+        let beyond = least.map(|least| least - 1.0).into_iter().chain(most.map(|most| most + 1.0));
+        let opposite = match self.direction {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+        };
+        let source_of = |value: f64| {
+            let arena = Arena::new();
+            let value = number(value);
+            let metadata = self.metadata.map(|metadata| metadata.share(&arena));
+            let sources = [Some(value.share(&arena))];
+            let mut exchange = Exchange { sources: &sources, old: None, metadata, entry: None, arena: &arena };
+            let mut results = Vec::new();
+            self.link.converter.convert(opposite, &mut exchange, &mut results).ok()?;
+            results.first().copied().flatten().map(Owned::from)
+        };
+        beyond.filter(|value| (0.0..MOST_ORDINARY).contains(value)).filter_map(source_of).collect()
+    }
+
     /// Values to try: those that a converter is made for, else what documents of the version have.
     fn samples(&self) -> Vec<Sample> {
         if let Some(found) = candidates(self.source, self.target, &self.link.respelled, self.direction) {
-            return found.into_iter().map(|found| (vec![Some(found.value)], found.is_ordinary)).collect();
+            let beyond = self.beyond_bounds().into_iter().map(|value| (vec![Some(value)], true));
+            let found = found.into_iter().map(|found| (vec![Some(found.value)], found.is_ordinary));
+            let mut samples: Vec<Sample> = found.chain(beyond).collect();
+            samples.sort_by_key(|(_, is_ordinary)| !is_ordinary);
+            return samples;
         }
         let (side, nodes) = self.source;
         let structure = &side.version.structure;

@@ -4,6 +4,7 @@
 //! left, pairs of another shape are conversions (`respelled.rs` finds pairs, and `spelling.rs` says how one becomes the other),
 //! and the rest is probably gone.
 
+mod folds;
 mod respelled;
 mod spelling;
 mod text;
@@ -11,6 +12,7 @@ pub(crate) mod units;
 
 use std::collections::HashSet;
 
+pub(crate) use folds::Fold;
 pub(crate) use respelled::Pair;
 pub(crate) use text::lines_of;
 pub use text::proposals_text;
@@ -214,7 +216,7 @@ pub(crate) fn removal(
         _ => format!("{new} has no field of its name and place"),
     };
     let is_replaced = matches!(difference.change, Change::Replaced { .. });
-    let otherwise = otherwise_elsewhere(after, &from, &others, (old, new));
+    let otherwise = otherwise_elsewhere((before, after), (gone, &from), &others);
     if readings.hides_required(gone, settled) {
         return Proposal {
             because: format!("{old} requires it, and {what}"),
@@ -233,18 +235,22 @@ pub(crate) fn removal(
 
 /// Where else the value of a field may be.
 fn otherwise_elsewhere(
-    after: &Side<'_>,
-    from: &Selector,
+    (before, after): (&Side<'_>, &Side<'_>),
+    (gone, from): (NodeIndex, &Selector),
     readings: &[Reading],
-    (old, new): (&VersionName, &VersionName),
 ) -> Option<String> {
+    let (old, new) = (&before.version.name, &after.version.name);
     let path = |node: NodeIndex| after.version.structure.selector(node);
     let renamed = readings.iter().filter_map(|reading| match reading {
         Reading::Renamed(to) => Some(format!("renamed: `renamed: {{{from}: {}}}`", path(*to))),
         _ => None,
     });
     let existing = readings.iter().filter_map(|reading| match reading {
-        Reading::Existing(to) => Some(format!("folded into {}, which {old} has, too", path(*to))),
+        Reading::Existing(to) => {
+            let fold = Fold::between(before, after, gone, *to).and_then(|fold| fold.line(before, after, from));
+            let line = fold.map_or_else(String::new, |line| format!(": `{line}`"));
+            Some(format!("folded into {}, which {old} has, too{line}", path(*to)))
+        }
         _ => None,
     });
     let beside: Vec<String> = readings

@@ -209,7 +209,52 @@ fn a_field_that_both_versions_have_may_hold_the_value_now() {
     let below = "autoscaler: {type: object, properties: {minReplicas: {type: integer}}}";
     let lines = proposed(&format!("minReplicas: {{type: integer}}, {below}"), below);
     assert!(lines[1].starts_with("- minReplicas  # possible: "), "{lines:?}");
-    assert_eq!(lines[2], "or folded into autoscaler.minReplicas, which v1 has, too");
+    assert_eq!(
+        lines[2],
+        "or folded into autoscaler.minReplicas, which v1 has, too: `reshaped: [{from: [minReplicas, autoscaler.minReplicas], \
+         to: autoscaler.minReplicas, folded: true}]`"
+    );
+}
+
+#[test]
+fn a_shorthand_is_possibly_folded_into_what_it_stood_for() {
+    let texts = "{type: array, items: {type: string}}";
+    let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
+    let named = format!("{{type: array, items: {}}}", object("name: {type: string}, on: {type: string}"));
+    for (shorthand, rich, line) in [
+        (
+            "namespace: {type: string}",
+            format!("namespaces: {texts}"),
+            "[namespace, namespaces], to: namespaces, folded: true",
+        ),
+        ("check: {type: string}", format!("checks: {named}"), "[check, checks], to: checks, folded: name"),
+        (
+            &*format!("admissionChecks: {texts}"),
+            format!("admissionChecksStrategy: {}", object(&format!("admissionChecks: {named}"))),
+            "[admissionChecks, admissionChecksStrategy.admissionChecks], to: admissionChecksStrategy.admissionChecks, folded: name",
+        ),
+        (
+            "priorityClassName: {type: string}",
+            format!("priorityClassRef: {}", object("group: {type: string}, name: {type: string}")),
+            "[priorityClassName, priorityClassRef.name], to: priorityClassRef.name, folded: true",
+        ),
+    ] {
+        let lines = proposed(&format!("{shorthand}, {rich}"), &rich);
+        assert!(lines[1].contains("  # possible: "), "{lines:?}");
+        assert!(lines[2].ends_with(&format!("`reshaped: [{{from: {line}}}]`")), "{lines:?}");
+        // The line works at first try.
+        let declared = lines[2].split('`').nth(1).unwrap();
+        let versions = [("v1", &*object(&format!("{shorthand}, {rich}"))), ("v2", &*object(&rich))];
+        let (kind, problems) = Kind::compile(&declaration(&versions, &format!("v2: {{{declared}}}")), None);
+        assert!(kind.is_some() && problems.is_empty(), "{declared}: {problems:?}");
+    }
+    // What merely begins with the same word, or cannot hold the value, is something else.
+    for (gone, stays) in [
+        ("name: {type: string}", "nameTemplate: {type: string}"),
+        ("size: {type: string}", "sizes: {type: array, items: {type: integer}}"),
+    ] {
+        assert_eq!(proposed(&format!("{gone}, {stays}"), stays).len(), 2, "{gone}");
+    }
 }
 
 #[test]

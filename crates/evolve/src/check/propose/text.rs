@@ -74,12 +74,12 @@ fn converter(with: &Conversion) -> String {
     }
 }
 
-fn path(field: &Selector) -> String {
+pub(super) fn path(field: &Selector) -> String {
     flow(&field.to_string())
 }
 
 /// A text inside of `{ }`.
-fn flow(text: &str) -> String {
+pub(super) fn flow(text: &str) -> String {
     let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte));
     let is_plain = is_word && scalar(text) == text;

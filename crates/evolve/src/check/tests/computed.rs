@@ -179,7 +179,13 @@ fn a_valid_value_that_the_other_version_refuses_is_told_with_what_becomes_of_it(
     let told = format!("\"1h30m0s\", valid for spec.a in v1, {becomes}");
     is(text, "{type: integer, maximum: 3600}", "with: durationSeconds", Level::Error, &told);
     let told = "\"876000h0m0s\", valid for spec.a in v1, becomes 3153600000 as spec.b in v2, which refuses it: ";
-    is(text, "{type: integer, format: int32}", "with: durationSeconds", Level::Note, told);
+    // One word, `clamped`, keeps it.
+    is(text, "{type: integer, format: int32}", "with: durationSeconds", Level::Error, told);
+    let told = "\"-1s\", valid for spec.a in v1, becomes -1 as spec.b in v2, which refuses it: ";
+    is(text, "{type: integer, minimum: 0}", "with: durationSeconds", Level::Error, told);
+    // A value of which the bound tells.
+    let told = "2501, valid for spec.a in v1, becomes 5002 as spec.b in v2, which refuses it: ";
+    is(number, "{type: integer, maximum: 5001}", "up: self * 2, down: self / 2", Level::Error, told);
     let told = "\"5Gi\", valid for spec.a in v1, becomes 5368709120 as spec.b in v2, which refuses it: ";
     is(text, "{type: integer, format: int32}", "with: quantity", Level::Error, told);
     let told = "1, valid for spec.b in v2, cannot become spec.a of v1: 0.001 is not a whole number";
