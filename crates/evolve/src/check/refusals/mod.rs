@@ -158,7 +158,7 @@ impl<'s> Refusals<'s> {
             .find_map(small)
             .or_else(|| self.on_bases(generator, (old_or_parent, &place, new), &tried))
             .or_else(|| self.updated(generator, field?, (&place, new)))
-            .or_else(|| self.generated(generator, (&place, new), &values, named))
+            .or_else(|| self.generated(generator, (&place, new, field.is_some()), &values, named))
     }
 
     /// A small document in which a field has a value, or is left out.
@@ -235,11 +235,11 @@ impl<'s> Refusals<'s> {
         values.map(with).to_vec()
     }
 
-    /// Tries generated documents that reach a field: as they are, with a witness in it, and as updates.
+    /// Tries generated documents that reach a field: as they are, without it, with a witness in it, and as updates.
     fn generated(
         &mut self,
         generator: &Generator,
-        (place, new): (&Selector, NodeIndex),
+        (place, new, is_field): (&Selector, NodeIndex, bool),
         values: &[Owned],
         named: &Named,
     ) -> Option<Example> {
@@ -270,6 +270,10 @@ impl<'s> Refusals<'s> {
             let found = self.smallest(document, new, &arena).or_else(|| {
                 let edited = generator.mutate(document, &mut self.random, &arena);
                 self.refused_update(document, edited, new, &arena)
+            });
+            let found = found.or_else(|| {
+                let lacks = is_field.then(|| without(document, place.steps(), &arena))?;
+                self.smallest(lacks, new, &arena)
             });
             let found = found.or_else(|| {
                 let witness = values.get(round % values.len().max(1))?;

@@ -24,6 +24,8 @@ const GENERATED: usize = 64;
 const LONGEST: i64 = 4_096;
 /// Texts that are made for a pattern.
 const SAMPLES: usize = 12;
+/// Patterns that are tried together with another one.
+const PATTERNS: usize = 4;
 
 /// Values that `before` accepts and `after` refuses, the shortest first.
 pub(super) fn witnesses(before: &Schema, after: &Schema, root: Root, most: usize, random: &mut Random) -> Vec<Owned> {
@@ -72,9 +74,18 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
     let texts = COMMON_TEXTS.iter().chain(&["", "a", "example", "A b", "a/b"]).copied();
     values.extend(texts.map(string));
     values.extend(named.texts.iter().map(|text| string(text)));
-    for pattern in named.patterns.iter().filter_map(|pattern| TextOfPattern::new(pattern)) {
-        let samples = (0..SAMPLES).filter_map(|_| pattern.sample(random, &(0..=LONGEST as usize), |_| true));
-        values.extend(samples.map(|text| string(&text)));
+    let patterns: Vec<TextOfPattern> =
+        named.patterns.iter().filter_map(|pattern| TextOfPattern::new(pattern)).collect();
+    for (position, pattern) in patterns.iter().enumerate() {
+        let mut sample = |accepts: &dyn Fn(&str) -> bool| {
+            let samples = (0..SAMPLES).filter_map(|_| pattern.sample(random, &(0..=LONGEST as usize), accepts));
+            values.extend(samples.map(|text| string(&text)));
+        };
+        sample(&|_| true);
+        // What one pattern allows and another one excludes matches both.
+        for (_, other) in patterns.iter().enumerate().filter(|(other, _)| *other != position).take(PATTERNS) {
+            sample(&|text| other.is_match(text));
+        }
     }
     let around = |limit: &f64| [limit - 1.0, *limit, limit + 1.0];
     values.extend(named.numbers.iter().flat_map(around).map(number));
@@ -127,7 +138,7 @@ fn lists(schema: &Schema, root: Root, counts: &HashSet<i64>, random: &mut Random
         found.extend(pool[..position].iter().take(8).map(|other| list(&[item, other])));
     }
     for count in counts.iter().map(|count| *count as usize) {
-        let distinct = numbered(items, count).or_else(|| (pool.len() >= count).then(|| pool[..count].to_vec()));
+        let distinct = numbered(items, count, random).or_else(|| (pool.len() >= count).then(|| pool[..count].to_vec()));
         found.extend(distinct.map(|items| Owned::Array(items.into())));
         found.extend(pool.first().map(|item| Owned::Array(vec![item.clone(); count].into())));
     }
@@ -135,24 +146,40 @@ fn lists(schema: &Schema, root: Root, counts: &HashSet<i64>, random: &mut Random
 }
 
 /// So many different items, where a text or a number in them can tell them apart.
-fn numbered(items: &Schema, count: usize) -> Option<Vec<Owned>> {
-    let is_free = |schema: &Schema| schema.checks.r#enum.is_empty() && schema.checks.pattern.is_none();
-    let scalar = |schema: &Schema, at: usize| match schema.r#type {
-        Some(Type::String) if is_free(schema) => Some(string(&format!("a{at}"))),
-        Some(Type::Integer | Type::Number) if is_free(schema) => Some(number(at + 1)),
-        _ => None,
+fn numbered(items: &Schema, count: usize, random: &mut Random) -> Option<Vec<Owned>> {
+    let Owned::Object(fields) = value_for(items, Root::Value)? else { return different(items, count, random) };
+    let mut values_of = |name: &str| items.property(name).and_then(|schema| different(schema, count, random));
+    let columns: Vec<Option<Vec<Owned>>> = fields.iter().map(|(name, _)| values_of(name)).collect();
+    let item = |at: usize| {
+        let fields = fields.iter().zip(&columns);
+        let field = fields.map(|((name, value), column)| {
+            let value = column.as_ref().map_or(value, |column| &column[at]);
+            (name.clone(), value.clone())
+        });
+        Owned::Object(field.collect())
     };
-    let item = |at: usize| match value_for(items, Root::Value)? {
-        Owned::Object(fields) => {
-            let numbered = |(name, value): &(Box<str>, Owned)| {
-                let changed = items.property(name).and_then(|schema| scalar(schema, at));
-                (name.clone(), changed.unwrap_or_else(|| value.clone()))
-            };
-            Some(Owned::Object(fields.iter().map(numbered).collect()))
+    Some((0..count).map(item).collect())
+}
+
+/// So many different texts or numbers, if that is what a schema is for.
+fn different(schema: &Schema, count: usize, random: &mut Random) -> Option<Vec<Owned>> {
+    let checks = &schema.checks;
+    match (&schema.r#type, &checks.pattern) {
+        _ if !checks.r#enum.is_empty() => None,
+        (Some(Type::Integer | Type::Number), _) => Some((1..=count).map(number).collect()),
+        (Some(Type::String), None) => Some((0..count).map(|at| string(&format!("a{at}"))).collect()),
+        (Some(Type::String), Some(pattern)) => {
+            let pattern = TextOfPattern::new(pattern)?;
+            let bound = |limit: Option<i64>, other| limit.map_or(other, |limit| limit.clamp(0, LONGEST) as usize);
+            let length = bound(checks.min_length, 0)..=bound(checks.max_length, LONGEST as usize);
+            let mut seen = HashSet::new();
+            let samples = (0..4 * count).filter_map(|_| pattern.sample(random, &length, |_| true));
+            let new = samples.filter(|text| seen.insert(text.clone())).take(count);
+            let texts: Vec<Owned> = new.map(|text| string(&text)).collect();
+            (texts.len() == count).then_some(texts)
         }
-        _ => scalar(items, at),
-    };
-    (0..count).map(item).collect()
+        _ => None,
+    }
 }
 
 /// A map with so many entries.
