@@ -4,7 +4,7 @@ use wheelwright_document::{Arena, Entry, Value};
 
 use super::{
     Lenses,
-    plan::{Content, Implied, Level, Scope, View, ViewField, ViewObject},
+    plan::{Content, Level, Scope, View, ViewField, ViewObject},
     record::{Recorder, Source, computed_sources},
     resolve::Resolve,
     state::{Slot, Slots},
@@ -115,12 +115,11 @@ impl<'a, R: Recorder> Get<'a, R> {
         field: &'a ViewField,
         slots: &Slots<'a>,
     ) -> Option<Value<'a>> {
-        let plan = &scope.slots[field.slot];
         if shows(field, slots) {
             return Some(self.shown_field(scope, view, field, slots));
         }
         let frozen = field.frozen.as_ref()?;
-        self.recorder.source(plan.id, Source::Frozen);
+        self.recorder.source(scope.slots[field.slot].id, Source::Frozen);
         Some(frozen.share(self.arena))
     }
 
@@ -200,26 +199,21 @@ impl<'a, R: Recorder> Get<'a, R> {
 /// wrote, or in whose place `{}` is invalid, only if it shows a field in it; or if a client wrote the object empty.
 #[inline(always)]
 pub(crate) fn shows(field: &ViewField, slots: &Slots<'_>) -> bool {
-    match said(slots.values[field.slot], field.nullable) {
+    match &slots.values[field.slot] {
+        Slot::Value(Value::Null) if !field.nullable => field.may_be_implied && shows_part(field, slots),
         Slot::Value(_) => true,
-        Slot::Absent | Slot::Tombstone if field.implied_by.is_empty() => false,
-        slot => shows_object(field, slot, slots),
+        Slot::Object(_) => !field.refuses_empty || slots.is_written_empty(field.slot) || shows_part(field, slots),
+        Slot::Absent | Slot::Tombstone => field.may_be_implied && shows_part(field, slots),
     }
 }
 
-/// The same of an object, and of a field that may be shown because of what is in it.
-fn shows_object(field: &ViewField, slot: Slot<'_>, slots: &Slots<'_>) -> bool {
-    let is_shown_empty = |slot: usize, refuses_empty: bool| !refuses_empty || slots.is_written_empty(slot);
-    let is_shown = |below: &Implied| match said(slots.values[below.slot], below.nullable) {
+/// Whether a version shows a field in an object.
+fn shows_part(field: &ViewField, slots: &Slots<'_>) -> bool {
+    field.implied_by.iter().any(|below| match said(slots.values[below.slot], below.nullable) {
         Slot::Absent | Slot::Tombstone => false,
-        Slot::Object(_) => is_shown_empty(below.slot, below.refuses_empty),
+        Slot::Object(_) => !below.refuses_empty || slots.is_written_empty(below.slot),
         Slot::Value(_) => true,
-    };
-    match slot {
-        Slot::Value(_) => true,
-        Slot::Object(_) => is_shown_empty(field.slot, field.refuses_empty) || field.implied_by.iter().any(is_shown),
-        Slot::Absent | Slot::Tombstone => field.may_be_implied && field.implied_by.iter().any(is_shown),
-    }
+    })
 }
 
 /// What a slot holds, as far as a version can say it: null is as good as nothing to one that cannot.

@@ -336,6 +336,7 @@ impl<'a> Put<'a> {
 
     /// Marks an object that a client just wrote empty, where the version would not show it otherwise. What is computed from
     /// another representation no client wrote here.
+    #[inline]
     fn mark_if_empty(&self, field: &ViewField, slots: &mut Slots<'a>) {
         if field.refuses_empty && !self.preserves && !shows(field, slots) {
             slots.mark_written_empty(field.slot);
