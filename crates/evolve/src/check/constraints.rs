@@ -62,11 +62,16 @@ pub(crate) fn constraints(
             finding.example = Some(Example { version: before.version.name.clone(), document, refusal: None });
         } else {
             let target = old.or_else(|| counterpart_of_parent(before, after, node));
+            let keywords = match &finding.what {
+                What::Tightened(limits) => limits.iter().map(|limit| limit.keyword).collect(),
+                _ => vec![keyword],
+            };
+            refusals.look_for((old, node), &keywords);
             let is_searched = examples < MOST_EXAMPLES;
             let small = witness.zip(target).filter(|_| is_searched).and_then(|(witness, target)| {
                 refused_example(before, refusals, (target, old.is_some()), witness, node)
             });
-            let example = small.or_else(|| is_searched.then(|| refusals.find(old, node)).flatten());
+            let example = small.or_else(|| is_searched.then(|| refusals.find((old, node), &keywords)).flatten());
             finding = finding.proven_by(example);
             examples += 1;
         }
@@ -84,7 +89,7 @@ fn reaching_rules(
 ) -> Option<Incompatibility> {
     let (Some(old), Some(new)) = difference.nodes else { return None };
     let keyword = if matches!(difference.change, Change::Default { .. }) { "default" } else { "nullable" };
-    let example = refusals.find(Some(old), new)?;
+    let example = refusals.find((Some(old), new), &[keyword])?;
     let what = What::MayRefuseMore { keywords: vec![keyword] };
     let found = Incompatibility::new(&after.version.name, Some(&before.version.name), difference.after.clone()?, what);
     Some(found.at(after.place(new, keyword), before.place(old, keyword)).proven_by(Some(example)))

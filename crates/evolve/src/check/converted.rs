@@ -26,6 +26,7 @@ pub(crate) fn converted(
             let is_lacking = after.is_required(node) && frozen.is_none();
             let is_sure = is_always_there((before, &from), (after, node), with);
             // A value that cannot be converted is absent in the new version.
+            refusals.look_for((None, node), &["required"]);
             let example = is_lacking.then(|| refusals.find_reading(None, node, &names)).flatten();
             if is_lacking && (!is_sure || example.is_some()) {
                 let place = after.parent(node).map_or_else(Default::default, |parent| after.place(parent, "required"));

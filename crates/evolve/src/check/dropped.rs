@@ -88,7 +88,7 @@ fn refused_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: Field
 fn generated_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: FieldId) -> Option<(Owned, String)> {
     let node = older.version.node_of(id).filter(|node| older.is_required(*node))?;
     let mut refusals = Refusals::new(history, (after, older), Between::Versions, [node].into());
-    let Example { document, refusal, .. } = refusals.find(None, node)?;
+    let Example { document, refusal, .. } = refusals.find((None, node), &[])?;
     Some((document, refusal?))
 }
 

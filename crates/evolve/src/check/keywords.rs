@@ -41,7 +41,7 @@ pub(crate) fn refusing(
         let field = after.version.structure.selector(*new);
         Incompatibility::new(&after.version.name, Some(&before.version.name), field, what)
             .at(after.place(*new, keywords[0]), before.place(*old, keywords[0]))
-            .proven_by(refusals.find(Some(*old), *new))
+            .proven_by(refusals.find((Some(*old), *new), keywords))
     };
     changed.iter().map(finding).collect()
 }
@@ -60,7 +60,7 @@ pub(crate) fn undeclared(before: &Side<'_>, after: &Side<'_>, refusals: &mut Ref
         let (what, example) = match (was.keeps_unknown, is.keeps_unknown) {
             _ if was.shape != is.shape => continue,
             (true, false) => (What::UnknownFieldsDropped, None),
-            (false, true) => match refusals.find(Some(old), new) {
+            (false, true) => match refusals.find((Some(old), new), &[keyword]) {
                 Some(example) => (What::MayRefuseMore { keywords: vec![keyword] }, Some(example)),
                 None => continue,
             },
@@ -90,7 +90,7 @@ fn newly_declared(
         Incompatibility::new(&after.version.name, Some(&before.version.name), field, what)
             .at(after.place(new, ""), before.place(object, ""))
     };
-    match refusals.find(None, new) {
+    match refusals.find((None, new), &[]) {
         Some(example) => Some(find(What::MayRefuseMore { keywords: vec!["properties"] }).proven_by(Some(example))),
         None => (node.shape == Shape::Object && !node.keeps_unknown).then(|| find(What::UnknownFieldsDropped)),
     }
@@ -101,6 +101,7 @@ pub(crate) fn computed(before: &Side<'_>, after: &Side<'_>, refusals: &mut Refus
     let mut findings = Vec::new();
     for new in after.version.structure.indexes() {
         let Some(expression) = after.derivation_from(before, new) else { continue };
+        refusals.look_for((None, new), &[]);
         let Some(example) = refusals.find_reading(None, new, expression) else { continue };
         // That it may be absent where it is required is found with the requirement.
         if example.refusal.as_ref().is_some_and(|refusal| refusal.ends_with("is required")) {

@@ -31,7 +31,7 @@ pub(crate) fn keys(
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(after.place(is, keyword), before.place(was, keyword));
         finding = match finding.what {
-            What::KeysChanged { .. } => finding.proven_by(refusals.find(Some(was), is)),
+            What::KeysChanged { .. } => finding.proven_by(refusals.find((Some(was), is), &[keyword])),
             _ => finding,
         };
         let name_now = |id: &Option<FieldId>| {
@@ -76,7 +76,7 @@ pub(crate) fn unions(
         let what = What::UnionChanged { before: old.clone(), after: new.clone() };
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(after.place(is, "oneOf"), before.place(was, "oneOf"))
-            .proven_by(refusals.find(Some(was), is));
+            .proven_by(refusals.find((Some(was), is), &["oneOf"]));
         if new.is_none() && left > 1 {
             let named = |id: &FieldId| after.version.structure.node(after.version.node_of(*id)?).name().map(Box::from);
             finding = finding.add(Addition::Union(field.clone(), old_ids.iter().filter_map(named).collect()));

@@ -32,7 +32,7 @@ pub(crate) fn refusing(
     let mut fields = Vec::new();
     let mut first = None;
     for (old, new) in pairs.into_iter().take(SEARCHED) {
-        if let Some(example) = refusals.find(Some(new), old) {
+        if let Some(example) = refusals.find((Some(new), old), &[]) {
             fields.push(after.version.structure.selector(new));
             first.get_or_insert((old, new, example));
         }

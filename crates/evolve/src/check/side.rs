@@ -165,14 +165,19 @@ impl Side<'_> {
     /// The compiled schema of the whole version.
     pub(crate) fn program(&self) -> Option<&Program> {
         let whole = self.whole?;
-        Some(self.program.get_or_init(|| Program::compile(whole, self.root)))
+        Some(self.program.get_or_init(|| self.compile(whole)))
+    }
+
+    /// What validates documents of the version by another schema.
+    pub(crate) fn compile(&self, whole: &Schema) -> Program {
+        Program::compile(whole, self.root)
     }
 
     /// What validates stored documents: `program` without the rules that are for new ones, too (`optionalOldSelf`). `None` if
     /// there are no such rules.
     pub(crate) fn program_for_stored(&self) -> Option<Program> {
         let mut whole = self.whole?.clone();
-        take_rules_for_new(&mut whole).then(|| Program::compile(&whole, self.root))
+        take_rules_for_new(&mut whole).then(|| self.compile(&whole))
     }
 
     /// What makes documents of the version.

@@ -5,6 +5,7 @@
 //! small documents; then it generates documents that reach the field.
 
 mod bases;
+mod cause;
 mod places;
 mod witnesses;
 
@@ -15,6 +16,7 @@ use wheelwright_schema::{Program, Schema, Stages, ValidationError};
 
 use self::{
     bases::{bases, laid_over},
+    cause::Cause,
     places::{has, node_at, placed, without},
     witnesses::{Named, valid_values, witnesses},
 };
@@ -72,6 +74,8 @@ pub(crate) struct Refusals<'s> {
     searched: usize,
     /// Documents that `before` accepts; made when they are needed first.
     bases: Option<Vec<Owned>>,
+    /// The change that is to be shown.
+    cause: Cause<'s>,
 }
 
 impl<'s> Refusals<'s> {
@@ -97,17 +101,29 @@ impl<'s> Refusals<'s> {
             random: Random::new(0),
             searched: 0,
             bases: None,
+            cause: Cause::new((before, after), (None, after.version.structure.root()), &[]),
         }
     }
 
     /// A document that `after` refuses for the sake of its field `new`; `old` is the same field in `before`, if it has it.
-    pub(crate) fn find(&mut self, old: Option<NodeIndex>, new: NodeIndex) -> Option<Example> {
+    /// If `keywords` of the field changed, these are what refuses it.
+    pub(crate) fn find(
+        &mut self,
+        (old, new): (Option<NodeIndex>, NodeIndex),
+        keywords: &[&'static str],
+    ) -> Option<Example> {
+        self.look_for((old, new), keywords);
         let rules = self.after.schema(new).map_or_else(String::new, |schema| {
             let before = old.and_then(|old| self.before.schema(old));
             let rules = before.into_iter().chain([schema]).flat_map(|schema| &schema.extensions.validations);
             rules.map(|rule| format!("{} ", rule.rule.text)).collect()
         });
         self.find_reading(old, new, &rules)
+    }
+
+    /// Has documents refused for the sake of some keywords of a field from now on.
+    pub(crate) fn look_for(&mut self, fields: (Option<NodeIndex>, NodeIndex), keywords: &[&'static str]) {
+        self.cause = Cause::new((self.before, self.after), fields, keywords);
     }
 
     /// The same where `expressions` decide: the fields that they name get the values that they compare with.
@@ -304,8 +320,9 @@ impl<'s> Refusals<'s> {
         }
         let after = self.after_stored.as_ref().unwrap_or(after);
         let refused = |view: Owned| {
-            let errors = after.run(view.share(arena), arena, Stages::ADMIT).ok()?.errors;
-            self.example(document, &errors, new, "")
+            let view = view.share(arena);
+            let errors = after.run(view, arena, Stages::ADMIT).ok()?.errors;
+            self.example(document, &errors, (new, view, None), "", arena)
         };
         // Without changes, clients of both versions send the same documents.
         let sent = || refused(self.sent(document)).filter(|_| self.is_unconverted);
@@ -328,12 +345,24 @@ impl<'s> Refusals<'s> {
         let place = self.after.version.structure.selector(field);
         let is_new = !has(old_view.share(arena), place.steps());
         let after = self.after_stored.as_ref().filter(|_| is_new).unwrap_or(after);
-        let errors = after.admit_update(view.share(arena), old_view.share(arena), arena).ok()?.errors;
-        self.example(new, &errors, field, "as an update, ")
+        let (view, old_view) = (view.share(arena), old_view.share(arena));
+        let errors = after.admit_update(view, old_view, arena).ok()?.errors;
+        self.example(new, &errors, (field, view, Some(old_view)), "as an update, ", arena)
     }
 
-    fn example(&self, document: Value<'_>, errors: &[ValidationError], new: NodeIndex, how: &str) -> Option<Example> {
-        let error = errors.iter().find(|error| !error.is_about_skipped_rules() && self.is_about(error, new))?;
+    fn example(
+        &self,
+        document: Value<'_>,
+        errors: &[ValidationError],
+        (new, view, replaced): (NodeIndex, Value<'_>, Option<Value<'_>>),
+        how: &str,
+        arena: &Arena,
+    ) -> Option<Example> {
+        let error = errors.iter().find(|error| {
+            !error.is_about_skipped_rules()
+                && self.is_about(error, new)
+                && self.cause.is_of(error, view, replaced, arena)
+        })?;
         let reason = if error.path().is_root() { error.message().to_owned() } else { error.to_string() };
         let version = self.before.version.name.clone();
         Some(Example { version, document: document.into(), refusal: Some(format!("{how}{reason}")) })
