@@ -100,6 +100,11 @@ pub enum What {
         /// The keywords that differ.
         keywords: Vec<&'static str>,
     },
+    /// An object or value of which a field became a part, or which was converted from it, is refused.
+    PartRefused {
+        /// The field in the version before.
+        from: Selector,
+    },
     /// A field takes values in one version that the other one cannot say.
     Widened {
         /// What sort of value it had.
@@ -469,7 +474,7 @@ impl What {
             Self::RequiredRemoved { .. } => &rules::REQUIRED_FIELD_REMOVED,
             Self::InputNotRead { .. } => &rules::INPUT_NOT_READ,
             Self::UnknownFieldsDropped => &rules::UNDECLARED_FIELDS_DROPPED,
-            Self::MayRefuseMore { .. } => &rules::DOCUMENTS_REFUSED,
+            Self::MayRefuseMore { .. } | Self::PartRefused { .. } => &rules::DOCUMENTS_REFUSED,
             Self::OlderRefuses { .. } => &rules::OLDER_VERSION_REFUSES,
             Self::ProbablyRenamed { .. } => &rules::PROBABLE_RENAME,
             Self::Replaced { .. } => &rules::SHAPE_CHANGED,

@@ -20,6 +20,7 @@ mod likeness;
 mod limits;
 mod lists;
 mod locked;
+mod moved;
 mod older;
 mod propose;
 mod readings;
@@ -98,6 +99,7 @@ fn check_between(
         findings.extend(dropped::unread_inputs(before, after));
         findings.extend(samples.drifts(before, after));
         findings.extend(samples.refusals(before, after));
+        findings.extend(moved::moved(before, after, &findings, &mut refusals));
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
         findings.extend(lists::keys(before, after, &differences, &mut refusals));
         findings.extend(lists::unions(before, after, &differences, &mut refusals));

@@ -1,6 +1,7 @@
 //! Cases of the rules, and the pages about them: what is shown as bad breaks that rule, and what is shown as good does not.
 
 mod computed;
+mod moved;
 
 use std::collections::BTreeSet;
 

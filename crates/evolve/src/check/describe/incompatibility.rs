@@ -77,6 +77,11 @@ impl Incompatibility {
                     ),
                 }
             }
+            What::PartRefused { from } => {
+                format!(
+                    "{from} of {other} is in {field} in {version}, which refuses what documents of {other} make of it"
+                )
+            }
             What::ProbablyRenamed { to, likeness } => {
                 format!("`{field}` disappeared and `{to}` appeared in {version}: renamed? {}", likeness.reason())
             }
@@ -259,6 +264,10 @@ impl Incompatibility {
             What::Replaced { .. } => {
                 let conversion = self.conversion();
                 format!("{conversion}give the new field another name, or say that the old one is gone:\n{}", lines())
+            }
+            What::PartRefused { .. } => {
+                let field = &self.field;
+                format!("accept it in {field}, or fill in what {field} requires, with `derived` or `storageDefault`")
             }
             What::NewlyRequired { .. } if let [Addition::StorageDefault { version, .. }] = &self.additions[..] => {
                 format!(

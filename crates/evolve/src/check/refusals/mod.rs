@@ -141,6 +141,32 @@ impl<'s> Refusals<'s> {
         found
     }
 
+    /// A document with a field of `before` that `after` refuses for the sake of the object that it becomes a part of, or of
+    /// the value that it is converted to.
+    pub(crate) fn received(&mut self, field: NodeIndex, object: NodeIndex) -> Option<Example> {
+        let generator = self.generator.take()?;
+        self.searched += 1;
+        self.look_for((None, object), &[]);
+        let found = if self.searched <= SEARCHED { self.search_receiver(&generator, field, object) } else { None };
+        self.generator = Some(generator);
+        found
+    }
+
+    fn search_receiver(&mut self, generator: &Generator, field: NodeIndex, object: NodeIndex) -> Option<Example> {
+        let (before, after) = (self.before, self.after);
+        let rules = after.schema(object).map(|schema| &schema.extensions.validations[..]).unwrap_or_default();
+        let named = Named::of_expressions(&rules.iter().map(|rule| format!("{} ", rule.rule.text)).collect::<String>());
+        let values = valid_values(before.schema(field)?, before.value_root(), UPDATES, &mut self.random);
+        let place = before.version.structure.selector(field);
+        let tried: Vec<Option<Owned>> = values.iter().cloned().map(Some).collect();
+        let small = |value| self.refused_document(&self.small(field, value)?, object);
+        tried
+            .iter()
+            .find_map(small)
+            .or_else(|| self.on_bases(generator, (field, &place, object), &tried))
+            .or_else(|| self.generated(generator, (&place, object, false), &values, &named))
+    }
+
     /// A small document, if `after` refuses it for the sake of a field.
     pub(crate) fn refused_document(&self, document: &Owned, new: NodeIndex) -> Option<Example> {
         let arena = Arena::new();

@@ -252,8 +252,11 @@ fn a_value_that_neither_enum_lists_is_misspelled() {
         "{type: string, enum: [Quick, Careful]}",
         "with: {values: {Fst: Quick, Slow: Carefull}}",
     );
+    // What comes of it is shown by a document.
+    let (Level::Error, shown) = &found[2] else { panic!("{found:#?}") };
+    assert!(shown.contains("v1 accepts {\"spec\":{\"a\":\"Fast\"}}, and v2 refuses it"), "{shown}");
     assert_eq!(
-        found,
+        found[..2],
         [
             "the changes name \"Fst\", which is no value of spec.a in v1: it takes \"Fast\", \"Slow\"",
             "the changes name \"Carefull\", which is no value of spec.b in v2: it takes \"Quick\", \"Careful\"",
