@@ -37,8 +37,10 @@ pub(crate) fn moved(
     receivers.sort();
     let is_known = |node: NodeIndex| {
         let field = after.version.structure.selector(node);
+        // A warning is about values that may be such as nobody has; a note is about empty ones, which is enough for these.
+        let is_judged = |known: &Incompatibility| known.in_stable.unwrap_or(known.level) != Level::Warning;
         let is_shown = |known: &&Incompatibility| {
-            known.is_proven() || matches!(known.what, What::Refused { .. }) && known.level == Level::Error
+            known.is_proven() || matches!(known.what, What::Refused { .. }) && is_judged(known)
         };
         found.iter().filter(is_shown).any(|known| known.field == field && known.version == after.version.name)
     };
