@@ -126,6 +126,7 @@ fn judge(
     difference: &Difference,
     node: NodeIndex,
 ) -> Option<(What, &'static str, Option<Wanted>)> {
+    let was = before;
     // A default of the version alone is for new documents: nobody fills it in for old ones.
     let is_filled = || after.version.id(node).is_some_and(|id| history.field(id).frozen.is_some());
     let newly_required = |existed| {
@@ -145,7 +146,10 @@ fn judge(
         }
         Change::Required(true) if !is_filled() => Some((newly_required(true), "required", Some(Wanted::Absent))),
         Change::Enum { before, after } if !after.is_empty() => {
-            let removed = unlisted(before, after);
+            // An enum may list what its schema refuses for another reason, such as null.
+            let was_taken =
+                |value: &Owned| difference.nodes.0.is_none_or(|old| was.refusal_of_value(old, value).is_none());
+            let removed: Vec<Owned> = unlisted(before, after).into_iter().filter(was_taken).collect();
             if removed.is_empty() && !before.is_empty() {
                 return None;
             }

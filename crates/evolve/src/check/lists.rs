@@ -1,6 +1,13 @@
 //! Lists whose items are told apart in another way, and objects whose members exclude each other in one version only.
 
-use super::{Addition, Change, Difference, Incompatibility, What, refusals::Refusals, side::Side};
+use wheelwright_findings::Level;
+
+use super::{
+    Addition, Change, Difference, Incompatibility, What,
+    example::{Wanted, document},
+    refusals::Refusals,
+    side::Side,
+};
 use crate::{FieldId, NodeIndex, Union};
 
 /// Keys of lists that changed, that are gone, or that one version cannot say.
@@ -77,6 +84,10 @@ pub(crate) fn unions(
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(after.place(is, "oneOf"), before.place(was, "oneOf"))
             .proven_by(refusals.find((Some(was), is), &["oneOf"]));
+        if !finding.is_proven() && joined > 1 && may_be_together(before, after, &new_ids) {
+            // Nothing is refused, and a write of one takes the others away.
+            finding = finding.with_level(Level::Error);
+        }
         if new.is_none() && left > 1 {
             let named = |id: &FieldId| after.version.structure.node(after.version.node_of(*id)?).name().map(Box::from);
             finding = finding.add(Addition::Union(field.clone(), old_ids.iter().filter_map(named).collect()));
@@ -84,6 +95,14 @@ pub(crate) fn unions(
         findings.push(finding);
     }
     findings
+}
+
+/// Whether documents of a version may have two of the fields that exclude each other later.
+fn may_be_together(before: &Side<'_>, after: &Side<'_>, members: &[FieldId]) -> bool {
+    let nodes: Vec<NodeIndex> = members.iter().filter_map(|id| before.version.node_of(*id)).collect();
+    let is_in_after = |node: &NodeIndex| after.version.counterpart(before.version, *node).is_some();
+    let present = nodes.into_iter().filter(is_in_after).take(2).map(|node| (node, Wanted::Present));
+    document(before, &present.collect()).is_some_and(|both| before.refusal(&both).is_none())
 }
 
 fn members(side: &Side<'_>, object: NodeIndex, union: Option<&Union>) -> Vec<FieldId> {

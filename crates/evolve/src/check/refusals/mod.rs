@@ -6,7 +6,9 @@
 
 mod bases;
 mod cause;
+mod named;
 mod places;
+mod texts;
 mod witnesses;
 
 use std::collections::HashSet;
@@ -17,8 +19,9 @@ use wheelwright_schema::{Program, Schema, Stages, ValidationError};
 use self::{
     bases::{bases, laid_over},
     cause::Cause,
+    named::Named,
     places::{has, node_at, placed, without},
-    witnesses::{Named, valid_values, witnesses},
+    witnesses::{valid_values, witnesses},
 };
 use super::{
     Example,

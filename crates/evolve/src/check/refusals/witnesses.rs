@@ -2,30 +2,25 @@
 
 use std::collections::HashSet;
 
-use wheelwright_document::{Arena, Entry, Owned, Value};
+use wheelwright_document::{Arena, Owned};
 use wheelwright_schema::{
     Program, Root, Schema,
     model::{Additional, Type},
 };
 
-use super::super::{
-    diff::spelled,
-    example::{COMMON_TEXTS, number, string, value_for},
-    side::refusal,
+use super::{
+    super::{
+        diff::spelled,
+        example::{number, string, value_for},
+        side::refusal,
+    },
+    named::Named,
+    texts::{LONGEST, texts},
 };
-use crate::{
-    Selector,
-    laws::{Generator, Random, TextOfPattern},
-};
+use crate::laws::{Generator, Random, TextOfPattern};
 
 /// Values that are generated for a field.
 const GENERATED: usize = 64;
-/// Longer texts and lists are not made for the sake of a limit.
-const LONGEST: i64 = 4_096;
-/// Texts that are made for a pattern.
-const SAMPLES: usize = 12;
-/// Patterns that are tried together with another one.
-const PATTERNS: usize = 4;
 
 /// Values that `before` accepts and `after` refuses, the shortest first.
 pub(super) fn witnesses(before: &Schema, after: &Schema, root: Root, most: usize, random: &mut Random) -> Vec<Owned> {
@@ -71,21 +66,9 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
     named.add(before);
     named.add(after);
     values.append(&mut named.values);
-    let texts = COMMON_TEXTS.iter().chain(&["", "a", "example", "A b", "a/b"]).copied();
-    values.extend(texts.map(string));
-    values.extend(named.texts.iter().map(|text| string(text)));
-    let patterns: Vec<TextOfPattern> =
-        named.patterns.iter().filter_map(|pattern| TextOfPattern::new(pattern)).collect();
-    for (position, pattern) in patterns.iter().enumerate() {
-        let mut sample = |accepts: &dyn Fn(&str) -> bool| {
-            let samples = (0..SAMPLES).filter_map(|_| pattern.sample(random, &(0..=LONGEST as usize), accepts));
-            values.extend(samples.map(|text| string(&text)));
-        };
-        sample(&|_| true);
-        // What one pattern allows and another one excludes matches both.
-        for (_, other) in patterns.iter().enumerate().filter(|(other, _)| *other != position).take(PATTERNS) {
-            sample(&|text| other.is_match(text));
-        }
+    let may_be_text = matches!(before.r#type, None | Some(Type::String)) || before.extensions.int_or_string;
+    if may_be_text {
+        values.append(&mut texts(&named, random));
     }
     let around = |limit: &f64| [limit - 1.0, *limit, limit + 1.0];
     values.extend(named.numbers.iter().flat_map(around).map(number));
@@ -93,7 +76,6 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
     values.extend(others.into_iter().map(number));
     let counts: Vec<i64> = named.counts.iter().flat_map(|count| [count - 1, *count, count + 1]).collect();
     let counts: HashSet<i64> = counts.into_iter().filter(|count| (0..=LONGEST).contains(count)).collect();
-    values.extend(counts.iter().map(|count| string(&"a".repeat(*count as usize))));
     if let Some(Type::Array) = before.r#type {
         values.extend(lists(before, root, &counts, random));
     }
@@ -113,6 +95,7 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
         }
         let generated = generator.generate_reaching(&focus, random, &arena);
         values.push(generated.into());
+        values.append(&mut named.compared(&generated.into(), before, root));
         values.extend((0..if read.is_empty() { 0 } else { 4 }).map(|_| named.seasoned(generated, random)));
     }
     values
@@ -186,89 +169,4 @@ fn different(schema: &Schema, count: usize, random: &mut Random) -> Option<Vec<O
 fn map(schema: &Schema, root: Root, count: i64) -> Option<Owned> {
     let value = value_for(schema.additional_schema()?, root)?;
     Some(Owned::Object((0..count).map(|at| (format!("key{at}").into(), value.clone())).collect()))
-}
-
-/// What schemas name: their limits, values and patterns, those of alternatives, and what stands in rules.
-#[derive(Default)]
-pub(super) struct Named {
-    values: Vec<Owned>,
-    texts: Vec<String>,
-    patterns: Vec<String>,
-    numbers: Vec<f64>,
-    counts: Vec<i64>,
-    /// The words of rules, names of fields among them.
-    words: HashSet<String>,
-}
-
-impl Named {
-    /// What expressions name.
-    pub(super) fn of_expressions(expressions: &str) -> Self {
-        let mut named = Self::default();
-        named.add_rule(expressions);
-        named
-    }
-
-    /// Whether an expression names a field.
-    pub(super) fn reads(&self, field: &Selector) -> bool {
-        field.last_name().is_some_and(|name| self.words.contains(name))
-    }
-
-    /// A value in which some texts and numbers are those that expressions compare with, or next to them.
-    pub(super) fn seasoned(&self, value: Value<'_>, random: &mut Random) -> Owned {
-        match value {
-            Value::String(_) if random.one_in(2) => match random.below(3) {
-                0 if !self.counts.is_empty() => {
-                    let count = random.pick(&self.counts).map_or(0, |count| count + random.between(-1, 1));
-                    string(&"a".repeat(count.clamp(0, LONGEST) as usize))
-                }
-                _ => random.pick(&self.texts).map_or_else(|| Owned::from(value), |text| string(text)),
-            },
-            Value::Number(_) if random.one_in(2) => match random.pick(&self.numbers) {
-                Some(near) if random.one_in(2) => number(near + random.between(-1, 1) as f64),
-                _ => number(random.between(-1, 1_000)),
-            },
-            Value::Array(items) => Owned::Array(items.iter().map(|item| self.seasoned(*item, random)).collect()),
-            Value::Object(entries) => {
-                let is_envelope = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata");
-                let field = |entry: &Entry<'_>| match is_envelope(entry.key) {
-                    true => (entry.key.into(), Owned::from(entry.value)),
-                    false => (entry.key.into(), self.seasoned(entry.value, random)),
-                };
-                Owned::Object(entries.iter().map(field).collect())
-            }
-            other => other.into(),
-        }
-    }
-
-    fn add(&mut self, schema: &Schema) {
-        let checks = &schema.checks;
-        self.values.extend(checks.r#enum.iter().cloned());
-        self.patterns.extend(checks.pattern.iter().map(ToString::to_string));
-        self.numbers.extend([checks.minimum, checks.maximum, checks.multiple_of].into_iter().flatten());
-        let counts = [checks.min_length, checks.max_length, checks.min_items, checks.max_items];
-        self.counts.extend(counts.into_iter().flatten());
-        self.counts.extend([checks.min_properties, checks.max_properties].into_iter().flatten());
-        for rule in &schema.extensions.validations {
-            self.add_rule(&rule.rule.text);
-        }
-        let alternatives =
-            schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of).chain(schema.not.as_deref());
-        alternatives.for_each(|alternative| self.add(alternative));
-    }
-
-    /// The texts and numbers that a rule compares with.
-    fn add_rule(&mut self, rule: &str) {
-        let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        self.words.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
-        for quote in ['\'', '"'] {
-            let quoted = rule.split(quote).skip(1).step_by(2);
-            self.texts.extend(quoted.flat_map(|text| [text.to_owned(), format!("{text}a"), format!("a{text}")]));
-        }
-        self.texts.extend((!rule.is_empty()).then(|| "A".to_owned()));
-        let numbers = rule.split(|letter: char| !letter.is_ascii_digit()).filter_map(|text| text.parse::<f64>().ok());
-        for number in numbers.filter(|number| number.abs() < 1e15) {
-            self.numbers.push(number);
-            self.counts.push(number as i64);
-        }
-    }
 }
