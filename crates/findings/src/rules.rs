@@ -779,7 +779,7 @@ rules! {
             minProperties or a required field",
     }
     DOCUMENTS_REFUSED: "WW240" "documents-refused" Error {
-        summary: "a rule, an alternative or the kind of a list refuses documents that the version before accepts",
+        summary: "a rule, an alternative, the kind of a list or the new place of a field refuses documents of the version before",
         why: "documents that are stored are not valid in the new version, and a client that reads one and writes it back is \
             refused",
         mend: "accept what the version before accepts, or demand it of new documents only, with a transition rule",

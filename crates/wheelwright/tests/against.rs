@@ -304,6 +304,20 @@ fn another_prefix_and_other_policies_are_errors() {
 }
 
 #[test]
+fn a_union_of_published_fields_is_an_error() {
+    let repository = Repository::new("union");
+    repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));
+    repository.write("changes.yaml", "v2: {}\n");
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml, changes: changes.yaml}]\n");
+    lock(&repository.0);
+    repository.commit();
+    repository.write("changes.yaml", "v2: {union: {spec: [note, size]}}\n");
+    let (found, exit, said) = repository.check(&["--against", "git:HEAD"]);
+    let count = found.iter().filter(|found| found.starts_with("WW165 error")).count();
+    assert_eq!((count, exit), (1, Some(1)), "{found:?} {said}");
+}
+
+#[test]
 fn a_catalog_sets_the_levels_of_findings() {
     let repository = Repository::new("levels");
     repository.write("order.yaml", &definition("Order", &[("v1alpha1", NOTE), ("v1beta1", "remark: {type: string}")]));

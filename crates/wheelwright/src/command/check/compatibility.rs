@@ -3,7 +3,8 @@
 use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
-    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
+    self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located, Selector,
+    VersionName, VersionStep,
     check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff},
     laws::Laws,
 };
@@ -120,7 +121,9 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
     let mut findings = Vec::new();
     for version in &now.versions {
         let Some(then) = kind_before.declaration.version(version.name.as_str()) else { continue };
-        if Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root) {
+        let (unions_then, unions) = (unions_of(&kind_before.declaration, then), unions_of(now, version));
+        let is_same_schema = Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root);
+        if is_same_schema && unions_then.iter().map(members).eq(unions.iter().map(members)) {
             continue;
         }
         let name_then = VersionName::new(format!("{} at {}", version.name, before.revision));
@@ -128,6 +131,14 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         both.order = Some(vec![name_then.clone(), version.name.clone()]);
         both.versions =
             vec![DeclaredVersion::new(name_then, then.schema.clone(), then.root, then.span), version.clone()];
+        both.steps = [(&both.versions[0].name, unions_then), (&version.name, unions)]
+            .map(|(name, unions)| {
+                let name = Located { item: name.clone(), span: Default::default() };
+                let mut step = VersionStep::new(name);
+                step.unions = unions;
+                step
+            })
+            .into();
         let (history, _) = History::derive(&both, None);
         let subject = Subject { catalog: &loaded.catalog, kind };
         let found_before = findings.len();
@@ -157,6 +168,16 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         }
     }
     findings
+}
+
+/// The unions that changes declare for a version, which its schema does not tell.
+fn unions_of(declaration: &Declaration, version: &DeclaredVersion) -> Vec<DeclaredUnion> {
+    let step = declaration.steps.iter().find(|step| step.version.item == version.name);
+    step.map_or_else(Vec::new, |step| step.unions.clone())
+}
+
+fn members(union: &DeclaredUnion) -> (&Selector, &[Box<str>]) {
+    (&union.at.item, &union.members)
 }
 
 /// The defaults that readers fill in, as the lock or else the first version of a field has them.
