@@ -101,6 +101,26 @@ impl Revision {
         Ok(Self { folder: folder.to_owned(), name: name.to_owned(), commit: id })
     }
 
+    /// The files of the whole commit, not only of the folder, that may hold definitions and contain all of some texts.
+    ///
+    /// # Errors
+    /// git cannot be run, or cannot search.
+    pub fn files_with(&self, texts: &[&str]) -> io::Result<Vec<PathBuf>> {
+        // Generated definitions are often marked as binary: `--text` searches them too.
+        let options = ["-c", "grep.fullName=false", "grep", "--text", "--no-color", "--no-recurse-submodules"];
+        let mut arguments = [&options[..], &["--files-with-matches", "-z", "--fixed-strings", "--all-match"]].concat();
+        texts.iter().for_each(|text| arguments.extend(["-e", text]));
+        arguments.extend([&*self.commit, "--", ":/"]);
+        let run = run(&self.folder, &arguments)?;
+        // Without a match git fails in silence.
+        if !run.is_success && !run.said.is_empty() {
+            return Err(io::Error::other(run.complaint()));
+        }
+        let entries = run.output.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+        let files = entries.filter_map(|entry| entry.strip_prefix(&*self.commit)?.strip_prefix(':'));
+        Ok(files.filter(|file| is_listed(file)).map(PathBuf::from).collect())
+    }
+
     /// How git names a file of the commit, and the folder that it is relative to.
     fn object(&self, path: &Path) -> io::Result<String> {
         let path = slashed(&normalized(path)).ok_or_else(|| {
@@ -144,9 +164,7 @@ impl Source for Revision {
         let entries = run.output.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
         // Links and submodules are left alone.
         let files = entries.filter_map(|entry| entry.strip_prefix("100")?.split_once('\t')).map(|(_, path)| path);
-        let is_hidden = |path: &str| path.split('/').any(|part| part.starts_with('.'));
-        let wanted = files.filter(|path| !is_hidden(path) && files::may_hold_definitions(Path::new(path)));
-        let mut found: Vec<_> = wanted.map(|path| folder.join(path)).collect();
+        let mut found: Vec<_> = files.filter(|path| is_listed(path)).map(|path| folder.join(path)).collect();
         found.sort_unstable();
         Ok(found)
     }
@@ -184,6 +202,12 @@ impl Tree for RevisionTree<'_> {
         }
         Ok(bytes)
     }
+}
+
+/// Whether a file may hold definitions, and is not hidden.
+fn is_listed(path: &str) -> bool {
+    let is_hidden = |part: &str| part.starts_with('.') && part != "..";
+    !path.split('/').any(is_hidden) && files::may_hold_definitions(Path::new(path))
 }
 
 /// A relative path as git writes it.

@@ -38,6 +38,15 @@ impl Locks {
         Ok(Self(locks))
     }
 
+    /// Takes the locks of folders that have none here.
+    pub(crate) fn extend(&mut self, others: Self) {
+        for lock in others.0 {
+            if self.0.iter().all(|known| known.folder != lock.folder) {
+                self.0.push(lock);
+            }
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &LockFile> {
         self.0.iter()
     }

@@ -120,7 +120,7 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             };
             let previous = arguments.previous.into_iter().flat_map(|path| files::files(vec![path], None));
             let inputs = files::files_and_folders(versions.paths().to_vec(), tree);
-            command::check(inputs, previous, &versions, &options, console)
+            command::check(inputs, previous, versions, &options, console)
         }
         Command::Default(arguments) => {
             let (schemas, options) = match prepare(&arguments.documents, console)? {

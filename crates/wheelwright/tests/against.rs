@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -64,12 +65,25 @@ impl Repository {
 
     /// The rules of findings with their levels and fields, the exit code, and what was said.
     fn check(&self, arguments: &[&str]) -> (Vec<String>, Option<i32>, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+        self.check_text("", arguments)
+    }
+
+    /// The same with a text on standard input.
+    fn check_text(&self, text: &str, arguments: &[&str]) -> (Vec<String>, Option<i32>, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
             .current_dir(&self.0)
             .args(["check", "--format", "json"])
             .args(arguments)
-            .output()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .expect("the command can be started");
+        let mut input = command.stdin.take().expect("standard input is a pipe");
+        // A command that reads nothing may be over.
+        let _ = input.write_all(text.as_bytes());
+        drop(input);
+        let output = command.wait_with_output().expect("the command ends");
         let text = |key: &str, line: &str| {
             let rest = line.split_once(&format!("\"{key}\":\"")).map_or("", |(_, rest)| rest);
             rest.split('"').next().unwrap_or_default().to_owned()
@@ -495,4 +509,67 @@ fn what_refuses_documents_is_an_error_with_a_document() {
     repository.write("order.yaml", &definition("Order", &[("v1", &all)]));
     let (shown, exit) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
     assert!(shown.contains("warning[WW240]") && exit == Some(0), "{shown}");
+}
+
+#[test]
+fn a_definition_that_moved_is_compared_with_what_it_was() {
+    let repository = Repository::new("moved-file");
+    let other = definition("Bill", &[("v1", BOTH)]);
+    repository.write("a/crd.yaml", &format!("{}---\n{other}", definition("Order", &[("v1", BOTH)])));
+    repository.commit();
+    let lost = definition("Order", &[("v1", NOTE)]);
+    let expected = ["WW150 error spec.size".to_owned()];
+    let check = |path: &str| {
+        let (found, exit, said) = repository.check(&["--against", "git:HEAD", path]);
+        assert!(!said.contains("note:") && !said.contains("error:"), "{path}: {said}");
+        (found, exit)
+    };
+    // A file that is copied is compared with the other one.
+    repository.write("copy.yaml", &lost);
+    assert_eq!(check("copy.yaml"), (expected.to_vec(), Some(1)));
+    fs::remove_file(repository.0.join("a/crd.yaml")).expect("a file can be removed");
+    repository.write("a/moved.yaml", &format!("{lost}---\n{other}"));
+    repository.write("b/moved.yaml", &lost);
+    for path in ["a/moved.yaml", "b/moved.yaml", "a", "b"] {
+        assert_eq!(check(path), (expected.to_vec(), Some(1)), "{path}");
+    }
+    let (found, exit, said) = repository.check_text(&lost, &["--against", "git:HEAD", "-"]);
+    assert_eq!((found, exit), (expected.to_vec(), Some(1)), "{said}");
+    // Nothing is found twice, and a kind that moved is not gone.
+    let (found, exit, said) = repository.check(&["--against", "git:HEAD", "a", "b"]);
+    assert_eq!((found.iter().filter(|found| expected.contains(found)).count(), exit), (1, Some(1)), "{found:?} {said}");
+    assert!(!found.iter().any(|found| found.starts_with("WW176")), "{found:?}");
+}
+
+#[test]
+fn what_was_wrong_before_a_move_is_known() {
+    let repository = Repository::new("moved-known");
+    repository.write("a/order.yaml", &definition("Order", &[("v1", BOTH), ("v2", NOTE)]));
+    repository.write("a/wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
+    repository.commit();
+    repository.git(&["mv", "a", "b"]);
+    for path in ["b", "b/order.yaml", "."] {
+        let (found, exit, said) = repository.check(&["--against", "git:HEAD", path]);
+        assert_eq!((found, exit), (vec![], Some(0)), "{path}: {said}");
+        assert!(said.contains("of HEAD; --all shows everything") && !said.contains("note:"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn a_kind_that_nothing_is_compared_with_is_named() {
+    let repository = Repository::new("uncompared");
+    repository.write("order.yaml", &definition("Order", &[("v1", BOTH)]));
+    repository.commit();
+    let new = definition("Parcel", &[("v1", BOTH)]);
+    repository.write("crds/parcel.yaml", &new);
+    let note = "note: found no definition of Parcel.shop.example.com at HEAD: nothing is compared for it\n";
+    for path in [".", "crds", "crds/parcel.yaml"] {
+        let (found, exit, said) = repository.check(&["--against", "git:HEAD", path]);
+        assert_eq!((found.len(), exit, said.matches(note).count()), (0, Some(0), 1), "{path}: {found:?} {said}");
+    }
+    let (_, exit, said) = repository.check_text(&new, &["--against", "git:HEAD", "-"]);
+    assert_eq!((exit, said.matches(note).count()), (Some(0), 1), "{said}");
+    repository.write("crds/parcel.yaml", &definition("Order", &[("v1", BOTH)]));
+    let (_, _, said) = repository.check(&["--against", "git:HEAD", "order.yaml"]);
+    assert!(!said.contains("note:"), "{said}");
 }

@@ -50,7 +50,7 @@ fn checked(text: &str) -> (String, Exit) {
     let mut console = Console::plain(&mut data, &mut conversation);
     console.today = Date::parse("2026-12-31");
     let options = CheckOptions { format: Format::Json, ..CheckOptions::default() };
-    let exit = check([Ok(Input::named("a.yaml", text))], [], &Versions::default(), &options, &mut console)
+    let exit = check([Ok(Input::named("a.yaml", text))], [], Versions::default(), &options, &mut console)
         .expect("memory can be written to");
     (String::from_utf8(data).expect("JSON is UTF-8"), exit)
 }

@@ -23,6 +23,7 @@ use wheelwright_catalog::{
     files,
 };
 use wheelwright_document::{Arena, FieldPath, Span};
+use wheelwright_evolve::KindName;
 use wheelwright_findings::{ALLOWANCE_KEYWORD, Finding, Holds, Level, Place, rules};
 use wheelwright_schema::{Lowered, Problem, Root, check};
 
@@ -76,10 +77,11 @@ impl Default for CheckOptions {
 pub fn check(
     inputs: impl IntoIterator<Item = Result<Input, Unreadable>>,
     previous: impl IntoIterator<Item = Result<Input, Unreadable>>,
-    versions: &Versions,
+    mut versions: Versions,
     options: &CheckOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
+    let is_anywhere = versions.has_named_files();
     let mut run = Run::new(options, &versions.now);
     let mut exit = Exit::Clean;
     let mut standard_input = None;
@@ -107,28 +109,38 @@ pub fn check(
     }
     let is_gate = versions.before.is_some() || versions.cannot_compare.is_some();
     let mut contacts = run.check_versions(&versions.now, is_gate, console)?;
-    match standard_input.as_ref().map(State::of_standard_input).transpose() {
-        Ok(state) => {
-            if let Some(state) = state {
-                contacts.extend(run.check_versions(&state, is_gate, console)?);
-            }
-        }
+    let mut states = vec![&versions.now];
+    let from_standard_input = match standard_input.as_ref().map(State::of_standard_input).transpose() {
+        Ok(state) => state,
         Err(unreadable) => {
             console.complain(unreadable)?;
             exit = Exit::Usage;
+            None
         }
+    };
+    if let Some(state) = &from_standard_input {
+        contacts.extend(run.check_versions(state, is_gate, console)?);
+        states.push(state);
     }
-    if let Some(before) = &versions.before {
-        let findings =
-            versions.now.each().flat_map(|(loaded, kind)| changed_in_place(before, &versions.now, loaded, kind));
-        let promises = versions.now.each().flat_map(|(loaded, kind)| published::changed_promises(before, loaded, kind));
-        let findings = findings.chain(promises).chain(rewritten::rewritten_locks(before, &versions.now));
-        let findings = findings.chain(gone::versions_since(before, &versions.now));
-        // The lock remembers some of it.
-        let findings: Vec<_> = findings.filter(|finding| !run.report.has(finding)).collect();
-        related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
-        run.add(&versions.now, findings);
-        run.add(&before.kinds, gone::kinds_since(before, &versions.now));
+    if let Some(before) = &mut versions.before {
+        match before.look_elsewhere(&states, is_anywhere) {
+            Ok(unknown) => say_uncompared(&unknown, &before.revision, console)?,
+            Err(unreadable) => {
+                console.complain(unreadable)?;
+                exit = Exit::Usage;
+            }
+        }
+        for state in &states {
+            let findings = state.each().flat_map(|(loaded, kind)| changed_in_place(before, state, loaded, kind));
+            let promises = state.each().flat_map(|(loaded, kind)| published::changed_promises(before, loaded, kind));
+            let findings = findings.chain(promises).chain(gone::versions_since(before, state));
+            // The lock remembers some of it.
+            let findings: Vec<_> = findings.filter(|finding| !run.report.has(finding)).collect();
+            related(&findings, before.kinds.inputs()).for_each(|input| run.report.add_other(input));
+            run.add(state, findings);
+        }
+        run.add(&versions.now, rewritten::rewritten_locks(before, &versions.now));
+        run.add(&before.kinds, gone::kinds_since(before, &states));
     }
     console.end_progress()?;
     let Run { mut report, declared, files, .. } = run;
@@ -174,6 +186,14 @@ pub fn check(
         console.say(hint)?;
     }
     Ok(found.exit())
+}
+
+/// Says which kinds are compared with nothing, for a path with a typing error in it looks like a new kind.
+fn say_uncompared(kinds: &[KindName], revision: &str, console: &mut Console<'_>) -> io::Result<()> {
+    for kind in kinds {
+        console.say(format_args!("note: found no definition of {kind} at {revision}: nothing is compared for it"))?;
+    }
+    Ok(())
 }
 
 /// The fingerprints of what was found at a revision.
@@ -519,7 +539,7 @@ mod tests {
         let input = |number| Ok(Input::named(format!("{number}.yaml"), "type: object\n"));
         let (mut data, mut conversation) = (Vec::new(), Vec::new());
         let mut console = Console { is_watched, ..Console::plain(&mut data, &mut conversation) };
-        check((0..120).map(input), [], &Versions::default(), &CheckOptions::default(), &mut console).unwrap();
+        check((0..120).map(input), [], Versions::default(), &CheckOptions::default(), &mut console).unwrap();
         assert!(data.is_empty());
         String::from_utf8(conversation).unwrap()
     }

@@ -71,8 +71,8 @@ pub(super) fn versions_since(before: &Before, now: &State) -> Vec<Finding> {
 }
 
 /// The kinds that were published at a revision, and are not any more, where they were.
-pub(super) fn kinds_since(before: &Before, now: &State) -> Vec<Finding> {
-    let is_gone = |kind: &Kind| now.find(&kind.declaration).is_none();
+pub(super) fn kinds_since(before: &Before, now: &[&State]) -> Vec<Finding> {
+    let is_gone = |kind: &Kind| now.iter().all(|state| state.find(&kind.declaration).is_none());
     let gone = before.kinds.each().filter(|(_, kind)| is_gone(kind));
     let finding = |(loaded, kind): (&super::versions::Loaded, &Kind)| {
         let mut versions = kind.declaration.versions.iter();

@@ -76,7 +76,10 @@ fn last_sound(folder: &Path) -> Option<(String, String)> {
 /// The locks at a revision: those of the kinds that are compared, and those that belonged to today's kinds elsewhere.
 fn locks_at(before: &Before, now: &State) -> Vec<(PathBuf, String)> {
     let text_of = |lock: &LockFile| Some((relative(&lock.folder), lock.input.as_ref()?.text()));
+    let is_other = |folder: &Path| before.other_locks.iter().any(|(other, _)| relative(other) == folder);
     let mut locks: Vec<_> = before.kinds.locks.iter().filter_map(text_of).collect();
+    // The locks of kinds that moved here are among the others.
+    locks.retain(|(folder, _)| !is_other(folder));
     let is_known = |folder: &Path, locks: &[(PathBuf, String)]| locks.iter().any(|(known, _)| known == folder);
     for (folder, text) in &before.other_locks {
         let folder = relative(folder);

@@ -1,7 +1,7 @@
 //! The kinds that are checked version against version: those at the paths of the command, now and at a revision.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     fmt, io,
     path::{Component, Path, PathBuf},
 };
@@ -9,7 +9,7 @@ use std::{
 use wheelwright_catalog::{
     Catalog, Disk, GitError, Input, Kind, OnDisk, Origin, Revision, Source, Unreadable, files, read_lock,
 };
-use wheelwright_evolve::Declaration;
+use wheelwright_evolve::{Declaration, KindName};
 use wheelwright_findings::{Finding, Level, rules};
 use wheelwright_schema::Tree;
 
@@ -41,18 +41,21 @@ pub(super) struct Loaded {
     pub(super) is_bare: bool,
     /// The files that were named, if not all of the catalog was.
     pub(super) named: Option<HashSet<String>>,
+    /// The kinds that were looked for, if the others are not compared.
+    wanted: Option<Vec<KindName>>,
 }
 
 /// What there was at a revision.
 #[derive(Debug)]
 pub(super) struct Before {
     pub(super) kinds: State,
-    /// The files at the paths, with the names that they have now.
+    /// The files at the paths, and those of kinds that moved there, without the revision in their names.
     pub(super) inputs: Vec<Input>,
     /// How the revision was named.
     pub(super) revision: String,
     /// The locks beside catalogs outside the paths, by their folders: a catalog may have moved from there.
     pub(super) other_locks: Vec<(PathBuf, String)>,
+    source: Revision,
 }
 
 /// Why the versions at some paths cannot be compared with others.
@@ -127,7 +130,7 @@ impl Versions {
         let revision = against.strip_prefix("git:").filter(|name| !name.is_empty()).ok_or_else(unknown)?;
         match Revision::open(Path::new("."), revision) {
             Ok(opened) => {
-                let before = Before::load(&opened, revision, &paths, catalogs).map_err(VersionsError::Unreadable)?;
+                let before = Before::load(opened, revision, &paths, catalogs).map_err(VersionsError::Unreadable)?;
                 Ok(Self { now, before: Some(before), cannot_compare: None, paths })
             }
             Err(error @ GitError::UnknownRevision { shallow: true, .. }) => {
@@ -140,6 +143,11 @@ impl Versions {
     /// The files and folders whose schemas are to be checked.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
+    }
+
+    /// Whether a file is named, or standard input, and not only folders.
+    pub(super) fn has_named_files(&self) -> bool {
+        self.paths.iter().any(|path| !path.is_dir())
     }
 }
 
@@ -173,7 +181,7 @@ impl State {
                 None => bare.push(path),
             }
         }
-        let partly = |(catalog, named)| Loaded { catalog, is_bare: false, named: Some(named) };
+        let partly = |(catalog, named)| Loaded { catalog, is_bare: false, named: Some(named), wanted: None };
         catalogs.extend(around.into_values().map(partly));
         // Documents that are named together are versions of one another.
         catalogs.extend((!bare.is_empty()).then(|| load(source, &bare)).flatten());
@@ -200,7 +208,7 @@ impl State {
                     declared.push(file.to_owned());
                 }
             }
-            state.catalogs.push(Loaded { catalog, is_bare, named: Some(named) });
+            state.catalogs.push(Loaded { catalog, is_bare, named: Some(named), wanted: None });
         }
         state.locks = Locks::read(source, state.catalogs.iter().map(|loaded| &loaded.catalog))?;
         declared.sort();
@@ -256,13 +264,15 @@ impl Loaded {
     /// The kinds that were asked for.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.catalog.kinds().iter().filter(|kind| {
-            let mut files = kind
-                .declaration
-                .versions
-                .iter()
-                .filter_map(|version| self.catalog.place(version.schema.place_of("")).map(|place| place.file));
-            self.named.as_ref().is_none_or(|named| files.any(|file| named.contains(&file)))
+            let is_wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&kind.declaration.name()));
+            is_wanted && self.named.as_ref().is_none_or(|named| self.files_of(kind).any(|file| named.contains(&file)))
         })
+    }
+
+    /// The files with the schemas of a kind.
+    fn files_of(&self, kind: &Kind) -> impl Iterator<Item = String> {
+        let versions = kind.declaration.versions.iter();
+        versions.filter_map(|version| self.catalog.place(version.schema.place_of("")).map(|place| place.file))
     }
 
     /// What is wrong with the catalog and its changes files.
@@ -293,7 +303,8 @@ impl Loaded {
 }
 
 impl Before {
-    fn load(source: &Revision, revision: &str, paths: &[PathBuf], catalogs: &[PathBuf]) -> Result<Self, Unreadable> {
+    fn load(opened: Revision, revision: &str, paths: &[PathBuf], catalogs: &[PathBuf]) -> Result<Self, Unreadable> {
+        let source = &opened;
         let is_there = |path: &PathBuf| source.is_folder(path) || source.read(path).is_ok();
         let here = std::env::current_dir().ok();
         let relative = |path: &PathBuf| match here.as_ref().and_then(|here| path.strip_prefix(here).ok()) {
@@ -328,17 +339,74 @@ impl Before {
                 other_locks.push((folder.to_owned(), lock.text()));
             }
         }
-        Ok(Self { kinds, inputs, revision: revision.to_owned(), other_locks })
+        Ok(Self { kinds, inputs, revision: revision.to_owned(), other_locks, source: opened })
+    }
+
+    /// Looks for kinds that were not at the paths in other files of the revision: in those that were deleted or renamed
+    /// since, in those that declare the kind now, and if `is_anywhere`, in all others. Returns the kinds that are in none.
+    pub(super) fn look_elsewhere(&mut self, now: &[&State], is_anywhere: bool) -> Result<Vec<KindName>, Unreadable> {
+        let mut missing: Vec<&Kind> = now.iter().flat_map(|state| state.each()).map(|(_, kind)| kind).collect();
+        missing.retain(|kind| self.kinds.find(&kind.declaration).is_none());
+        let texts: BTreeSet<Vec<String>> = missing.iter().flat_map(|kind| texts_in_definitions(kind)).collect();
+        let mut files = BTreeSet::new();
+        for texts in texts {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            // A revision whose files cannot be searched has none to compare with, which is reported.
+            files.extend(self.source.files_with(&texts).unwrap_or_default());
+        }
+        let declaring: HashSet<&str> =
+            now.iter().flat_map(|state| state.inputs()).map(|input| input.name.as_str()).collect();
+        let (gone, mut others): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| !file.exists());
+        others.retain(|file| is_anywhere || declaring.contains(&*files::display(file)));
+        for files in [gone, others] {
+            self.add_kinds(&missing, &files)?;
+            missing.retain(|kind| self.kinds.find(&kind.declaration).is_none());
+        }
+        let names: BTreeSet<KindName> = missing.iter().map(|kind| kind.declaration.name()).collect();
+        Ok(names.into_iter().collect())
+    }
+
+    /// Adds those of some kinds that are in files of the revision.
+    fn add_kinds(&mut self, missing: &[&Kind], files: &[PathBuf]) -> Result<(), Unreadable> {
+        let State { mut catalogs, locks } = State::load(&self.source, files)?;
+        for loaded in &mut catalogs {
+            let is_missing = |kind: &&Kind| missing.iter().any(|one| one.declaration.is_same_kind(&kind.declaration));
+            loaded.wanted = Some(loaded.kinds().filter(is_missing).map(|kind| kind.declaration.name()).collect());
+            let declaring: HashSet<String> = loaded.kinds().flat_map(|kind| loaded.files_of(kind)).collect();
+            for input in loaded.catalog.inputs().filter(|input| declaring.contains(&input.name)) {
+                let name = self.without_revision(&input.name).to_owned();
+                let tree = Some(Disk::around(Path::new(&name), None));
+                self.inputs.push(Input { name, tree, ..input.clone() });
+            }
+        }
+        catalogs.retain(|loaded| loaded.kinds().next().is_some());
+        self.kinds.catalogs.extend(catalogs);
+        self.kinds.locks.extend(locks);
+        Ok(())
+    }
+
+    /// The name of a file without the revision before it.
+    fn without_revision<'n>(&self, name: &'n str) -> &'n str {
+        name.strip_prefix(&*self.revision).and_then(|rest| rest.strip_prefix(':')).unwrap_or(name)
     }
 
     /// A finding of then, in the file as it is named now.
     pub(super) fn renamed(&self, mut finding: Finding) -> Finding {
         if let Some(place) = &mut finding.place {
-            let name = place.file.strip_prefix(&*self.revision).and_then(|rest| rest.strip_prefix(':'));
-            place.file = name.unwrap_or(&place.file).to_owned();
+            place.file = self.without_revision(&place.file).to_owned();
         }
         finding
     }
+}
+
+/// Texts that every file with the definition of a kind contains, for each name of the kind.
+fn texts_in_definitions(kind: &Kind) -> impl Iterator<Item = Vec<String>> {
+    kind.declaration.names().map(|name| match kind.kubernetes.is_empty() {
+        // An OpenAPI document need not contain the group.
+        true => vec![name.kind.into_string()],
+        // One search finds all kinds of a group.
+        false => vec!["CustomResourceDefinition".to_owned(), name.group.into_string()],
+    })
 }
 
 /// The disk, with what came from standard input as the file `-`.
@@ -370,7 +438,7 @@ impl Source for StandardInput<'_> {
 fn load(source: &dyn Source, paths: &[&PathBuf]) -> Option<Loaded> {
     let catalog = Catalog::load_from(source, paths).ok()?;
     let is_bare = catalog.inputs().all(|input| input.origin != Origin::Ours);
-    Some(Loaded { catalog, is_bare, named: None })
+    Some(Loaded { catalog, is_bare, named: None, wanted: None })
 }
 
 /// The nearest catalog in the folders around a file that names it: it knows more about the kinds in it than the file.
