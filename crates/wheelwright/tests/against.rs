@@ -573,3 +573,26 @@ fn a_kind_that_nothing_is_compared_with_is_named() {
     let (_, _, said) = repository.check(&["--against", "git:HEAD", "order.yaml"]);
     assert!(!said.contains("note:"), "{said}");
 }
+
+#[test]
+fn a_status_subresource_takes_away_only_a_status_that_was_there() {
+    let repository = Repository::new("status");
+    let plain = definition("Order", &[("v1", NOTE)]);
+    let with_status = plain.replace(
+        "          properties:\n",
+        "          properties:\n            status: {type: object, properties: {phase: {type: string}}}\n",
+    );
+    let open = plain.replace(
+        "          type: object\n          properties:\n",
+        "          type: object\n          x-kubernetes-preserve-unknown-fields: true\n          properties:\n",
+    );
+    let now = with_status.replace("      schema:\n", "      subresources: {status: {}}\n      schema:\n");
+    for (before, expected) in [(plain, 0), (with_status, 1), (open, 1)] {
+        repository.write("order.yaml", &before);
+        repository.commit();
+        repository.write("order.yaml", &now);
+        let (found, _, said) = repository.check(&["--against", "git:HEAD", "order.yaml"]);
+        let count = found.iter().filter(|found| found.starts_with("WW201 error")).count();
+        assert_eq!(count, expected, "{found:?} {said}");
+    }
+}

@@ -1,7 +1,7 @@
 //! What a revision published besides schemas and the lock: endpoints, keys of records, policies and levels.
 
 use wheelwright_catalog::Kind;
-use wheelwright_document::{FieldPath, Span};
+use wheelwright_document::{FieldPath, Owned, Span};
 use wheelwright_evolve::{Maturity, VersionName};
 use wheelwright_findings::{Finding, Level, Rule, rules};
 use wheelwright_schema::KubernetesResource;
@@ -93,6 +93,16 @@ fn of_kind(old: &KubernetesResource, new: &KubernetesResource) -> Vec<String> {
     found
 }
 
+/// Whether documents could have a status: their schema declares it, or keeps what it does not declare.
+fn has_status(schema: &Owned) -> bool {
+    fn get<'s>(node: &'s Owned, wanted: &str) -> Option<&'s Owned> {
+        let Owned::Object(members) = node else { return None };
+        members.iter().find(|(key, _)| **key == *wanted).map(|(_, value)| value)
+    }
+    let keeps_unknown = get(schema, "x-kubernetes-preserve-unknown-fields") == Some(&Owned::Bool(true));
+    keeps_unknown || get(schema, "properties").is_some_and(|properties| get(properties, "status").is_some())
+}
+
 /// What changed about subresources and selectable fields, by version.
 fn of_versions<'r>(old: &KubernetesResource, new: &'r KubernetesResource) -> Vec<(&'r str, String)> {
     let mut found = Vec::new();
@@ -101,7 +111,10 @@ fn of_versions<'r>(old: &KubernetesResource, new: &'r KubernetesResource) -> Vec
         let Some(then) = old.versions.iter().find(|then| then.name == version.name) else { continue };
         match (then.has_status, version.has_status) {
             (true, false) => found.push((name, format!("{name} has no status subresource"))),
-            (false, true) => found.push((name, format!("{name} has a status subresource"))),
+            // Without a status before, nothing is dropped that clients write.
+            (false, true) if has_status(&then.schema) => {
+                found.push((name, format!("{name} has a status subresource")));
+            }
             _ => {}
         }
         match (&then.scale, &version.scale) {
