@@ -695,8 +695,8 @@ rules! {
         mend: "restore the lock from that revision and run `wheelwright lock`, which only appends to it",
     }
     ENDPOINT_CHANGED: "WW201" "endpoint-changed" Error {
-        summary: "the scope, plural, a subresource or a selectable field of a published kind changed",
-        why: "clients that use the endpoint get an error, and another scope or plural has none of the stored objects",
+        summary: "the scope, plural, a subresource, a selectable field, conversion or storage of a published kind changed",
+        why: "clients that use the endpoint get an error or lose fields, or the stored objects are not found",
         mend: "revert the change, or publish another version or kind",
     }
     STORAGE_PREFIX_CHANGED: "WW202" "storage-prefix-changed" Error {

@@ -163,11 +163,12 @@ fn only_what_is_new_is_shown() {
     repository.write("order.yaml", &definition("Order", &after));
     repository.write("parcel.yaml", &definition("Parcel", &[("v1", NOTE), ("v2", "")]));
     let (found, exit, said) = repository.check(&["--against", "git:HEAD"]);
-    assert_eq!(found, ["WW150 error spec.note", "WW150 error spec.note"]);
+    // The version that is stored now lacks the field.
+    assert_eq!(found, ["WW201 error <nil>", "WW150 error spec.note", "WW150 error spec.note"]);
     assert_eq!(exit, Some(1));
     assert!(said.contains("not shown: 1 finding of HEAD; --all shows everything"), "{said}");
     let (found, _, _) = repository.check(&["--against", "git:HEAD", "--all"]);
-    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found.len(), 4, "{found:?}");
     // Without a revision, nobody has asked: what was published is no reason to fail.
     assert_eq!(repository.check(&[]).1, Some(0));
 }
@@ -595,4 +596,80 @@ fn a_status_subresource_takes_away_only_a_status_that_was_there() {
         let count = found.iter().filter(|found| found.starts_with("WW201 error")).count();
         assert_eq!(count, expected, "{found:?} {said}");
     }
+}
+
+/// A definition whose versions a webhook converts.
+fn converted(text: &str) -> String {
+    text.replace("  scope:", &format!("{WEBHOOK}  scope:"))
+}
+
+const WEBHOOK: &str = "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: \
+                       \"https://shop.example.com\"}}}\n";
+
+#[test]
+fn fields_that_no_webhook_keeps_any_more_are_an_error() {
+    let repository = Repository::new("webhook");
+    const OTHER_SHAPE: &str = "note: {type: string}, size: {type: string}";
+    for (versions, expected) in [
+        ([("v1", BOTH), ("v2", NOTE)], Some("WW201 error")),
+        ([("v1", NOTE), ("v2", BOTH)], Some("WW201 error")),
+        ([("v1", BOTH), ("v2", OTHER_SHAPE)], Some("WW201 error")),
+        ([("v1beta1", BOTH), ("v1beta2", NOTE)], Some("WW201 warning")),
+        ([("v1", BOTH), ("v2", BOTH)], None),
+    ] {
+        let text = converted(&definition("Order", &versions));
+        repository.write("order.yaml", &text);
+        repository.commit();
+        for instead in ["", "  conversion: {strategy: None}\n"] {
+            repository.write("order.yaml", &text.replace(WEBHOOK, instead));
+            let (found, exit, said) = repository.check(&["--against", "git:HEAD", "order.yaml"]);
+            let found: Vec<_> = found.iter().filter(|found| found.starts_with("WW201")).map(|found| &**found).collect();
+            let is_error = expected.is_some_and(|expected| expected.ends_with("error"));
+            assert_eq!(exit, Some(i32::from(is_error)), "{versions:?}: {found:?} {said}");
+            assert_eq!(found.len(), usize::from(expected.is_some()), "{versions:?}: {found:?} {said}");
+            assert!(expected.is_none_or(|expected| found[0].starts_with(expected)), "{versions:?}: {found:?}");
+        }
+    }
+    repository.write("order.yaml", &converted(&definition("Order", &[("v1", BOTH), ("v2", NOTE)])));
+    repository.commit();
+    repository.write("order.yaml", &definition("Order", &[("v1", BOTH), ("v2", NOTE)]));
+    let (shown, _) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
+    let message = "its conversion strategy is None, not Webhook: v2 drops spec.size of v1, unlike at HEAD";
+    assert!(shown.contains(message), "{shown}");
+}
+
+#[test]
+fn a_stored_version_that_lacks_a_field_of_the_one_before_is_an_error() {
+    let repository = Repository::new("storage");
+    // Of two versions the last one is stored; before, the first one was.
+    let before = |storing: &str| {
+        let moved = storing.replace("storage: true", "storage: was").replace("storage: false", "storage: true");
+        moved.replace("storage: was", "storage: false")
+    };
+    let narrower = definition("Order", &[("v1", BOTH), ("v2", NOTE)]);
+    let preview = definition("Order", &[("v1beta1", BOTH), ("v1beta2", NOTE)]);
+    let wider = definition("Order", &[("v1", NOTE), ("v2", BOTH)]);
+    for (text, catalog, expected) in [
+        (&narrower, "", Some(("WW201 error", 1))),
+        (&preview, "", Some(("WW201 warning", 0))),
+        (&wider, "", None),
+        (&converted(&narrower), "", None),
+        // The store of a catalog keeps the field.
+        (&narrower, "kinds: [{crd: order.yaml}]\n", Some(("WW201 warning", 0))),
+    ] {
+        repository.write("wheelwright.yaml", catalog);
+        repository.write("order.yaml", &before(text));
+        repository.commit();
+        repository.write("order.yaml", text);
+        let (found, exit, said) = repository.check(&["--no-laws", "--against", "git:HEAD", "order.yaml"]);
+        let found: Vec<_> = found.iter().filter(|found| found.starts_with("WW201")).collect();
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{text} {found:?} {said}");
+        let (level, expected_exit) = expected.unwrap_or(("", 0));
+        assert!(found.iter().all(|found| found.starts_with(level)), "{text} {found:?}");
+        assert_eq!(exit, Some(expected_exit), "{text} {found:?} {said}");
+    }
+    repository.write("wheelwright.yaml", "");
+    let (shown, _) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
+    let message = "v2 is stored, not v1, and lacks spec.size: without a webhook, every write drops it, unlike at HEAD";
+    assert!(shown.contains(message), "{shown}");
 }

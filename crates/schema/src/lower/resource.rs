@@ -22,6 +22,8 @@ pub struct KubernetesResource {
     pub categories: Vec<Box<str>>,
     /// Whether its documents are in namespaces.
     pub is_namespaced: bool,
+    /// `spec.conversion.strategy` is `Webhook`; otherwise Kubernetes changes nothing but the apiVersion.
+    pub has_webhook: bool,
     /// Its versions, in the order they were written.
     pub versions: Vec<KubernetesVersion>,
 }
@@ -97,6 +99,7 @@ impl KubernetesResource {
             short_names: texts(names, "shortNames"),
             categories: texts(names, "categories"),
             is_namespaced: *text(spec, "scope") == *"Namespaced",
+            has_webhook: *text(spec.and_then(|spec| spec.get("conversion")), "strategy") == *"Webhook",
             versions: versions.collect(),
             kind,
         }

@@ -1,6 +1,7 @@
 //! `check`: what is wrong with definitions and schemas, and what the versions of a kind do to each other.
 
 mod compatibility;
+mod conversion;
 mod first_contact;
 mod gone;
 mod levels;

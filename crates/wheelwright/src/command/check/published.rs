@@ -7,6 +7,7 @@ use wheelwright_findings::{Finding, Level, Rule, rules};
 use wheelwright_schema::KubernetesResource;
 
 use super::{
+    conversion,
     policies::{introduced_resets, other_policies},
     versions::{Before, Loaded},
 };
@@ -33,6 +34,14 @@ pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) ->
         let Some(new) = kind.kubernetes.iter().find(is_same) else { continue };
         let of_kind = of_kind(old, new).into_iter();
         findings.extend(of_kind.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level, kind.span)));
+        let webhook = conversion::lost_webhook(old, new, kind);
+        findings.extend(webhook.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level, kind.span)));
+        if let Some((version, what)) = conversion::narrower_storage(old, new, kind) {
+            // The store of a catalog keeps every field: the kind loses one only if a cluster serves it, too.
+            let level = if loaded.is_bare { level } else { level.min(Level::Warning) };
+            let span = kind.declaration.version(version).map_or(kind.span, |version| version.span);
+            findings.push(finding(&rules::ENDPOINT_CHANGED, what, level, span));
+        }
         for (version, what) in of_versions(old, new) {
             let declared = kind.declaration.version(version);
             let level = kind.gate.level_of(&rules::ENDPOINT_CHANGED, VersionName::new(version).maturity());
