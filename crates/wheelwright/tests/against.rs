@@ -534,6 +534,9 @@ fn a_definition_that_moved_is_compared_with_what_it_was() {
     for path in ["a/moved.yaml", "b/moved.yaml", "a", "b"] {
         assert_eq!(check(path), (expected.to_vec(), Some(1)), "{path}");
     }
+    // The whole repository is searched, from wherever.
+    let (shown, exit) = text_of(&repository.0.join("b"), &["--against", "git:HEAD", "."]);
+    assert!(shown.contains("error[WW150]") && shown.contains("HEAD:../a/crd.yaml") && exit == Some(1), "{shown}");
     let (found, exit, said) = repository.check_text(&lost, &["--against", "git:HEAD", "-"]);
     assert_eq!((found, exit), (expected.to_vec(), Some(1)), "{said}");
     // Nothing is found twice, and a kind that moved is not gone.
