@@ -5,7 +5,7 @@ use super::{
     units::{self, Measured, Quantity},
 };
 use crate::{
-    Conversion, DocumentFormat, NodeIndex, Scalar, Selector, Shape, Step,
+    Bounds, Clamped, Conversion, DocumentFormat, NodeIndex, Scalar, Selector, Shape, Step,
     check::{likeness::names::names_alike, side::Side},
     declaration::is_on_one_side,
 };
@@ -19,7 +19,8 @@ pub(crate) fn between(before: &Side<'_>, after: &Side<'_>, gone: NodeIndex, came
     let (from, to) = (gone.selector(&spelled.each), came.selector(&spelled.each));
     let is_of_one_scope = before.version.element_of(gone.node) == after.version.element_of(came.node);
     let can_be_declared = is_of_one_scope && is_on_one_side(&from, &to);
-    let Spelled { with, is_likely, because, .. } = spelled;
+    let Spelled { with, each, is_likely, because } = spelled;
+    let with = gone.clamped(&came, with, each.is_some());
     let otherwise = (!is_likely).then(|| super::otherwise_removed(&from));
     can_be_declared.then_some(Proposal { from, became: Became::Respelled(to, with), is_likely, because, otherwise })
 }
@@ -108,6 +109,23 @@ impl<'s> End<'s> {
         let (mine, others) = (self.fields(), other.fields());
         let common = mine.iter().filter(|field| field.name().is_some_and(|name| other.field(name).is_some())).count();
         common > 0 && mine.len().min(others.len()) <= 2 * common
+    }
+
+    /// The conversion with numbers clamped, if it makes numbers that the other field may have no room for.
+    fn clamped(&self, came: &End<'_>, with: Conversion, is_each: bool) -> Conversion {
+        let bounds = |end: &End<'_>| {
+            let end = if is_each { end.element() } else { Some(End { side: end.side, node: end.node }) };
+            end.and_then(|end| end.side.schema(end.node)).map(Bounds::of).unwrap_or_default()
+        };
+        let (own, others) = (bounds(self), bounds(came));
+        match with {
+            Conversion::DurationSeconds | Conversion::Quantity | Conversion::Text | Conversion::Scale(_)
+                if own == Bounds::NONE && others != Bounds::NONE =>
+            {
+                Conversion::Clamped(Clamped { with: Some(Box::new(with)), from: own, to: others })
+            }
+            with => with,
+        }
     }
 
     fn spelled(&self, came: &End<'_>, names: &Names<'_>) -> Option<Spelled> {

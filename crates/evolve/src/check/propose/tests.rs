@@ -217,6 +217,25 @@ fn a_field_that_both_versions_have_may_hold_the_value_now() {
 }
 
 #[test]
+fn numbers_that_the_other_field_has_no_room_for_are_clamped() {
+    for (old, new, line) in [
+        (
+            "{type: string}",
+            "{type: integer, format: int32}",
+            "{to: timeoutSeconds, with: durationSeconds, clamped: true}",
+        ),
+        ("{type: string}", "{type: integer}", "{to: timeoutSeconds, with: durationSeconds}"),
+    ] {
+        let lines = proposed(&format!("timeout: {old}"), &format!("timeoutSeconds: {new}"));
+        assert!(lines[1].starts_with(&format!("timeout: {line}  # likely")), "{lines:?}");
+    }
+    let lines = proposed("port: {type: string}", "port: {type: integer, minimum: 1, maximum: 65535}");
+    assert!(lines[1].starts_with("port: {with: text, clamped: true}  # likely"), "{lines:?}");
+    let lines = proposed("ttlMinutes: {type: integer}", "ttlSeconds: {type: integer, format: int32}");
+    assert!(lines[1].starts_with("ttlMinutes: {to: ttlSeconds, with: {scale: 60}, clamped: true}"), "{lines:?}");
+}
+
+#[test]
 fn a_shorthand_is_possibly_folded_into_what_it_stood_for() {
     let texts = "{type: array, items: {type: string}}";
     let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");

@@ -69,6 +69,10 @@ fn converter(with: &Conversion) -> String {
         Conversion::Joined(delimiter) => format!("{{joined: {}}}", flow(delimiter)),
         Conversion::ObjectWithKey(key) => format!("{{key: {}}}", flow(key)),
         Conversion::OneItem => "oneItem".to_owned(),
+        Conversion::Clamped(clamped) => {
+            let with = clamped.with.as_deref().map_or_else(|| "text".to_owned(), converter);
+            format!("{with}, clamped: true")
+        }
         Conversion::Document(format) => format!("{{document: {}}}", format.word()),
         _ => "text".to_owned(),
     }
