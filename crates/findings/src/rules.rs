@@ -734,6 +734,11 @@ rules! {
         why: "the same request, or the same stored document, means something else than at the revision that is compared with",
         mend: "keep the policy; or allow it with a reason once no client depends on it",
     }
+    ACCESS_CHANGED: "WW209" "access-changed" Error {
+        summary: "clients cannot write or read a field that they could, or read one that was hidden",
+        why: "what clients write is dropped or refused, what they read is missing, or a secret is shown",
+        mend: "let clients write the field as before; or add a field of another name",
+    }
     NOT_COMPUTED: "WW220" "not-computed" Warning {
         summary: "a field could not be computed from a document",
         why: "the version that has it shows its default, or nothing; what it would be computed from stays stored as it was \

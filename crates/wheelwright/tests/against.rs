@@ -406,6 +406,56 @@ fn a_locked_version_that_changed_is_found_without_a_revision() {
     assert_eq!((&found[..], exit), (&["WW160 error spec.size".to_owned()][..], Some(1)), "{said}");
 }
 
+#[test]
+fn a_published_field_that_clients_cannot_write_or_read_any_more_is_an_error() {
+    let repository = Repository::new("access");
+    let write = |version: &str, field: &str| {
+        let text = format!(
+            "swagger: '2.0'\ninfo: {{title: Boats, version: '{version}'}}\npaths: {{}}\ndefinitions:\n  Boat:\n    type: object\n    \
+             properties: {{name: {{type: string}}, token: {{type: string{field}}}}}\n"
+        );
+        repository.write(&format!("{version}.yaml"), &text);
+    };
+    repository.write(
+        "wheelwright.yaml",
+        "kinds: [{definition: Boat, openapi: {'2024-01-01': 2024-01-01.yaml, '2025-01-01': 2025-01-01.yaml}}]\n",
+    );
+    let check = |before: [&str; 2], after: [&str; 2], arguments: &[&str]| {
+        let both = |[first, second]: [&str; 2]| {
+            write("2024-01-01", first);
+            write("2025-01-01", second);
+        };
+        both(before);
+        lock(&repository.0);
+        repository.git(&["add", "--all"]);
+        repository.git(&["commit", "--quiet", "--allow-empty", "--message", "a commit"]);
+        both(after);
+        let (found, exit, said) = repository.check(&[&["--no-laws"], arguments].concat());
+        let _ = fs::remove_file(repository.0.join("wheelwright.lock"));
+        assert!(!said.contains("error:"), "{said}");
+        (found.into_iter().filter(|found| found.starts_with("WW2")).collect::<Vec<_>>(), exit)
+    };
+    let against = ["--against", "git:HEAD"];
+    for (was, is, expected) in [
+        ("", ", readOnly: true", true),
+        ("", ", x-ms-mutability: [read, create]", true),
+        ("", ", x-ms-secret: true", true),
+        (", x-ms-secret: true", "", true),
+        (", writeOnly: true", "", true),
+        (", readOnly: true", "", false),
+        (", x-ms-mutability: [read]", ", readOnly: true", false),
+    ] {
+        let expected = if expected { vec!["WW209 error token"; 2] } else { Vec::new() };
+        let found = check([was, was], [is, is], &against);
+        let exit = Some(i32::from(!expected.is_empty()));
+        assert_eq!(found, (expected.iter().map(ToString::to_string).collect(), exit), "{was} → {is}");
+    }
+    let (found, exit) = check(["", ""], ["", ", readOnly: true"], &[]);
+    assert_eq!((&found[..], exit), (&["WW209 error token".to_owned()][..], Some(1)));
+    let (found, exit) = check(["", ""], ["", ", x-ms-secret: true"], &[]);
+    assert_eq!((&found[..], exit), (&["WW209 warning token".to_owned()][..], Some(0)));
+}
+
 /// The text that `check` shows to people, with its exit code.
 fn text_of(folder: &Path, arguments: &[&str]) -> (String, Option<i32>) {
     let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))

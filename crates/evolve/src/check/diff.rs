@@ -6,6 +6,7 @@ use wheelwright_document::{Arena, Owned, encode};
 use wheelwright_schema::Schema;
 
 use super::{
+    access::{Access, changed_access},
     limits::limits,
     side::{Schemas, Side},
 };
@@ -126,6 +127,13 @@ pub enum Change {
         before: Option<Union>,
         /// Those of the other.
         after: Option<Union>,
+    },
+    /// Clients may write or read it in one version and not in the other.
+    Access {
+        /// What they could do with it.
+        before: Access,
+        /// What they can do with it.
+        after: Access,
     },
 }
 
@@ -305,6 +313,7 @@ impl Found<'_> {
         if members(a) != members(b) {
             changes.push(Change::Union { before: a.union.clone(), after: b.union.clone() });
         }
+        changes.extend(changed_access((before, old), (after, new)));
         if let (Some(a), Some(b)) = (before.schema(old), after.schema(new)) {
             changes.extend(checks(a, b));
         }

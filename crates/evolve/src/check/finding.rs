@@ -3,7 +3,7 @@
 use wheelwright_document::{Owned, Span};
 use wheelwright_findings::{Level, Rule, rules};
 
-use super::{Limit, Narrower, Proposal};
+use super::{AccessHarm, Limit, Narrower, Proposal};
 use crate::{Direction, Maturity, Selector, Union, VersionName};
 
 /// Something about a version that those who use another one have to know.
@@ -258,6 +258,8 @@ pub enum What {
         /// Those of this one.
         after: Option<Union>,
     },
+    /// Clients cannot write or read a field any more, or read a secret.
+    AccessChanged(AccessHarm),
     /// Documents are stored in the shape of a version that is not the one that is wanted.
     HubMoves {
         /// The version whose shape is stored.
@@ -497,6 +499,7 @@ impl What {
             Self::ItemsNotIdentified { .. } => &rules::ITEMS_NOT_IDENTIFIED,
             Self::EmptyObjectsHide { .. } => &rules::EMPTY_OBJECT_HIDES,
             Self::UnionChanged { .. } => &rules::UNION_CHANGED,
+            Self::AccessChanged(_) => &rules::ACCESS_CHANGED,
             Self::HubMoves { .. } => &rules::HUB_MOVES,
             Self::NoSlot { .. } => &rules::NO_SLOT,
         }

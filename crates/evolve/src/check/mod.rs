@@ -3,6 +3,7 @@
 //! Facts are found by comparing versions ([`diff`]), judged by one file a family of rules ([`check`]), and put into words
 //! in one place ([`Incompatibility::message`], [`describe_loss`] and the like).
 
+mod access;
 mod candidates;
 mod constraints;
 mod converted;
@@ -33,6 +34,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+pub use access::{Access, AccessHarm, has_same_access};
 pub use describe::{
     changes_text, describe_additions, describe_differences, describe_hidden, describe_lacking, describe_loss,
 };
@@ -83,6 +85,8 @@ fn check_between(
         let differences = diff::compare(before, after);
         let changed = keywords::changed(before, after);
         let is_found = |difference: &&Difference| match difference.nodes {
+            // What clients may write or read refuses no document.
+            _ if matches!(difference.change, Change::Access { .. }) => false,
             (old, Some(new)) => old.is_some() || after.is_required(new),
             _ => false,
         };
@@ -101,6 +105,7 @@ fn check_between(
         findings.extend(samples.refusals(before, after));
         findings.extend(moved::moved(before, after, &findings, &mut refusals));
         findings.extend(defaults::changed_defaults(history, before, after, &differences));
+        findings.extend(access::lost_access(before, after, between, &differences));
         findings.extend(lists::keys(before, after, &differences, &mut refusals));
         findings.extend(lists::unions(before, after, &differences, &mut refusals));
         if between != Between::Edits {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    Difference, Incompatibility, What, keywords,
+    Change, Difference, Incompatibility, What, keywords,
     refusals::{Between, Refusals},
     side::Side,
 };
@@ -19,7 +19,11 @@ pub(crate) fn refusing(
     between: Between,
     differences: &[Difference],
 ) -> Option<Incompatibility> {
-    let differing = differences.iter().filter_map(|difference| Some((difference.nodes.0?, difference.nodes.1?)));
+    let is_validated = |difference: &&Difference| !matches!(difference.change, Change::Access { .. });
+    let differing = differences
+        .iter()
+        .filter(is_validated)
+        .filter_map(|difference| Some((difference.nodes.0?, difference.nodes.1?)));
     let is_pair = |pair: &(NodeIndex, NodeIndex)| before.version.counterpart(after.version, pair.1) == Some(pair.0);
     let mut pairs: Vec<(NodeIndex, NodeIndex)> = differing.filter(is_pair).collect();
     // The keywords that the later version has loosened.

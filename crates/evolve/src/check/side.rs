@@ -93,7 +93,7 @@ fn required(version: &VersionHistory, schemas: &[Option<&Schema>]) -> HashSet<No
     structure.indexes().flat_map(of_object).collect()
 }
 
-fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
+pub(crate) fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
     match step {
         Step::Field(name) => schema.property(name),
         Step::Items => schema.items.as_deref(),

@@ -9,7 +9,7 @@ use wheelwright_catalog::{Catalog, Kind, OnDisk, Unreadable};
 use wheelwright_document::{Arena, Owned, Value, encode};
 use wheelwright_evolve::{
     Declaration, DeclaredVersion, Fingerprint, History, KindName, Selector, Union, VersionHistory, VersionName,
-    check::{Change, Difference, describe_differences, diff as differences},
+    check::{Change, Difference, describe_differences, diff as differences, has_same_access},
 };
 
 use crate::{
@@ -164,7 +164,7 @@ fn of_declarations((a, before): (&str, &Declaration), (b, after): (&str, &Declar
         .versions
         .iter()
         .filter_map(|version| Some((before.version(version.name.as_str())?.clone(), version.clone())))
-        .filter(|(before, after)| print(before) != print(after))
+        .filter(|(before, after)| print(before) != print(after) || !has_same_access(&before.schema, &after.schema))
         .collect();
     if let (Some(before), Some(after)) = (newest(before), newest(after))
         && (versions.is_empty() || before.name != after.name)
@@ -243,6 +243,7 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
     let value = |value: &Option<Owned>| value.clone().unwrap_or(Owned::Null);
     let texts = |texts: &[Box<str>]| Owned::Array(texts.iter().map(|name| text(name)).collect());
     let members = |union: &Option<Union>| union.as_ref().map_or(Owned::Null, |union| texts(&union.members));
+    let list = |words: Vec<&str>| Owned::Array(words.into_iter().map(text).collect());
     let spelled = |spelled: Option<&str>| spelled.map_or(Owned::Null, text);
     vec![match change {
         Change::Added { shape, .. } => ("added", None, Owned::Null, text(shape)),
@@ -276,6 +277,7 @@ fn facts(change: &Change) -> Vec<Fact<'_>> {
         Change::Nullable(is) => ("nullable", Some("nullable"), Owned::Bool(!is), Owned::Bool(*is)),
         Change::Keys { before, after } => ("keys", None, texts(before), texts(after)),
         Change::Union { before, after } => ("union", None, members(before), members(after)),
+        Change::Access { before, after } => ("access", None, list(before.words()), list(after.words())),
         _ => ("other", None, Owned::Null, Owned::Null),
     }]
 }

@@ -7,7 +7,7 @@ use wheelwright_document::Owned;
 use super::{excluding, listing, or_none, quoted, told_apart, value_or_none};
 use crate::{
     Conversion, Selector, Step,
-    check::{Change, Difference, Limit, diff::spelled},
+    check::{Access, Change, Difference, Limit, diff::spelled},
 };
 
 /// Differences for people: one a line, below the object that they are in.
@@ -77,6 +77,12 @@ fn line(difference: &Difference, name: &str) -> String {
         Change::Nullable(false) => format!("~ {name}: can no longer be null"),
         Change::Keys { before, after } => {
             format!("~ {name}: items told apart by {}", from_to(&told_apart(before), &told_apart(after)))
+        }
+        Change::Access { before, after } => {
+            let allowed = |access: &Access| {
+                if access.words().is_empty() { "nothing".to_owned() } else { access.words().join(", ") }
+            };
+            format!("~ {name}: clients can {}", from_to(&allowed(before), &allowed(after)))
         }
         Change::Union { before, after } => {
             format!("~ {name}: one at a time of {}", from_to(&excluding(before.as_ref()), &excluding(after.as_ref())))

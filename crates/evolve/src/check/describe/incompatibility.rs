@@ -8,8 +8,8 @@ use super::{changes_text, excluding, listing, or_none, quoted, told_apart, value
 use crate::{
     Direction, Maturity, Selector, VersionName,
     check::{
-        Addition, Became, Evidence, Example, Incompatibility, Likeness, Limit, Narrower, Proposal, What, diff::spelled,
-        example::essence, lines_of,
+        AccessHarm, Addition, Became, Evidence, Example, Incompatibility, Likeness, Limit, Narrower, Proposal, What,
+        diff::spelled, example::essence, lines_of,
     },
 };
 
@@ -211,6 +211,25 @@ impl Incompatibility {
                 let (before, after) = (excluding(before.as_ref()), excluding(after.as_ref()));
                 format!("only one of {field} is set at a time: {before} in {other}, {after} in {version}")
             }
+            What::AccessChanged(harm) => match harm {
+                AccessHarm::Dropped => format!(
+                    "clients can write {field} in {other}, and only the service can in {version}: what clients send is dropped"
+                ),
+                AccessHarm::Fixed => format!(
+                    "clients can change {field} in {other}, and in {version} only set it on create: a later write with \
+                     another value is refused"
+                ),
+                AccessHarm::NotOnCreate => format!(
+                    "clients can set {field} on create in {other}, and not in {version}: a create with it is refused"
+                ),
+                AccessHarm::Hidden => {
+                    format!("{field} is shown in {other}, and hidden in {version}: no client can read it")
+                }
+                AccessHarm::Shown => format!(
+                    "{field} is hidden in {other}, and shown in {version}: every reader gets values that were written as \
+                     secrets"
+                ),
+            },
             What::HubMoves { locked, pinned: true } => {
                 format!("documents are stored as {locked}, and the catalog pins {version}")
             }
@@ -320,6 +339,10 @@ impl Incompatibility {
             }
             What::ItemsNotIdentified { .. } if !self.additions.is_empty() => {
                 format!("if no two items share it, declare the key:\n{}", lines())
+            }
+            What::AccessChanged(AccessHarm::Shown) => "hide it in every version that has the field".to_owned(),
+            What::AccessChanged(AccessHarm::Hidden) => {
+                "if it is a secret, hide it in every version; else show it".to_owned()
             }
             What::ZeroLost { zero, .. } => {
                 format!("make {} the default, or let writers say it", spelled(zero))

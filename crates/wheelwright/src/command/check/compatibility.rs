@@ -6,6 +6,8 @@ use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located, Selector,
     VersionName, VersionStep,
     check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff},
+    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
+    check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff, has_same_access},
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -124,6 +126,9 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         let (unions_then, unions) = (unions_of(&kind_before.declaration, then), unions_of(now, version));
         let is_same_schema = Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root);
         if is_same_schema && unions_then.iter().map(members).eq(unions.iter().map(members)) {
+        let is_access_alone =
+            Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root);
+        if is_access_alone && has_same_access(&then.schema, &version.schema) {
             continue;
         }
         let name_then = VersionName::new(format!("{} at {}", version.name, before.revision));
@@ -142,7 +147,8 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         let (history, _) = History::derive(&both, None);
         let subject = Subject { catalog: &loaded.catalog, kind };
         let found_before = findings.len();
-        for mut incompatibility in check_edited(&both, &history) {
+        let is_meant = |found: &Incompatibility| !is_access_alone || matches!(found.what, What::AccessChanged(_));
+        for mut incompatibility in check_edited(&both, &history).into_iter().filter(is_meant) {
             let rewritten = frozen_now.correct(&mut incompatibility, &frozen_then);
             if matches!(incompatibility.what, What::DefaultChanged { before: Some(_), .. })
                 && (loaded.is_bare || !incompatibility.is_filled_alike())
@@ -163,7 +169,10 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         }
         let is_known = |from, to| !diff(&both, &history, from, to).is_empty();
         let indexes: Vec<_> = history.indexes().collect();
-        if findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to)) {
+        if !is_access_alone
+            && findings.len() == found_before
+            && !matches!(indexes[..], [from, to] if is_known(from, to))
+        {
             findings.push(schema_changed(&subject, &version.name, &format!("at {}", before.revision)));
         }
     }
