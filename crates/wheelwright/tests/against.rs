@@ -397,6 +397,13 @@ fn a_locked_version_that_changed_is_found_without_a_revision() {
         ("x-kubernetes-preserve-unknown-fields: true", "properties: {}", Some("WW241 error spec.any"), 1),
         ("maxLength: 9", "maxLength: 8", Some("WW204 warning <nil>"), 0),
         ("maxLength: 9", "pattern: a", Some("WW204 warning <nil>"), 0),
+        // What the lock remembers explains these; a field that came explains no other change.
+        ("note:", "more: {type: string}, note:", None, 0),
+        ("size: {", "size: {nullable: true, ", None, 0),
+        ("note:", "more: {type: object, properties: {deep: {type: integer, default: 1}}}, note:", None, 0),
+        ("properties: {a:", "properties: {more: {type: string}, a:", None, 0),
+        ("maxLength: 9}", "maxLength: 8}, more: {type: string}", Some("WW204 warning <nil>"), 0),
+        ("maxLength: 9}", "enum: [x]}, more: {type: string}", Some("WW204 warning <nil>"), 0),
     ] {
         let (found, ended, said) = found(from, to, &[]);
         assert_eq!((found.first().map(String::as_str), ended), (expected, Some(exit)), "{to}: {found:?} {said}");

@@ -1,9 +1,10 @@
 //! Locked versions that are declared differently now, as far as the lock remembers them.
 
 use wheelwright_findings::Level;
+use wheelwright_schema::{Schema, model::Additional};
 
 use super::{Incompatibility, What, side::Schemas};
-use crate::{Declaration, History, VersionName};
+use crate::{Declaration, DeclaredVersion, Fingerprint, History, NodeIndex, Structure, VersionHistory, VersionName};
 
 /// What changed about published versions since they were locked: defaults, nulls, keys and unknown fields. Fields that are
 /// missing or have another shape are problems of the history already.
@@ -64,4 +65,53 @@ pub fn changed_since_lock(declaration: &Declaration, history: &History, locked: 
         }
     }
     findings
+}
+
+/// Whether the schema of a locked version changed in a way that the lock does not remember, such as an enum or a rule.
+///
+/// What the lock remembers is undone: fields that came, defaults, nulls and objects that keep unknown fields. If nothing else
+/// changed, the schema has the `locked` fingerprint then.
+pub fn changed_beyond_lock(
+    declared: &DeclaredVersion,
+    version: &VersionHistory,
+    (as_locked, locked): (&VersionHistory, Fingerprint),
+) -> bool {
+    if Fingerprint::of(&declared.schema, declared.root) == locked {
+        return false;
+    }
+    let mut schema = declared.schema.clone();
+    let (before, now) = (&as_locked.structure, &version.structure);
+    undo(&mut schema, (before, before.root()), (now, now.root()));
+    Fingerprint::of(&schema, declared.root) != locked
+}
+
+/// Undoes in a schema what changed between two nodes and below them.
+fn undo(schema: &mut Schema, (before, old): (&Structure, NodeIndex), (now, new): (&Structure, NodeIndex)) {
+    let (was, is) = (before.node(old), now.node(new));
+    if was.nullable != is.nullable {
+        schema.nullable = was.nullable;
+    }
+    if was.default != is.default {
+        schema.default.clone_from(&was.default);
+    }
+    if is.keeps_unknown && !was.keeps_unknown {
+        schema.extensions.preserve_unknown_fields = None;
+    }
+    let came = |name: &str| now.child(new, name).is_some() && before.child(old, name).is_none();
+    let properties = std::mem::take(&mut schema.properties).into_iter();
+    schema.properties = properties.filter(|property| !came(&property.name)).collect();
+    for field in &is.children {
+        let Some(name) = now.node(*field).name() else { continue };
+        if let Some((schema, old)) = schema.properties.get_mut(name).zip(before.child(old, name)) {
+            undo(schema, (before, old), (now, *field));
+        }
+    }
+    let element = match (&mut schema.items, &mut schema.additional_properties) {
+        (Some(items), _) => Some(&mut **items),
+        (None, Some(Additional::Schema(values))) => Some(&mut **values),
+        _ => None,
+    };
+    if let (Some(schema), Some(old), Some(new)) = (element, before.element(old), now.element(new)) {
+        undo(schema, (before, old), (now, new));
+    }
 }

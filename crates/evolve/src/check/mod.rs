@@ -42,7 +42,7 @@ pub(crate) use diff::spelled;
 pub use diff::{Change, Difference, Limit, Narrower, diff};
 pub use finding::{Addition, Evidence, Example, Incompatibility, Likeness, What};
 pub use first_contact::{Lacking, Loss, Lost, LostField, RoundTrip, lacking_in_old_records, lost_under_none};
-pub use locked::changed_since_lock;
+pub use locked::{changed_beyond_lock, changed_since_lock};
 pub(crate) use propose::lines_of;
 pub use propose::{Became, Proposal, ProposedStep, proposals_text, propose};
 pub use slots::every_id_has_one_slot;

@@ -8,6 +8,12 @@ use wheelwright_evolve::{
     check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff},
     self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
     check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff, has_same_access},
+    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, LockedKind, Selector,
+    VersionName,
+    check::{
+        Incompatibility, What, changed_beyond_lock, changed_since_lock, check, check_edited, check_unconverted, diff,
+        has_same_access,
+    },
     laws::Laws,
 };
 use wheelwright_findings::{Finding, Level, rules};
@@ -86,11 +92,11 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
             Ok(grown) => {
                 let (before, after) = (lock_file.lock.to_string(), grown.to_string());
                 let news = changed_lines(&before, &after);
-                let unexplained = unexplained(&news);
-                findings.extend(unlocked(&subject, &lock_file.name(), &news, &unexplained));
+                findings.extend(unlocked(&subject, &lock_file.name(), &news));
                 let is_explained = |version: &str| findings.iter().any(|finding| is_in_place(finding, version));
-                let unexplained = unexplained.iter().filter(|version| !is_explained(version.as_str())).cloned();
-                let unexplained: Vec<VersionName> = unexplained.collect();
+                let unexplained = locked.map(|locked| unexplained(declaration, &history, locked)).unwrap_or_default();
+                let unexplained: Vec<&VersionName> =
+                    unexplained.into_iter().filter(|version| !is_explained(version.as_str())).collect();
                 findings
                     .extend(unexplained.iter().map(|version| schema_changed(&subject, version, "when it was locked")));
             }
@@ -260,30 +266,37 @@ fn schema_changed(subject: &Subject<'_>, version: &VersionName, since: &str) -> 
     finding
 }
 
-/// The versions whose fingerprint is all that a lock lacks of them: something changed that the lock does not remember.
-fn unexplained(news: &[(&str, Vec<(char, &str)>)]) -> Vec<VersionName> {
+/// The locked versions whose schema changed in a way that the lock does not remember.
+fn unexplained<'d>(declaration: &'d Declaration, history: &History, locked: &LockedKind) -> Vec<&'d VersionName> {
+    let is_unexplained = |declared: &&DeclaredVersion| {
+        let of = |history: &History| history.find(declared.name.as_str()).map(|index| history.version(index).clone());
+        let (Some(version), Some(as_locked)) = (of(history), of(locked.history())) else { return false };
+        let fingerprint = locked.fingerprint(&declared.name);
+        fingerprint.is_some_and(|fingerprint| changed_beyond_lock(declared, &version, (&as_locked, fingerprint)))
+    };
+    declaration.versions.iter().filter(is_unexplained).map(|declared| &declared.name).collect()
+}
+
+/// The versions of which a lock lacks nothing but a fingerprint.
+fn bare_amendments<'t>(news: &[(&str, Vec<(char, &'t str)>)]) -> Vec<&'t str> {
     let mut found = Vec::new();
     for (_, lines) in news {
         for (position, (_, line)) in lines.iter().enumerate() {
             let amended = line.strip_prefix("  amend ").and_then(|rest| rest.split(' ').next());
             let is_bare = lines.get(position + 1).is_none_or(|(_, next)| !next.starts_with("    "));
-            found.extend(amended.filter(|_| is_bare).map(VersionName::new));
+            found.extend(amended.filter(|_| is_bare));
         }
     }
     found
 }
 
-/// What a lock lacks, by the lines that would be added; versions that are reported otherwise are left out.
-fn unlocked(
-    subject: &Subject<'_>,
-    lock: &str,
-    news: &[(&str, Vec<(char, &str)>)],
-    reported: &[VersionName],
-) -> Option<Finding> {
+/// What a lock lacks, by the lines that would be added. Versions that only have another fingerprint are reported otherwise.
+fn unlocked(subject: &Subject<'_>, lock: &str, news: &[(&str, Vec<(char, &str)>)]) -> Option<Finding> {
+    let bare = bare_amendments(news);
     let named = |word: &str| {
         let lines = news.iter().flat_map(|(_, lines)| lines);
         let versions = lines.filter_map(|(_, line)| line.strip_prefix("  ")?.strip_prefix(word)?.split(' ').nth(1));
-        let is_reported = |name: &&str| word == "amend" && reported.iter().any(|version| version.as_str() == *name);
+        let is_reported = |name: &&str| word == "amend" && bare.contains(name);
         let versions = versions.filter(|name| !is_reported(name));
         versions.map(str::to_owned).collect::<Vec<_>>().join(", ")
     };
