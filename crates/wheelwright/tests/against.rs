@@ -215,6 +215,39 @@ fn lock(folder: &Path) {
 }
 
 #[test]
+fn a_schema_that_cannot_be_read_is_not_locked() {
+    let repository = Repository::new("unread");
+    let lock = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+            .current_dir(&repository.0)
+            .arg("lock")
+            .args(arguments)
+            .output()
+            .expect("the command can be started");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let unreadable = "box: {type: object, required: {a: true}, properties: {a: {type: string}}}";
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
+    repository.write("order.yaml", &definition("Order", &[("v1", unreadable)]));
+    for arguments in [&[][..], &["--check"]] {
+        let (exit, said) = lock(arguments);
+        assert!(exit == Some(1) && said.contains("error[WW002]") && said.contains("nothing is locked"), "{said}");
+        assert!(!repository.0.join("wheelwright.lock").exists(), "{said}");
+    }
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\nrules: {WW002: warning}\n");
+    assert!(!lock(&["--check"]).1.contains("WW002"));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
+    let (exit, said) = lock(&["--accept"]);
+    assert!(exit == Some(0) && said.contains("locked in spite of 1 error"), "{said}");
+    // What is locked already is not in question.
+    for arguments in [&[][..], &["--check"]] {
+        assert_eq!(lock(arguments).0, Some(0), "{arguments:?}");
+    }
+    repository.write("order.yaml", &definition("Order", &[("v1", unreadable), ("v2", unreadable)]));
+    assert_eq!(lock(&[]).0, Some(1));
+}
+
+#[test]
 fn a_lock_that_was_regenerated_cut_or_edited_is_an_error() {
     let repository = Repository::new("regenerated");
     repository.write("crds/order.yaml", &definition("Order", &[("v1", NOTE), ("v2", "remark: {type: string}")]));

@@ -33,7 +33,8 @@ pub struct LockOptions {
 /// is locked never changes, and a lock that lacks nothing is not written.
 ///
 /// Ends with findings if something contradicts what is locked, if something that is to be locked leaves open what became
-/// of a field or is an error for `check`, unless that is accepted, and with `check` if something is not locked.
+/// of a field or is an error for `check`, or a part of a schema cannot be read, unless that is accepted, and with `check` if
+/// something is not locked.
 ///
 /// # Errors
 /// The console cannot be written to.
@@ -72,7 +73,11 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         grown.push(grow(&catalog, file, kinds, hub.as_ref(), &mut findings));
     }
     let refused = say_errors(&inputs, findings, console)?;
-    let doubts = grown.iter().flat_map(|grown| grown.doubts.clone()).collect();
+    let mut doubts: Vec<Finding> = grown.iter().flat_map(|grown| grown.doubts.clone()).collect();
+    // What could not be read of a schema would be locked as if it were not there.
+    if locks.iter().zip(&grown).any(|(file, grown)| file.lock != grown.lock) {
+        doubts.extend(unread(&catalog));
+    }
     let doubts = say_errors(&inputs, doubts, console)?;
     if refused > 0 || doubts > 0 && !options.accept {
         console.complain("nothing is locked")?;
@@ -114,6 +119,15 @@ fn faults(catalog: &Catalog, locks: &Locks) -> Vec<Finding> {
     }));
     findings.extend(locks.unknown_names(catalog));
     findings
+}
+
+/// What could not be read of schemas, unless the catalog lowers the level of its rule.
+fn unread(catalog: &Catalog) -> impl Iterator<Item = Finding> + '_ {
+    let is_error = |finding: &&Finding| {
+        let level = catalog.gate().rule(finding.rule).unwrap_or(Some(finding.level));
+        level == Some(Level::Error)
+    };
+    catalog.schema_findings().iter().filter(is_error).cloned()
 }
 
 fn grow<'k>(
