@@ -508,7 +508,7 @@ rules! {
     }
     NOT_LOCKED: "WW147" "not-locked" Note {
         summary: "a kind, a version or a field is declared and not locked yet",
-        why: "until it is locked, its id and the default that readers fill in can still change without anybody noticing",
+        why: "what the lock lacks can still change without anybody noticing: ids of fields, and what readers fill in for them",
         mend: "run `wheelwright lock`, review what it adds, and commit it",
     }
     KIND_NAME_TAKEN: "WW148" "kind-name-taken" Error {
@@ -722,7 +722,7 @@ rules! {
     INPUT_NOT_READ: "WW206" "input-not-read" Error {
         summary: "a conversion replaces a field that its expressions never read",
         why: "clients of the other version do not see its value, and a write of theirs replaces it",
-        mend: "read the field in the expression, or declare it as `removed`, which keeps its value",
+        mend: "read the field in the expression, or take it out of `from` and declare it as `removed`, which keeps its value",
     }
     LEVELS_LOWERED: "WW207" "levels-lowered" Warning {
         summary: "the catalog lowers the level of findings since the revision that is compared with",

@@ -340,6 +340,9 @@ impl Incompatibility {
             What::ItemsNotIdentified { .. } if !self.additions.is_empty() => {
                 format!("if no two items share it, declare the key:\n{}", lines())
             }
+            What::InputNotRead { direction: Direction::Down, .. } => {
+                format!("read the field in `down`, or leave it, if {other} cannot express it")
+            }
             What::AccessChanged(AccessHarm::Shown) => "hide it in every version that has the field".to_owned(),
             What::AccessChanged(AccessHarm::Hidden) => {
                 "if it is a secret, hide it in every version; else show it".to_owned()

@@ -176,7 +176,7 @@ pub(crate) fn rename(from: &Selector, to: &Selector, likeness: &Likeness) -> Pro
 
 /// The other reading of a pair that is merely possible.
 fn otherwise_removed(from: &Selector) -> String {
-    format!("removed, if the fields have nothing to do with each other: `removed: [{from}]`")
+    format!("removed, if the fields have nothing to do with each other: `removed: [{}]`", text::path(from))
 }
 
 /// Conversions between fields that disappeared and fields that appeared, and what is probably removed.
@@ -242,7 +242,9 @@ fn otherwise_elsewhere(
     let (old, new) = (&before.version.name, &after.version.name);
     let path = |node: NodeIndex| after.version.structure.selector(node);
     let renamed = readings.iter().filter_map(|reading| match reading {
-        Reading::Renamed(to) => Some(format!("renamed: `renamed: {{{from}: {}}}`", path(*to))),
+        Reading::Renamed(to) => {
+            Some(format!("renamed: `renamed: {{{}: {}}}`", text::path(from), text::path(&path(*to))))
+        }
         _ => None,
     });
     let existing = readings.iter().filter_map(|reading| match reading {

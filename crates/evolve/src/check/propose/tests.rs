@@ -61,6 +61,29 @@ fn scalars_are_converted_by_what_their_names_say() {
 }
 
 #[test]
+fn other_readings_are_yaml_whatever_the_paths_are() {
+    let jobs = |fields: &str| format!("jobs: {{type: array, items: {{type: object, properties: {{{fields}}}}}}}");
+    let count = "count: {type: integer}";
+    let mut shown = 0;
+    for (gone, came) in [
+        ("img: {type: string}", "image: {type: string}"),
+        ("tag: {type: string}", "image: {type: string}"),
+        ("img: {type: string}", "image: {type: object, properties: {name: {type: string}, tag: {type: string}}}"),
+        ("img: {type: string}, tag: {type: string}", "image: {type: string}, label: {type: string}"),
+    ] {
+        for line in proposed(&jobs(&format!("{gone}, {count}")), &jobs(&format!("{came}, {count}"))) {
+            for flow in line.split('`').skip(1).step_by(2).filter(|flow| flow.contains(": ")) {
+                let arena = wheelwright_document::Arena::new();
+                let read = wheelwright_document::decode_yaml(flow.as_bytes(), &arena, &Default::default());
+                assert!(read.is_ok(), "{flow}: {read:?}");
+                shown += usize::from(flow.contains("[]"));
+            }
+        }
+    }
+    assert!(shown > 1, "paths with items are quoted");
+}
+
+#[test]
 fn a_unit_that_no_decimal_number_leads_to_is_not_converted() {
     assert_eq!(proposed("ttlSeconds: {type: integer}", "ttlMinutes: {type: integer}")[0], "removed:");
 }
