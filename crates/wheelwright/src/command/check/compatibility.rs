@@ -3,13 +3,8 @@
 use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
-    self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located, Selector,
-    VersionName, VersionStep,
-    check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff},
-    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, Selector, VersionName,
-    check::{Incompatibility, What, changed_since_lock, check, check_edited, check_unconverted, diff, has_same_access},
-    self as evolve, Declaration, DeclaredVersion, Disagreement, Fingerprint, History, LockedKind, Selector,
-    VersionName,
+    self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located,
+    LockedKind, Selector, VersionName, VersionStep,
     check::{
         Incompatibility, What, changed_beyond_lock, changed_since_lock, check, check_edited, check_unconverted, diff,
         has_same_access,
@@ -131,10 +126,8 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         let Some(then) = kind_before.declaration.version(version.name.as_str()) else { continue };
         let (unions_then, unions) = (unions_of(&kind_before.declaration, then), unions_of(now, version));
         let is_same_schema = Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root);
-        if is_same_schema && unions_then.iter().map(members).eq(unions.iter().map(members)) {
-        let is_access_alone =
-            Fingerprint::of(&then.schema, then.root) == Fingerprint::of(&version.schema, version.root);
-        if is_access_alone && has_same_access(&then.schema, &version.schema) {
+        let is_same_union = unions_then.iter().map(members).eq(unions.iter().map(members));
+        if is_same_schema && is_same_union && has_same_access(&then.schema, &version.schema) {
             continue;
         }
         let name_then = VersionName::new(format!("{} at {}", version.name, before.revision));
@@ -153,7 +146,9 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         let (history, _) = History::derive(&both, None);
         let subject = Subject { catalog: &loaded.catalog, kind };
         let found_before = findings.len();
-        let is_meant = |found: &Incompatibility| !is_access_alone || matches!(found.what, What::AccessChanged(_));
+        // What both schemas have in common is no change.
+        let is_beside = |what: &What| matches!(what, What::AccessChanged(_) | What::UnionChanged { .. });
+        let is_meant = |found: &Incompatibility| !is_same_schema || is_beside(&found.what);
         for mut incompatibility in check_edited(&both, &history).into_iter().filter(is_meant) {
             let rewritten = frozen_now.correct(&mut incompatibility, &frozen_then);
             if matches!(incompatibility.what, What::DefaultChanged { before: Some(_), .. })
@@ -175,9 +170,7 @@ pub(super) fn changed_in_place(before: &Before, state: &State, loaded: &Loaded, 
         }
         let is_known = |from, to| !diff(&both, &history, from, to).is_empty();
         let indexes: Vec<_> = history.indexes().collect();
-        if !is_access_alone
-            && findings.len() == found_before
-            && !matches!(indexes[..], [from, to] if is_known(from, to))
+        if !is_same_schema && findings.len() == found_before && !matches!(indexes[..], [from, to] if is_known(from, to))
         {
             findings.push(schema_changed(&subject, &version.name, &format!("at {}", before.revision)));
         }
