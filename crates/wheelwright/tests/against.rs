@@ -441,6 +441,15 @@ fn a_locked_version_that_changed_is_found_without_a_revision() {
         let (found, ended, said) = found(from, to, &[]);
         assert_eq!((found.first().map(String::as_str), ended), (expected, Some(exit)), "{to}: {found:?} {said}");
     }
+    // `lock` amends the fingerprint, and does not hide that.
+    repository.write(
+        "order.yaml",
+        &definition("Order", &[("v1", &BASE.replace("maxLength: 9}", "maxLength: 8}, more: {type: string}"))]),
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright")).current_dir(&repository.0).arg("lock").output();
+    let said = String::from_utf8_lossy(&output.expect("the command can be started").stderr).into_owned();
+    assert!(said.contains("v1 of Order.shop.example.com: the schema changed since it was locked"), "{said}");
+    repository.git(&["checkout", "--quiet", "wheelwright.lock"]);
     // Compared with the revision, it is found once, and by its own rule where there is one.
     let (found, exit, said) = found("default: 3", "default: 5", &["--against", "git:HEAD"]);
     assert_eq!((&found[..], exit), (&["WW160 error spec.size".to_owned()][..], Some(1)), "{said}");

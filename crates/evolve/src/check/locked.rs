@@ -4,7 +4,7 @@ use wheelwright_findings::Level;
 use wheelwright_schema::{Schema, model::Additional};
 
 use super::{Incompatibility, What, side::Schemas};
-use crate::{Declaration, DeclaredVersion, Fingerprint, History, NodeIndex, Structure, VersionHistory, VersionName};
+use crate::{Declaration, DeclaredVersion, Fingerprint, History, LockedKind, NodeIndex, Structure, VersionName};
 
 /// What changed about published versions since they were locked: defaults, nulls, keys and unknown fields. Fields that are
 /// missing or have another shape are problems of the history already.
@@ -67,22 +67,33 @@ pub fn changed_since_lock(declaration: &Declaration, history: &History, locked: 
     findings
 }
 
-/// Whether the schema of a locked version changed in a way that the lock does not remember, such as an enum or a rule.
+/// The locked versions whose schema changed in a way that the lock does not remember, such as an enum or a rule.
 ///
 /// What the lock remembers is undone: fields that came, defaults, nulls and objects that keep unknown fields. If nothing else
-/// changed, the schema has the `locked` fingerprint then.
-pub fn changed_beyond_lock(
-    declared: &DeclaredVersion,
-    version: &VersionHistory,
-    (as_locked, locked): (&VersionHistory, Fingerprint),
-) -> bool {
-    if Fingerprint::of(&declared.schema, declared.root) == locked {
-        return false;
-    }
-    let mut schema = declared.schema.clone();
-    let (before, now) = (&as_locked.structure, &version.structure);
-    undo(&mut schema, (before, before.root()), (now, now.root()));
-    Fingerprint::of(&schema, declared.root) != locked
+/// changed, the schema has the locked fingerprint then.
+pub fn changed_beyond_lock<'d>(
+    declaration: &'d Declaration,
+    history: &History,
+    locked: &LockedKind,
+) -> Vec<&'d VersionName> {
+    let is_changed = |declared: &&DeclaredVersion| {
+        let structure = |history: &History| {
+            let index = history.find(declared.name.as_str())?;
+            Some(history.version(index).structure.clone())
+        };
+        let (Some(fingerprint), Some(before), Some(now)) =
+            (locked.fingerprint(&declared.name), structure(locked.history()), structure(history))
+        else {
+            return false;
+        };
+        if Fingerprint::of(&declared.schema, declared.root) == fingerprint {
+            return false;
+        }
+        let mut schema = declared.schema.clone();
+        undo(&mut schema, (&before, before.root()), (&now, now.root()));
+        Fingerprint::of(&schema, declared.root) != fingerprint
+    };
+    declaration.versions.iter().filter(is_changed).map(|declared| &declared.name).collect()
 }
 
 /// Undoes in a schema what changed between two nodes and below them.

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use wheelwright_catalog::{Catalog, Kind, OnDisk, write_lock};
 use wheelwright_evolve::{
     self as evolve, History, HubMove, Lock, VersionHistory, VersionName,
-    check::{Incompatibility, check},
+    check::{Incompatibility, changed_beyond_lock, check},
 };
 use wheelwright_findings::{Finding, Level, rules};
 
@@ -90,8 +90,15 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
         return Ok(Exit::Findings);
     }
     let mut exit = Exit::Clean;
-    for (file, Grown { lock, moves, .. }) in locks.iter().zip(grown) {
+    for (file, Grown { lock, moves, changed, .. }) in locks.iter().zip(grown) {
         exit = exit.max(write(file, &lock, &moves, options.check, console)?);
+        if !changed.is_empty() {
+            console.say(format_args!(
+                "{}: the schema changed since it was locked, and no line of the lock shows how; \
+                 `wheelwright check --against git:REV` compares the schemas",
+                changed.join(", ")
+            ))?;
+        }
     }
     if doubts > 0 && !options.check {
         console.say(format_args!("locked in spite of {}", plural(doubts, "error")))?;
@@ -105,6 +112,8 @@ struct Grown {
     moves: Vec<HubMove>,
     /// What `check` finds wrong with what it has and the lock before had not.
     doubts: Vec<Finding>,
+    /// Locked versions that changed in a way that no line of the lock shows, each with its kind.
+    changed: Vec<String>,
 }
 
 /// What is wrong with the catalog.
@@ -137,7 +146,7 @@ fn grow<'k>(
     hub: Option<&(&Kind, VersionName)>,
     findings: &mut Vec<Finding>,
 ) -> Grown {
-    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new(), doubts: Vec::new() };
+    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new(), doubts: Vec::new(), changed: Vec::new() };
     for kind in kinds.filter(|kind| !kind.declaration.versions.is_empty()) {
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
@@ -155,6 +164,10 @@ fn grow<'k>(
             locked.is_none_or(|locked| !is_settled(locked, history, found))
         });
         grown.doubts.extend(doubts.filter_map(|found| doubt(&subject, &found)));
+        if let Some(locked) = locked {
+            let changed = changed_beyond_lock(declaration, history, locked).into_iter();
+            grown.changed.extend(changed.map(|version| format!("{version} of {}", full_name(declaration))));
+        }
         let asked = hub.filter(|(moved, _)| std::ptr::eq(*moved, kind)).map(|(_, hub)| hub);
         match grown.lock.grow(declaration, history, asked) {
             Ok(lock) => grown.lock = lock,

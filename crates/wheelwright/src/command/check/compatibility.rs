@@ -4,7 +4,7 @@ use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
     self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located,
-    LockedKind, Selector, VersionName, VersionStep,
+    Selector, VersionName, VersionStep,
     check::{
         Incompatibility, What, changed_beyond_lock, changed_since_lock, check, check_edited, check_unconverted, diff,
         has_same_access,
@@ -89,7 +89,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
                 let news = changed_lines(&before, &after);
                 findings.extend(unlocked(&subject, &lock_file.name(), &news));
                 let is_explained = |version: &str| findings.iter().any(|finding| is_in_place(finding, version));
-                let unexplained = locked.map(|locked| unexplained(declaration, &history, locked)).unwrap_or_default();
+                let unexplained =
+                    locked.map(|locked| changed_beyond_lock(declaration, &history, locked)).unwrap_or_default();
                 let unexplained: Vec<&VersionName> =
                     unexplained.into_iter().filter(|version| !is_explained(version.as_str())).collect();
                 findings
@@ -257,17 +258,6 @@ fn schema_changed(subject: &Subject<'_>, version: &VersionName, since: &str) -> 
     let declared = declaration.version(version.as_str());
     finding.place = subject.catalog.place(declared.map_or(subject.kind.named, |declared| declared.span));
     finding
-}
-
-/// The locked versions whose schema changed in a way that the lock does not remember.
-fn unexplained<'d>(declaration: &'d Declaration, history: &History, locked: &LockedKind) -> Vec<&'d VersionName> {
-    let is_unexplained = |declared: &&DeclaredVersion| {
-        let of = |history: &History| history.find(declared.name.as_str()).map(|index| history.version(index).clone());
-        let (Some(version), Some(as_locked)) = (of(history), of(locked.history())) else { return false };
-        let fingerprint = locked.fingerprint(&declared.name);
-        fingerprint.is_some_and(|fingerprint| changed_beyond_lock(declared, &version, (&as_locked, fingerprint)))
-    };
-    declaration.versions.iter().filter(is_unexplained).map(|declared| &declared.name).collect()
 }
 
 /// The versions of which a lock lacks nothing but a fingerprint.
