@@ -52,6 +52,8 @@ impl Access {
     /// The access to a field, with what is declared of everything around it.
     pub(crate) fn of(side: &Side<'_>, node: NodeIndex) -> Self {
         let around = std::iter::successors(Some(node), |node| side.parent(*node));
+        // A document is written and shown whatever its own schema says.
+        let around = around.filter(|node| side.parent(*node).is_some());
         around.map(|node| Self::declared_at(side, node)).fold(Self::ALL, Self::and)
     }
 
@@ -294,6 +296,13 @@ mod tests {
                 (AccessHarm::Dropped, Level::Error, "o.f".to_owned())
             ]
         );
+    }
+
+    #[test]
+    fn the_annotations_of_a_document_are_about_nothing() {
+        let mut kind = kind([("v1", "", ""), ("v2", "", "")], "f", "{}");
+        annotated(&mut kind.versions[1].schema, "readOnly");
+        assert_eq!(of(check(&kind, &History::derive(&kind, None).0, None)), []);
     }
 
     #[test]
