@@ -1,6 +1,6 @@
 //! Witnesses of a change: values that a field's old schema accepts and its new schema refuses.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use wheelwright_document::{Arena, Owned};
 use wheelwright_schema::{
@@ -75,7 +75,8 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
     let others = ["0", "1", "-1", "2", "3", "7", "10", "0.5", "1000", "2147483648", "-2147483649"];
     values.extend(others.into_iter().map(number));
     let counts: Vec<i64> = named.counts.iter().flat_map(|count| [count - 1, *count, count + 1]).collect();
-    let counts: HashSet<i64> = counts.into_iter().filter(|count| (0..=LONGEST).contains(count)).collect();
+    // In their order, so that what is found is the same every time.
+    let counts: BTreeSet<i64> = counts.into_iter().filter(|count| (0..=LONGEST).contains(count)).collect();
     if let Some(Type::Array) = before.r#type {
         values.extend(lists(before, root, &counts, random));
     }
@@ -102,7 +103,7 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
 }
 
 /// Lists with as many items as limits allow, with equal items, and with different ones.
-fn lists(schema: &Schema, root: Root, counts: &HashSet<i64>, random: &mut Random) -> Vec<Owned> {
+fn lists(schema: &Schema, root: Root, counts: &BTreeSet<i64>, random: &mut Random) -> Vec<Owned> {
     let Some(items) = schema.items.as_deref() else { return Vec::new() };
     let mut pool: Vec<Owned> = value_for(items, root).into_iter().collect();
     let generator = Generator::new(items, root);

@@ -3,8 +3,8 @@
 use wheelwright_catalog::Kind;
 use wheelwright_document::{Arena, FieldPath, Owned, encode};
 use wheelwright_evolve::{
-    self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located,
-    Selector, VersionName, VersionStep,
+    self as evolve, Declaration, DeclaredUnion, DeclaredVersion, Disagreement, Fingerprint, History, Located, Selector,
+    VersionName, VersionStep,
     check::{
         Incompatibility, What, changed_beyond_lock, changed_since_lock, check, check_edited, check_unconverted, diff,
         has_same_access,
