@@ -9,7 +9,7 @@ use super::{
     Addition, Example, Incompatibility, What,
     constraints::{acceptable, as_seen_by},
     example::{Wanted, document, essence},
-    refusals::{Between, Refusals},
+    refusals::{Between, Refusals, placed},
     side::Side,
 };
 use crate::{
@@ -74,22 +74,45 @@ fn refused_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: Field
     if after.refusal(&document).is_some() {
         return None;
     }
-    let envelope = envelope_of(history, after.type_meta.is_some());
-    let lenses = Lenses::compile(history, after.index, envelope, &|_, _| OlderWrite::Preserve);
-    let arena = Arena::new();
-    let shared = document.share(&arena);
-    let stored = lenses.put(after.index, shared, None, Part::Whole, &arena).unwrap_or(shared);
-    let shown = as_seen_by(older, &Owned::from(lenses.get(older.index, stored, &arena)));
-    let reason = older.refusal_at(node, &shown)?;
+    let reason = older.refusal_at(node, &shown_by(history, after, older, &document))?;
     Some((document, reason))
 }
 
-/// The same, found among generated documents: an object may be shown only if something else is in it.
+/// A document as another version shows it.
+fn shown_by(history: &History, from: &Side<'_>, to: &Side<'_>, document: &Owned) -> Owned {
+    let envelope = envelope_of(history, from.type_meta.is_some());
+    let lenses = Lenses::compile(history, from.index, envelope, &|_, _| OlderWrite::Preserve);
+    let arena = Arena::new();
+    let document = document.share(&arena);
+    let stored = lenses.put(from.index, document, None, Part::Whole, &arena).unwrap_or(document);
+    as_seen_by(to, &Owned::from(lenses.get(to.index, stored, &arena)))
+}
+
+/// The same, found among generated documents: an object may be shown only if something else is in it, and a rule may demand
+/// the field although it is not required.
 fn generated_view(history: &History, after: &Side<'_>, older: &Side<'_>, id: FieldId) -> Option<(Owned, String)> {
-    let node = older.version.node_of(id).filter(|node| older.is_required(*node))?;
+    let node = older.version.node_of(id).filter(|node| older.is_required(*node) || is_in_rules(older, *node))?;
     let mut refusals = Refusals::new(history, (after, older), Between::Versions, [node].into());
     let Example { document, refusal, .. } = refusals.find((None, node), &[])?;
-    Some((document, refusal?))
+    let is_for_its_lack = older.is_required(node) || {
+        let arena = Arena::new();
+        let (shown, value) = (shown_by(history, after, older, &document), acceptable(older, node)?);
+        let path = older.version.structure.selector(node);
+        let with_it = placed(shown.share(&arena), path.steps(), &value, &arena)?;
+        older.refusal(&with_it.into()).is_none()
+    };
+    refusal.filter(|_| is_for_its_lack).map(|reason| (document, reason))
+}
+
+/// Whether a rule of an object around a field names it.
+fn is_in_rules(side: &Side<'_>, node: NodeIndex) -> bool {
+    let Some(name) = side.version.structure.node(node).name() else { return false };
+    let is_word = |word: &str| word == name;
+    let names_it = |rule: &str| rule.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(is_word);
+    let above = std::iter::successors(side.parent(node), |node| side.parent(*node));
+    above
+        .filter_map(|node| side.schema(node))
+        .any(|schema| schema.extensions.validations.iter().any(|rule| names_it(&rule.rule.text)))
 }
 
 /// Fields that a conversion of the step into a version replaces, and that its expressions never read.

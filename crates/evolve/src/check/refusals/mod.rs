@@ -16,11 +16,12 @@ use std::collections::HashSet;
 use wheelwright_document::{Arena, Owned, Value};
 use wheelwright_schema::{Program, Schema, Stages, ValidationError};
 
+pub(super) use self::places::placed;
 use self::{
     bases::{bases, laid_over},
     cause::Cause,
     named::Named,
-    places::{has, node_at, placed, without},
+    places::{has, node_at, without},
     witnesses::{valid_values, witnesses},
 };
 use super::{

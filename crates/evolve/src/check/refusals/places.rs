@@ -55,7 +55,7 @@ pub(super) fn has(document: Value<'_>, steps: &[Step]) -> bool {
 
 /// A document with another value where a field is: in the first item of lists and the first value of maps. `None` where
 /// the document lacks the object around it.
-pub(super) fn placed<'a>(
+pub(in crate::check) fn placed<'a>(
     document: Value<'a>,
     steps: &'a [Step],
     value: &'a Owned,

@@ -57,6 +57,23 @@ fn what_a_field_is_converted_to_may_be_refused_by_a_rule() {
 }
 
 #[test]
+fn a_field_that_a_rule_of_an_older_version_demands_is_required() {
+    let found = |rule: &str| -> usize {
+        let rule = format!("x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
+        let of = |fields: &str, rule: &str| {
+            format!("{{type: object, properties: {{spec: {{type: object, properties: {{{fields}}}, {rule}}}}}}}")
+        };
+        let (v1, v2) = (of("a: {type: string}, k: {type: string}", &rule), of("a: {type: string}", ""));
+        let case = Case::new(&format!("v1: {v1}\nv2: {v2}\nchanges: {{v2: {{removed: [spec.k]}}}}"));
+        case.findings().iter().filter(|found| found.rule().id == "WW205" && found.level == Level::Error).count()
+    };
+    assert_eq!(found("has(self.k)"), 1);
+    assert_eq!(found("self.k != 'x'"), 1, "without it, the rule cannot be evaluated");
+    assert_eq!(found("!has(self.k) || self.k != 'x'"), 0);
+    assert_eq!(found("!has(self.a) || self.a != 'k'"), 0, "another field is to blame");
+}
+
+#[test]
 fn what_is_filled_in_or_accepted_is_no_finding() {
     let v1 = "a: {type: string}";
     let o = |z: &str| format!("o: {{type: object, required: [z], properties: {{a: {{type: string}}, z: {z}}}}}");
