@@ -50,6 +50,8 @@ const CLASSES: &[(&str, Seed)] = &[
     ("lock: written again without a version", lock_without_version),
     ("catalog: another prefix", another_prefix),
     ("catalog: older writes reset", older_writes_reset),
+    ("catalog: older writes refused", older_writes_refused),
+    ("catalog: null refused", null_refused),
     ("catalog: written otherwise", written_otherwise),
     ("changes: a rename is gone", rename_gone),
     ("changes: a required field removed", required_removed),
@@ -57,6 +59,8 @@ const CLASSES: &[(&str, Seed)] = &[
     ("changes: a converted value refused", converted_refused),
     ("changes: a rename to a field that exists", rename_taken),
     ("changes: another storage default", another_storage_default),
+    ("changes: a field moved to a stricter object", moved_to_a_stricter_object),
+    ("changes: a union of published fields", union_of_published),
     ("changes: a version with everything declared", declared_version),
 ];
 
@@ -261,6 +265,16 @@ fn written_otherwise(of: &Locked, _: &mut Random) -> Option<Seeded> {
     Some(Seeded { files, is_locked_again: false, harm: None })
 }
 
+fn older_writes_refused(of: &Locked, _: &mut Random) -> Option<Seeded> {
+    let files = of.with_catalog(|catalog| catalog["kinds"][0]["policies"] = json!({"olderWrite": "reject"}));
+    harm(files, "writes that were accepted are refused")
+}
+
+fn null_refused(of: &Locked, _: &mut Random) -> Option<Seeded> {
+    let files = of.with_catalog(|catalog| catalog["kinds"][0]["policies"] = json!({"null": "reject"}));
+    harm(files, "a null that took a field back to its default is refused")
+}
+
 /// The lock remembers what was declared.
 fn rename_gone(of: &Locked, _: &mut Random) -> Option<Seeded> {
     Some(Seeded { files: of.with_changes(&json!({})), is_locked_again: false, harm: None })
@@ -318,6 +332,28 @@ fn another_storage_default(of: &Locked, random: &mut Random) -> Option<Seeded> {
     let mut changes = of.changes.clone();
     changes["v1"] = json!({"storageDefault": {Locked::path(&field): "other"}});
     harm(of.with_changes(&changes), "records without the field read otherwise than when v1 was published")
+}
+
+fn moved_to_a_stricter_object(of: &Locked, random: &mut Random) -> Option<Seeded> {
+    let field = of.free_field("string", random)?;
+    let step = json!({"renamed": {Locked::path(&field): format!("spec.addedLater[\"{field}\"]")}});
+    let files = of.with_next(step, |spec| {
+        let properties = spec.get_mut("properties")?.as_object_mut()?;
+        let moved = properties.remove(&field)?;
+        let object = json!({"type": "object", "required": ["besides"], "properties": {field.as_str(): moved,
+            "besides": {"type": "string"}}});
+        properties.insert("addedLater".to_owned(), object);
+        Some(())
+    })?;
+    harm(files, "v3 shows the field in an object that lacks what it requires")
+}
+
+fn union_of_published(of: &Locked, random: &mut Random) -> Option<Seeded> {
+    let one = of.free_field("string", random)?;
+    let other = of.free_field("string", random).filter(|other| *other != one)?;
+    let mut changes = of.changes.clone();
+    changes["v2"]["union"] = json!({"spec": [one, other]});
+    harm(of.with_changes(&changes), "a write of one field takes the other away, which a document may have beside it")
 }
 
 fn declared_version(of: &Locked, _: &mut Random) -> Option<Seeded> {

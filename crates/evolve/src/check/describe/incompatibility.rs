@@ -235,7 +235,8 @@ impl Incompatibility {
             }
             What::ItemsNotIdentified { hidden, from } => {
                 let from: Vec<_> = from.iter().map(VersionName::as_str).collect();
-                format!("nothing identifies the items of {field}, and {} does not show {hidden}", from.join(", "))
+                let does = if from.len() == 1 { "does" } else { "do" };
+                format!("nothing identifies the items of {field}, and {} {does} not show {hidden}", from.join(", "))
             }
             What::EmptyObjectsHide { objects } => {
                 let shown: Vec<_> = objects.iter().take(3).map(ToString::to_string).collect();
