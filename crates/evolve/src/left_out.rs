@@ -170,7 +170,7 @@ impl LeftOut<'_> {
         let counterpart = self.to.counterpart(self.from, node);
         let is_said = counterpart.is_some();
         let is_object = matches!(value, Value::Object(_)) && self.from.structure.node(node).shape == Shape::Object;
-        if counterpart.is_some_and(|counterpart| self.may_be_in_null(node, counterpart)) && !is_object {
+        if !is_object && counterpart.is_some_and(|counterpart| self.may_be_in_null(node, counterpart)) {
             self.may_come_back = true;
             if matches!(back, Some(Value::Null)) && !value.is_null() {
                 self.push(path);
@@ -451,6 +451,7 @@ mod tests {
         );
         assert_eq!(left_out(&kind, "v2", "v1", r#"{"disks": [], "whole": 0}"#), ["disks"], "failed on the way back");
     }
+
     #[test]
     fn what_is_in_an_object_that_is_null_is_left_out() {
         let v1 = "{type: object, properties: {o: {type: object, nullable: true, properties: {a: {type: string}, b: {type: string}}}}}";

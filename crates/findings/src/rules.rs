@@ -715,7 +715,7 @@ rules! {
         mend: "review the change of the schema; if it is meant, run `wheelwright lock`, which records its fingerprint",
     }
     REQUIRED_FIELD_REMOVED: "WW205" "required-field-removed" Error {
-        summary: "a field is removed that an older version requires",
+        summary: "a field is removed that an older version requires, or that a rule of it demands",
         why: "clients of the older version read documents without it, which are invalid there, and cannot write them back",
         mend: "keep the field, or derive it for the older version, under `derived` and `down`",
     }
@@ -735,7 +735,7 @@ rules! {
         mend: "keep the policy; or allow it with a reason once no client depends on it",
     }
     ACCESS_CHANGED: "WW209" "access-changed" Error {
-        summary: "clients cannot write or read a field that they could, or read one that was hidden",
+        summary: "clients cannot write or read a field that they could before, or can read one that was hidden",
         why: "what clients write is dropped or refused, what they read is missing, or a secret is shown",
         mend: "let clients write the field as before; or add a field of another name",
     }

@@ -352,6 +352,32 @@ fn another_prefix_and_other_policies_are_errors() {
 }
 
 #[test]
+fn only_policies_that_clients_can_depend_on_are_held_against_a_revision() {
+    let repository = Repository::new("policies");
+    let found = |then: &str, now: &str| {
+        let catalog = |policies: &str| format!("kinds: [{{crd: order.yaml, policies: {policies}}}]\n");
+        repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));
+        repository.write("wheelwright.yaml", &catalog(then));
+        lock(&repository.0);
+        repository.commit();
+        let v3 = format!("{BOTH}, extra: {{type: string}}");
+        repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH), ("v3", &v3)]));
+        repository.write("wheelwright.yaml", &catalog(now));
+        let (found, _, _) = repository.check(&["--against", "git:HEAD"]);
+        let rules = found.into_iter().filter(|found| found.starts_with("WW208") || found.starts_with("WW203"));
+        rules.map(|found| found[..5].to_owned()).collect::<Vec<_>>()
+    };
+    // What is refused less is no harm, and neither is what came since.
+    assert_eq!(found("{olderWrite: reject}", "{olderWrite: {versions: {v1: reject}}}"), [""; 0]);
+    let new = "{null: {fields: {spec.extra: reject}, versions: {v3: reject}}, olderWrite: {versions: {v3: reject}}}";
+    assert_eq!(found("{}", new), [""; 0]);
+    // An exception that is gone is.
+    assert_eq!(found("{olderWrite: {default: reject, versions: {v1: preserve}}}", "{olderWrite: reject}"), ["WW208"]);
+    assert_eq!(found("{olderWrite: {default: reset, versions: {v1: preserve}}}", "{olderWrite: reset}"), ["WW203"]);
+    assert_eq!(found("{null: {default: reject, fields: {spec.note: reset}}}", "{null: reject}"), ["WW208"]);
+}
+
+#[test]
 fn a_union_of_published_fields_is_an_error() {
     let repository = Repository::new("union");
     repository.write("order.yaml", &definition("Order", &[("v1", NOTE), ("v2", BOTH)]));

@@ -84,7 +84,7 @@ pub(crate) fn unions(
         let mut finding = Incompatibility::new(&after.version.name, Some(&before.version.name), field.clone(), what)
             .at(after.place(is, "oneOf"), before.place(was, "oneOf"))
             .proven_by(refusals.find((Some(was), is), &["oneOf"]));
-        if !finding.is_proven() && joined > 1 && may_be_together(before, after, &new_ids) {
+        if !finding.is_proven() && joined > 0 && may_be_together(before, after, (&old_ids, &new_ids)) {
             // Nothing is refused, and a write of one takes the others away.
             finding = finding.with_level(Level::Error);
         }
@@ -97,12 +97,19 @@ pub(crate) fn unions(
     findings
 }
 
-/// Whether documents of a version may have two of the fields that exclude each other later.
-fn may_be_together(before: &Side<'_>, after: &Side<'_>, members: &[FieldId]) -> bool {
-    let nodes: Vec<NodeIndex> = members.iter().filter_map(|id| before.version.node_of(*id)).collect();
-    let is_in_after = |node: &NodeIndex| after.version.counterpart(before.version, *node).is_some();
-    let present = nodes.into_iter().filter(is_in_after).take(2).map(|node| (node, Wanted::Present));
-    document(before, &present.collect()).is_some_and(|both| before.refusal(&both).is_none())
+/// Pairs of members that are tried.
+const PAIRS: usize = 64;
+
+/// Whether documents of a version may have two fields that exclude each other only later.
+fn may_be_together(before: &Side<'_>, after: &Side<'_>, (old, new): (&[FieldId], &[FieldId])) -> bool {
+    let node = |id: &FieldId| before.version.node_of(*id).filter(|_| after.version.node_of(*id).is_some());
+    let was_alone = |one: &FieldId, other: &FieldId| !(old.contains(one) && old.contains(other));
+    let pairs = new.iter().enumerate().flat_map(|(at, one)| new[..at].iter().map(move |other| (one, other)));
+    let pairs = pairs.filter(|(one, other)| was_alone(one, other)).take(PAIRS);
+    pairs.filter_map(|(one, other)| Some([node(one)?, node(other)?])).any(|pair| {
+        let both = document(before, &pair.map(|node| (node, Wanted::Present)).into());
+        both.is_some_and(|both| before.refusal(&both).is_none())
+    })
 }
 
 fn members(side: &Side<'_>, object: NodeIndex, union: Option<&Union>) -> Vec<FieldId> {

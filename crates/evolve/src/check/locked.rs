@@ -69,7 +69,7 @@ pub fn changed_since_lock(declaration: &Declaration, history: &History, locked: 
 
 /// The locked versions whose schema changed in a way that the lock does not remember, such as an enum or a rule.
 ///
-/// What the lock remembers is undone: fields that came, defaults, nulls and objects that keep unknown fields. If nothing else
+/// What the lock remembers is undone: fields that came, defaults, nulls, keys and objects that keep unknown fields. If nothing else
 /// changed, the schema has the locked fingerprint then.
 pub fn changed_beyond_lock<'d>(
     declaration: &'d Declaration,
@@ -105,8 +105,12 @@ fn undo(schema: &mut Schema, (before, old): (&Structure, NodeIndex), (now, new):
     if was.default != is.default {
         schema.default.clone_from(&was.default);
     }
-    if is.keeps_unknown && !was.keeps_unknown {
-        schema.extensions.preserve_unknown_fields = None;
+    if is.keeps_unknown != was.keeps_unknown {
+        schema.extensions.preserve_unknown_fields = was.keeps_unknown.then_some(true);
+    }
+    // Changes may declare other keys than the schema.
+    if was.keys != is.keys && schema.extensions.list_map_keys == is.keys {
+        schema.extensions.list_map_keys.clone_from(&was.keys);
     }
     let came = |name: &str| now.child(new, name).is_some() && before.child(old, name).is_none();
     let properties = std::mem::take(&mut schema.properties).into_iter();

@@ -211,7 +211,9 @@ impl Way<'_> {
         let (side, [field]) = self.target else { return Vec::new() };
         let Some(schema) = side.schema(*field) else { return Vec::new() };
         let (least, most) = (schema.checks.minimum, schema.checks.maximum);
-        let beyond = least.map(|least| least - 1.0).into_iter().chain(most.map(|most| most + 1.0));
+        // An exclusive bound is itself beyond what is taken.
+        let (below, above) = (least.map(|least| [least, least - 1.0]), most.map(|most| [most, most + 1.0]));
+        let beyond = below.into_iter().chain(above).flatten();
         let opposite = match self.direction {
             Direction::Up => Direction::Down,
             Direction::Down => Direction::Up,
@@ -226,7 +228,7 @@ impl Way<'_> {
             self.link.converter.convert(opposite, &mut exchange, &mut results).ok()?;
             results.first().copied().flatten().map(Owned::from)
         };
-        beyond.filter(|value| (0.0..MOST_ORDINARY).contains(value)).filter_map(source_of).collect()
+        beyond.filter(|value| value.abs() < MOST_ORDINARY).filter_map(source_of).collect()
     }
 
     /// Values to try: those that a converter is made for, else what documents of the version have.

@@ -438,10 +438,14 @@ spec:
         "order: only v1 shows spec.args in this order",
     ];
     assert_eq!(reasons(&[]).await, all);
-    assert_eq!(reasons(&["spec.other", "nothing"]).await, all);
     assert_eq!(reasons(&["notation", "order"]).await, ["note: only v1 shows spec.note"]);
     assert_eq!(reasons(&["spec.timeout", "spec.note"]).await, [all[2]]);
     assert!(reasons(&["values", "notation", "order"]).await.is_empty());
+    for (unknown, meant) in [("spec.nots", Some("spec.note")), ("nothing", None)] {
+        let refused = jobs.needs_accepting("v1", &[Accepted::named("order"), Accepted::named(unknown)]).await;
+        let Err(RepositoryError::UnknownLoss { name, closest }) = refused else { panic!("{refused:?}") };
+        assert_eq!((&*name, closest.as_deref()), (unknown, meant));
+    }
 }
 
 #[tokio::test]

@@ -80,9 +80,9 @@ fn line(difference: &Difference, name: &str) -> String {
         }
         Change::Access { before, after } => {
             let allowed = |access: &Access| {
-                if access.words().is_empty() { "nothing".to_owned() } else { access.words().join(", ") }
+                if access.words().is_empty() { "none".to_owned() } else { access.words().join(", ") }
             };
-            format!("~ {name}: clients can {}", from_to(&allowed(before), &allowed(after)))
+            format!("~ {name}: access {}", from_to(&allowed(before), &allowed(after)))
         }
         Change::Union { before, after } => {
             format!("~ {name}: one at a time of {}", from_to(&excluding(before.as_ref()), &excluding(after.as_ref())))

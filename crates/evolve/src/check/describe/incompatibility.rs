@@ -342,11 +342,11 @@ impl Incompatibility {
                 format!("if no two items share it, declare the key:\n{}", lines())
             }
             What::InputNotRead { direction: Direction::Down, .. } => {
-                format!("read the field in `down`, or leave it, if {other} cannot express it")
+                format!("read the field in `down`; if {other} cannot express it, ignore this note")
             }
             What::AccessChanged(AccessHarm::Shown) => "hide it in every version that has the field".to_owned(),
             What::AccessChanged(AccessHarm::Hidden) => {
-                "if it is a secret, hide it in every version; else show it".to_owned()
+                "if it is a secret, hide it in every version; otherwise show it".to_owned()
             }
             What::ZeroLost { zero, .. } => {
                 format!("make {} the default, or let writers say it", spelled(zero))

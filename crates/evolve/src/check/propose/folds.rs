@@ -11,8 +11,8 @@ use crate::{
 
 /// Objects are looked into so far.
 const DEEPEST: usize = 3;
-/// More fields than this are not tried.
-const MOST: usize = 64;
+/// More fields than this are not looked at for one that went.
+const MOST: usize = 256;
 
 /// A field of the later version into which one that went can be folded, and how.
 pub(crate) struct Fold {
@@ -26,19 +26,24 @@ impl Fold {
         let said = words(before.version.structure.node(gone).name()?);
         let structure = &after.version.structure;
         let mut ahead = vec![(object, words(""), 0)];
-        let mut tried = 0;
+        let mut looked_at = 0;
         while let Some((node, above, depth)) = ahead.pop() {
             for child in structure.node(node).children.iter().copied() {
+                looked_at += 1;
+                if looked_at > MOST {
+                    return None;
+                }
                 let own = words(structure.node(child).name().unwrap_or_default());
                 let path = above.union(&own).cloned().collect();
                 // `priorityClassName` is said by `priorityClassRef.name`, not by `priorityClassNameTemplate`.
-                if said.is_subset(&path) && own.is_subset(&said) {
-                    tried += 1;
-                    if let Some(fold) = Self::between(before, after, gone, child) {
-                        return Some(fold);
-                    }
+                let fold = || Self::between(before, after, gone, child);
+                if said.is_subset(&path)
+                    && own.is_subset(&said)
+                    && let Some(fold) = fold()
+                {
+                    return Some(fold);
                 }
-                if structure.node(child).shape == Shape::Object && depth < DEEPEST && tried < MOST {
+                if structure.node(child).shape == Shape::Object && depth < DEEPEST {
                     ahead.push((child, path, depth + 1));
                 }
             }

@@ -33,6 +33,11 @@ impl<'c> Cause<'c> {
         Self { after, was, node, keywords: keywords.to_vec(), unchanged: OnceCell::new() }
     }
 
+    /// Whether this is the change of these keywords of a field.
+    pub(super) fn is_about(&self, node: NodeIndex, keywords: &[&'static str]) -> bool {
+        self.node == node && self.keywords == keywords
+    }
+
     /// Whether an error about a document, or about an update of another one, is there for the sake of the change.
     pub(super) fn is_of(
         &self,
@@ -56,6 +61,11 @@ impl<'c> Cause<'c> {
     fn unchanged(&self) -> Option<Program> {
         let mut whole = self.after.whole()?.clone();
         let path = self.after.version.structure.selector(self.node);
+        // What cannot be undone is not judged.
+        let are_known = self.keywords.iter().all(|keyword| *keyword == "required" || KEYWORDS.contains(keyword));
+        if !are_known {
+            return None;
+        }
         if self.keywords.contains(&"required")
             && let Some((Step::Field(name), above)) = path.steps().split_last()
         {
@@ -79,6 +89,38 @@ fn schema_at<'s>(schema: &'s mut Schema, steps: &[Step]) -> Option<&'s mut Schem
     };
     schema_at(below, rest)
 }
+
+/// The keywords that can be undone.
+const KEYWORDS: [&str; 28] = [
+    "enum",
+    "format",
+    "pattern",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "x-kubernetes-validations",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-preserve-unknown-fields",
+    "nullable",
+    "default",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "type",
+    "additionalProperties",
+];
 
 /// Gives one keyword the value that it had. What is in the field stays.
 fn revert(is: &mut Schema, was: &Schema, keyword: &str) {
@@ -120,5 +162,59 @@ fn revert(is: &mut Schema, was: &Schema, keyword: &str) {
             is.additional_properties.clone_from(&was.additional_properties);
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::schema;
+
+    #[test]
+    fn every_keyword_can_be_undone() {
+        let was = Schema::default();
+        for (keyword, text) in [
+            ("enum", "enum: [a]"),
+            ("format", "format: date"),
+            ("pattern", "pattern: a"),
+            ("minimum", "minimum: 1"),
+            ("exclusiveMinimum", "minimum: 1, exclusiveMinimum: true"),
+            ("maximum", "maximum: 1"),
+            ("exclusiveMaximum", "maximum: 1, exclusiveMaximum: true"),
+            ("multipleOf", "multipleOf: 2"),
+            ("minLength", "minLength: 1"),
+            ("maxLength", "maxLength: 1"),
+            ("minItems", "minItems: 1"),
+            ("maxItems", "maxItems: 1"),
+            ("uniqueItems", "uniqueItems: true"),
+            ("minProperties", "minProperties: 1"),
+            ("maxProperties", "maxProperties: 1"),
+            ("x-kubernetes-validations", "x-kubernetes-validations: [{rule: 'true'}]"),
+            ("x-kubernetes-list-type", "x-kubernetes-list-type: set"),
+            ("x-kubernetes-list-map-keys", "x-kubernetes-list-map-keys: [a]"),
+            ("x-kubernetes-embedded-resource", "x-kubernetes-embedded-resource: true"),
+            ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-preserve-unknown-fields: true"),
+            ("nullable", "nullable: true"),
+            ("default", "default: a"),
+            ("allOf", "allOf: [{maxLength: 1}]"),
+            ("anyOf", "anyOf: [{maxLength: 1}]"),
+            ("oneOf", "oneOf: [{maxLength: 1}]"),
+            ("not", "not: {maxLength: 1}"),
+            ("type", "type: string"),
+            ("additionalProperties", "additionalProperties: false"),
+        ] {
+            let said = schema(&format!("{{{text}}}"));
+            let mut is = said.clone();
+            revert(&mut is, &was, keyword);
+            // Where keywords were written says nothing.
+            let facts = |schema: &Schema| {
+                let mut schema = schema.clone();
+                (schema.span, schema.keywords) = (was.span, Vec::new());
+                format!("{schema:?}")
+            };
+            assert_eq!(facts(&is), facts(&was), "{keyword}");
+            assert_ne!(facts(&said), facts(&was), "{keyword}");
+            assert!(KEYWORDS.contains(&keyword), "{keyword}");
+        }
     }
 }

@@ -125,9 +125,11 @@ impl<'s> Refusals<'s> {
         self.find_reading(old, new, &rules)
     }
 
-    /// Has documents refused for the sake of some keywords of a field from now on.
+    /// Says which change of a field the documents that are searched for next have to show.
     pub(crate) fn look_for(&mut self, fields: (Option<NodeIndex>, NodeIndex), keywords: &[&'static str]) {
-        self.cause = Cause::new((self.before, self.after), fields, keywords);
+        if !self.cause.is_about(fields.1, keywords) {
+            self.cause = Cause::new((self.before, self.after), fields, keywords);
+        }
     }
 
     /// The same where `expressions` decide: the fields that they name get the values that they compare with.

@@ -1,6 +1,9 @@
 //! What schemas and rules name: limits, values, patterns, and the fields that rules read.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::LazyLock,
+};
 
 use regex::Regex;
 use wheelwright_document::{Entry, Owned, Value};
@@ -12,6 +15,11 @@ use super::{
 };
 use crate::{Selector, laws::Random};
 
+/// More texts, numbers and comparisons of rules than this are not tried: rules may be as long as a schema.
+const MOST: usize = 32;
+/// Fields that are deeper are not set.
+const DEEPEST: usize = 16;
+
 /// What schemas name: their limits, values and patterns, those of alternatives, and what stands in rules.
 #[derive(Default)]
 pub(super) struct Named {
@@ -19,7 +27,7 @@ pub(super) struct Named {
     pub(super) texts: Vec<String>,
     pub(super) patterns: Vec<String>,
     pub(super) numbers: Vec<f64>,
-    pub(super) counts: Vec<i64>,
+    counts: Vec<i64>,
     /// Fields of `self`, and what rules compare them with.
     compared: Vec<(Vec<String>, Owned)>,
     /// The words of rules, names of fields among them.
@@ -39,12 +47,20 @@ impl Named {
         field.last_name().is_some_and(|name| self.words.contains(name))
     }
 
+    /// Lengths and counts at the limits, and next to them.
+    pub(super) fn counts(&self) -> BTreeSet<usize> {
+        let around = |count: &i64| [count.saturating_sub(1), *count, count.saturating_add(1)];
+        let counts = self.counts.iter().flat_map(around).filter(|count| (0..=LONGEST).contains(count));
+        counts.map(|count| count as usize).collect()
+    }
+
     /// A value in which some texts and numbers are those that expressions compare with, or next to them.
     pub(super) fn seasoned(&self, value: Value<'_>, random: &mut Random) -> Owned {
         match value {
             Value::String(_) if random.one_in(2) => match random.below(3) {
                 0 if !self.counts.is_empty() => {
-                    let count = random.pick(&self.counts).map_or(0, |count| count + random.between(-1, 1));
+                    let count =
+                        random.pick(&self.counts).map_or(0, |count| count.saturating_add(random.between(-1, 1)));
                     string(&"a".repeat(count.clamp(0, LONGEST) as usize))
                 }
                 _ => random.pick(&self.texts).map_or_else(|| Owned::from(value), |text| string(text)),
@@ -104,16 +120,18 @@ impl Named {
 
     /// The texts and numbers that a rule compares with.
     fn add_rule(&mut self, rule: &str) {
-        self.compared.extend(comparisons(rule));
+        let room = |taken: usize| MOST.saturating_sub(taken);
+        self.compared.extend(comparisons(rule).take(room(self.compared.len())));
         let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
         self.words.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         for quote in ['\'', '"'] {
             let quoted = rule.split(quote).skip(1).step_by(2);
-            self.texts.extend(quoted.flat_map(|text| [text.to_owned(), format!("{text}a"), format!("a{text}")]));
+            let texts = quoted.flat_map(|text| [text.to_owned(), format!("{text}a"), format!("a{text}")]);
+            self.texts.extend(texts.take(room(self.texts.len())));
         }
-        self.texts.extend((!rule.is_empty()).then(|| "A".to_owned()));
+        self.texts.extend((!rule.is_empty() && room(self.texts.len()) > 0).then(|| "A".to_owned()));
         let numbers = rule.split(|letter: char| !letter.is_ascii_digit()).filter_map(|text| text.parse::<f64>().ok());
-        for number in numbers.filter(|number| number.abs() < 1e15) {
+        for number in numbers.filter(|number| number.abs() < 1e15).take(room(self.numbers.len())) {
             self.numbers.push(number);
             self.counts.push(number as i64);
         }
@@ -121,7 +139,7 @@ impl Named {
 }
 
 /// What a rule compares fields of `self` with, in either order: `self.mode == 'Fast'`, `3 < self.size`.
-fn comparisons(rule: &str) -> Vec<(Vec<String>, Owned)> {
+fn comparisons(rule: &str) -> impl Iterator<Item = (Vec<String>, Owned)> {
     const LITERAL: &str = r#"'[^']*'|"[^"]*"|-?\d+(?:\.\d+)?|true|false"#;
     const FIELD: &str = r"self((?:\.\w+)+)";
     static COMPARISON: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -135,13 +153,11 @@ fn comparisons(rule: &str) -> Vec<(Vec<String>, Owned)> {
     };
     let path = |text: &str| text.split('.').skip(1).map(str::to_owned).collect();
     let found = COMPARISON.iter().flat_map(|comparison| comparison.captures_iter(rule));
-    found
-        .filter_map(|found| {
-            let part = |at: usize| found.get(at).map(|part| part.as_str());
-            let field = part(1).or(part(4))?;
-            Some((path(field), literal(part(2).or(part(3))?)))
-        })
-        .collect()
+    found.filter_map(move |found| {
+        let part = |at: usize| found.get(at).map(|part| part.as_str());
+        let path: Vec<String> = path(part(1).or(part(4))?);
+        (path.len() <= DEEPEST).then_some((path, literal(part(2).or(part(3))?)))
+    })
 }
 
 /// A value with something at a path below it; objects on the way are made.

@@ -25,9 +25,7 @@ pub(super) fn texts(named: &Named, random: &mut Random) -> Vec<Owned> {
     for letter in (' '..='~').chain(['\u{e9}', '\n']) {
         found.extend([format!("{letter}"), format!("{letter}a"), format!("a{letter}"), format!("a{letter}{letter}a")]);
     }
-    let around = named.counts.iter().flat_map(|count| [count - 1, *count, count + 1]);
-    let counts = around.filter(|count| (0..=LONGEST).contains(count)).map(|count| count as usize);
-    for count in counts.chain(LENGTHS) {
+    for count in named.counts().into_iter().chain(LENGTHS) {
         found.extend(["a", "A", "0", "-"].map(|letter| letter.repeat(count)));
     }
     let patterns: Vec<TextOfPattern> =

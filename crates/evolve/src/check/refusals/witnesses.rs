@@ -74,9 +74,7 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
     values.extend(named.numbers.iter().flat_map(around).map(number));
     let others = ["0", "1", "-1", "2", "3", "7", "10", "0.5", "1000", "2147483648", "-2147483649"];
     values.extend(others.into_iter().map(number));
-    let counts: Vec<i64> = named.counts.iter().flat_map(|count| [count - 1, *count, count + 1]).collect();
-    // In their order, so that what is found is the same every time.
-    let counts: BTreeSet<i64> = counts.into_iter().filter(|count| (0..=LONGEST).contains(count)).collect();
+    let counts = named.counts();
     if let Some(Type::Array) = before.r#type {
         values.extend(lists(before, root, &counts, random));
     }
@@ -103,7 +101,7 @@ fn candidates(before: &Schema, after: &Schema, root: Root, random: &mut Random) 
 }
 
 /// Lists with as many items as limits allow, with equal items, and with different ones.
-fn lists(schema: &Schema, root: Root, counts: &BTreeSet<i64>, random: &mut Random) -> Vec<Owned> {
+fn lists(schema: &Schema, root: Root, counts: &BTreeSet<usize>, random: &mut Random) -> Vec<Owned> {
     let Some(items) = schema.items.as_deref() else { return Vec::new() };
     let mut pool: Vec<Owned> = value_for(items, root).into_iter().collect();
     let generator = Generator::new(items, root);
@@ -121,7 +119,7 @@ fn lists(schema: &Schema, root: Root, counts: &BTreeSet<i64>, random: &mut Rando
         found.extend([list(&[item]), list(&[item, item])]);
         found.extend(pool[..position].iter().take(8).map(|other| list(&[item, other])));
     }
-    for count in counts.iter().map(|count| *count as usize) {
+    for count in counts.iter().copied() {
         let distinct = numbered(items, count, random).or_else(|| (pool.len() >= count).then(|| pool[..count].to_vec()));
         found.extend(distinct.map(|items| Owned::Array(items.into())));
         found.extend(pool.first().map(|item| Owned::Array(vec![item.clone(); count].into())));
@@ -167,7 +165,7 @@ fn different(schema: &Schema, count: usize, random: &mut Random) -> Option<Vec<O
 }
 
 /// A map with so many entries.
-fn map(schema: &Schema, root: Root, count: i64) -> Option<Owned> {
+fn map(schema: &Schema, root: Root, count: usize) -> Option<Owned> {
     let value = value_for(schema.additional_schema()?, root)?;
     Some(Owned::Object((0..count).map(|at| (format!("key{at}").into(), value.clone())).collect()))
 }

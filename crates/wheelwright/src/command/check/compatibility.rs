@@ -76,6 +76,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
         findings.extend(incompatibilities.iter().map(|finding| subject.incompatibility(finding)));
     }
     findings.extend(gone::since_lock(&subject, &history));
+    // What follows of a locked version is what the lock remembers, which explains nothing else.
+    let explaining = findings.len();
     if let Some(locked) = locked {
         let changed = changed_since_lock(declaration, &history, locked.history());
         findings.extend(changed.iter().map(|found| in_place(&found.version, subject.incompatibility(found))));
@@ -88,7 +90,8 @@ pub(super) fn check_kind(kinds: &State, loaded: &Loaded, kind: &Kind, is_gate: b
                 let (before, after) = (lock_file.lock.to_string(), grown.to_string());
                 let news = changed_lines(&before, &after);
                 findings.extend(unlocked(&subject, &lock_file.name(), &news));
-                let is_explained = |version: &str| findings.iter().any(|finding| is_in_place(finding, version));
+                let is_explained =
+                    |version: &str| findings[..explaining].iter().any(|finding| is_in_place(finding, version));
                 let unexplained =
                     locked.map(|locked| changed_beyond_lock(declaration, &history, locked)).unwrap_or_default();
                 let unexplained: Vec<&VersionName> =

@@ -15,7 +15,7 @@ use crate::subject::full_name;
 
 /// What clients and the store relied on at a revision, and is different now.
 pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) -> Vec<Finding> {
-    let Some((_, then)) = before.kinds.find(&kind.declaration) else { return Vec::new() };
+    let Some((loaded_before, then)) = before.kinds.find(&kind.declaration) else { return Vec::new() };
     let name = full_name(&kind.declaration);
     let served = then.declaration.versions.iter().filter(|version| version.served);
     let ripest = served.map(|version| version.name.maturity()).max().unwrap_or(Maturity::Alpha);
@@ -57,10 +57,13 @@ pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) ->
         let what = format!("the keys of its records begin with {}, not {}", prefix(&new), prefix(&old));
         findings.push(finding(&rules::STORAGE_PREFIX_CHANGED, what, Level::Error, kind.named));
     }
-    let introduced = introduced_resets(then, kind).into_iter();
-    findings.extend(introduced.map(|what| finding(&rules::RESET_INTRODUCED, what, level, kind.named)));
-    let others = other_policies(then, kind).into_iter();
-    findings.extend(others.map(|what| finding(&rules::POLICY_CHANGED, what, level, kind.named)));
+    // Without a catalog, no policy was in force.
+    if !loaded_before.is_bare {
+        let introduced = introduced_resets(then, kind).into_iter();
+        findings.extend(introduced.map(|what| finding(&rules::RESET_INTRODUCED, what, level, kind.named)));
+        let others = other_policies(then, kind).into_iter();
+        findings.extend(others.map(|what| finding(&rules::POLICY_CHANGED, what, level, kind.named)));
+    }
     findings.extend(
         lowered_levels(then, kind)
             .into_iter()
