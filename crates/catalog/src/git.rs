@@ -6,6 +6,7 @@ use std::{
     io::{self, Read as _},
     path::{Component, Path, PathBuf},
     process::{Command, Stdio},
+    thread,
 };
 
 use wheelwright_schema::{Refused, Tree};
@@ -258,11 +259,26 @@ fn run(folder: &Path, arguments: &[&str]) -> io::Result<Run> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let mut output = Vec::new();
-    if let Some(stdout) = child.stdout.take() {
-        stdout.take(MAX_BYTES as u64 + 1).read_to_end(&mut output)?;
-    }
-    // What is left of a file that is too large is not waited for: its reader is gone now.
-    let ended = child.wait_with_output()?;
-    Ok(Run { is_success: ended.status.success(), output, said: ended.stderr })
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // git blocks when either pipe is full, and it may report every object that a clone left out.
+    let (output, said) = thread::scope(|scope| {
+        let said = scope.spawn(|| stderr.map_or_else(|| Ok(Vec::new()), first_of));
+        let mut output = Vec::new();
+        let is_read = stdout.map_or(Ok(0), |stdout| stdout.take(MAX_BYTES as u64 + 1).read_to_end(&mut output));
+        // Of a file that is too large the rest is not read: git cannot write it any more, and ends.
+        let said = said.join().unwrap_or_else(|_| Err(io::Error::other("cannot read the messages of git")));
+        is_read.and(said).map(|said| (output, said))
+    })?;
+    Ok(Run { is_success: child.wait()?.success(), output, said })
 }
+
+/// Reads to the end, but keeps only the first bytes.
+fn first_of(mut messages: impl io::Read) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    messages.by_ref().take(MAX_MESSAGE_BYTES).read_to_end(&mut first)?;
+    io::copy(&mut messages, &mut io::sink())?;
+    Ok(first)
+}
+
+/// Only the first line is shown.
+const MAX_MESSAGE_BYTES: u64 = 16 << 10;

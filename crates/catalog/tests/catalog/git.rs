@@ -111,3 +111,22 @@ fn objects_that_a_clone_left_out_are_not_fetched() {
     let revision = Revision::open(&partial.0.join("clone"), "HEAD~1").unwrap();
     assert!(revision.read(Path::new("crds/carts.yaml")).is_err());
 }
+
+#[test]
+fn git_may_report_more_than_a_pipe_holds() {
+    let folder = Folder::new();
+    git(&folder.0, &["init", "--quiet"]);
+    git(&folder.0, &["config", "uploadpack.allowFilter", "true"]);
+    for file in 0..1000 {
+        folder.write(&format!("files/{file}.yaml"), &format!("text: {file}\n"));
+    }
+    commit(&folder, "first");
+    git(&folder.0, &["rm", "--quiet", "-r", "files"]);
+    commit(&folder, "second");
+    let partial = Folder::new();
+    let source = format!("file://{}", folder.0.display());
+    git(&partial.0, &["clone", "--quiet", "--filter=blob:none", &source, "clone"]);
+    let revision = Revision::open(&partial.0.join("clone"), "HEAD~1").unwrap();
+    // git reports each file on a line of its own, about 90 bytes long.
+    let _ = revision.files_with(&["text"]);
+}
