@@ -105,16 +105,23 @@ impl Revision {
     /// The files of the whole commit, not only of the folder, that may hold definitions and contain all of some texts.
     ///
     /// # Errors
-    /// git cannot be run, or cannot search.
+    /// git cannot be run or cannot search some of the files, or too many files match.
     pub fn files_with(&self, texts: &[&str]) -> io::Result<Vec<PathBuf>> {
         // Generated definitions are often marked as binary: `--text` searches them too.
         let options = ["-c", "grep.fullName=false", "grep", "--text", "--no-color", "--no-recurse-submodules"];
         let mut arguments = [&options[..], &["--files-with-matches", "-z", "--fixed-strings", "--all-match"]].concat();
         texts.iter().for_each(|text| arguments.extend(["-e", text]));
-        arguments.extend([&*self.commit, "--", ":/"]);
+        // Other files cannot match, and a clone may lack them.
+        arguments.extend([&*self.commit, "--", ":(top,icase)*.yaml", ":(top,icase)*.yml", ":(top,icase)*.json"]);
         let run = run(&self.folder, &arguments)?;
-        // Without a match git fails in silence.
-        if !run.is_success && !run.said.is_empty() {
+        if run.output.len() > MAX_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too many files match"));
+        }
+        // Without a match git ends with 1. A file that it cannot read is passed over, even if others match.
+        if let Some(error) = run.error() {
+            return Err(io::Error::other(error));
+        }
+        if !run.is_success && run.code != Some(1) {
             return Err(io::Error::other(run.complaint()));
         }
         let entries = run.output.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
@@ -227,6 +234,8 @@ fn slashed(path: &Path) -> Option<String> {
 /// What git did.
 struct Run {
     is_success: bool,
+    /// None if a signal ended it.
+    code: Option<i32>,
     /// What it wrote, up to one byte more than a file may have.
     output: Vec<u8>,
     said: Vec<u8>,
@@ -235,6 +244,13 @@ struct Run {
 impl Run {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.output).trim().to_owned()
+    }
+
+    /// The first error that it reported: it may still end with success, or as if nothing were there.
+    fn error(&self) -> Option<String> {
+        let said = String::from_utf8_lossy(&self.said);
+        let errors = ["fatal: ", "error: "];
+        said.lines().find_map(|line| errors.iter().find_map(|prefix| line.strip_prefix(prefix)).map(str::to_owned))
     }
 
     /// The first line of what it said.
@@ -269,7 +285,8 @@ fn run(folder: &Path, arguments: &[&str]) -> io::Result<Run> {
         let said = said.join().unwrap_or_else(|_| Err(io::Error::other("cannot read the messages of git")));
         is_read.and(said).map(|said| (output, said))
     })?;
-    Ok(Run { is_success: child.wait()?.success(), output, said })
+    let status = child.wait()?;
+    Ok(Run { is_success: status.success(), code: status.code(), output, said })
 }
 
 /// Reads to the end, but keeps only the first bytes.

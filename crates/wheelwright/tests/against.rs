@@ -704,6 +704,25 @@ fn a_kind_that_nothing_is_compared_with_is_named() {
 }
 
 #[test]
+fn a_revision_that_cannot_be_searched_is_an_error() {
+    let origin = Repository::new("unsearched-origin");
+    origin.git(&["config", "uploadpack.allowFilter", "true"]);
+    origin.write("order.yaml", &definition("Order", &[("v1", BOTH)]));
+    origin.commit();
+    origin.git(&["rm", "--quiet", "order.yaml"]);
+    origin.write("other.txt", "");
+    origin.commit();
+    let folder = Repository::new("unsearched");
+    let source = format!("file://{}", origin.0.display());
+    folder.git(&["clone", "--quiet", "--filter=blob:none", &source, "clone"]);
+    let clone = Repository(folder.0.join("clone"));
+    clone.write("parcel.yaml", &definition("Parcel", &[("v1", BOTH)]));
+    let (_, exit, said) = clone.check(&["--against", "git:HEAD~1", "parcel.yaml"]);
+    assert!(said.contains("order.yaml': unable to read") && exit == Some(2), "{said}");
+    assert!(!said.contains("nothing is compared"), "{said}");
+}
+
+#[test]
 fn a_status_subresource_takes_away_only_a_status_that_was_there() {
     let repository = Repository::new("status");
     let plain = definition("Order", &[("v1", NOTE)]);

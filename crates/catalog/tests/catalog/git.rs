@@ -49,6 +49,15 @@ fn repository() -> Folder {
     folder
 }
 
+/// A folder with a clone that has only the blobs of the files that are checked out.
+fn partial_clone(folder: &Folder) -> Folder {
+    git(&folder.0, &["config", "uploadpack.allowFilter", "true"]);
+    let partial = Folder::new();
+    let source = format!("file://{}", folder.0.display());
+    git(&partial.0, &["clone", "--quiet", "--filter=blob:none", &source, "clone"]);
+    partial
+}
+
 #[test]
 fn a_catalog_is_loaded_from_a_revision() {
     let folder = repository();
@@ -104,10 +113,7 @@ fn why_a_revision_cannot_be_read_is_said() {
 #[test]
 fn objects_that_a_clone_left_out_are_not_fetched() {
     let folder = repository();
-    git(&folder.0, &["config", "uploadpack.allowFilter", "true"]);
-    let partial = Folder::new();
-    let source = format!("file://{}", folder.0.display());
-    git(&partial.0, &["clone", "--quiet", "--filter=blob:none", &source, "clone"]);
+    let partial = partial_clone(&folder);
     let revision = Revision::open(&partial.0.join("clone"), "HEAD~1").unwrap();
     assert!(revision.read(Path::new("crds/carts.yaml")).is_err());
 }
@@ -116,17 +122,15 @@ fn objects_that_a_clone_left_out_are_not_fetched() {
 fn git_may_report_more_than_a_pipe_holds() {
     let folder = Folder::new();
     git(&folder.0, &["init", "--quiet"]);
-    git(&folder.0, &["config", "uploadpack.allowFilter", "true"]);
     for file in 0..1000 {
         folder.write(&format!("files/{file}.yaml"), &format!("text: {file}\n"));
     }
     commit(&folder, "first");
     git(&folder.0, &["rm", "--quiet", "-r", "files"]);
     commit(&folder, "second");
-    let partial = Folder::new();
-    let source = format!("file://{}", folder.0.display());
-    git(&partial.0, &["clone", "--quiet", "--filter=blob:none", &source, "clone"]);
+    let partial = partial_clone(&folder);
     let revision = Revision::open(&partial.0.join("clone"), "HEAD~1").unwrap();
     // git reports each file on a line of its own, about 90 bytes long.
-    let _ = revision.files_with(&["text"]);
+    let error = revision.files_with(&["text"]).unwrap_err().to_string();
+    assert!(error.contains(".yaml': unable to read"), "{error}");
 }

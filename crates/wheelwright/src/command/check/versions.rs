@@ -351,8 +351,8 @@ impl Before {
         let mut files = BTreeSet::new();
         for texts in texts {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            // A revision whose files cannot be searched has none to compare with, which is reported.
-            files.extend(self.source.files_with(&texts).unwrap_or_default());
+            let unsearched = |error| Unreadable { name: self.revision.clone(), error };
+            files.extend(self.source.files_with(&texts).map_err(unsearched)?);
         }
         let declaring: HashSet<&str> =
             now.iter().flat_map(|state| state.inputs()).map(|input| input.name.as_str()).collect();
