@@ -1,6 +1,7 @@
 //! Files as they were at a revision in git. Only objects that are there are read; nothing is ever fetched.
 
 use std::{
+    collections::BTreeSet,
     error::Error,
     fmt,
     io::{self, Read as _},
@@ -79,6 +80,9 @@ impl Error for GitError {
     }
 }
 
+/// A command line has a limit.
+const TEXTS_AT_ONCE: usize = 200;
+
 impl Revision {
     /// Looks a revision up: a commit, a branch, a tag, `HEAD~1`. Paths will be relative to `folder`.
     ///
@@ -102,14 +106,22 @@ impl Revision {
         Ok(Self { folder: folder.to_owned(), name: name.to_owned(), commit: id })
     }
 
-    /// The files of the whole commit, not only of the folder, that may hold definitions and contain all of some texts.
+    /// The files of the whole commit, not only of the folder, that may hold definitions and contain any of some texts.
     ///
     /// # Errors
     /// git cannot be run or cannot search some of the files, or too many files match.
-    pub fn files_with(&self, texts: &[&str]) -> io::Result<Vec<PathBuf>> {
+    pub fn files_with_any(&self, texts: &[&str]) -> io::Result<BTreeSet<PathBuf>> {
+        let mut files = BTreeSet::new();
+        for texts in texts.chunks(TEXTS_AT_ONCE) {
+            files.extend(self.search(texts)?);
+        }
+        Ok(files)
+    }
+
+    fn search(&self, texts: &[&str]) -> io::Result<Vec<PathBuf>> {
         // Generated definitions are often marked as binary: `--text` searches them too.
         let options = ["-c", "grep.fullName=false", "grep", "--text", "--no-color", "--no-recurse-submodules"];
-        let mut arguments = [&options[..], &["--files-with-matches", "-z", "--fixed-strings", "--all-match"]].concat();
+        let mut arguments = [&options[..], &["--files-with-matches", "-z", "--fixed-strings"]].concat();
         texts.iter().for_each(|text| arguments.extend(["-e", text]));
         // Other files cannot match, and a clone may lack them.
         arguments.extend([&*self.commit, "--", ":(top,icase)*.yaml", ":(top,icase)*.yml", ":(top,icase)*.json"]);

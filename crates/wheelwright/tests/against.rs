@@ -703,6 +703,55 @@ fn a_kind_that_nothing_is_compared_with_is_named() {
     assert!(!said.contains("note:"), "{said}");
 }
 
+/// An OpenAPI document of a version with resources of some definitions.
+fn service(version: &str, kinds: &[&str], properties: &str) -> String {
+    let mut text = format!("swagger: '2.0'\ninfo: {{title: Service, version: '{version}'}}\npaths:\n");
+    for kind in kinds {
+        let plural = format!("{}s", kind.to_lowercase());
+        text += &format!(
+            "  /subscriptions/{{subscriptionId}}/resourceGroups/{{resourceGroupName}}/providers/Example.Shop/{plural}/{{name}}:\n    put:\n      parameters: [{{name: body, in: body, required: true, schema: {{$ref: '#/definitions/{kind}'}}}}]\n      responses: {{'200': {{description: done, schema: {{$ref: '#/definitions/{kind}'}}}}}}\n"
+        );
+    }
+    text += "definitions:\n";
+    for kind in kinds {
+        text += &format!("  {kind}: {{type: object, properties: {{{properties}}}}}\n");
+    }
+    text
+}
+
+#[test]
+fn an_openapi_kind_is_not_compared_with_one_of_the_same_name_elsewhere() {
+    let repository = Repository::new("openapi-names");
+    repository.write("a/one.yaml", &service("2024-01-01", &["Item"], BOTH));
+    repository.commit();
+    repository.write("c/three.yaml", &service("2025-01-01", &["Item"], NOTE));
+    let (found, exit, said) = repository.check(&["--against", "git:HEAD", "c/three.yaml"]);
+    assert!(!found.iter().any(|found| found.contains("error")) && exit == Some(0), "{found:?} {said}");
+    let note = "note: found no definition of Item at HEAD: nothing is compared for it\n";
+    assert!(said.contains(note), "{said}");
+    // A document that moved is the same service's.
+    fs::remove_file(repository.0.join("a/one.yaml")).expect("a file can be removed");
+    let (found, exit, said) = repository.check(&["--against", "git:HEAD", "c/three.yaml"]);
+    assert!(found.iter().any(|found| found.starts_with("WW175 error")) && exit == Some(1), "{found:?} {said}");
+}
+
+#[test]
+fn many_kinds_that_nothing_is_compared_with_are_named_on_one_line() {
+    let repository = Repository::new("uncompared-many");
+    repository.write("other.txt", "");
+    repository.commit();
+    for (kinds, expected) in [
+        (&["A", "B"][..], "2 kinds at HEAD: nothing is compared for them: A and B\n"),
+        (&["A", "B", "C"], "3 kinds at HEAD: nothing is compared for them: A, B and C\n"),
+        (&["A", "B", "C", "D", "E"], "5 kinds at HEAD: nothing is compared for them: A, B, C and 2 more\n"),
+    ] {
+        repository.write("service.yaml", &service("2025-01-01", kinds, NOTE));
+        let (_, exit, said) = repository.check(&["--against", "git:HEAD", "service.yaml"]);
+        assert_eq!((exit, said.matches("note: ").count()), (Some(0), 1), "{said}");
+        assert!(said.contains(&format!("note: found no definition of {expected}")), "{said}");
+    }
+}
+
 #[test]
 fn a_revision_that_cannot_be_searched_is_an_error() {
     let origin = Repository::new("unsearched-origin");

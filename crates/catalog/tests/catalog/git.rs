@@ -131,6 +131,18 @@ fn git_may_report_more_than_a_pipe_holds() {
     let partial = partial_clone(&folder);
     let revision = Revision::open(&partial.0.join("clone"), "HEAD~1").unwrap();
     // git reports each file on a line of its own, about 90 bytes long.
-    let error = revision.files_with(&["text"]).unwrap_err().to_string();
+    let error = revision.files_with_any(&["text"]).unwrap_err().to_string();
     assert!(error.contains(".yaml': unable to read"), "{error}");
+}
+
+#[test]
+fn files_with_any_of_many_texts_are_found_in_the_whole_commit() {
+    let folder = repository();
+    let revision = Revision::open(&folder.0.join("shop"), "HEAD~1").unwrap();
+    let mut texts: Vec<String> = (0..500).map(|number| format!("not there {number}")).collect();
+    texts.push("CustomResourceDefinition".to_owned());
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let found: Vec<_> = revision.files_with_any(&texts).unwrap().into_iter().collect();
+    assert_eq!(found, [Path::new("../crds/carts.yaml")]);
+    assert!(revision.files_with_any(&[]).unwrap().is_empty());
 }

@@ -191,11 +191,26 @@ pub fn check(
 
 /// Says which kinds are compared with nothing, for a path with a typing error in it looks like a new kind.
 fn say_uncompared(kinds: &[KindName], revision: &str, console: &mut Console<'_>) -> io::Result<()> {
-    for kind in kinds {
-        console.say(format_args!("note: found no definition of {kind} at {revision}: nothing is compared for it"))?;
+    let found_none = "note: found no definition of";
+    match kinds {
+        [] => Ok(()),
+        [kind] => console.say(format_args!("{found_none} {kind} at {revision}: nothing is compared for it")),
+        kinds => {
+            let mut names: Vec<String> = kinds.iter().take(MOST_NAMES).map(ToString::to_string).collect();
+            let last = match kinds.len().saturating_sub(MOST_NAMES) {
+                0 => names.pop().unwrap_or_default(),
+                more => format!("{more} more"),
+            };
+            let (count, names) = (kinds.len(), names.join(", "));
+            console.say(format_args!(
+                "{found_none} {count} kinds at {revision}: nothing is compared for them: {names} and {last}"
+            ))
+        }
     }
-    Ok(())
 }
+
+/// A new OpenAPI document may have many kinds.
+const MOST_NAMES: usize = 3;
 
 /// The fingerprints of what was found at a revision.
 fn fingerprints(before: &Before, options: &CheckOptions, console: &Console<'_>) -> io::Result<HashSet<String>> {

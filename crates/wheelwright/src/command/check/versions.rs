@@ -343,34 +343,72 @@ impl Before {
     }
 
     /// Looks for kinds that were not at the paths in other files of the revision: in those that were deleted or renamed
-    /// since, in those that declare the kind now, and if `is_anywhere`, in all others. Returns the kinds that are in none.
+    /// since, in those that declare the kind now, and if `is_anywhere`, in all others. Kinds of OpenAPI documents are looked
+    /// for only in files that were deleted or renamed. Returns the kinds that are in none, each once.
     pub(super) fn look_elsewhere(&mut self, now: &[&State], is_anywhere: bool) -> Result<Vec<KindName>, Unreadable> {
         let mut missing: Vec<&Kind> = now.iter().flat_map(|state| state.each()).map(|(_, kind)| kind).collect();
-        missing.retain(|kind| self.kinds.find(&kind.declaration).is_none());
-        let texts: BTreeSet<Vec<String>> = missing.iter().flat_map(|kind| texts_in_definitions(kind)).collect();
-        let mut files = BTreeSet::new();
-        for texts in texts {
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let unsearched = |error| Unreadable { name: self.revision.clone(), error };
-            files.extend(self.source.files_with(&texts).map_err(unsearched)?);
+        self.retain_missing(&mut missing);
+        let (mut gone, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for file in self.files_with_kubernetes_kinds(&missing)? {
+            if file.exists() {
+                others.insert(file)
+            } else {
+                gone.insert(file)
+            };
         }
+        gone.extend(self.files_with_openapi_kinds(&missing)?.into_iter().filter(|file| !file.exists()));
+        self.add_kinds(&missing, gone)?;
+        self.retain_missing(&mut missing);
         let declaring: HashSet<&str> =
             now.iter().flat_map(|state| state.inputs()).map(|input| input.name.as_str()).collect();
-        let (gone, mut others): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| !file.exists());
         others.retain(|file| is_anywhere || declaring.contains(&*files::display(file)));
-        for files in [gone, others] {
-            self.add_kinds(&missing, &files)?;
-            missing.retain(|kind| self.kinds.find(&kind.declaration).is_none());
-        }
-        let names: BTreeSet<KindName> = missing.iter().map(|kind| kind.declaration.name()).collect();
-        Ok(names.into_iter().collect())
+        // Without a group, a kind of the same name in a file that is still there is another service's.
+        let kubernetes: Vec<&Kind> = missing.iter().copied().filter(|kind| !kind.kubernetes.is_empty()).collect();
+        self.add_kinds(&kubernetes, others)?;
+        self.retain_missing(&mut missing);
+        let mut seen = HashSet::new();
+        let names = missing.iter().map(|kind| kind.declaration.name());
+        Ok(names.filter(|name| seen.insert(name.clone())).collect())
+    }
+
+    /// Keeps the kinds that were not found at the revision under any of their names.
+    fn retain_missing(&self, kinds: &mut Vec<&Kind>) {
+        let known: HashSet<KindName> = self.kinds.each().flat_map(|(_, kind)| kind.declaration.names()).collect();
+        kinds.retain(|kind| !kind.declaration.names().any(|name| known.contains(&name)));
+    }
+
+    /// The files of the revision that may have a CustomResourceDefinition of one of some kinds.
+    fn files_with_kubernetes_kinds(&self, kinds: &[&Kind]) -> Result<BTreeSet<PathBuf>, Unreadable> {
+        let kinds = kinds.iter().filter(|kind| !kind.kubernetes.is_empty());
+        let of_groups = self.files_with_any(kinds.flat_map(|kind| kind.declaration.names()).map(|name| name.group))?;
+        // Most files that contain a group are manifests.
+        let definitions = match of_groups.is_empty() {
+            true => BTreeSet::new(),
+            false => self.files_with_any(["CustomResourceDefinition".into()].into_iter())?,
+        };
+        Ok(of_groups.intersection(&definitions).cloned().collect())
+    }
+
+    /// The files of the revision that may have one of some kinds that are not Kubernetes kinds. They need not contain its group.
+    fn files_with_openapi_kinds(&self, kinds: &[&Kind]) -> Result<BTreeSet<PathBuf>, Unreadable> {
+        let kinds = kinds.iter().filter(|kind| kind.kubernetes.is_empty());
+        self.files_with_any(kinds.flat_map(|kind| kind.declaration.names()).map(|name| name.kind))
+    }
+
+    fn files_with_any(&self, texts: impl Iterator<Item = Box<str>>) -> Result<BTreeSet<PathBuf>, Unreadable> {
+        // An empty text is in every file.
+        let texts: BTreeSet<Box<str>> = texts.filter(|text| !text.is_empty()).collect();
+        let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+        self.source.files_with_any(&texts).map_err(|error| Unreadable { name: self.revision.clone(), error })
     }
 
     /// Adds those of some kinds that are in files of the revision.
-    fn add_kinds(&mut self, missing: &[&Kind], files: &[PathBuf]) -> Result<(), Unreadable> {
-        let State { mut catalogs, locks } = State::load(&self.source, files)?;
+    fn add_kinds(&mut self, missing: &[&Kind], files: BTreeSet<PathBuf>) -> Result<(), Unreadable> {
+        let files: Vec<PathBuf> = files.into_iter().collect();
+        let State { mut catalogs, locks } = State::load(&self.source, &files)?;
+        let missing: HashSet<KindName> = missing.iter().flat_map(|kind| kind.declaration.names()).collect();
         for loaded in &mut catalogs {
-            let is_missing = |kind: &&Kind| missing.iter().any(|one| one.declaration.is_same_kind(&kind.declaration));
+            let is_missing = |kind: &&Kind| kind.declaration.names().any(|name| missing.contains(&name));
             loaded.wanted = Some(loaded.kinds().filter(is_missing).map(|kind| kind.declaration.name()).collect());
             let declaring: HashSet<String> = loaded.kinds().flat_map(|kind| loaded.files_of(kind)).collect();
             for input in loaded.catalog.inputs().filter(|input| declaring.contains(&input.name)) {
@@ -397,16 +435,6 @@ impl Before {
         }
         finding
     }
-}
-
-/// Texts that every file with the definition of a kind contains, for each name of the kind.
-fn texts_in_definitions(kind: &Kind) -> impl Iterator<Item = Vec<String>> {
-    kind.declaration.names().map(|name| match kind.kubernetes.is_empty() {
-        // An OpenAPI document need not contain the group.
-        true => vec![name.kind.into_string()],
-        // One search finds all kinds of a group.
-        false => vec!["CustomResourceDefinition".to_owned(), name.group.into_string()],
-    })
 }
 
 /// The disk, with what came from standard input as the file `-`.
