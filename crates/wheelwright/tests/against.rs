@@ -243,6 +243,11 @@ fn a_schema_that_cannot_be_read_is_not_locked() {
     for arguments in [&[][..], &["--check"]] {
         assert_eq!(lock(arguments).0, Some(0), "{arguments:?}");
     }
+    // Nor is it for another kind.
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}, {crd: bill.yaml}]\n");
+    repository.write("bill.yaml", &definition("Bill", &[("v1", BOTH)]));
+    let (exit, said) = lock(&[]);
+    assert_eq!(exit, Some(0), "{said}");
     repository.write("order.yaml", &definition("Order", &[("v1", unreadable), ("v2", unreadable)]));
     assert_eq!(lock(&[]).0, Some(1));
 }

@@ -74,10 +74,8 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
     }
     let refused = say_errors(&inputs, findings, console)?;
     let mut doubts: Vec<Finding> = grown.iter().flat_map(|grown| grown.doubts.clone()).collect();
-    // What could not be read of a schema would be locked as if it were not there.
-    if locks.iter().zip(&grown).any(|(file, grown)| file.lock != grown.lock) {
-        doubts.extend(unread(&catalog));
-    }
+    let growing: Vec<&Kind> = grown.iter().flat_map(|grown| grown.kinds.iter().copied()).collect();
+    doubts.extend(unread(&catalog, &growing));
     let doubts = say_errors(&inputs, doubts, console)?;
     if refused > 0 || doubts > 0 && !options.accept {
         console.complain("nothing is locked")?;
@@ -107,8 +105,10 @@ pub fn lock(paths: &[PathBuf], options: &LockOptions, console: &mut Console<'_>)
 }
 
 /// A lock as it is to be written.
-struct Grown {
+struct Grown<'k> {
     lock: Lock,
+    /// The kinds whose lines change.
+    kinds: Vec<&'k Kind>,
     moves: Vec<HubMove>,
     /// What `check` finds wrong with what it has and the lock before had not.
     doubts: Vec<Finding>,
@@ -130,13 +130,26 @@ fn faults(catalog: &Catalog, locks: &Locks) -> Vec<Finding> {
     findings
 }
 
-/// What could not be read of schemas, unless the catalog lowers the level of its rule.
-fn unread(catalog: &Catalog) -> impl Iterator<Item = Finding> + '_ {
-    let is_error = |finding: &&Finding| {
-        let level = catalog.gate().rule(finding.rule).unwrap_or(Some(finding.level));
-        level == Some(Level::Error)
+/// What could not be read of the schemas of kinds whose lines change: it would be locked as if it were not there. The level is
+/// the gravest that one of these kinds sets.
+fn unread(catalog: &Catalog, growing: &[&Kind]) -> Vec<Finding> {
+    let file_of = |span| catalog.place(span).map(|place| place.file);
+    let declares = |kind: &Kind, file: &str| {
+        let mut versions = kind.declaration.versions.iter();
+        versions.any(|version| file_of(version.schema.place_of("")).is_some_and(|declaring| declaring == file))
     };
-    catalog.schema_findings().iter().filter(is_error).cloned()
+    let is_unread = |finding: &&Finding| {
+        let rules = [&rules::MALFORMED_SCHEMA, &rules::REFERENCE_NOT_FOUND];
+        rules.iter().any(|rule| std::ptr::eq(finding.rule, *rule))
+    };
+    let is_error = |finding: &&Finding| {
+        let file = finding.place.as_ref().map_or("", |place| &*place.file);
+        // A file that declares no kind is referred to, perhaps by any of them.
+        let is_shared = !catalog.kinds().iter().any(|kind| declares(kind, file));
+        let mut kinds = growing.iter().filter(|kind| is_shared || declares(kind, file));
+        kinds.any(|kind| kind.gate.rule(finding.rule).unwrap_or(Some(finding.level)) == Some(Level::Error))
+    };
+    catalog.schema_findings().iter().filter(is_unread).filter(is_error).cloned().collect()
 }
 
 fn grow<'k>(
@@ -145,8 +158,14 @@ fn grow<'k>(
     kinds: impl Iterator<Item = &'k Kind>,
     hub: Option<&(&Kind, VersionName)>,
     findings: &mut Vec<Finding>,
-) -> Grown {
-    let mut grown = Grown { lock: file.lock.clone(), moves: Vec::new(), doubts: Vec::new(), changed: Vec::new() };
+) -> Grown<'k> {
+    let mut grown = Grown {
+        lock: file.lock.clone(),
+        kinds: Vec::new(),
+        moves: Vec::new(),
+        doubts: Vec::new(),
+        changed: Vec::new(),
+    };
     for kind in kinds.filter(|kind| !kind.declaration.versions.is_empty()) {
         let subject = Subject { catalog, kind };
         let declaration = &kind.declaration;
@@ -170,7 +189,12 @@ fn grow<'k>(
         }
         let asked = hub.filter(|(moved, _)| std::ptr::eq(*moved, kind)).map(|(_, hub)| hub);
         match grown.lock.grow(declaration, history, asked) {
-            Ok(lock) => grown.lock = lock,
+            Ok(lock) => {
+                if lock != grown.lock {
+                    grown.kinds.push(kind);
+                }
+                grown.lock = lock;
+            }
             Err(problems) => findings.extend(problems.into_iter().map(|problem| subject.problem(problem))),
         }
         if let (Some(to), Some(from)) = (asked, locked.map(|locked| locked.hub()).filter(|from| Some(*from) != asked)) {
