@@ -832,8 +832,13 @@ fn fields_that_no_webhook_keeps_any_more_are_an_error() {
         }
     }
     repository.write("order.yaml", &converted(&definition("Order", &[("v1", BOTH), ("v2", NOTE)])));
+    repository.write("wheelwright.yaml", "kinds: [{crd: order.yaml}]\n");
     repository.commit();
     repository.write("order.yaml", &definition("Order", &[("v1", BOTH), ("v2", NOTE)]));
+    // The store of a catalog keeps the field.
+    let (found, exit, said) = repository.check(&["--no-laws", "--against", "git:HEAD", "order.yaml"]);
+    assert!(found.iter().any(|found| found.starts_with("WW201 warning")) && exit == Some(0), "{found:?} {said}");
+    repository.write("wheelwright.yaml", "");
     let (shown, _) = text_of(&repository.0, &["--against", "git:HEAD", "order.yaml"]);
     let message = "its conversion strategy is None, not Webhook: v2 drops spec.size of v1, unlike at HEAD";
     assert!(shown.contains(message), "{shown}");

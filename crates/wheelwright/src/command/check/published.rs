@@ -34,13 +34,13 @@ pub(super) fn changed_promises(before: &Before, loaded: &Loaded, kind: &Kind) ->
         let Some(new) = kind.kubernetes.iter().find(is_same) else { continue };
         let of_kind = of_kind(old, new).into_iter();
         findings.extend(of_kind.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level, kind.span)));
+        // The store of a catalog keeps every field: the kind loses one only if a cluster serves it, too.
+        let level_of_loss = if loaded.is_bare { level } else { level.min(Level::Warning) };
         let webhook = conversion::lost_webhook(old, new, kind);
-        findings.extend(webhook.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level, kind.span)));
+        findings.extend(webhook.map(|what| finding(&rules::ENDPOINT_CHANGED, what, level_of_loss, kind.span)));
         if let Some((version, what)) = conversion::narrower_storage(old, new, kind) {
-            // The store of a catalog keeps every field: the kind loses one only if a cluster serves it, too.
-            let level = if loaded.is_bare { level } else { level.min(Level::Warning) };
             let span = kind.declaration.version(version).map_or(kind.span, |version| version.span);
-            findings.push(finding(&rules::ENDPOINT_CHANGED, what, level, span));
+            findings.push(finding(&rules::ENDPOINT_CHANGED, what, level_of_loss, span));
         }
         for (version, what) in of_versions(old, new) {
             let declared = kind.declaration.version(version);
