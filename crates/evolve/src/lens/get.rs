@@ -139,6 +139,7 @@ impl<'a, R: Recorder> Get<'a, R> {
             self.recorder.source(plan.id, if said.is_absent() { Source::Implied } else { source });
         }
         match (said, field.object) {
+            (Slot::Value(value), _) if has_no_parts(value) => value,
             (Slot::Value(value), _) if field.may_be_anything => {
                 let value = sayable(&plan.content, &field.levels, value, self.arena);
                 self.content(&plan.content, &field.levels, value)
@@ -230,6 +231,12 @@ pub(crate) fn said(slot: Slot<'_>, nullable: bool) -> Slot<'_> {
         Slot::Tombstone => Slot::Absent,
         said => said,
     }
+}
+
+/// Whether a value is what it is in every version: most are, and need not be looked into.
+#[inline]
+pub(crate) fn has_no_parts(value: Value<'_>) -> bool {
+    !matches!(value, Value::Object(_) | Value::Array(_))
 }
 
 /// Whether the values of a map may be null.
