@@ -235,7 +235,7 @@ pub(crate) fn said(slot: Slot<'_>, nullable: bool) -> Slot<'_> {
 
 /// Whether a value is what it is in every version: most are, and need not be looked into.
 #[inline]
-pub(crate) fn has_no_parts(value: Value<'_>) -> bool {
+fn has_no_parts(value: Value<'_>) -> bool {
     !matches!(value, Value::Object(_) | Value::Array(_))
 }
 

@@ -5,7 +5,7 @@ use wheelwright_document::{Arena, Entry, ItemOrigins, Value};
 use super::{
     Lenses,
     census::Tally,
-    get::{Get, has_no_parts, may_be_null, shows},
+    get::{Get, may_be_null, shows},
     matching::{Alignment, match_items_keeping, match_known},
     plan::{Content, Level, Reset, Scope, View, ViewField, ViewObject},
     removals::{Removals, UncertainRemoval},
@@ -221,7 +221,6 @@ impl<'a> Put<'a> {
                 return;
             }
             (Some(_), value) => Slot::Value(value),
-            (None, value) if has_no_parts(value) && self.aligned.is_none() => Slot::Value(value),
             (None, value) => Slot::Value(self.content(&scope.slots[field.slot].content, &field.levels, value, None)),
         };
     }
