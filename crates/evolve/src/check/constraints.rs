@@ -14,6 +14,9 @@ use super::{
 };
 use crate::{History, NodeIndex};
 
+/// Messages of conditions have up to 32,768 characters; longer texts are not made for the sake of a limit.
+const LONGEST_TEXT: f64 = 65_537.0;
+
 /// Making an example takes as long as the schema is large, so that not every finding has one.
 pub(crate) const MOST_EXAMPLES: usize = 256;
 
@@ -189,7 +192,8 @@ fn unlisted(before: &[Owned], after: &[Owned]) -> Vec<Owned> {
 fn beyond(limit: &Limit) -> Option<Owned> {
     let bound = |text: &Option<String>| text.as_ref()?.split(' ').next()?.parse::<f64>().ok();
     let (before, after) = (bound(&limit.before), bound(&limit.after)?);
-    let text = |length: f64| (0.0..=4096.0).contains(&length).then(|| example::string(&"a".repeat(length as usize)));
+    let text =
+        |length: f64| (0.0..=LONGEST_TEXT).contains(&length).then(|| example::string(&"a".repeat(length as usize)));
     match limit.keyword {
         "maxLength" => text(before.unwrap_or(after + 1.0)),
         "minLength" => text(before.unwrap_or(after - 1.0)),

@@ -144,6 +144,15 @@ fn what_refuses_documents_is_shown_with_the_smallest_one() {
 }
 
 #[test]
+fn a_limit_of_long_texts_is_shown_by_a_long_text() {
+    let version =
+        |most: usize| format!("{{type: object, properties: {{message: {{type: string, maxLength: {most}}}}}}}");
+    let case = Case::new(&format!("v1: {}\nv2: {}\n", version(32_768), version(32_767)));
+    let found = case.findings();
+    assert!(matches!(&found[..], [one] if one.level == Level::Error && one.is_proven()), "{:?}", told(&found));
+}
+
+#[test]
 fn a_required_object_that_may_be_empty_is_proposed_to_be_filled_in() {
     let case = Case::new(
         "v1: {type: object, properties: {spec: {type: object, properties: {selector: {type: object}, size: {type: integer}}}}}\n\

@@ -11,7 +11,7 @@ use wheelwright_schema::{Root, Schema};
 
 use super::{
     super::example::{number, string, value_for},
-    texts::LONGEST,
+    texts::{LONGEST, LONGEST_TEXT},
 };
 use crate::{Selector, laws::Random};
 
@@ -49,9 +49,17 @@ impl Named {
 
     /// Lengths and counts at the limits, and next to them.
     pub(super) fn counts(&self) -> BTreeSet<usize> {
-        let around = |count: &i64| [count.saturating_sub(1), *count, count.saturating_add(1)];
-        let counts = self.counts.iter().flat_map(around).filter(|count| (0..=LONGEST).contains(count));
-        counts.map(|count| count as usize).collect()
+        self.around_counts().filter(|count| (0..=LONGEST).contains(count)).map(|count| count as usize).collect()
+    }
+
+    /// The same of long texts.
+    pub(super) fn long_counts(&self) -> impl Iterator<Item = usize> {
+        let is_long = |count: &i64| (LONGEST + 1..=LONGEST_TEXT).contains(count);
+        self.around_counts().filter(is_long).collect::<BTreeSet<_>>().into_iter().map(|count| count as usize)
+    }
+
+    fn around_counts(&self) -> impl Iterator<Item = i64> {
+        self.counts.iter().flat_map(|count| [count.saturating_sub(1), *count, count.saturating_add(1)])
     }
 
     /// A value in which some texts and numbers are those that expressions compare with, or next to them.

@@ -8,8 +8,12 @@ use super::{
 };
 use crate::laws::{Random, TextOfPattern};
 
-/// Longer texts and lists are not made for the sake of a limit.
+/// Longer lists, and longer texts but for a few, are not made for the sake of a limit.
 pub(super) const LONGEST: i64 = 4_096;
+/// The few are at most so long, since messages of conditions have up to 32,768 characters.
+pub(super) const LONGEST_TEXT: i64 = 65_537;
+/// How many these are.
+const LONG_TEXTS: usize = 8;
 /// Texts that are made for a pattern.
 const SAMPLES: usize = 12;
 /// Patterns that are tried together with another one.
@@ -28,6 +32,7 @@ pub(super) fn texts(named: &Named, random: &mut Random) -> Vec<Owned> {
     for count in named.counts().into_iter().chain(LENGTHS) {
         found.extend(["a", "A", "0", "-"].map(|letter| letter.repeat(count)));
     }
+    found.extend(named.long_counts().take(LONG_TEXTS).map(|count| "a".repeat(count)));
     let patterns: Vec<TextOfPattern> =
         named.patterns.iter().filter_map(|pattern| TextOfPattern::new(pattern)).collect();
     for (position, pattern) in patterns.iter().enumerate() {
