@@ -2,6 +2,7 @@
 
 mod fields;
 mod json;
+mod list;
 mod merge;
 mod origins;
 mod pointer;

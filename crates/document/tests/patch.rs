@@ -310,10 +310,43 @@ fn long_patches_on_wide_documents_are_bounded() {
     assert_eq!(result.get("map").unwrap().as_object().unwrap().len(), 100_000);
     assert!(arena.allocated_bytes() - before < 100 << 20);
 
-    let error = apply(&repeated(&[r#"{"op":"remove","path":"/list/0"}"#], 5_000)).unwrap_err();
-    assert_eq!(error.kind(), PatchErrorKind::LimitExceeded);
+    let result = apply(&repeated(&[r#"{"op":"remove","path":"/list/0"}"#], 5_000)).unwrap();
+    assert_eq!(result.get("list").unwrap().as_array().unwrap().len(), 295_000);
     let too_many = repeated(&[r#"{"op":"remove","path":"/list/0"}"#], JsonPatch::MAX_OPERATIONS + 1);
     assert_eq!(JsonPatch::parse(read(&too_many, &arena)).unwrap_err().kind(), PatchErrorKind::LimitExceeded);
+}
+
+#[test]
+fn insertions_and_moves_in_a_long_list_are_cheap() {
+    let numbers: Vec<_> = (0..400_000).map(|number| number.to_string()).collect();
+    let target = format!(r#"{{"a":{{"list":[{}]}},"b":{{}}}}"#, numbers.join(","));
+    let arena = Arena::new();
+    let value = read(&target, &arena);
+    let apply = |patch: &str| JsonPatch::parse(read(patch, &arena)).unwrap().apply(value, &arena);
+    let list = |result: Value<'_>, object: &str| {
+        let list = result.get(object).unwrap().get("list").unwrap().as_array().unwrap();
+        (list.len(), format!("{:?}", list[0]), format!("{:?}", list[list.len() - 1]))
+    };
+
+    let inserted = apply(&repeated(&[r#"{"op":"add","path":"/a/list/0","value":"x"}"#], 10_000)).unwrap();
+    assert_eq!(list(inserted, "a"), (410_000, r#""x""#.to_owned(), "399999".to_owned()));
+    let turned = apply(&repeated(&[r#"{"op":"move","from":"/a/list/399999","path":"/a/list/0"}"#], 10_000)).unwrap();
+    assert_eq!(list(turned, "a"), (400_000, "390000".to_owned(), "389999".to_owned()));
+    let to_and_fro = [
+        r#"{"op":"move","from":"/a/list","path":"/b/list"},{"op":"add","path":"/b/list/0","value":"x"}"#,
+        r#"{"op":"move","from":"/b/list","path":"/a/list"}"#,
+    ];
+    let moved = apply(&repeated(&to_and_fro, 3_333)).unwrap();
+    assert_eq!(list(moved, "a"), (403_333, r#""x""#.to_owned(), "399999".to_owned()));
+}
+
+#[test]
+fn moving_a_large_value_deeper_over_and_over_is_refused() {
+    let target = format!(r#"{{"a":[{}],"b":{{}}}}"#, vec!["0"; 400_000].join(","));
+    let deeper = [r#"{"op":"move","from":"/a","path":"/b/a"}"#, r#"{"op":"move","from":"/b/a","path":"/a"}"#];
+    assert!(patched(&target, &repeated(&deeper, 10)).is_ok());
+    let error = patched(&target, &repeated(&deeper, 5_000)).unwrap_err();
+    assert_eq!(error.kind(), PatchErrorKind::LimitExceeded, "{error}");
 }
 
 /// Documents with few keys and short lists, so that patches often hit.

@@ -61,10 +61,6 @@ impl<'a, T> Fields<'a, T> {
         self.slots.iter().flatten().map(|(key, value)| (*key, value))
     }
 
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.slots.iter_mut().flatten().map(|(_, value)| value)
-    }
-
     fn place(&self, key: &str) -> Option<usize> {
         if self.slots.len() > FEW {
             return self.places.get(key).copied();

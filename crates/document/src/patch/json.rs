@@ -3,9 +3,10 @@
 use std::{borrow::Cow, error::Error, fmt};
 
 use super::{
+    list::Item,
     origins::ItemOrigins,
     pointer::{Pointer, position},
-    tree::{Node, no_container, no_item},
+    tree::{Content, Node, no_container, no_item},
 };
 use crate::{Arena, Decode, Value, decode::shortened};
 
@@ -55,7 +56,7 @@ impl<'a> JsonPatch<'a> {
     ///
     /// # Errors
     /// The first operation that fails, or that would go beyond a limit: nesting ([`Decode::max_depth`]), the size of
-    /// all that is copied together ([`Decode::max_bytes`]), and the amount of what is shifted in lists and compared.
+    /// all that is copied together ([`Decode::max_bytes`]), and the work that comparing and moving large values takes.
     pub fn apply(&self, target: Value<'a>, arena: &'a Arena) -> Result<Value<'a>, PatchError> {
         Ok(self.applied(target, arena)?.to_value(arena))
     }
@@ -80,11 +81,11 @@ impl<'a> JsonPatch<'a> {
     fn applied(&self, target: Value<'a>, arena: &'a Arena) -> Result<Node<'a>, PatchError> {
         let limits = Decode::default();
         let mut document = Document {
-            root: Node::Shared(target),
+            root: Node::shared(target),
             arena,
             max_depth: limits.max_depth as usize,
             copy_budget: limits.max_bytes,
-            work_budget: MAX_WORK,
+            work_budget: limits.max_bytes.saturating_mul(WORK_PER_BYTE),
         };
         for (index, operation) in self.0.iter().enumerate() {
             document.apply(operation).map_err(|problem| problem.of(index, operation.path.as_str()))?;
@@ -145,10 +146,10 @@ impl fmt::Display for PatchError {
 
 impl Error for PatchError {}
 
-/// How many items a patch may shift in lists, and how many values and bytes of text it may look at in what it moves and
-/// tests: about a second's work, where ten thousand operations at the front of the largest list, or tests of the longest
-/// number, would take minutes.
-const MAX_WORK: usize = 1 << 27;
+/// How many values and bytes of text a patch may look at in the values that it tests and moves deeper, for each byte of
+/// the largest document. All else is linear in patch and document, but ten thousand tests of the longest number, or
+/// moves of the largest list, would take minutes.
+const WORK_PER_BYTE: usize = 8;
 
 #[derive(Clone, Debug)]
 struct Operation<'a> {
@@ -223,7 +224,7 @@ struct Document<'a> {
     max_depth: usize,
     /// How many bytes may still be copied within the document, which is what makes it larger than it and the patch.
     copy_budget: usize,
-    /// How many items may still be shifted, and values and bytes of text looked at.
+    /// How many values and bytes of text may still be looked at.
     work_budget: usize,
 }
 
@@ -231,10 +232,14 @@ impl<'a> Document<'a> {
     fn apply(&mut self, operation: &Operation<'a>) -> Result<(), Problem> {
         let path = &operation.path;
         match &operation.action {
-            Action::Add(value) => self.add(path, Node::Foreign(*value), None),
+            Action::Add(value) => {
+                let node = Node::foreign(*value);
+                let fits = self.check_depth(path, &node);
+                self.add(path, node, None, fits)
+            }
             Action::Remove => self.remove(path).map(drop),
             Action::Replace(value) => {
-                let node = Node::Foreign(*value);
+                let node = Node::foreign(*value);
                 let fits = self.check_depth(path, &node);
                 let place = self.find(path)?;
                 fits?;
@@ -251,7 +256,10 @@ impl<'a> Document<'a> {
                 if !is_same_list {
                     node.detach();
                 }
-                self.add(path, node, origin.filter(|_| is_same_list))
+                // A value cannot become too deep where it was as deep before.
+                let is_deeper = path.tokens().len() > from.tokens().len();
+                let fits = if is_deeper { self.check_depth(path, &node) } else { Ok(()) };
+                self.add(path, node, origin.filter(|_| is_same_list), fits)
             }
             Action::Copy { from } => {
                 let arena = self.arena;
@@ -260,7 +268,9 @@ impl<'a> Document<'a> {
                     let problem = "the patch copies too much; split it, or add what should be there";
                     return Err(Problem(PatchErrorKind::LimitExceeded, problem.into()));
                 }
-                self.add(path, Node::Foreign(value), None)
+                let node = Node::foreign(value);
+                let fits = self.check_depth(path, &node);
+                self.add(path, node, None, fits)
             }
             Action::Test(expected) => {
                 let mut seen = 0;
@@ -287,9 +297,15 @@ impl<'a> Document<'a> {
         Ok(node)
     }
 
-    /// Adds a value; in a list, as an item that continues the old one at `origin`.
-    fn add(&mut self, pointer: &Pointer<'a>, value: Node<'a>, origin: Option<usize>) -> Result<(), Problem> {
-        let fits = self.check_depth(pointer, &value);
+    /// Adds a value; in a list, as an item that continues the old one at `origin`. `fits` says whether the value is not
+    /// nested too deep there.
+    fn add(
+        &mut self,
+        pointer: &Pointer<'a>,
+        value: Node<'a>,
+        origin: Option<usize>,
+        fits: Result<(), Problem>,
+    ) -> Result<(), Problem> {
         let Some((token, parents)) = pointer.tokens().split_last() else {
             fits?;
             self.root = value;
@@ -297,19 +313,17 @@ impl<'a> Document<'a> {
         };
         let arena = self.arena;
         let not_found = |why: String| Problem::not_found(pointer, parents.len() + 1, &why);
-        let mut shifted = 0;
         // That the parent is not there says more than that the value would be too deep in it.
         let parent = self.find_first(pointer, parents.len())?.opened();
         fits?;
         match parent {
-            Node::Array(list) => {
-                let end = list.items.len();
+            Content::Array(list) => {
+                let end = list.len();
                 let place = if token == "-" { Some(end) } else { position(token).filter(|place| *place <= end) };
                 let place = place.ok_or_else(|| not_found(no_item(token, end)))?;
-                shifted = end - place;
-                list.insert(place, value, origin);
+                list.insert(place, Item { node: value, origin });
             }
-            Node::Object(fields) => match fields.get_mut(token) {
+            Content::Object(fields) => match fields.get_mut(token) {
                 Some(field) => *field = value,
                 None => {
                     let key = match token {
@@ -319,9 +333,9 @@ impl<'a> Document<'a> {
                     fields.push(key, value);
                 }
             },
-            Node::Shared(parent) | Node::Foreign(parent) => return Err(not_found(no_container(*parent))),
+            Content::Value(parent) => return Err(not_found(no_container(*parent))),
         }
-        self.spend_work(shifted)
+        Ok(())
     }
 
     /// Removes a value; of a list item, which old one it continued.
@@ -331,16 +345,14 @@ impl<'a> Document<'a> {
         };
         // Reports what is not there, and opens the parent.
         self.find(pointer)?;
-        let mut shifted = 0;
-        let removed = match self.find_first(pointer, parents.len())? {
-            Node::Array(list) => position(token).map(|place| {
-                shifted = list.items.len() - place;
-                list.remove(place)
-            }),
-            Node::Object(fields) => fields.remove(token).map(|node| (node, None)),
-            Node::Shared(_) | Node::Foreign(_) => None,
+        let removed = match self.find_first(pointer, parents.len())?.opened() {
+            Content::Array(list) => {
+                let item = position(token).and_then(|place| list.remove(place));
+                item.map(|item| (item.node, item.origin))
+            }
+            Content::Object(fields) => fields.remove(token).map(|node| (node, None)),
+            Content::Value(_) => None,
         };
-        self.spend_work(shifted)?;
         removed.ok_or_else(|| Problem::not_found(pointer, parents.len() + 1, "there is no such field"))
     }
 
@@ -356,8 +368,7 @@ impl<'a> Document<'a> {
 
     fn spend_work(&mut self, items: usize) -> Result<(), Problem> {
         self.work_budget = self.work_budget.checked_sub(items).ok_or_else(|| {
-            let problem =
-                "the patch moves or compares too much; split it, or replace large lists and objects as a whole";
+            let problem = "the patch moves or compares too much; split it, or replace large values as a whole";
             Problem(PatchErrorKind::LimitExceeded, problem.into())
         })?;
         Ok(())

@@ -1,104 +1,92 @@
 //! A document while it changes.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, iter};
 
-use super::{fields::Fields, origins::ItemOrigins, pointer::position};
+use super::{
+    fields::Fields,
+    list::{Chunk, List},
+    origins::ItemOrigins,
+    pointer::position,
+};
 use crate::{Arena, Entry, Value};
 
 /// A value that changes in place where a patch has touched it, and is shared everywhere else. So the cost of a long
 /// patch is that of its operations, not of copying what they touch over and over.
-pub(super) enum Node<'a> {
-    /// A part of the old document, in its old place or in an item that moved within its list.
-    Shared(Value<'a>),
-    /// A value from the patch, or from another place of the document.
-    Foreign(Value<'a>),
-    Array(List<'a>),
-    Object(Fields<'a, Node<'a>>),
+pub(super) struct Node<'a> {
+    pub(super) content: Content<'a>,
+    /// Whether the value comes from the patch or from another place of the document, so that nothing in it continues
+    /// an old list item.
+    is_foreign: bool,
 }
 
-/// A list while it changes.
-pub(super) struct List<'a> {
-    pub(super) items: Vec<Node<'a>>,
-    /// The old position of each item; none for a list that was not in the document at this place.
-    origins: Option<Vec<Option<usize>>>,
-}
-
-impl<'a> List<'a> {
-    fn open(items: &[Value<'a>], is_foreign: bool) -> Self {
-        let node = if is_foreign { Node::Foreign } else { Node::Shared };
-        let origins = (!is_foreign).then(|| (0..items.len()).map(Some).collect());
-        Self { items: items.iter().copied().map(node).collect(), origins }
-    }
-
-    /// Inserts an item that continues the old one at `origin`.
-    pub(super) fn insert(&mut self, place: usize, item: Node<'a>, origin: Option<usize>) {
-        self.items.insert(place, item);
-        if let Some(origins) = &mut self.origins {
-            origins.insert(place, origin);
-        }
-    }
-
-    /// Removes an item; which old item it continued.
-    pub(super) fn remove(&mut self, place: usize) -> (Node<'a>, Option<usize>) {
-        let origin = self.origins.as_mut().and_then(|origins| origins.remove(place));
-        (self.items.remove(place), origin)
-    }
+pub(super) enum Content<'a> {
+    /// A value that no operation has looked into.
+    Value(Value<'a>),
+    Array(Box<List<'a>>),
+    Object(Box<Fields<'a, Node<'a>>>),
 }
 
 impl<'a> Node<'a> {
-    /// What the token leads to, or why it leads to nothing.
-    pub(super) fn child(&mut self, token: &str) -> Result<&mut Node<'a>, String> {
-        match self.opened() {
-            Node::Array(list) => {
-                let length = list.items.len();
-                position(token).and_then(|position| list.items.get_mut(position)).ok_or_else(|| no_item(token, length))
-            }
-            Node::Object(fields) => fields.get_mut(token).ok_or_else(|| "there is no such field".to_owned()),
-            Node::Shared(value) | Node::Foreign(value) => Err(no_container(*value)),
-        }
+    /// A part of the old document, in its old place or in an item that moved within its list.
+    pub(super) fn shared(value: Value<'a>) -> Self {
+        Self { content: Content::Value(value), is_foreign: false }
     }
 
-    /// Makes the parts of a list or object changeable.
-    pub(super) fn opened(&mut self) -> &mut Self {
-        let (value, is_foreign) = match self {
-            Node::Shared(value) => (*value, false),
-            Node::Foreign(value) => (*value, true),
-            Node::Array(_) | Node::Object(_) => return self,
-        };
-        let node = if is_foreign { Node::Foreign } else { Node::Shared };
-        match value {
-            Value::Array(items) => *self = Node::Array(List::open(items, is_foreign)),
-            Value::Object(entries) => {
-                *self = Node::Object(entries.iter().map(|entry| (entry.key, node(entry.value))).collect());
-            }
-            _ => {}
-        }
-        self
+    /// A value from the patch, or from another place of the document.
+    pub(super) fn foreign(value: Value<'a>) -> Self {
+        Self { content: Content::Value(value), is_foreign: true }
     }
 
     /// Forgets where list items come from: the value is in another place now.
     pub(super) fn detach(&mut self) {
-        match self {
-            Node::Shared(value) => *self = Node::Foreign(*value),
-            Node::Foreign(_) => {}
-            Node::Array(list) => {
-                list.origins = None;
-                list.items.iter_mut().for_each(Node::detach);
+        self.is_foreign = true;
+    }
+
+    /// What the token leads to, or why it leads to nothing.
+    pub(super) fn child(&mut self, token: &str) -> Result<&mut Node<'a>, String> {
+        match self.opened() {
+            Content::Array(list) => {
+                let length = list.len();
+                position(token).and_then(|position| list.get_mut(position)).ok_or_else(|| no_item(token, length))
             }
-            Node::Object(fields) => fields.values_mut().for_each(Node::detach),
+            Content::Object(fields) => fields.get_mut(token).ok_or_else(|| "there is no such field".to_owned()),
+            Content::Value(value) => Err(no_container(*value)),
         }
+    }
+
+    /// The content, with the parts of a list or object changeable.
+    pub(super) fn opened(&mut self) -> &mut Content<'a> {
+        match self.content {
+            Content::Value(Value::Array(items)) => self.content = Content::Array(Box::new(List::open(items))),
+            Content::Value(Value::Object(entries)) => {
+                let fields = entries.iter().map(|entry| (entry.key, Node::shared(entry.value)));
+                self.content = Content::Object(Box::new(fields.collect()));
+            }
+            _ => {}
+        }
+        &mut self.content
     }
 
     /// Where the items of the lists that were opened come from.
     pub(super) fn origins(&self) -> Option<ItemOrigins<'a>> {
-        match self {
-            Node::Shared(_) | Node::Foreign(_) => None,
-            Node::Array(list) => {
-                let below = list.items.iter().enumerate();
-                let below = below.filter_map(|(position, item)| Some((position, item.origins()?))).collect();
-                Some(ItemOrigins::of_list(list.origins.clone()?, below))
+        if self.is_foreign {
+            return None;
+        }
+        match &self.content {
+            Content::Value(_) => None,
+            Content::Array(list) => {
+                let mut below = Vec::new();
+                let mut start = 0;
+                for chunk in list.chunks() {
+                    if let Chunk::Opened(items) = chunk {
+                        let items = items.iter().enumerate();
+                        below.extend(items.filter_map(|(place, item)| Some((start + place, item.node.origins()?))));
+                    }
+                    start += chunk.len();
+                }
+                Some(ItemOrigins::of_list(list.origins(), below))
             }
-            Node::Object(fields) => {
+            Content::Object(fields) => {
                 let known = fields.iter().filter_map(|(key, node)| Some((key, node.origins()?)));
                 ItemOrigins::of_object(known.collect::<HashMap<_, _>>())
             }
@@ -106,10 +94,19 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn to_value(&self, arena: &'a Arena) -> Value<'a> {
-        match self {
-            Node::Shared(value) | Node::Foreign(value) => *value,
-            Node::Array(list) => Value::Array(arena.slice_from(list.items.iter().map(|item| item.to_value(arena)))),
-            Node::Object(fields) => {
+        match &self.content {
+            Content::Value(value) => *value,
+            Content::Array(list) => {
+                let mut values = Vec::with_capacity(list.len());
+                for chunk in list.chunks() {
+                    match chunk {
+                        Chunk::Untouched { items, .. } => values.extend_from_slice(items),
+                        Chunk::Opened(items) => values.extend(items.iter().map(|item| item.node.to_value(arena))),
+                    }
+                }
+                Value::Array(arena.slice(&values))
+            }
+            Content::Object(fields) => {
                 let entry = |(key, value): (&'a str, &Node<'a>)| Entry { key, value: value.to_value(arena) };
                 let entries: Vec<Entry<'a>> = fields.iter().map(entry).collect();
                 Value::Object(arena.slice(&entries))
@@ -120,13 +117,24 @@ impl<'a> Node<'a> {
     /// Equality in meaning; counts what it looks at. That is no more values than `expected` has, but a number of the
     /// document may be far longer than the one it equals.
     pub(super) fn equivalent(&self, expected: Value<'_>, seen: &mut usize) -> bool {
-        match (self, expected) {
-            (Node::Shared(value) | Node::Foreign(value), _) => value.equivalent_counting(expected, seen),
-            (Node::Array(list), Value::Array(expected)) => {
-                list.items.len() == expected.len()
-                    && list.items.iter().zip(expected).all(|(item, other)| item.equivalent(*other, seen))
+        match (&self.content, expected) {
+            (Content::Value(value), _) => value.equivalent_counting(expected, seen),
+            (Content::Array(list), Value::Array(mut expected)) => {
+                list.len() == expected.len()
+                    && list.chunks().iter().all(|chunk| {
+                        let (others, rest) = expected.split_at(chunk.len());
+                        expected = rest;
+                        match chunk {
+                            Chunk::Untouched { items, .. } => {
+                                iter::zip(*items, others).all(|(item, other)| item.equivalent_counting(*other, seen))
+                            }
+                            Chunk::Opened(items) => {
+                                iter::zip(items, others).all(|(item, other)| item.node.equivalent(*other, seen))
+                            }
+                        }
+                    })
             }
-            (Node::Object(fields), Value::Object(expected)) => {
+            (Content::Object(fields), Value::Object(expected)) => {
                 let same =
                     |entry: &Entry<'_>| fields.get(entry.key).is_some_and(|node| node.equivalent(entry.value, seen));
                 fields.len() == expected.len() && expected.iter().all(same)
@@ -138,10 +146,16 @@ impl<'a> Node<'a> {
     /// How deep lists and objects nest here; counts the values it looks at.
     pub(super) fn depth(&self, seen: &mut usize) -> usize {
         *seen += 1;
-        match self {
-            Node::Shared(value) | Node::Foreign(value) => depth(*value, seen),
-            Node::Array(list) => 1 + list.items.iter().map(|item| item.depth(seen)).max().unwrap_or(0),
-            Node::Object(fields) => 1 + fields.iter().map(|(_, node)| node.depth(seen)).max().unwrap_or(0),
+        match &self.content {
+            Content::Value(value) => depth(*value, seen),
+            Content::Array(list) => {
+                let deepest = |chunk: &Chunk<'a>| match chunk {
+                    Chunk::Untouched { items, .. } => items.iter().map(|item| depth(*item, seen)).max(),
+                    Chunk::Opened(items) => items.iter().map(|item| item.node.depth(seen)).max(),
+                };
+                1 + list.chunks().iter().filter_map(deepest).max().unwrap_or(0)
+            }
+            Content::Object(fields) => 1 + fields.iter().map(|(_, node)| node.depth(seen)).max().unwrap_or(0),
         }
     }
 }
