@@ -52,5 +52,5 @@ pub use sweep::{
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
-pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, Mark, PageRequest, Revision, StoreError};
+pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, Mark, PageRequest, Revision, Store, StoreError};
 pub use write::Notes;

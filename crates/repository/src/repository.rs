@@ -45,6 +45,12 @@ impl Repository {
         Self { kinds, store, clock: Arc::new(now), sources: Sources::default() }
     }
 
+    /// The same kinds, in another store.
+    #[must_use]
+    pub fn with_store(self, store: Arc<dyn Store>) -> Self {
+        Self { store, ..self }
+    }
+
     /// The same, with another clock.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {

@@ -42,5 +42,5 @@ mod trouble;
 pub use auth::AccessError;
 pub use http_source::HttpSource;
 pub use limits::Limits;
-pub use server::{BindError, Server, Serving};
+pub use server::{BindError, Listener, Server, Serving};
 pub use tls::{TlsError, TlsFiles};

@@ -29,7 +29,7 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_rustls::TlsAcceptor;
-use wheelwright_repository::Repository;
+use wheelwright_repository::{Repository, Store};
 
 use crate::{
     AccessError, Limits, TlsError, TlsFiles,
@@ -63,6 +63,13 @@ pub struct Server {
     public_url: Option<Box<str>>,
 }
 
+/// An address that is bound before the server of it is complete. Connections wait until it serves.
+#[derive(Debug)]
+pub struct Listener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
 /// A server that is bound to an address.
 #[derive(Debug)]
 pub struct Serving {
@@ -82,6 +89,12 @@ impl Server {
     /// A server of the kinds of a repository.
     pub fn new(repository: Repository) -> Self {
         Self { repository, limits: Limits::default(), tls: None, guard: None, public_url: None }
+    }
+
+    /// The same, with another store: one that is opened once everything else is known to be right.
+    #[must_use]
+    pub fn with_store(self, store: Arc<dyn Store>) -> Self {
+        Self { repository: self.repository.with_store(store), ..self }
     }
 
     /// The same, with other limits.
@@ -125,10 +138,12 @@ impl Server {
     /// # Errors
     /// Somebody else has the address, or it is not ours to have.
     pub async fn bind(self, address: SocketAddr) -> Result<Serving, BindError> {
-        let failed = |error| BindError { address, error };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        Ok(Serving { listener, address, service: Arc::new(self.service(address)) })
+        Ok(self.listen(Listener::bind(address).await?))
+    }
+
+    /// Binds the server to an address that is bound already.
+    pub fn listen(self, Listener { listener, address }: Listener) -> Serving {
+        Serving { listener, address, service: Arc::new(self.service(address)) }
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
@@ -154,6 +169,19 @@ impl Server {
             ending: watch::Sender::new(false),
             limits,
         }
+    }
+}
+
+impl Listener {
+    /// Binds an address.
+    ///
+    /// # Errors
+    /// Another program has the address, or this machine does not.
+    pub async fn bind(address: SocketAddr) -> Result<Self, BindError> {
+        let failed = |error| BindError { address, error };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address })
     }
 }
 

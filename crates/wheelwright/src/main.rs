@@ -32,7 +32,7 @@ use wheelwright::{
         LockOptions, MigrateOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
-    repository::{Accepted, Repository, SweepOptions},
+    repository::{Accepted, Repository, ServedKind, SweepOptions},
     schema::Root,
     server::{Limits, TlsFiles},
 };
@@ -389,10 +389,15 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         limits,
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };
-    in_store(&place, Access::Serve, console, async |repository, console| {
+    let kinds = match load(&place, Access::Serve, console)? {
+        Ok(kinds) => kinds,
+        Err(exit) => return Ok(exit),
+    };
+    in_runtime(kinds, console, async |kinds, console| {
         let asked = AskedToEnd::listen()?;
+        let store = wheelwright::store::open(&place.store);
         tokio::select! {
-            exit = command::serve(repository, options, asked.times(1), console) => return exit,
+            exit = command::serve(kinds, store, options, asked.times(1), console) => return exit,
             () = asked.times(2) => {}
         }
         command::serve_interrupted(console)
@@ -505,15 +510,7 @@ fn with_store(
     console: &mut Console<'_>,
     act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
-    let kinds = match kinds.into_served() {
-        Ok(kinds) => kinds,
-        Err(error) => {
-            writeln!(console.conversation, "error: the kinds of the catalog cannot be stored: {error}")?;
-            return Ok(Exit::Usage);
-        }
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    in_runtime(kinds, console, async |kinds, console| {
         let opened = match access {
             Access::Create | Access::Serve => wheelwright::store::open(&place.store).await,
             Access::Read | Access::Write => wheelwright::store::open_existing(&place.store).await,
@@ -526,6 +523,23 @@ fn with_store(
             }
         }
     })
+}
+
+/// Does something with kinds that can be stored, in a runtime.
+fn in_runtime(
+    kinds: Kinds,
+    console: &mut Console<'_>,
+    act: impl AsyncFnOnce(Vec<ServedKind>, &mut Console<'_>) -> io::Result<Exit>,
+) -> io::Result<Exit> {
+    let kinds = match kinds.into_served() {
+        Ok(kinds) => kinds,
+        Err(error) => {
+            writeln!(console.conversation, "error: the kinds of the catalog cannot be stored: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(act(kinds, console))
 }
 
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {

@@ -21,6 +21,7 @@ use rusqlite::{
 use super::{
     SqliteOptions,
     failure::{Doing, Problem},
+    private,
 };
 use crate::{ErrorKind, StoreError};
 
@@ -80,6 +81,8 @@ impl File {
             StoreError::new(ErrorKind::Setup, format!("{} is no path of a file", path.display())).because(error)
         })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // If it fails, then SQLite fails too and reports why.
+        let _ = private::create(&absolute);
         let connection = connect(&absolute, flags).map_err(|error| told(error.into()))?;
         let prepared = prepare(&connection, path, &options);
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
@@ -177,6 +180,8 @@ impl File {
 
     fn copy(&self, to: &Path) -> Result<(), StoreError> {
         let told = |error: rusqlite::Error| Problem::from(error).told(to, Doing::Open);
+        // If it fails, then SQLite fails too and reports why.
+        let _ = private::create(to);
         let mut copy = Connection::open(to).map_err(told)?;
         // The waiting is done here, since SQLite does not wait for everything that can be in the way.
         copy.busy_timeout(Duration::ZERO).map_err(told)?;

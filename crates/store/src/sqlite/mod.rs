@@ -9,6 +9,7 @@ mod compaction;
 mod failure;
 mod file;
 mod mark;
+mod private;
 mod read;
 mod tail;
 mod watch;
@@ -74,8 +75,8 @@ impl Default for SqliteOptions {
 }
 
 impl Sqlite {
-    /// The store in a file, which is created if it is not there. A file or folder that cannot be written is opened for
-    /// reading.
+    /// The store in a file, which is created if it is not there, for its owner alone (mode 0600). A file or folder that
+    /// cannot be written is opened for reading.
     ///
     /// # Errors
     /// [`Setup`](ErrorKind::Setup) if the file cannot be opened or created, [`Corrupt`](ErrorKind::Corrupt) if it is

@@ -3,8 +3,9 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use wheelwright_document::{Entry, Value, encode};
-use wheelwright_repository::{ExternalSource, Repository};
-use wheelwright_server::{HttpSource, Limits, Server, TlsFiles};
+use wheelwright_repository::{ExternalSource, Repository, ServedKind};
+use wheelwright_server::{HttpSource, Limits, Listener, Server, TlsFiles};
+use wheelwright_store::{Memory, Store, StoreError};
 
 use crate::{Console, Exit};
 
@@ -29,12 +30,15 @@ pub struct ServeOptions {
     pub limits: Limits,
 }
 
-/// Serves the kinds of a repository until a future is done. Once it does, a line of JSON tells where.
+/// Serves kinds until a future is done. Once it does, a line of JSON tells where.
+///
+/// The store is opened last, so that a server which does not start creates none.
 ///
 /// # Errors
 /// The console cannot be written to.
 pub async fn serve(
-    repository: Repository,
+    kinds: Vec<ServedKind>,
+    store: impl Future<Output = Result<Box<dyn Store>, StoreError>>,
     options: ServeOptions,
     until: impl Future<Output = ()>,
     console: &mut Console<'_>,
@@ -56,6 +60,7 @@ pub async fn serve(
             return Ok(Exit::Usage);
         }
     }
+    let repository = Repository::new(Arc::new(Memory::new()), kinds);
     let repository = match with_sources(repository, &sources) {
         Ok(repository) => repository,
         Err(problem) => return refuse(problem, console),
@@ -79,8 +84,12 @@ pub async fn serve(
             Err(error) => return refuse(error, console),
         };
     }
-    let serving = match server.bind(listen).await {
-        Ok(serving) => serving,
+    let listener = match Listener::bind(listen).await {
+        Ok(listener) => listener,
+        Err(error) => return refuse(error, console),
+    };
+    let serving = match store.await {
+        Ok(store) => server.with_store(store.into()).listen(listener),
         Err(error) => return refuse(error, console),
     };
     let url = serving.url();

@@ -4,6 +4,7 @@
 
 mod crowd;
 mod ended;
+mod files;
 mod killed;
 mod moved;
 mod said;

@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{self, BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::Duration,
@@ -22,12 +22,23 @@ pub(crate) struct Client(BufReader<TcpStream>);
 impl Server {
     /// Serves the web applications of the examples from a SQLite file.
     pub(crate) fn start(store: &Path, options: &[&str]) -> Self {
-        Self::serving(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml"), store, options)
+        Self::serving(&webapps(), store, options)
     }
 
     /// Serves a catalog from a SQLite file.
     pub(crate) fn serving(catalog: &Path, store: &Path, options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+        Self::run(Command::new(env!("CARGO_BIN_EXE_wheelwright")), catalog, store, options)
+    }
+
+    /// Serves the web applications under a umask.
+    pub(crate) fn with_umask(umask: &str, store: &Path) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!(r#"umask {umask}; exec "$0" "$@""#), env!("CARGO_BIN_EXE_wheelwright")]);
+        Self::run(command, &webapps(), store, &[])
+    }
+
+    fn run(mut command: Command, catalog: &Path, store: &Path, options: &[&str]) -> Self {
+        let mut child = command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store"])
             .arg(format!("sqlite:{}", store.display()))
             .arg("--catalog")
@@ -123,6 +134,11 @@ impl Client {
     pub(crate) fn send(&mut self, text: &str) -> io::Result<()> {
         self.0.get_mut().write_all(text.as_bytes())
     }
+}
+
+/// The catalog of web applications.
+pub(crate) fn webapps() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml")
 }
 
 pub(crate) fn apps() -> &'static str {
