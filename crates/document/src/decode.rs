@@ -17,10 +17,24 @@ pub fn decode<'a>(bytes: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, Decode
     Ok(Decode::default().decode(bytes, arena)?.value)
 }
 
+/// Decodes JSON that this program encoded, of any size: what was accepted once can be shown.
+///
+/// It may nest deeper than what is accepted, because versions may move fields down.
+///
+/// # Errors
+/// What is wrong, with its offset and the path of the value it is in.
+pub fn decode_trusted<'a>(bytes: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, DecodeError> {
+    let options = Decode { max_bytes: usize::MAX, max_depth: MAX_TRUSTED_DEPTH, ..Decode::default() };
+    Ok(options.run(bytes, arena)?.value)
+}
+
+/// The largest document, in bytes, unless other limits are set: 3 MiB, as in Kubernetes.
+pub const MAX_DOCUMENT_BYTES: usize = 3 << 20;
+
 /// How to decode: the limits that keep bytes from outside harmless, what to do with duplicate keys, and which YAML it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Decode {
-    /// The largest document, in bytes. 3 MiB, as Kubernetes has it, unless set.
+    /// The largest document, in bytes: [`MAX_DOCUMENT_BYTES`] unless set.
     pub max_bytes: usize,
     /// How deep lists and objects may nest: 512 unless set, and at most 512; more is cut to that, because every walk
     /// over a document recurses and counts on its stack being large enough for it.
@@ -63,10 +77,17 @@ pub struct Decoded<'a> {
 }
 
 const MAX_DEPTH: u32 = 512;
+/// How deep documents of our own may nest: every walk recurses, and its stack must be large enough.
+const MAX_TRUSTED_DEPTH: u32 = 640;
 
 impl Default for Decode {
     fn default() -> Self {
-        Self { max_bytes: 3 << 20, max_depth: MAX_DEPTH, duplicate_keys: DuplicateKeys::Refuse, yaml: Yaml::AsKubectl }
+        Self {
+            max_bytes: MAX_DOCUMENT_BYTES,
+            max_depth: MAX_DEPTH,
+            duplicate_keys: DuplicateKeys::Refuse,
+            yaml: Yaml::AsKubectl,
+        }
     }
 }
 
@@ -76,6 +97,10 @@ impl Decode {
     /// # Errors
     /// What is wrong, with its offset and the path of the value it is in.
     pub fn decode<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<Decoded<'a>, DecodeError> {
+        self.clamped().run(bytes, arena)
+    }
+
+    fn run<'a>(self, bytes: &'a [u8], arena: &'a Arena) -> Result<Decoded<'a>, DecodeError> {
         if bytes.len() > self.max_bytes {
             let kind = DecodeErrorKind::TooLarge { limit: self.max_bytes, actual: bytes.len() };
             return Err(*DecodeError::at(kind, 0));
@@ -83,7 +108,7 @@ impl Decode {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| DecodeError::at(DecodeErrorKind::InvalidUtf8, error.valid_up_to()).located(bytes))?;
         let mut decoder = Decoder {
-            options: self.clamped(),
+            options: self,
             text,
             bytes,
             at: 0,

@@ -20,6 +20,7 @@ mod arena;
 mod canonical;
 mod decode;
 mod encode;
+mod extent;
 mod json_spans;
 mod number;
 mod owned;
@@ -32,8 +33,11 @@ mod yaml_write;
 
 pub use arena::Arena;
 pub use canonical::canonical;
-pub use decode::{Decode, DecodeError, DecodeErrorKind, Decoded, DuplicateKeys, Yaml, decode};
+pub use decode::{
+    Decode, DecodeError, DecodeErrorKind, Decoded, DuplicateKeys, MAX_DOCUMENT_BYTES, Yaml, decode, decode_trusted,
+};
 pub use encode::{encode, encode_into};
+pub use extent::Extent;
 pub use json_spans::decode_json_spanned;
 pub use number::Number;
 pub use owned::{Owned, OwnedText};

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use wheelwright_document::{
-    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, Entry, JsonPatch, Value, Yaml, YamlErrorKind,
-    canonical, decode, decode_yaml, encode, merge_patch,
+    Arena, Decode, DecodeError, DecodeErrorKind, DuplicateKeys, Entry, Extent, JsonPatch, Value, Yaml, YamlErrorKind,
+    canonical, decode, decode_trusted, decode_yaml, encode, merge_patch, write_yaml,
 };
 
 const KEEP_LAST: Decode =
@@ -132,6 +132,23 @@ fn every_walk_survives_the_deepest_document_on_a_small_stack() {
             let error = JsonPatch::parse(Value::Array(&patch)).unwrap().apply(value, &arena).unwrap_err();
             assert_eq!(error.operation(), Some(1));
         }
+    });
+}
+
+#[test]
+fn a_document_of_our_own_is_decoded_at_any_size_and_deeper_than_one_from_outside() {
+    on_a_small_stack(|| {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let leaf = format!("[\"{}\"]", "x".repeat(4 << 20));
+            let text = format!("{}{leaf}{}", open.repeat(639), close.repeat(639));
+            let arena = Arena::new();
+            let value = decode_trusted(text.as_bytes(), &arena).unwrap();
+            assert_eq!(encode(value), text.as_bytes());
+            assert_eq!((Extent::of(value).bytes, Extent::of(value).depth), (text.len(), 640));
+            assert!(write_yaml(value).len() > 4 << 20);
+        }
+        let error = decode_trusted("[".repeat(641).as_bytes(), &Arena::new()).unwrap_err();
+        assert_eq!(*error.kind(), DecodeErrorKind::TooDeep { limit: 640 });
     });
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use wheelwright_document::{
-    Arena, Decode, DecodeErrorKind, DuplicateKeys, Entry, Number, Value, canonical, decode, encode,
+    Arena, Decode, DecodeErrorKind, DuplicateKeys, Entry, Extent, Number, Value, canonical, decode, encode,
 };
 
 /// Compact JSON, with any text in strings and keys, and numbers in all their spellings.
@@ -91,6 +91,7 @@ proptest! {
         let arena = Arena::new();
         let value = decode(text.as_bytes(), &arena).unwrap();
         let encoded = encode(value);
+        prop_assert_eq!(Extent::of(value).bytes, encoded.len());
         prop_assert_eq!(std::str::from_utf8(&encoded).unwrap(), &text);
         let again = Arena::new();
         prop_assert_eq!(decode(&encoded, &again).unwrap(), value);

@@ -170,7 +170,7 @@ impl Collection {
     pub async fn create(&self, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
         let key = self.kind.key(name)?;
         let answers = self.answers(name).await?;
-        let sealed = self.kind.create(&write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
+        let sealed = self.kind.create(name, &write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = match write.is_dry_run {
             true if self.store().get(&key).await?.is_some() => return Err(StoreError::exists(&key).into()),
@@ -231,7 +231,7 @@ impl Collection {
         let key = self.kind.key(name)?;
         let stored = self.expected(&key, expected).await?;
         let answers = self.answers(name).await?;
-        let sealed = self.kind.rekept(&stored.value, change, &self.repository.stamp());
+        let sealed = self.kind.with_metadata(Some(name), &stored.value, change, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
@@ -315,7 +315,7 @@ impl Collection {
             .map(|api_version| [("apiVersion", Some(text(api_version))), ("kind", Some(text(kind.name_in(index))))]);
         let empty = crate::fields::with(Value::Object(&[]), type_meta.into_iter().flatten(), &arena);
         let normal = kind.normal(index, empty, &arena);
-        let normal = normal.map_err(|error| RepositoryError::Write(WriteError::Admit(error)))?;
+        let normal = normal.map_err(|error| RepositoryError::Write(WriteError::admit(error)))?;
         Ok(encode(self.kind.dress.undress(normal, &arena).0))
     }
 

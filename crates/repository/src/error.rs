@@ -2,9 +2,9 @@
 
 use std::{error::Error, fmt};
 
-use wheelwright_document::{DecodeError, FieldPath, PatchError};
+use wheelwright_document::{DecodeError, DecodeErrorKind, FieldPath, PatchError};
 use wheelwright_evolve::{PutError, VersionName};
-use wheelwright_schema::{AdmitError, ErrorType, ValidationError};
+use wheelwright_schema::{AdmitError, AdmitErrorKind, ErrorType, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
 use crate::{Loss, Name, OpenError, SourceError, SweepError, open::ViewError};
@@ -59,9 +59,9 @@ pub enum WriteError {
     Unconditional,
     /// The patch cannot be applied.
     Patch(PatchError),
-    /// The version cannot decode it, or its defaults make it too large.
+    /// The version cannot decode it.
     Admit(AdmitError),
-    /// What would be stored could not be read again: why not.
+    /// The document would be too large or too deep: in which form, and which field.
     TooLarge(String),
     /// A policy refuses it.
     Put(PutError),
@@ -122,6 +122,24 @@ impl FieldError {
 }
 
 impl WriteError {
+    /// The error for a body that cannot be decoded.
+    pub(crate) fn decode(error: DecodeError) -> Self {
+        match error.kind() {
+            DecodeErrorKind::TooLarge { limit, actual } => {
+                Self::TooLarge(format!("it has {actual} bytes, more than the {limit} allowed"))
+            }
+            _ => Self::Decode(error),
+        }
+    }
+
+    /// The error for a document that its version cannot decode, or that its defaults make too large.
+    pub(crate) fn admit(error: AdmitError) -> Self {
+        match error.kind() {
+            AdmitErrorKind::TooLarge => Self::TooLarge(error.to_string()),
+            _ => Self::Admit(error),
+        }
+    }
+
     /// An error if there is something wrong with fields.
     pub(crate) fn fields(errors: Vec<FieldError>) -> Result<(), Self> {
         if errors.is_empty() { Ok(()) } else { Err(Self::Fields(errors)) }

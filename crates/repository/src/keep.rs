@@ -4,15 +4,17 @@ use wheelwright_document::Arena;
 use wheelwright_evolve::Origin;
 
 use crate::{
-    Metadata, ServedKind,
+    Metadata, Name, ServedKind,
     error::WriteError,
+    size::SizedRecord,
     write::{Notes, Sealed, Stamp},
 };
 
 impl ServedKind {
-    /// The record with other metadata, its document as it is.
-    pub(crate) fn rekept(
+    /// The record with other metadata, and the same document. With a name, its size is checked.
+    pub(crate) fn with_metadata(
         &self,
+        checked: Option<&Name>,
         bytes: &[u8],
         change: impl FnOnce(&mut Metadata, &mut Origin),
         stamp: &Stamp,
@@ -26,7 +28,13 @@ impl ServedKind {
         envelope.metadata.uid.get_or_insert_with(|| stamp.uid.clone());
         envelope.hub = self.version_name(self.kind().lenses().hub()).clone();
         envelope.oldest_writer = self.oldest_writer_after(envelope.oldest_writer.take());
-        let bytes = envelope.seal(self.at_hub(&opened, &arena))?;
-        Ok(Sealed { bytes, is_same, is_released, notes: Notes::default() })
+        let object = self.at_hub(&opened, &arena);
+        let sealed = envelope.seal(object)?;
+        if let Some(name) = checked {
+            let before = SizedRecord { metadata: &opened.envelope.metadata, object, bytes: bytes.len() };
+            let after = SizedRecord { metadata: &envelope.metadata, object, bytes: sealed.len() };
+            self.check_size(name, after, Some(before))?;
+        }
+        Ok(Sealed { bytes: sealed, is_same, is_released, notes: Notes::default() })
     }
 }

@@ -31,6 +31,7 @@ mod repository;
 mod request;
 mod scopes;
 mod served;
+mod size;
 mod sweep;
 mod watch;
 mod write;

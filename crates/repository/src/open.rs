@@ -177,12 +177,24 @@ impl ServedKind {
         called: (&Name, &Revision),
         arena: &'a Arena,
     ) -> Value<'a> {
-        let shown = self.lenses_of(opened).get(version, opened.object, arena);
+        self.displayed((opened.object, opened.hub), &opened.envelope.metadata, version, called, arena)
+    }
+
+    /// A document that is stored in the shape of a hub, as a version shows it with some metadata.
+    pub(crate) fn displayed<'a>(
+        &'a self,
+        (object, hub): (Value<'a>, VersionIndex),
+        metadata: &'a Metadata,
+        version: VersionIndex,
+        called: (&Name, &Revision),
+        arena: &'a Arena,
+    ) -> Value<'a> {
+        let shown = self.lenses(hub).get(version, object, arena);
         // A state that no version speaks of was there before us, and is not hidden.
         let declares = |field: &str| {
             self.declares(version, field) || field == STATE_PATH && !self.arm().is_some_and(|arm| arm.has_state)
         };
-        self.dress.dress(shown, &opened.envelope.metadata, called, declares, arena)
+        self.dress.dress(shown, metadata, called, declares, arena)
     }
 
     /// Whether a version has a field, by the names that lead to it.

@@ -78,7 +78,9 @@ impl Collection {
                 }
             }
         };
-        let sealed = self.kind.rekept(&stored.value, mark, &stamp).map_err(RepositoryError::write(name))?;
+        // No size is checked: every document can be removed.
+        let sealed =
+            self.kind.with_metadata(None, &stored.value, mark, &stamp).map_err(RepositoryError::write(name))?;
         if sealed.is_released {
             if !removal.is_dry_run {
                 self.store().delete(&key, expected).await?;

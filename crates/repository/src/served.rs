@@ -16,6 +16,7 @@ use crate::{
     external::OwnedFields,
     hidden::Hidden,
     nulls::NullPolicies,
+    size::default_bytes,
 };
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.
@@ -43,6 +44,8 @@ pub struct ServedKind {
     pub(crate) computed: Vec<Computed>,
     arm: Option<ArmResource>,
     prefix: Prefix,
+    /// The most bytes that the defaults of a version can add to one object.
+    pub(crate) default_bytes: usize,
     /// Of all that is declared.
     declared: Fingerprint,
     /// The lenses for other hubs than the one of today, by version, made when a record needs them.
@@ -140,6 +143,7 @@ impl ServedKind {
             external,
             kubernetes: declared.kubernetes.clone(),
             prefix,
+            default_bytes: declaration.versions.iter().map(|version| default_bytes(&version.schema)).max().unwrap_or(0),
             declared: fingerprint_of(&kind, declaration),
             other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
             kind,

@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use wheelwright_document::{Arena, Entry, FieldPath, ItemOrigins, JsonPatch, Owned, Path, Value, decode, merge_patch};
+use wheelwright_document::{
+    Arena, Decode, Entry, FieldPath, ItemOrigins, JsonPatch, Owned, Path, Value, decode_trusted, merge_patch,
+};
 use wheelwright_evolve::{Part, Trouble, UncertainRemoval, VersionIndex, VersionName};
 use wheelwright_schema::{ErrorType, Stages, ValidationError};
 use wheelwright_store::Revision;
@@ -23,6 +25,7 @@ use crate::{
     open::Opened,
     record::Envelope,
     request::{Body, Keeping, UnknownFields, Write, Writer},
+    size::{MAX_RECORD_BYTES, SizedRecord},
 };
 
 /// What a write makes of a record.
@@ -93,11 +96,11 @@ struct Details<'a, 'd> {
 
 impl ServedKind {
     /// The record of a new document.
-    pub(crate) fn create(&self, write: &Write<'_>, stamp: &Stamp) -> Result<Sealed, WriteError> {
+    pub(crate) fn create(&self, name: &Name, write: &Write<'_>, stamp: &Stamp) -> Result<Sealed, WriteError> {
         let version = self.writable(write.version)?;
         let arena = Arena::new();
         let Body::Document(json) = write.body else { return Err(WriteError::NothingToPatch) };
-        let document = decode(json, &arena).map_err(WriteError::Decode)?;
+        let document = document_of(json, &arena)?;
         judge_object(write, document, None)?;
         let (stored, taken, notes) = self.stored(write, version, document, None, Details::default(), &arena)?;
         let stored = self.kept(stored, (None, None), write.writer, &arena);
@@ -120,7 +123,10 @@ impl ServedKind {
             metadata,
             unknown: Vec::new(),
         };
-        Ok(Sealed { bytes: envelope.seal(stored)?, is_same: false, is_released: false, notes })
+        let bytes = envelope.seal(stored)?;
+        let after = SizedRecord { metadata: &envelope.metadata, object: stored, bytes: bytes.len() };
+        self.check_size(name, after, None)?;
+        Ok(Sealed { bytes, is_same: false, is_released: false, notes })
     }
 
     /// The record after a write to one that is there.
@@ -169,7 +175,13 @@ impl ServedKind {
                 change(&mut envelope.metadata, stamp.now);
             }
         }
-        Ok(Sealed { bytes: envelope.seal(written)?, is_same: is_same && !is_released, is_released, notes })
+        let bytes = envelope.seal(written)?;
+        if !is_same {
+            let before = SizedRecord { metadata: &opened.envelope.metadata, object: stored, bytes: old.len() };
+            let after = SizedRecord { metadata: &envelope.metadata, object: written, bytes: bytes.len() };
+            self.check_size(called.0, after, Some(before))?;
+        }
+        Ok(Sealed { bytes, is_same: is_same && !is_released, is_released, notes })
     }
 
     /// A record that this program may write.
@@ -235,7 +247,7 @@ impl ServedKind {
         let json = match write.body {
             Body::Document(json) | Body::MergePatch(json) | Body::JsonPatch(json) => json,
         };
-        let sent = decode(json, arena).map_err(WriteError::Decode)?;
+        let sent = document_of(json, arena)?;
         let shown = || self.show(opened, version, called, arena);
         let hidden = self.hidden[version.position()].as_ref().filter(|_| write.writer == Writer::Customer);
         let with_hidden = |document, origins, unsaid| match hidden {
@@ -391,7 +403,7 @@ impl ServedKind {
         if self.computed.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let parent = write.parent.map(|json| decode(json, arena)).transpose().map_err(WriteError::Decode)?;
+        let parent = write.parent.map(|json| decode_trusted(json, arena)).transpose().map_err(WriteError::Decode)?;
         Ok(computed(&self.computed, version, document, parent, arena))
     }
 
@@ -412,7 +424,7 @@ impl ServedKind {
         arena: &'a Arena,
     ) -> Result<(Value<'a>, Vec<FieldPath>), WriteError> {
         let Some(program) = self.kind.program(version) else { return Ok((sent, Vec::new())) };
-        let mut admitted = program.run(sent, arena, Stages::DEFAULT).map_err(WriteError::Admit)?;
+        let mut admitted = program.run(sent, arena, Stages::DEFAULT).map_err(WriteError::admit)?;
         if let Some(shown) = shown.filter(|_| self.kind.is_resource()) {
             keep_shown(&mut admitted, sent, shown, arena);
         }
@@ -450,7 +462,7 @@ impl ServedKind {
     ) -> Result<Vec<FieldError>, WriteError> {
         let Some(program) = self.kind.program(version) else { return Ok(Vec::new()) };
         let errors = match shown {
-            None => program.run(document, arena, Stages::VALIDATE).map_err(WriteError::Admit)?.errors,
+            None => program.run(document, arena, Stages::VALIDATE).map_err(WriteError::admit)?.errors,
             Some(shown) => program.validate_update(document, shown, arena).errors,
         };
         let is_about_absence = |kind| kind == ErrorType::Required;
@@ -482,6 +494,12 @@ fn judge_object(write: &Write<'_>, document: Value<'_>, before: Option<Value<'_>
         Some(judge) => judge.object(document, before).map_err(WriteError::Judged),
         None => Ok(()),
     }
+}
+
+/// The document or patch of a body. Its size is checked in the form that versions display.
+fn document_of<'a>(json: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, WriteError> {
+    let limits = Decode { max_bytes: MAX_RECORD_BYTES, ..Decode::default() };
+    Ok(limits.decode(json, arena).map_err(WriteError::decode)?.value)
 }
 
 /// Takes over what a client says of what the service keeps; whoever writes the status says nothing of it.

@@ -17,8 +17,8 @@ use crate::error::WriteError;
 /// The format of the records that this release writes. It changes only when older releases would misread what is written.
 pub const EPOCH: u32 = 1;
 
-/// The most bytes of a record: more than any document has that a client may send, whatever its shape in the store.
-const MOST_BYTES: usize = 8 << 20;
+/// The most bytes of a record: twice what clients may cause, so that metadata can be added to every record.
+const MOST_BYTES: usize = 16 << 20;
 /// How deep a stored document may nest, so that the record around it can be read.
 const MOST_DEPTH: usize = 511;
 

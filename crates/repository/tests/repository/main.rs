@@ -18,6 +18,7 @@ mod records;
 mod rollout;
 mod rules;
 mod service;
+mod size;
 mod support;
 mod sweep;
 mod watching;

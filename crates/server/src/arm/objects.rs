@@ -4,7 +4,7 @@
 use std::{borrow::Cow, collections::HashSet, error::Error, sync::Arc};
 
 use wheelwright_catalog::ARM_FIELDS;
-use wheelwright_document::{Arena, Entry, FieldPath, Value, decode, encode};
+use wheelwright_document::{Arena, Entry, FieldPath, Value, decode_trusted, encode};
 use wheelwright_repository::{
     ArmVersion, Collection, Document, FieldError, FieldProblem, Judge, Part, RepositoryError, Write, WriteError,
 };
@@ -82,7 +82,7 @@ impl Kind {
     pub(crate) fn told(&self, mut document: Document) -> Result<Document, ArmError> {
         let Some(objects) = &self.objects else { return Ok(document) };
         let arena = Arena::for_input(document.json.len());
-        let object = decode(&document.json, &arena).map_err(|error| ArmError::internal(error.to_string()))?;
+        let object = decode_trusted(&document.json, &arena).map_err(|error| ArmError::internal(error.to_string()))?;
         let (group, name) = document.name.as_str().split_once('/').unwrap_or(("", document.name.as_str()));
         let (subscription, of_type) = (&objects.subscription, self.resource_type());
         let id = format!("/subscriptions/{subscription}/resourceGroups/{group}/providers/{of_type}/{name}");
@@ -180,12 +180,12 @@ impl<'r> Sent<'r> {
         let (group, name) = (&*resource.place.group, resource.place.names.last().map_or("", |name| name));
         let judge = Some(TagJudge(ObjectJudge::of(of_kubernetes, Some(group), name, part)));
         let arena = Arena::for_input(body.len());
-        let Ok(sent @ Value::Object(_)) = decode(body, &arena) else {
+        let Ok(sent @ Value::Object(_)) = decode_trusted(body, &arena) else {
             // The repository refuses it.
             return Ok(Self { json: Cow::Borrowed(body), is_patch, part, judge });
         };
         check(sent, is_patch)?;
-        let there = there.map(|there| decode(&there.json, &arena)).transpose();
+        let there = there.map(|there| decode_trusted(&there.json, &arena)).transpose();
         let object = match there.map_err(|error| ArmError::internal(error.to_string()))? {
             Some(there) if is_patch => patched(there, sent, &arena),
             Some(there) => replacement(there, sent, &arena),

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use wheelwright_document::{Arena, Entry, Value, decode, encode};
+use wheelwright_document::{Arena, Entry, Value, decode_trusted, encode};
 use wheelwright_repository::{ArmVersion, View};
 
 use super::{
@@ -38,7 +38,7 @@ pub(crate) fn announced(
 /// Where the resource is that a document describes, if it says so.
 pub(crate) fn location_of(json: &[u8]) -> Option<String> {
     let arena = Arena::for_input(json.len());
-    let location = decode(json, &arena).ok()?.get("location")?.as_str()?;
+    let location = decode_trusted(json, &arena).ok()?.get("location")?.as_str()?;
     let location: String = location.chars().filter(|character| !character.is_whitespace()).collect();
     Some(location.to_lowercase()).filter(|location| !location.is_empty())
 }

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use tokio::{sync::mpsc, task::JoinHandle};
-use wheelwright_document::{Arena, Value, decode, encode, write_yaml};
+use wheelwright_document::{Arena, Value, decode_trusted, encode, write_yaml};
 use wheelwright_repository::{Continuation, Cursor, ErrorKind, PageRequest};
 use wheelwright_repository::{Document, Name, RepositoryError};
 
@@ -336,6 +336,6 @@ impl ListForm {
 
 fn yaml(json: &[u8]) -> Result<String, Status> {
     let arena = Arena::for_input(json.len());
-    let value = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+    let value = decode_trusted(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
     Ok(write_yaml(value))
 }

@@ -1,7 +1,7 @@
 //! The number of replicas of an object, as a `Scale` of its own.
 
 use wheelwright_catalog::Scale as Paths;
-use wheelwright_document::{Arena, JsonPatch, Value, decode, encode, merge_patch};
+use wheelwright_document::{Arena, JsonPatch, Value, decode, decode_trusted, encode, merge_patch};
 use wheelwright_repository::{Body as Sent, Document, RepositoryError, WriteError};
 
 use super::{
@@ -83,7 +83,7 @@ impl Target {
         let paths = self.paths()?;
         let arena = Arena::for_input(document.json.len());
         let json = Json(&arena);
-        let found = decode(&document.json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+        let found = decode_trusted(&document.json, &arena).map_err(|error| Status::internal(error.to_string()))?;
         let count = |path: &str| value_at(found, path).ok().flatten().and_then(|value| value.as_number()?.as_i64());
         let metadata = |key: &'static str| (key, found.get("metadata").and_then(|metadata| metadata.get(key)));
         let selector = paths.label_selector_path.as_deref();
@@ -125,7 +125,7 @@ impl Target {
     ) -> Result<Wanted, Status> {
         let arena = Arena::for_input(scale.len() + patch.len());
         let internal = |error| Status::internal(format!("the scale cannot be read: {error}"));
-        let scale = decode(scale, &arena).map_err(internal)?;
+        let scale = decode_trusted(scale, &arena).map_err(internal)?;
         let patch =
             decode(patch, &arena).map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
         let about = About { is_patch: true, ..About::new(&self.resource, self.name()) };

@@ -1,7 +1,7 @@
 //! What is said beside an answer, and in which language it is.
 
 use http::{HeaderValue, header};
-use wheelwright_document::{Arena, decode, write_yaml};
+use wheelwright_document::{Arena, decode_trusted, write_yaml};
 
 use super::{resource::Resource, status::Status};
 use crate::answer::{Answer, AnswerBody};
@@ -20,7 +20,7 @@ pub(super) fn in_language(answer: Answer, is_yaml: bool) -> Answer {
         return answer;
     }
     let arena = Arena::for_input(json.len());
-    let yaml = match decode(json, &arena) {
+    let yaml = match decode_trusted(json, &arena) {
         Ok(value) => write_yaml(value),
         Err(error) => return Status::internal(format!("the answer cannot be written: {error}")).answer(),
     };

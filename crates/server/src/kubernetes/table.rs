@@ -1,7 +1,7 @@
 //! Documents as rows of tables, and their metadata alone: what commands ask for that print many documents.
 
 use jiff::Timestamp;
-use wheelwright_document::{Arena, DecodeError, Value, decode, encode, encode_into};
+use wheelwright_document::{Arena, DecodeError, Value, decode_trusted, encode, encode_into};
 
 use super::{accept::MetaVersion, columns::Columns, json::Json};
 
@@ -45,7 +45,7 @@ impl Table<'_> {
     /// The row of a document, in JSON.
     pub(crate) fn row(&self, document: &[u8]) -> Result<Vec<u8>, DecodeError> {
         let arena = Arena::for_input(document.len());
-        let document = decode(document, &arena)?;
+        let document = decode_trusted(document, &arena)?;
         Ok(encode(self.row_of(document, Json(&arena))))
     }
 
@@ -54,7 +54,7 @@ impl Table<'_> {
     pub(crate) fn of_one(&self, document: &[u8], has_definitions: bool) -> Result<Vec<u8>, DecodeError> {
         let arena = Arena::for_input(document.len());
         let json = Json(&arena);
-        let document = decode(document, &arena)?;
+        let document = decode_trusted(document, &arena)?;
         let revision = document.get("metadata").and_then(|metadata| metadata.get("resourceVersion"));
         let metadata = json.some([("resourceVersion", revision)]);
         let mut table = self.begin(metadata, has_definitions);
@@ -87,7 +87,7 @@ impl Table<'_> {
 /// The metadata of a document alone, in JSON.
 pub(crate) fn partial(document: &[u8], version: MetaVersion) -> Result<Vec<u8>, DecodeError> {
     let arena = Arena::for_input(document.len());
-    let document = decode(document, &arena)?;
+    let document = decode_trusted(document, &arena)?;
     Ok(encode(partial_of(document, version, Json(&arena))))
 }
 

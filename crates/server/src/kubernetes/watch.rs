@@ -8,7 +8,7 @@ use tokio::{
     sync::mpsc::{self, Sender},
     time::{Instant, MissedTickBehavior, interval_at, sleep_until},
 };
-use wheelwright_document::{Arena, Entry, Value, decode, encode};
+use wheelwright_document::{Arena, Entry, Value, decode_trusted, encode};
 use wheelwright_repository::{Cursor, ErrorKind, Revision};
 use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, RepositoryError};
 
@@ -270,7 +270,7 @@ fn line(kind: &str, json: &[u8]) -> Vec<u8> {
 /// An object as it was, with the version of what made it leave.
 fn at_revision(json: &[u8], revision: &Revision) -> Result<Vec<u8>, Status> {
     let arena = Arena::for_input(json.len());
-    let document = decode(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
+    let document = decode_trusted(json, &arena).map_err(|error| Status::internal(error.to_string()))?;
     let metadata = document.get("metadata").and_then(Value::as_object).unwrap_or_default();
     let metadata = metadata.iter().map(|entry| match entry.key {
         "resourceVersion" => Entry { value: Value::string(revision.as_str()), ..*entry },

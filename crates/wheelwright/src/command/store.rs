@@ -2,7 +2,7 @@
 
 use std::io;
 
-use wheelwright_document::{Arena, decode};
+use wheelwright_document::{Arena, decode_trusted};
 use wheelwright_repository::{
     Collection, Name, OpenError, RecordError, Removed, Repository, RepositoryError, View, Write, Written,
 };
@@ -171,7 +171,7 @@ pub async fn store_get(
     match collection.get(&own, view).await {
         Ok(Some(document)) => {
             let (arena, mut text) = (Arena::new(), Vec::new());
-            match decode(&document.json, &arena) {
+            match decode_trusted(&document.json, &arena) {
                 Ok(value) => write_pretty(value, &mut text),
                 Err(_) => text.extend_from_slice(&document.json),
             }
