@@ -12,6 +12,7 @@ mod answer;
 mod arm;
 mod auth;
 mod body;
+mod browsers;
 mod caller;
 mod changes;
 mod connections;

@@ -35,6 +35,7 @@ use crate::{
     AccessError, Limits, TlsError, TlsFiles,
     arm::Arm,
     auth::Guard,
+    browsers::{Authentication, Browsers, host_name},
     caller::Caller,
     connections::{Connection, Connections},
     held::Decrease,
@@ -61,6 +62,7 @@ pub struct Server {
     tls: Option<Tls>,
     guard: Option<Guard>,
     public_url: Option<Box<str>>,
+    allowed_hosts: Vec<Box<str>>,
 }
 
 /// An address that is bound before the server of it is complete. Connections wait until it serves.
@@ -88,7 +90,14 @@ pub struct BindError {
 impl Server {
     /// A server of the kinds of a repository.
     pub fn new(repository: Repository) -> Self {
-        Self { repository, limits: Limits::default(), tls: None, guard: None, public_url: None }
+        Self {
+            repository,
+            limits: Limits::default(),
+            tls: None,
+            guard: None,
+            public_url: None,
+            allowed_hosts: Vec::new(),
+        }
     }
 
     /// The same, with another store: one that is opened once everything else is known to be right.
@@ -133,6 +142,17 @@ impl Server {
         }
     }
 
+    /// Lets requests name these hosts beside loopback names, the listening address and the host of the public URL.
+    ///
+    /// Hosts are checked where clients are not authenticated, so that no web page reaches the server by a name of its own.
+    ///
+    /// # Errors
+    /// A text that is not a host name or an IP address.
+    pub fn with_allowed_hosts(self, hosts: &[impl AsRef<str>]) -> Result<Self, String> {
+        let hosts = hosts.iter().map(|host| host_name(host.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Self { allowed_hosts: hosts, ..self })
+    }
+
     /// Binds the server to an address.
     ///
     /// # Errors
@@ -147,11 +167,18 @@ impl Server {
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
-        let Self { repository, limits, tls, guard, public_url } = self;
+        let Self { repository, limits, tls, guard, public_url, allowed_hosts } = self;
         let scheme = if tls.is_some() { "https" } else { "http" };
+        let authentication = match &guard {
+            None => Authentication::None,
+            Some(_) if tls.as_ref().is_some_and(Tls::has_client_authorities) => Authentication::Certificates,
+            Some(_) => Authentication::Tokens,
+        };
+        let browsers = Browsers::new(authentication, (scheme, address.ip()), allowed_hosts, public_url.as_deref());
         let shelf = Arc::new(Shelf::new(limits.kept_bytes));
         Service {
             reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
+            browsers,
             tls,
             guard,
             anonymous: Arc::new(Caller::anonymous()),
@@ -253,6 +280,7 @@ pub(crate) struct Service {
     kubernetes: Kubernetes,
     limits: Limits,
     reached: Arc<Reached>,
+    browsers: Browsers,
     tls: Option<Tls>,
     guard: Option<Guard>,
     anonymous: Arc<Caller>,

@@ -58,6 +58,11 @@ impl Tls {
         Ok(Self { files, config, changes })
     }
 
+    /// Whether clients may authenticate by certificate.
+    pub(crate) fn has_client_authorities(&self) -> bool {
+        self.files.client_authorities.is_some()
+    }
+
     /// How a new connection is secured.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.config.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -384,6 +384,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         access: arguments.access,
         sources: arguments.source,
         public_url: arguments.public_url,
+        allow_host: arguments.allow_host,
         allow_plain: arguments.allow_plain,
         allow_anonymous: arguments.allow_anonymous,
         limits,

@@ -106,7 +106,10 @@ impl Arm {
             Target::Resource(resource) => match head.method {
                 Method::PUT => Box::pin(write::put(resource, version, request, &self.kinds)).await,
                 Method::PATCH => Box::pin(write::patch(resource, version, request)).await,
-                Method::DELETE => Box::pin(delete::delete(resource, version, head, &self.kinds)).await,
+                Method::DELETE => {
+                    write::check_unread_body(request)?;
+                    Box::pin(delete::delete(resource, version, head, &self.kinds)).await
+                }
                 _ => read::get(resource, version, head, &self.shelf).await,
             },
             Target::InSubscription(kind, subscription) => {

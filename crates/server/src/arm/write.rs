@@ -252,13 +252,23 @@ fn answer(
     })
 }
 
-fn check_type(head: &Head, wanted: &[&str]) -> Result<(), ArmError> {
-    match head.content_type() {
-        Some(sent) if !wanted.contains(&&*sent) => {
-            let message = format!("the body is of type {sent}; {} is understood", wanted.join(" or "));
-            let error = ArmError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message);
-            Err(error.about("Content-Type"))
-        }
-        _ => Ok(()),
+/// Refuses the body of a removal, which is not read, if it has a type that a form can have, or none.
+pub(crate) fn check_unread_body(request: &Request) -> Result<(), ArmError> {
+    match request.body.is_empty() {
+        true => Ok(()),
+        false => check_type(&request.head, &["application/json"]),
     }
+}
+
+fn check_type(head: &Head, wanted: &[&str]) -> Result<(), ArmError> {
+    let sent = head.content_type().unwrap_or_default();
+    if wanted.contains(&&*sent) {
+        return Ok(());
+    }
+    let wanted = wanted.join(" or ");
+    let message = match sent.is_empty() {
+        true => format!("the request has no Content-Type; send {wanted}"),
+        false => format!("the body is of type {sent}; {wanted} is understood"),
+    };
+    Err(ArmError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message).about("Content-Type"))
 }

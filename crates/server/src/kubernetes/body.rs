@@ -16,11 +16,13 @@ pub(super) struct Body<'b> {
 }
 
 /// Whether a body is in YAML; or that it is in neither YAML nor JSON.
+///
+/// Unlike Kubernetes, a body without a type is not taken for JSON: a web page may send one to any server.
 pub(super) fn is_yaml(request: &Request) -> Result<bool, Status> {
     match request.head.content_type().as_deref() {
-        None | Some("" | "application/json") => Ok(false),
+        Some("application/json") => Ok(false),
         Some("application/yaml") => Ok(true),
-        Some(_) => Err(Status::unsupported_media_type(MEDIA_TYPES)),
+        _ => Err(Status::unsupported_media_type(MEDIA_TYPES)),
     }
 }
 

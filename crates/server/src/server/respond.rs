@@ -104,6 +104,10 @@ impl Service {
             return Err(Refusal::Host);
         }
         let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
+        self.browsers.check(&head).map_err(|(reason, refusal)| {
+            self.metrics.count_refused(reason);
+            refusal
+        })?;
         Ok(Head {
             path,
             query: Query::of(head.uri.query()),

@@ -61,6 +61,16 @@ impl Running {
         if let Some(files) = files {
             server = server.with_tls(files).unwrap();
         }
+        Self::of(server, folder).await
+    }
+
+    /// A server without authentication, changed before it starts.
+    pub(crate) async fn changed(change: impl FnOnce(Server) -> Server) -> Self {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        Self::of(change(Server::new(Repository::new(store, kinds()))), tempfile::tempdir().unwrap()).await
+    }
+
+    async fn of(server: Server, folder: TempDir) -> Self {
         let serving = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let address = serving.address();
         let (end, asked) = oneshot::channel();

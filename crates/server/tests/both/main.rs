@@ -5,6 +5,7 @@
 mod errors;
 mod grants;
 mod laws;
+mod media_types;
 mod objects;
 mod removals;
 mod support;

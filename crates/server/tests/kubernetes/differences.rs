@@ -99,7 +99,6 @@ pub(crate) const DIFFERENT: &[(&str, &[(&str, &str)])] = &[
             ("create 81", "400 BadRequest"),
             ("create 82", "400 BadRequest"),
             ("create 83", "400 BadRequest"),
-            ("create 84", "400 BadRequest"),
             ("create 85", "400 BadRequest"),
             ("create 86", "400 BadRequest"),
             ("create 87", "400 BadRequest"),
@@ -192,6 +191,14 @@ pub(crate) const DIFFERENT: &[(&str, &[(&str, &str)])] = &[
             ("get 58", "400 BadRequest"),
             ("watch 21", "400 BadRequest"),
             ("update 8", "409 Conflict"),
+        ],
+    ),
+    (
+        "a body without a Content-Type is refused, since a web page may send one to any server",
+        &[
+            ("create 84", "415 UnsupportedMediaType"),
+            ("create 107", "415 UnsupportedMediaType"),
+            ("delete 74", "415 UnsupportedMediaType"),
         ],
     ),
     (

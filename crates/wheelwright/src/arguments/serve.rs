@@ -36,6 +36,10 @@ pub(crate) struct Serve {
     /// What links in answers begin with, where clients reach the server through a proxy: https://api.example.com.
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<String>,
+    /// Answer requests for this host, too, where clients are not authenticated; may be repeated. Without it, requests must be
+    /// for localhost, the address that the server listens at, or the host of --public-url: web pages of other names are refused.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
     /// Listen where others can reach the server although nothing is encrypted.
     #[arg(long)]
     pub(crate) allow_plain: bool,

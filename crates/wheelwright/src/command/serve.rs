@@ -22,6 +22,8 @@ pub struct ServeOptions {
     pub sources: Vec<String>,
     /// What links in answers begin with.
     pub public_url: Option<String>,
+    /// Hosts that unauthenticated requests may name beside the server's own.
+    pub allow_host: Vec<String>,
     /// Serve others than this machine without TLS, although everybody on the way can read and change what is said.
     pub allow_plain: bool,
     /// Serve others than this machine without asking who they are.
@@ -43,7 +45,8 @@ pub async fn serve(
     until: impl Future<Output = ()>,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let ServeOptions { listen, tls, access, sources, public_url, allow_plain, allow_anonymous, limits } = options;
+    let ServeOptions { listen, tls, access, sources, public_url, allow_host, allow_plain, allow_anonymous, limits } =
+        options;
     if !listen.ip().is_loopback() {
         let missing = [
             (tls.is_none() && !allow_plain, "--tls-cert and --tls-key", "--allow-plain"),
@@ -65,7 +68,20 @@ pub async fn serve(
         Ok(repository) => repository,
         Err(problem) => return refuse(problem, console),
     };
-    let mut server = Server::new(repository).with_limits(limits);
+    let host_advice = match (&access, listen.ip().is_unspecified()) {
+        (Some(_), _) if !allow_host.is_empty() => {
+            Some("--allow-host has no effect with --access: authenticated clients may use any host name")
+        }
+        (None, true) if allow_host.is_empty() && public_url.is_none() => {
+            Some("requests by a host name get 403, except localhost: allow each name with --allow-host NAME")
+        }
+        _ => None,
+    };
+    let server = Server::new(repository).with_limits(limits).with_allowed_hosts(&allow_host);
+    let mut server = match server {
+        Ok(server) => server,
+        Err(problem) => return refuse(format_args!("--allow-host {problem}"), console),
+    };
     if let Some(url) = public_url {
         server = match server.with_public_url(&url) {
             Ok(server) => server,
@@ -99,6 +115,9 @@ pub async fn serve(
     console.data.flush()?;
     for hint in serving.hints() {
         console.say(hint)?;
+    }
+    if let Some(advice) = host_advice {
+        console.say(advice)?;
     }
     serving.run(until).await;
     Ok(Exit::Clean)
