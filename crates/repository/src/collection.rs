@@ -10,7 +10,7 @@ use wheelwright_store::{
 
 use crate::{
     Body, Document, Listed, ListedOrigins, Name, Notes, Repository, RepositoryError, ServedKind, Unopened, View, Write,
-    error::WriteError, external::Answers, record::Metadata, watch::DocumentWatch, write::Sealed,
+    error::WriteError, external::Answers, keep::SizeCheck, record::Metadata, watch::DocumentWatch, write::Sealed,
 };
 
 /// The documents of one kind.
@@ -141,7 +141,7 @@ impl Collection {
         let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
         let origin_of = |(name, stored): (Name, Stored)| {
             let arena = Arena::for_input(stored.value.len());
-            let opened = self.kind.open(&stored.value, &arena);
+            let opened = self.kind.open(&stored.value, self.kind.place(&name), &arena);
             let origin = opened.map(|opened| opened.envelope.origin);
             origin.map(|origin| (name.clone(), origin)).map_err(|error| RepositoryError::Record(name, error))
         };
@@ -231,7 +231,7 @@ impl Collection {
         let key = self.kind.key(name)?;
         let stored = self.expected(&key, expected).await?;
         let answers = self.answers(name).await?;
-        let sealed = self.kind.with_metadata(Some(name), &stored.value, change, &self.repository.stamp());
+        let sealed = self.kind.with_metadata(name, SizeCheck::Yes, &stored.value, change, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;

@@ -10,7 +10,7 @@ use crate::{
     Divergence, Metadata, Name, RecordError, ServedKind, SourceError,
     dress::{STATE_PATH, TAGS},
     external::Answers,
-    record::{Envelope, Record},
+    record::{Envelope, Place, Record},
 };
 
 /// Which version of a document is wanted.
@@ -55,6 +55,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) hub: VersionIndex,
     /// There was no record, only a document.
     pub(crate) is_adopted: bool,
+    /// The record has a checksum, and it matches.
+    pub(crate) is_checked: bool,
 }
 
 /// What is known of a document that was shown.
@@ -84,12 +86,12 @@ pub enum OpenError {
 }
 
 impl ServedKind {
-    /// Opens what is under a key.
-    pub(crate) fn open<'a>(&'a self, bytes: &'a [u8], arena: &'a Arena) -> Result<Opened<'a>, OpenError> {
-        let Record { envelope, object } = Record::read(bytes, arena).map_err(OpenError::Record)?;
+    /// Opens the value that is stored under a key.
+    pub(crate) fn open<'a>(&'a self, bytes: &'a [u8], place: Place, arena: &'a Arena) -> Result<Opened<'a>, OpenError> {
+        let Record { envelope, object, is_checked } = Record::read(bytes, place, arena).map_err(OpenError::Record)?;
         let Some(envelope) = envelope else { return self.adopt(object, arena) };
         match self.kind.version(envelope.hub.as_str()) {
-            Some(hub) => Ok(Opened { envelope, object, hub, is_adopted: false }),
+            Some(hub) => Ok(Opened { envelope, object, hub, is_adopted: false, is_checked }),
             None => Err(OpenError::UnknownHub(envelope.hub)),
         }
     }
@@ -118,7 +120,7 @@ impl ServedKind {
         metadata.tags = taken.tags.flatten();
         let origin = Origin::created(name.clone());
         let envelope = Envelope { hub: name, oldest_writer: None, origin, metadata, unknown: Vec::new() };
-        Ok(Opened { envelope, object: restored.stored, hub: version, is_adopted: true })
+        Ok(Opened { envelope, object: restored.stored, hub: version, is_adopted: true, is_checked: false })
     }
 
     fn version_of_adopted(&self, document: Value<'_>) -> Result<VersionIndex, OpenError> {
@@ -231,7 +233,7 @@ impl ServedKind {
         answers: &Answers,
         arena: &Arena,
     ) -> Result<Shown, ViewError> {
-        let opened = self.open(bytes, arena)?;
+        let opened = self.open(bytes, self.place(called.0), arena)?;
         let (opened, divergence) = self.merged(opened, answers, called.0, arena).map_err(ViewError::Source)?;
         let version = self.version_for(view, &opened.envelope.origin)?;
         let shown = self.show(&opened, version, called, arena);

@@ -3,7 +3,9 @@
 use wheelwright_evolve::Origin;
 use wheelwright_store::{Revision, Stored};
 
-use crate::{Collection, Document, Metadata, Name, RepositoryError, View, dress::Dress, external::Answers};
+use crate::{
+    Collection, Document, Metadata, Name, RepositoryError, View, dress::Dress, external::Answers, keep::SizeCheck,
+};
 
 /// What became of a document that was to be removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,9 +80,10 @@ impl Collection {
                 }
             }
         };
-        // No size is checked: every document can be removed.
-        let sealed =
-            self.kind.with_metadata(None, &stored.value, mark, &stamp).map_err(RepositoryError::write(name))?;
+        let sealed = self
+            .kind
+            .with_metadata(name, SizeCheck::No, &stored.value, mark, &stamp)
+            .map_err(RepositoryError::write(name))?;
         if sealed.is_released {
             if !removal.is_dry_run {
                 self.store().delete(&key, expected).await?;

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use smallvec::SmallVec;
 use wheelwright_catalog as catalog;
 use wheelwright_evolve::{
     Declaration, Fingerprint, Kind, Lenses, OutsideSpec, VersionIndex, VersionName, Zeros, overlaid_schema,
@@ -16,6 +17,7 @@ use crate::{
     external::OwnedFields,
     hidden::Hidden,
     nulls::NullPolicies,
+    record::Place,
     size::default_bytes,
 };
 
@@ -222,6 +224,15 @@ impl ServedKind {
     /// The name is too long.
     pub fn key(&self, name: &Name) -> Result<Key, BadKey> {
         self.prefix.key(&name.0)
+    }
+
+    /// Where a document is stored, as the checksum of its record covers it.
+    pub(crate) fn place(&self, name: &Name) -> Place {
+        let (prefix, name) = (self.prefix.as_str(), name.as_str());
+        let mut key = SmallVec::<[u8; 128]>::with_capacity(prefix.len() + name.len());
+        key.extend_from_slice(prefix.as_bytes());
+        key.extend_from_slice(name.as_bytes());
+        Place::of_bytes(&key)
     }
 
     /// The name that is in a key; none if the key is not of this kind.

@@ -23,7 +23,7 @@ use crate::{
     metadata::keep_shown,
     nulls::Cleared,
     open::Opened,
-    record::Envelope,
+    record::{Envelope, Place},
     request::{Body, Keeping, UnknownFields, Write, Writer},
     size::{MAX_RECORD_BYTES, SizedRecord},
 };
@@ -123,7 +123,7 @@ impl ServedKind {
             metadata,
             unknown: Vec::new(),
         };
-        let bytes = envelope.seal(stored)?;
+        let bytes = envelope.seal(stored, self.place(name))?;
         let after = SizedRecord { metadata: &envelope.metadata, object: stored, bytes: bytes.len() };
         self.check_size(name, after, None)?;
         Ok(Sealed { bytes, is_same: false, is_released: false, notes })
@@ -140,7 +140,8 @@ impl ServedKind {
     ) -> Result<Sealed, WriteError> {
         let version = self.writable(write.version)?;
         let arena = Arena::for_input(old.len());
-        let opened = self.open_to_write(old, &arena)?;
+        let place = self.place(called.0);
+        let opened = self.open_to_write(old, place, &arena)?;
         let stored = self.at_hub(&opened, &arena);
         let (opened, _) = self.merged(opened, answers, called.0, &arena).map_err(WriteError::Source)?;
         let merged = if self.external.is_empty() { stored } else { self.at_hub(&opened, &arena) };
@@ -175,7 +176,7 @@ impl ServedKind {
                 change(&mut envelope.metadata, stamp.now);
             }
         }
-        let bytes = envelope.seal(written)?;
+        let bytes = envelope.seal(written, place)?;
         if !is_same {
             let before = SizedRecord { metadata: &opened.envelope.metadata, object: stored, bytes: old.len() };
             let after = SizedRecord { metadata: &envelope.metadata, object: written, bytes: bytes.len() };
@@ -185,8 +186,13 @@ impl ServedKind {
     }
 
     /// A record that this program may write.
-    pub(crate) fn open_to_write<'a>(&'a self, bytes: &'a [u8], arena: &'a Arena) -> Result<Opened<'a>, WriteError> {
-        let opened = self.open(bytes, arena).map_err(WriteError::Open)?;
+    pub(crate) fn open_to_write<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        place: Place,
+        arena: &'a Arena,
+    ) -> Result<Opened<'a>, WriteError> {
+        let opened = self.open(bytes, place, arena).map_err(WriteError::Open)?;
         self.check_writer(&opened)?;
         Ok(opened)
     }

@@ -1,8 +1,10 @@
 //! Records: what is stored for a document, and how it is spelled.
 //!
 //! A record is one JSON object. Its envelope says in which shape the document is stored, where it comes from and what the
-//! service knows of it; the document is under `object`, last, with its bags. `docs/records.md` has the format.
+//! service knows of it; the document is under `object`, with its bags. A checksum comes last. `docs/records.md` has the
+//! format.
 
+mod checksum;
 mod metadata;
 mod operation;
 
@@ -11,6 +13,8 @@ use std::{error::Error, fmt};
 use wheelwright_document::{Arena, Decode, DecodeError, Entry, Number, Value, encode};
 use wheelwright_evolve::{Origin, OriginError, VersionName};
 
+use self::checksum::CHECKSUM;
+pub(crate) use self::checksum::Place;
 pub use self::{metadata::Metadata, operation::Operation};
 use crate::error::WriteError;
 
@@ -40,7 +44,7 @@ pub(crate) struct Envelope {
     pub(crate) origin: Origin,
     /// What the service knows of the document.
     pub(crate) metadata: Metadata,
-    /// What a newer release says here; kept as it is.
+    /// Members of newer releases, stored again unchanged.
     pub(crate) unknown: Vec<(Box<str>, wheelwright_document::Owned)>,
 }
 
@@ -51,6 +55,8 @@ pub(crate) struct Record<'a> {
     pub(crate) envelope: Option<Envelope>,
     /// The document: as it is stored, or as it was before us.
     pub(crate) object: Value<'a>,
+    /// The record has a checksum, and it matches.
+    pub(crate) is_checked: bool,
 }
 
 /// A record that cannot be read.
@@ -63,6 +69,8 @@ pub enum RecordError {
     Malformed(&'static str, String),
     /// A newer release wrote it, in a format of this number.
     NewerFormat(u64),
+    /// Its checksum does not match.
+    Checksum,
 }
 
 /// Whether something is a record, and no document: no document has the key that every record begins with.
@@ -71,15 +79,16 @@ pub fn is_record(value: Value<'_>) -> bool {
 }
 
 impl<'a> Record<'a> {
-    /// Reads what is under a key.
-    pub(crate) fn read(bytes: &'a [u8], arena: &'a Arena) -> Result<Self, RecordError> {
+    /// Reads the value that is stored under a key.
+    pub(crate) fn read(bytes: &'a [u8], place: Place, arena: &'a Arena) -> Result<Self, RecordError> {
+        let is_checked = checksum::verify(bytes, place)?;
         let limits = Decode { max_bytes: MOST_BYTES, ..Decode::default() };
         let record = limits.decode(bytes, arena).map_err(RecordError::Decode)?.value;
         let Value::Object(entries) = record else {
             return Err(malformed("record", format!("is {}, not an object", record.kind_name())));
         };
         let Some(format) = record.get(FORMAT) else {
-            return Ok(Self { envelope: None, object: record });
+            return Ok(Self { envelope: None, object: record, is_checked });
         };
         let format = format.as_number().and_then(|number| u64::try_from(number.as_i64()?).ok());
         match format.ok_or_else(|| malformed(FORMAT, "is not the number of a format"))? {
@@ -97,8 +106,12 @@ impl<'a> Record<'a> {
         if object.as_object().is_none() {
             return Err(malformed(OBJECT, format!("is {}, not an object", object.kind_name())));
         }
+        // A damaged checksum must not pass for a member of a newer release.
         let is_known = |key: &str| [FORMAT, HUB, OLDEST_WRITER, ORIGIN, METADATA, OBJECT].contains(&key);
-        let unknown = entries.iter().filter(|entry| !is_known(entry.key));
+        if !is_checked && entries.last().is_some_and(|last| !is_known(last.key)) {
+            return Err(RecordError::Checksum);
+        }
+        let unknown = entries.iter().filter(|entry| !is_known(entry.key) && entry.key != CHECKSUM);
         let envelope = Envelope {
             hub: version(HUB)?.ok_or_else(|| malformed(HUB, "is missing"))?,
             oldest_writer: version(OLDEST_WRITER)?,
@@ -107,18 +120,19 @@ impl<'a> Record<'a> {
                 .map_err(|(field, problem)| malformed(METADATA, format!("{field}: {problem}")))?,
             unknown: unknown.map(|entry| (entry.key.into(), entry.value.into())).collect(),
         };
-        Ok(Self { envelope: Some(envelope), object })
+        Ok(Self { envelope: Some(envelope), object, is_checked })
     }
 }
 
 impl Envelope {
-    /// The bytes of a record with a document. The same record always has the same bytes. What could not be read again is
-    /// refused.
-    pub(crate) fn seal(&self, object: Value<'_>) -> Result<Vec<u8>, WriteError> {
+    /// The bytes of a record with a document, for a key. The same record always has the same bytes. What could not be read
+    /// again is refused.
+    pub(crate) fn seal(&self, object: Value<'_>, place: Place) -> Result<Vec<u8>, WriteError> {
         if is_deeper_than(object, MOST_DEPTH) {
             return Err(WriteError::TooLarge(format!("it nests more than {MOST_DEPTH} deep as it would be stored")));
         }
-        let bytes = self.bytes(object);
+        let mut bytes = self.bytes(object);
+        checksum::append(&mut bytes, place);
         match bytes.len() {
             length if length > MOST_BYTES => Err(WriteError::TooLarge(format!(
                 "its record would have {length} bytes, more than the {MOST_BYTES} allowed"
@@ -169,6 +183,10 @@ impl fmt::Display for RecordError {
         match self {
             Self::Decode(error) => write!(f, "the record is no JSON: {error}"),
             Self::Malformed(part, problem) => write!(f, "the record is damaged: {part} {problem}"),
+            Self::Checksum => f.write_str(
+                "its checksum does not match: the record was changed outside of Wheelwright, or the disk is damaged; run \
+                 wheelwright store repair",
+            ),
             Self::NewerFormat(format) => write!(
                 f,
                 "a newer release wrote the record, in format {format}; this one knows formats up to {EPOCH}: update it"

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wheelwright_evolve::VersionName;
 
 use super::{problems::Problems, rewrite::Standing};
-use crate::{Collection, RepositoryError};
+use crate::{Collection, RepositoryError, record::Place};
 
 /// What a sweep would do.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +17,8 @@ pub struct SweepPlan {
     pub total: u64,
     /// How many need nothing.
     pub at_hub: u64,
+    /// How many lack nothing but a checksum.
+    pub unchecked: u64,
     /// How many are stored in the shape of other versions, by version.
     pub at_others: Vec<(VersionName, u64)>,
     /// How many are documents without a record, by version.
@@ -32,12 +34,13 @@ impl Collection {
     /// The store fails.
     pub async fn sweep_plan(&self) -> Result<SweepPlan, RepositoryError> {
         let kind = &self.kind;
-        let (mut total, mut at_hub, mut problems) = (0, 0, Problems::default());
+        let (mut total, mut at_hub, mut unchecked, mut problems) = (0, 0, 0, Problems::default());
         let (mut at_others, mut adopted) = (BTreeMap::new(), BTreeMap::new());
         self.walk(|key, stored| {
             total += 1;
-            match kind.standing(&stored.value) {
+            match kind.standing(&stored.value, Place::of(key)) {
                 Ok(Standing::AtHub) => at_hub += 1,
+                Ok(Standing::Unchecked) => unchecked += 1,
                 Ok(Standing::At(version)) => *at_others.entry(version).or_default() += 1,
                 Ok(Standing::Adopted(version)) => *adopted.entry(version).or_default() += 1,
                 Err(error) => problems.add(self.called(key), error),
@@ -46,7 +49,7 @@ impl Collection {
         .await?;
         let (at_others, adopted) = (self.in_order(at_others), self.in_order(adopted));
         let hub = kind.version_name(kind.kind().lenses().hub()).clone();
-        Ok(SweepPlan { hub, total, at_hub, at_others, adopted, problems })
+        Ok(SweepPlan { hub, total, at_hub, unchecked, at_others, adopted, problems })
     }
 
     /// By version, the oldest first.

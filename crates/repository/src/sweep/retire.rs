@@ -7,7 +7,7 @@ use wheelwright_evolve::{Only, OnlyIn, Origin, VersionIndex, VersionName};
 use wheelwright_schema::closest_of;
 
 use super::problems::Problems;
-use crate::{Collection, RepositoryError, ServedKind};
+use crate::{Collection, RepositoryError, ServedKind, record::Place};
 
 /// A part of records that is hidden once a version is removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -180,7 +180,7 @@ impl Collection {
         };
         self.walk(|key, stored| {
             needs.total += 1;
-            let found = kind.needs(&stored.value, version, (hub, &only));
+            let found = kind.needs(&stored.value, Place::of(key), version, (hub, &only));
             needs.stored += u64::from(found.is_stored);
             needs.origins += u64::from(found.origin.is_some());
             for loss in Loss::ALL {
@@ -212,9 +212,15 @@ struct NeedsOfRecord {
 }
 
 impl ServedKind {
-    fn needs(&self, bytes: &[u8], version: VersionIndex, (hub, only): (VersionIndex, &OnlyIn<'_>)) -> NeedsOfRecord {
+    fn needs(
+        &self,
+        bytes: &[u8],
+        place: Place,
+        version: VersionIndex,
+        (hub, only): (VersionIndex, &OnlyIn<'_>),
+    ) -> NeedsOfRecord {
         let arena = Arena::for_input(bytes.len());
-        let opened = match self.open(bytes, &arena) {
+        let opened = match self.open(bytes, place, &arena) {
             Ok(opened) => opened,
             Err(error) => return NeedsOfRecord { unreadable: Some(error.to_string()), ..NeedsOfRecord::default() },
         };

@@ -19,7 +19,7 @@ use super::{
     tenure::{Tenure, wait_for_displaced},
     walk::Walk,
 };
-use crate::{Collection, RepositoryError};
+use crate::{Collection, RepositoryError, record::Place};
 
 /// How a sweep is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -336,7 +336,7 @@ impl Run<'_> {
         let mut newer: Option<Stored> = None;
         for _ in 0..MOST_CONFLICTS {
             let stored = newer.as_ref().unwrap_or(stored);
-            let swept = match kind.swept(&stored.value) {
+            let swept = match kind.swept(&stored.value, Place::of(key)) {
                 Ok(Some(swept)) => swept,
                 Ok(None) => return Ok(Fate::Unchanged),
                 Err(error) => return Ok(Fate::Problem(error.to_string())),

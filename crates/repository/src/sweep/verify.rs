@@ -4,7 +4,7 @@ use wheelwright_document::Arena;
 use wheelwright_evolve::VersionName;
 
 use super::problems::Problems;
-use crate::{Collection, RepositoryError, ServedKind};
+use crate::{Collection, RepositoryError, ServedKind, record::Place};
 
 /// What was found out about the records of a kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ impl Collection {
         let (mut total, mut problems) = (0, Problems::default());
         self.walk(|key, stored| {
             total += 1;
-            if let Err(why) = self.kind.verify(&stored.value) {
+            if let Err(why) = self.kind.verify(&stored.value, Place::of(key)) {
                 problems.add(self.called(key), why);
             }
         })
@@ -41,9 +41,9 @@ impl Collection {
 
 impl ServedKind {
     /// Whether a record is as a sweep leaves it; else, what is the matter.
-    fn verify(&self, bytes: &[u8]) -> Result<(), String> {
+    fn verify(&self, bytes: &[u8], place: Place) -> Result<(), String> {
         let arena = Arena::for_input(bytes.len());
-        let opened = self.open(bytes, &arena).map_err(|error| error.to_string())?;
+        let opened = self.open(bytes, place, &arena).map_err(|error| error.to_string())?;
         let lenses = self.kind.lenses();
         if opened.is_adopted {
             return Err("it is a document without a record; sweep the store".to_owned());
@@ -52,7 +52,10 @@ impl ServedKind {
             let (is, hub) = (&opened.envelope.hub, self.version_name(lenses.hub()));
             return Err(format!("it is stored in the shape of {is}, not of {hub}; sweep the store"));
         }
-        if opened.envelope.seal(opened.object).ok().as_deref() != Some(bytes) {
+        if !opened.is_checked {
+            return Err("it has no checksum; sweep the store".to_owned());
+        }
+        if opened.envelope.seal(opened.object, place).ok().as_deref() != Some(bytes) {
             return Err("it would be stored with other bytes; somebody else than this program wrote it".to_owned());
         }
         let history = self.kind.history();

@@ -10,6 +10,8 @@ mod sample;
 #[path = "../../../wheelwright/tests/shared/mod.rs"]
 mod shared;
 mod subject;
+#[path = "../repository/unchecked.rs"]
+mod unchecked;
 
 use std::path::Path;
 

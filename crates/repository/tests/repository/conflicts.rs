@@ -11,7 +11,10 @@ use wheelwright_store::{
     Watch,
 };
 
-use crate::support::{example, name};
+use crate::{
+    support::{example, name},
+    unchecked::without_checksum,
+};
 
 /// A store in which somebody else is faster, for a number of times.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ impl Store for Meddled {
             let is_slow = |times: usize| times.checked_sub(1);
             if let Ok(times) = self.times.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_slow) {
                 let stored = self.store.get(key).await?.expect("it is there");
-                let record = String::from_utf8(stored.value).expect("a record");
+                let record = String::from_utf8(without_checksum(stored.value)).expect("a record");
                 let other = format!(r#""labels":{{"other":"{times}""#);
                 let changed = match record.split_once(r#""labels":{"other":""#) {
                     Some((before, after)) => {

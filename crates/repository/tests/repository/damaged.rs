@@ -310,3 +310,56 @@ async fn what_an_object_says_where_the_service_speaks_nobody_sees_and_nothing_ta
         }
     }
 }
+
+#[tokio::test]
+async fn a_record_that_was_changed_or_is_under_another_key_is_refused_by_everything_but_its_removal() {
+    let mut planted = planted();
+    let body = json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "metadata": {"name": "books"}, "spec": {"qty": 3}});
+    let at = name("shop/books");
+    planted.documents.create(&at, Write::document("v1", body.to_string().as_bytes())).await.unwrap();
+    let whole = planted.bytes(&at).await;
+    let is_checksum =
+        |error: &RepositoryError| matches!(error, RepositoryError::Record(_, OpenError::Record(RecordError::Checksum)));
+    let moved = planted.refused(&whole).await;
+    assert!(is_checksum(&moved), "{moved}");
+    let changed = String::from_utf8(whole.clone()).unwrap().replacen(r#""quantity":3"#, r#""quantity":4"#, 1);
+    let read = planted.store.get(&planted.documents.kind().key(&at).unwrap()).await.unwrap().unwrap();
+    let key = planted.documents.kind().key(&at).unwrap();
+    let mut revision = planted.store.replace(&key, &read.revision, changed.clone().into_bytes()).await.unwrap();
+    assert!(is_checksum(&planted.documents.get(&at, View::Hub).await.unwrap_err()));
+    // No flipped bit is shown, wherever it is.
+    for bit in 0..whole.len() * 8 {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        revision = planted.store.replace(&key, &revision, damaged).await.unwrap();
+        planted.documents.get(&at, View::Hub).await.unwrap_err();
+    }
+    planted.documents.delete_record(&at, &revision).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_record_that_an_older_release_wrote_again_is_read_and_gets_a_new_checksum() {
+    let planted = planted();
+    let body = json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "metadata": {"name": "books"}, "spec": {"qty": 3}});
+    let at = name("shop/books");
+    let written = planted.documents.create(&at, Write::document("v1", body.to_string().as_bytes())).await.unwrap();
+    // It keeps members that it does not know before the object, and changes the rest.
+    let record = String::from_utf8(planted.bytes(&at).await).unwrap();
+    let (rest, sum) = record.rsplit_once(",\"$checksum\":").unwrap();
+    let rest = rest.replacen(r#""quantity":3"#, r#""quantity":4"#, 1);
+    let (before, object) = rest.split_once(r#","object":"#).unwrap();
+    let older = format!(r#"{before},"$checksum":{},"object":{object}}}"#, sum.trim_end_matches('}'));
+    let key = planted.documents.kind().key(&at).unwrap();
+    planted.store.replace(&key, &written.document.revision, older.into_bytes()).await.unwrap();
+    let read = planted.documents.get(&at, View::Version("v3")).await.unwrap().unwrap();
+    let shown: Json = serde_json::from_slice(&read.json).unwrap();
+    assert_eq!(shown["spec"]["quantity"], 4);
+    assert_eq!(planted.documents.sweep_plan().await.unwrap().unchecked, 1);
+    assert_eq!(planted.documents.verify().await.unwrap().problems.count, 1);
+    planted.documents.sweep(&wheelwright_repository::SweepOptions::default(), |_| ()).await.unwrap();
+    assert_eq!(planted.documents.sweep_plan().await.unwrap().unchecked, 0);
+    assert!(planted.documents.verify().await.unwrap().problems.is_empty());
+    let record = String::from_utf8(planted.bytes(&at).await).unwrap();
+    assert_eq!(record.matches("$checksum").count(), 1, "{record}");
+    assert!(record.contains(r#""quantity":4"#), "{record}");
+}

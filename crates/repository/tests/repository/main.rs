@@ -21,4 +21,5 @@ mod service;
 mod size;
 mod support;
 mod sweep;
+mod unchecked;
 mod watching;

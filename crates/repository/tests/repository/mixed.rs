@@ -7,7 +7,10 @@ use wheelwright_evolve::laws::Random;
 use wheelwright_repository::{Collection, OpenError, Repository, RepositoryError, View, Write, WriteError};
 use wheelwright_store::{Memory, Store};
 
-use crate::support::{name, served_from};
+use crate::{
+    support::{name, served_from},
+    unchecked::without_checksum,
+};
 
 /// Three releases of a program on one store.
 struct Programs {
@@ -109,7 +112,7 @@ impl Programs {
 
     async fn bytes(&self, at: &wheelwright_repository::Name) -> Vec<u8> {
         let key = self.old.kind().key(at).unwrap();
-        self.store.get(&key).await.unwrap().unwrap().value
+        without_checksum(self.store.get(&key).await.unwrap().unwrap().value)
     }
 
     /// The record after a step, and whether the program could do it.

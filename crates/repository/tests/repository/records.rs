@@ -28,6 +28,9 @@ async fn the_page_shows_a_record_and_what_versions_show_of_it() {
     let stored = store.get(&Key::new("shop.example.com/Order/shop/books").unwrap()).await.unwrap().unwrap();
     let mut stored: Value = serde_json::from_slice(&stored.value).unwrap();
     assert_eq!(stored["metadata"]["uid"].as_str(), created.document.metadata.uid.as_deref());
+    // It covers the uid.
+    assert!(stored["$checksum"].is_string());
+    stored["$checksum"] = record["$checksum"].clone();
     stored["metadata"]["uid"] = record["metadata"]["uid"].clone();
     assert_eq!(stored, *record);
     for (version, expected) in [("v1", v1), ("v3", v3)] {
@@ -36,5 +39,20 @@ async fn the_page_shows_a_record_and_what_versions_show_of_it() {
         shown["metadata"]["uid"] = record["metadata"]["uid"].clone();
         shown["metadata"].as_object_mut().unwrap().remove("resourceVersion");
         assert_eq!(shown, *expected, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn the_checksum_of_the_page_is_that_of_its_record() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/records.md")).unwrap();
+    let block = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    // None of its texts has white space in it.
+    let record: String = block.chars().filter(|character| !character.is_whitespace()).collect();
+    let store = Arc::new(Memory::new());
+    let orders = Repository::new(store.clone(), example("orders")).kind("Order").unwrap();
+    for (at, is_good) in [("shop/books", true), ("shop/other", false)] {
+        let key = orders.kind().key(&name(at)).unwrap();
+        store.create(&key, record.clone().into_bytes()).await.unwrap();
+        assert_eq!(orders.get(&name(at), View::Hub).await.is_ok(), is_good, "{at}");
     }
 }

@@ -247,6 +247,7 @@ impl Report {
         match self {
             Self::Plan(plan) => {
                 let to_do: u64 = plan.at_others.iter().chain(&plan.adopted).map(|(_, count)| count).sum();
+                let to_do = to_do + plan.unchecked;
                 let (to_do, total, hub) = (count(to_do), records(plan.total), &plan.hub);
                 writeln!(out, "{name}: {to_do} of {total} to be brought to {hub}")?;
                 for (version, number) in &plan.at_others {
@@ -254,6 +255,9 @@ impl Report {
                 }
                 for (version, number) in &plan.adopted {
                     writeln!(out, "  {:>9}  documents of {version} without a record", count(*number))?;
+                }
+                if plan.unchecked > 0 {
+                    writeln!(out, "  {:>9}  stored as {hub} without a checksum", count(plan.unchecked))?;
                 }
                 writeln!(out, "  {:>9}  at {hub} already", count(plan.at_hub))?;
             }
@@ -290,6 +294,7 @@ impl Report {
                 line.text("hub", plan.hub.as_str());
                 line.number("total", plan.total);
                 line.number("atHub", plan.at_hub);
+                line.number("unchecked", plan.unchecked);
                 line.numbers("atOthers", &plan.at_others);
                 line.numbers("adopted", &plan.adopted);
             }
