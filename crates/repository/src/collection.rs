@@ -1,6 +1,6 @@
 //! The documents of one kind in a store: get, list, create, update, patch and watch.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use wheelwright_document::{Arena, Value, encode};
 use wheelwright_evolve::{Origin, VersionName};
@@ -94,6 +94,7 @@ impl Collection {
             return Ok(Reread::Same);
         }
         let answers = self.answers(name).await?;
+        self.repository.step(stored.value.len()).await;
         Ok(Reread::Document(Box::new(self.shown(name, stored, view, &answers)?)))
     }
 
@@ -128,6 +129,7 @@ impl Collection {
         self.check_view(view)?;
         let unopened = self.list_unopened(scope, page).await?;
         let (next, cursor) = (unopened.next.clone(), unopened.cursor.clone());
+        self.repository.step(unopened.bytes()).await;
         Ok(Listed { items: unopened.open(view), next, cursor })
     }
 
@@ -138,6 +140,7 @@ impl Collection {
     /// The store fails.
     pub async fn list_origins(&self, page: PageRequest) -> Result<ListedOrigins, RepositoryError> {
         let Page { items, next, .. } = self.store().list(&self.prefix(None)?, page).await?;
+        self.repository.step(items.iter().map(|(_, stored)| stored.value.len()).sum()).await;
         let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
         let origin_of = |(name, stored): (Name, Stored)| {
             let arena = Arena::for_input(stored.value.len());
@@ -155,7 +158,10 @@ impl Collection {
     /// The store or an external source fails.
     pub async fn list_unopened(&self, scope: Option<&Name>, page: PageRequest) -> Result<Unopened, RepositoryError> {
         let prefix = self.prefix(scope)?;
+        // Reading is work, too: a page is about as long as the one before.
+        self.repository.step(self.kind.last_page.load(Ordering::Relaxed)).await;
         let Page { items, next, cursor } = self.store().list(&prefix, page).await?;
+        self.kind.last_page.store(items.iter().map(|(_, stored)| stored.value.len()).sum(), Ordering::Relaxed);
         let named = items.into_iter().filter_map(|(key, stored)| Some((self.kind.name(&key)?, stored)));
         let (names, stored): (Vec<Name>, Vec<Stored>) = named.unzip();
         let answers = self.repository.sources.ask(&self.kind, &names).await?;
@@ -170,6 +176,7 @@ impl Collection {
     pub async fn create(&self, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
         let key = self.kind.key(name)?;
         let answers = self.answers(name).await?;
+        self.repository.step(write.bytes()).await;
         let sealed = self.kind.create(name, &write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = match write.is_dry_run {
@@ -178,7 +185,7 @@ impl Collection {
             true => Revision::new(""),
             false => self.store().create(&key, sealed.bytes.clone()).await?,
         };
-        self.written(name, sealed, revision, &write, &answers)
+        self.written(name, sealed, revision, &write, &answers).await
     }
 
     /// Writes a document, whole or patched, in the place of the one with a revision.
@@ -231,10 +238,12 @@ impl Collection {
         let key = self.kind.key(name)?;
         let stored = self.expected(&key, expected).await?;
         let answers = self.answers(name).await?;
+        self.repository.step(stored.value.len()).await;
         let sealed = self.kind.with_metadata(name, SizeCheck::Yes, &stored.value, change, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
+        self.repository.step(sealed.bytes.len()).await;
         self.shown(name, Stored { revision, value: sealed.bytes }, View::Hub, &answers)
     }
 
@@ -289,6 +298,7 @@ impl Collection {
     ) -> Result<Option<Document>, RepositoryError> {
         self.check_view(view)?;
         let Some(stored) = self.store().before(&self.kind.key(name)?, revision).await? else { return Ok(None) };
+        self.repository.step(stored.value.len()).await;
         self.shown(name, stored, view, &Answers::new()).map(Some)
     }
 
@@ -390,6 +400,7 @@ impl Collection {
     ) -> Result<Written, RepositoryError> {
         let called = (name, &stored.revision);
         let answers = self.answers(name).await?;
+        self.repository.step(stored.value.len() + write.bytes()).await;
         let sealed = self.kind.update(&stored.value, called, &write, &answers, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         if sealed.is_same {
@@ -402,7 +413,7 @@ impl Collection {
             true => stored.revision,
             false => self.store_sealed(key, &stored.revision, &sealed).await?,
         };
-        self.written(name, sealed, revision, &write, &answers)
+        self.written(name, sealed, revision, &write, &answers).await
     }
 
     /// Stores a record in the place of another, or removes it if it is to go.
@@ -422,7 +433,7 @@ impl Collection {
         Ok(self.store().replace(key, expected, sealed.bytes.clone()).await?)
     }
 
-    fn written(
+    async fn written(
         &self,
         name: &Name,
         sealed: Sealed,
@@ -431,6 +442,7 @@ impl Collection {
         answers: &Answers,
     ) -> Result<Written, RepositoryError> {
         let Sealed { bytes, notes, is_released, .. } = sealed;
+        self.repository.step(bytes.len()).await;
         let document = self.shown(name, Stored { revision, value: bytes }, write.view(), answers)?;
         Ok(Written { document, notes, is_changed: true, is_removed: is_released })
     }

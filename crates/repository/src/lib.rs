@@ -29,6 +29,7 @@ mod record;
 mod remove;
 mod repository;
 mod request;
+mod scheduler;
 mod scopes;
 mod served;
 mod size;
@@ -46,6 +47,7 @@ pub use record::{EPOCH, Metadata, Operation, RecordError, is_record};
 pub use remove::{Removal, Removed};
 pub use repository::Repository;
 pub use request::{Body, Judge, Keeping, UnknownFields, Write, Writer};
+pub use scheduler::{LIGHT_BYTES, Scheduler};
 pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
     Accepted, Loss, Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress,

@@ -57,7 +57,7 @@ impl Unopened {
     /// One of them cannot be opened.
     pub fn write(&self, view: View<'_>, json: &mut Vec<u8>) -> Result<(), RepositoryError> {
         let Collection { kind, repository } = &self.collection;
-        json.reserve(self.stored.iter().map(|stored| stored.value.len()).sum());
+        json.reserve(self.bytes());
         let mut arena = Arena::new();
         for (position, ((name, stored), answers)) in self.names.iter().zip(&self.stored).zip(&self.answers).enumerate()
         {
@@ -78,6 +78,11 @@ impl Unopened {
             }
         }
         Ok(())
+    }
+
+    /// The length of the records together.
+    pub fn bytes(&self) -> usize {
+        self.stored.iter().map(|stored| stored.value.len()).sum()
     }
 
     /// The last of the documents; none if there is none.

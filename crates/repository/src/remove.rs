@@ -53,6 +53,7 @@ impl Collection {
             Removed::Gone => Answers::new(),
             Removed::Marked(_) => self.answers(name).await?,
         };
+        self.repository.step(stored.value.len()).await;
         Ok((removed, self.shown(name, stored, view, &answers)?))
     }
 
@@ -80,6 +81,7 @@ impl Collection {
                 }
             }
         };
+        self.repository.step(stored.value.len()).await;
         let sealed = self
             .kind
             .with_metadata(name, SizeCheck::No, &stored.value, mark, &stamp)

@@ -1,12 +1,13 @@
 //! The repository: kinds and a store, and nothing between a client and its document but these.
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{fmt, future::poll_fn, sync::Arc, time::SystemTime};
 
 use jiff::Timestamp;
 use wheelwright_store::{Cursor, Health, Mark, Store};
 
 use crate::{
-    Collection, ExternalSource, RepositoryError, ServedKind, SourceCounts, SourceError, external::Sources, write::Stamp,
+    Collection, ExternalSource, LIGHT_BYTES, RepositoryError, Scheduler, ServedKind, SourceCounts, SourceError,
+    external::Sources, write::Stamp,
 };
 
 /// Kinds in a store. Clones are the same repository.
@@ -16,6 +17,7 @@ pub struct Repository {
     pub(crate) store: Arc<dyn Store>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(crate) sources: Sources,
+    scheduler: Option<Arc<dyn Scheduler>>,
 }
 
 impl fmt::Debug for Repository {
@@ -42,7 +44,7 @@ impl Repository {
     /// [had](Self::kind) nor swept.
     pub fn new(store: Arc<dyn Store>, kinds: impl IntoIterator<Item = ServedKind>) -> Self {
         let kinds = kinds.into_iter().map(Arc::new).collect();
-        Self { kinds, store, clock: Arc::new(now), sources: Sources::default() }
+        Self { kinds, store, clock: Arc::new(now), sources: Sources::default(), scheduler: None }
     }
 
     /// The same kinds, in another store.
@@ -69,6 +71,19 @@ impl Repository {
         let sources = Sources::new(sources.into_iter().map(|(name, source)| (name.into(), source)));
         sources.check(self.kinds.iter().map(|kind| &**kind))?;
         Ok(Self { sources, ..self })
+    }
+
+    /// The same, with a scheduler of long CPU-bound steps.
+    #[must_use]
+    pub fn with_scheduler(self, scheduler: Arc<dyn Scheduler>) -> Self {
+        Self { scheduler: Some(scheduler), ..self }
+    }
+
+    /// Waits until a CPU-bound step over so many bytes may run on the current thread.
+    pub async fn step(&self, bytes: usize) {
+        if let Some(scheduler) = self.scheduler.as_ref().filter(|_| bytes >= LIGHT_BYTES) {
+            poll_fn(|context| scheduler.poll_step(context)).await;
+        }
     }
 
     /// What happened with each external source so far.

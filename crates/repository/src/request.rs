@@ -107,6 +107,12 @@ impl<'w> Write<'w> {
         Self { writer: Writer::Service, ..self }
     }
 
+    /// The length of what is sent.
+    pub(crate) fn bytes(&self) -> usize {
+        let (Body::Document(json) | Body::MergePatch(json) | Body::JsonPatch(json)) = self.body;
+        json.len()
+    }
+
     /// What whoever asks for it sees of what it has led to.
     pub(crate) fn view(&self) -> View<'w> {
         match self.writer {

@@ -1,6 +1,6 @@
 //! A kind as it is served: compiled, with its policies and with all that reading and writing its records needs.
 
-use std::sync::OnceLock;
+use std::sync::{OnceLock, atomic::AtomicUsize};
 
 use smallvec::SmallVec;
 use wheelwright_catalog as catalog;
@@ -52,6 +52,8 @@ pub struct ServedKind {
     declared: Fingerprint,
     /// The lenses for other hubs than the one of today, by version, made when a record needs them.
     other_lenses: Vec<OnceLock<Lenses>>,
+    /// The length of the page of records that was read last.
+    pub(crate) last_page: AtomicUsize,
 }
 
 /// A kind as a resource of Azure's resource manager.
@@ -131,6 +133,7 @@ impl ServedKind {
             ArmResource { resource_type: resource_type.clone(), subscription, has_state, versions }
         });
         Ok(Self {
+            last_page: AtomicUsize::new(0),
             computed,
             arm,
             zeros: Zeros::new(declaration, kind.history()),

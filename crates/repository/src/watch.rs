@@ -62,10 +62,12 @@ impl DocumentWatch {
                 self.pending = None;
                 continue;
             };
+            let (Change::Created(value) | Change::Replaced(value) | Change::Deleted(value)) = &event.change;
             let answers = match event.change {
                 Change::Deleted(_) => Vec::new(),
                 Change::Created(_) | Change::Replaced(_) => self.collection.answers(&name).await?,
             };
+            self.collection.repository().step(value.len()).await;
             let Some((event, before)) = self.pending.take() else { continue };
             let (change, value) = match &event.change {
                 Change::Created(value) => (DocumentChange::Created, value),

@@ -39,6 +39,7 @@ mod shelf;
 mod stall;
 mod tls;
 mod trouble;
+mod work;
 
 pub use auth::AccessError;
 pub use http_source::HttpSource;

@@ -34,6 +34,7 @@ pub(crate) struct Metrics {
     pub(crate) bodies: Gauge,
     pub(crate) watches: Gauge,
     pub(crate) connections: Gauge,
+    pub(crate) queued: Gauge,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -72,8 +73,10 @@ impl Metrics {
             bodies: Gauge::default(),
             watches: Gauge::default(),
             connections: Gauge::default(),
+            queued: Gauge::default(),
         };
-        let Self { mut registry, requests, durations, refused, in_flight, bodies, watches, connections } = metrics;
+        let Self { mut registry, requests, durations, refused, in_flight, bodies, watches, connections, queued } =
+            metrics;
         registry.register("requests", "Requests that were answered, by kind, version and verb", requests.clone());
         registry.register("request_seconds", "How long requests took, watches aside", durations.clone());
         registry.register("refused", "Connections and requests that were refused unread", refused.clone());
@@ -81,10 +84,11 @@ impl Metrics {
         registry.register("bodies_in_flight", "Requests whose bodies are being read", bodies.clone());
         registry.register("watches", "Watches that are open", watches.clone());
         registry.register("connections", "Connections that are open", connections.clone());
+        registry.register("work_queued", "Requests and watches that wait for the work pool", queued.clone());
         if repository.source_counts().next().is_some() {
             registry.register_collector(Box::new(Sources(repository)));
         }
-        Self { registry, requests, durations, refused, in_flight, bodies, watches, connections }
+        Self { registry, requests, durations, refused, in_flight, bodies, watches, connections, queued }
     }
 
     /// Counts a request that was answered. Only what is served is named, so that nobody can make up names.

@@ -49,6 +49,7 @@ use crate::{
     shelf::Shelf,
     stall::Stalling,
     tls::{Tls, common_name, is_refused_certificate},
+    work::{InPool, WorkPool},
 };
 
 /// How long a connection that has to leave has to come to the end of a head that it has begun.
@@ -175,7 +176,9 @@ impl Server {
             Some(_) => Authentication::Tokens,
         };
         let browsers = Browsers::new(authentication, (scheme, address.ip()), allowed_hosts, public_url.as_deref());
+        let repository = repository.with_scheduler(Arc::new(InPool));
         let shelf = Arc::new(Shelf::new(limits.kept_bytes));
+        let metrics = Metrics::new(repository.clone());
         Service {
             reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
             browsers,
@@ -184,7 +187,8 @@ impl Server {
             anonymous: Arc::new(Caller::anonymous()),
             arm: Arm::new(&repository, &limits, shelf.clone()),
             kubernetes: Kubernetes::new(repository.clone(), &shelf),
-            metrics: Metrics::new(repository.clone()),
+            work: WorkPool::new(metrics.queued.clone()),
+            metrics,
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -293,6 +297,7 @@ pub(crate) struct Service {
     is_leaving: AtomicBool,
     pub(crate) connections: Arc<Connections>,
     by_address: ByAddress,
+    work: WorkPool,
     metrics: Metrics,
     ending: watch::Sender<bool>,
 }
@@ -386,7 +391,9 @@ impl Service {
         let respond = service_fn(|request: http::Request<Incoming>| {
             let busy = connection.busy(request.version() == http::Version::HTTP_2);
             let (service, peer) = (self.clone(), peer.clone());
-            async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) }
+            let caller = peer.shares.clone();
+            let respond = async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) };
+            self.work.task(&caller, respond)
         });
         let heard = {
             let connection = connection.clone();

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     answer::{Answer, AnswerBody},
     request::Request,
+    work,
 };
 
 const ORPHAN: &str = "orphan";
@@ -56,7 +57,7 @@ impl Target {
         }
         let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
         let answer = Answer { body: AnswerBody::Pieces(pieces), ..removing.form.answer(Vec::new()) };
-        tokio::spawn(async move {
+        work::spawn(async move {
             // Nothing more is removed for somebody who is gone: they could not know what it was.
             while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !removing.lister.is_done() {
                 if let Err(status) = removing.portion(&mut bytes).await {
@@ -147,6 +148,7 @@ impl Removing {
     /// Removes the next objects, and tells what they were.
     async fn portion(&mut self, out: &mut Vec<u8>) -> Result<(), Status> {
         for document in self.lister.portion().await? {
+            work::step(document.json.len()).await;
             self.form.item(&document.json, out)?;
             match self.target.removed(document, &self.options).await {
                 Err(status) if status.code == StatusCode::NOT_FOUND => {}

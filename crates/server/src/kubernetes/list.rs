@@ -1,12 +1,12 @@
 //! Lists of objects, as long as they are: what is sent is forgotten, so that memory stays flat.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, mem, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use tokio::{sync::mpsc, task::JoinHandle};
 use wheelwright_document::{Arena, Value, decode_trusted, encode, write_yaml};
-use wheelwright_repository::{Continuation, Cursor, ErrorKind, PageRequest};
+use wheelwright_repository::{Continuation, Cursor, ErrorKind, LIGHT_BYTES, PageRequest};
 use wheelwright_repository::{Document, Name, RepositoryError};
 
 use super::{
@@ -23,6 +23,7 @@ use super::{
 use crate::{
     answer::{Answer, AnswerBody},
     request::Request,
+    work,
 };
 
 /// How many pages of a list may wait for a client that reads slowly.
@@ -43,22 +44,24 @@ impl Target {
         }
         let mut lister = Lister::begin(self, options).await?;
         let mut bytes = form.begin()?;
-        form.items(&lister.portion().await?, &mut bytes)?;
+        form.items(&lister.portion().await?, &mut bytes).await?;
         if lister.is_done() {
             form.end(&lister.next_token(), &lister.moment(), &mut bytes)?;
             return Ok(form.answer(bytes));
         }
         let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
         let answer = Answer { body: AnswerBody::Pieces(pieces), ..form.answer(Vec::new()) };
-        tokio::spawn(async move {
+        work::spawn(async move {
             // Whoever does not want the rest is gone, and so is this.
-            while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !lister.is_done() {
-                let portion = lister.portion().await.and_then(|portion| form.items(&portion, &mut bytes));
-                let ended = portion.and_then(|()| match lister.is_done() {
-                    true => form.end(&lister.next_token(), &lister.moment(), &mut bytes),
-                    false => Ok(()),
-                });
-                if let Err(status) = ended {
+            while sender.send(Bytes::from(mem::take(&mut bytes))).await.is_ok() && !lister.is_done() {
+                let ended = async {
+                    form.items(&lister.portion().await?, &mut bytes).await?;
+                    match lister.is_done() {
+                        true => form.end(&lister.next_token(), &lister.moment(), &mut bytes),
+                        false => Ok(()),
+                    }
+                };
+                if let Err(status) = ended.await {
                     // It has begun as a success. Without its end nobody can take it for one.
                     tracing::error!(error = %status, "a list was broken off");
                     return;
@@ -171,11 +174,16 @@ impl Lister {
         };
         let mut found = Vec::with_capacity(documents.len());
         let mut items = documents.into_iter();
+        let mut waiting = 0;
         while self.left != Some(0)
             && let Some(item) = items.next()
         {
             // What cannot be shown must not be missing from a list as if it were not there.
             let document = item.map_err(|error| Status::internal(error.to_string()))?;
+            waiting += self.options.selection_cost(&document.json);
+            if waiting >= LIGHT_BYTES {
+                work::step(mem::take(&mut waiting)).await;
+            }
             if self.options.selects(&document.json)? {
                 self.left = self.left.map(|left| left - 1);
                 found.push(document);
@@ -204,10 +212,16 @@ impl Lister {
             self.after = unopened.next.clone();
             self.is_read = self.after.is_none();
             let documents = match self.left.is_some() || self.is_read && self.read.is_empty() {
-                true => Opening::Done(unopened.open(self.target.view())),
+                true => {
+                    work::step(unopened.bytes()).await;
+                    Opening::Done(unopened.open(self.target.view()))
+                }
                 false => {
                     let target = self.target.clone();
-                    Opening::Underway(tokio::spawn(async move { unopened.open(target.view()) }))
+                    Opening::Underway(work::spawn(async move {
+                        work::step(unopened.bytes()).await;
+                        unopened.open(target.view())
+                    }))
                 }
             };
             self.read.push_back(ReadPage { documents, has_more: !self.is_read });
@@ -281,13 +295,16 @@ impl ListForm {
         Ok(list)
     }
 
-    fn items(&mut self, documents: &[Document], out: &mut Vec<u8>) -> Result<(), Status> {
+    async fn items(&mut self, documents: &[Document], out: &mut Vec<u8>) -> Result<(), Status> {
+        if !self.is_plain() {
+            work::step(documents.iter().map(|document| document.json.len()).sum()).await;
+        }
         documents.iter().try_for_each(|document| self.item(&document.json, out))
     }
 
     /// An item.
     pub(super) fn item(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Status> {
-        let is_first = std::mem::replace(&mut self.is_empty, false);
+        let is_first = mem::replace(&mut self.is_empty, false);
         if self.is_yaml {
             let mut item = vec![b'['];
             self.shape.item(json, &mut item)?;

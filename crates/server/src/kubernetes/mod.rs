@@ -49,10 +49,11 @@ pub(crate) use self::{
 };
 use crate::{
     access::Access,
-    answer::Answer,
+    answer::{Answer, AnswerBody},
     refusal::Refusal,
     request::{Head, Request},
     shelf::{Shelf, section},
+    work,
 };
 
 /// The kinds of a repository, as custom resources of a Kubernetes API server.
@@ -126,6 +127,11 @@ impl Kubernetes {
                     Ok(answered) => answered,
                     Err(status) => (status.answer(), Vec::new()),
                 };
+                if let AnswerBody::Whole(Some(json)) = &answer.body
+                    && target.accepted.is_yaml
+                {
+                    work::step(json.len()).await;
+                }
                 let warnings = show::deprecation(&target.resource).into_iter().chain(warnings);
                 show::in_language(answer.warned(warnings), target.accepted.is_yaml)
             }

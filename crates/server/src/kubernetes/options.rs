@@ -175,6 +175,11 @@ impl ListOptions {
         is_now && self.selector.is_empty() && self.limit.is_none() && self.token.is_none()
     }
 
+    /// About how many bytes [`selects`](Self::selects) has to look at.
+    pub(super) fn selection_cost(&self, json: &[u8]) -> usize {
+        if self.selector.is_empty() { 0 } else { json.len() + self.selector.size() }
+    }
+
     /// Whether a document is one of those that are wanted.
     pub(super) fn selects(&self, json: &[u8]) -> Result<bool, Status> {
         if self.selector.is_empty() {

@@ -1,15 +1,22 @@
 //! Which objects a list or a watch wants: by labels and by fields.
 
+use std::collections::HashMap;
+
 use wheelwright_document::Value;
 use wheelwright_text::names::{is_label_value, is_qualified_name};
 
 use super::{resource::Resource, status::Status};
+
+/// More terms than these are looked up in an index of labels.
+const FEW: usize = 16;
 
 /// What objects must be like.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Selector {
     labels: Vec<Requirement>,
     fields: Vec<FieldRequirement>,
+    /// The length of its texts.
+    size: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,13 +46,20 @@ struct FieldRequirement {
 impl Selector {
     /// Reads the selectors of a request.
     pub(super) fn parse(labels: Option<&str>, fields: Option<&str>, resource: &Resource) -> Result<Self, Status> {
-        let labels = Labels::parse(labels.unwrap_or_default()).map_err(Status::bad_request)?;
-        Ok(Self { labels, fields: parse_fields(fields.unwrap_or_default(), resource)? })
+        let (labels, fields) = (labels.unwrap_or_default(), fields.unwrap_or_default());
+        let size = labels.len() + fields.len();
+        let labels = Labels::parse(labels).map_err(Status::bad_request)?;
+        Ok(Self { labels, fields: parse_fields(fields, resource)?, size })
     }
 
     /// Whether it is content with everything.
     pub(super) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// The length of its texts.
+    pub(super) fn size(&self) -> usize {
+        self.size
     }
 
     /// Whether what it says of an object never changes.
@@ -55,8 +69,14 @@ impl Selector {
     }
 
     pub(super) fn matches(&self, document: Value<'_>) -> bool {
-        let labels = || document.get("metadata").and_then(|metadata| metadata.get("labels"));
-        let label = |key: &str| labels().and_then(|labels| labels.get(key)).and_then(Value::as_str);
+        let labels = document.get("metadata").and_then(|metadata| metadata.get("labels"));
+        let labels = labels.and_then(Value::as_object).unwrap_or_default();
+        // Many terms are not looked up one by one among many labels.
+        let index: Option<HashMap<&str, Value<'_>>> =
+            (self.labels.len() > FEW).then(|| labels.iter().map(|entry| (entry.key, entry.value)).collect());
+        let find = |key: &str| labels.iter().find(|entry| entry.key == key).map(|entry| entry.value);
+        let label = |key: &str| index.as_ref().map_or_else(|| find(key), |index| index.get(key).copied());
+        let label = |key: &str| label(key).and_then(Value::as_str);
         self.labels.iter().all(|wanted| wanted.test.is_met_by(label(&wanted.key)))
             && self.fields.iter().all(|wanted| wanted.is_met_by(document))
     }

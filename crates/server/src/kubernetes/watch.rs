@@ -25,6 +25,7 @@ use super::{
 use crate::{
     answer::{Answer, AnswerBody},
     request::Request,
+    work,
 };
 
 /// How long a watch lasts if nobody says.
@@ -82,7 +83,7 @@ impl Target {
         // What happens up to a moment that is yet to come is not told.
         let silent_until = wanted.filter(|_| is_ahead);
         let watching = Watching { target: self.clone(), options, shape, has_told: false, sender, silent_until };
-        tokio::spawn(watching.run(begin, Instant::now() + seconds));
+        work::spawn(watching.run(begin, Instant::now() + seconds));
         Ok(Answer { body: AnswerBody::Pieces(pieces), ..Answer::json(StatusCode::OK, Vec::new()) })
     }
 }
@@ -195,6 +196,7 @@ impl Watching {
         if self.options.selector.is_empty() {
             return self.send(kind, &document.json).await;
         }
+        work::step(self.options.selection_cost(&document.json)).await;
         let is_selected = self.options.selects(&document.json)?;
         if event.change != DocumentChange::Changed || self.options.selector.is_about_names() {
             return if is_selected { self.send(kind, &document.json).await } else { Ok(()) };
@@ -211,6 +213,7 @@ impl Watching {
         let Some(before) = before else {
             return if is_selected { self.send("ADDED", &document.json).await } else { Ok(()) };
         };
+        work::step(self.options.selection_cost(&before.json)).await;
         match (self.options.selects(&before.json)?, is_selected) {
             (true, true) => self.send("MODIFIED", &document.json).await,
             (false, true) => self.send("ADDED", &document.json).await,
@@ -225,6 +228,7 @@ impl Watching {
 
     async fn send(&mut self, kind: &str, json: &[u8]) -> Result<(), End> {
         let is_first = !std::mem::replace(&mut self.has_told, true);
+        work::step(json.len()).await;
         let shown = self.shape.one(json.to_vec(), is_first)?;
         self.sender.send(line(kind, &shown).into()).await.map_err(|_| End::Left)
     }

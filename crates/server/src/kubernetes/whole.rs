@@ -15,6 +15,7 @@ use super::{
 use crate::{
     answer::{Answer, AnswerBody},
     shelf::{ShownPage, exact, section},
+    work,
 };
 
 /// A list of all objects that is under way.
@@ -69,7 +70,7 @@ impl WholeList {
         }
         let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
         let answer = Answer { body: AnswerBody::Pieces(pieces), ..form.answer(Vec::new()) };
-        tokio::spawn(async move {
+        work::spawn(async move {
             let mut piece = Bytes::from(bytes);
             let mut following = Some(first);
             // Whoever does not want the rest is gone, and so is this.
@@ -136,7 +137,8 @@ impl WholeList {
         let last = unopened.last().or(after.as_ref()).filter(|_| unopened.next.is_some()).cloned();
         self.next = unopened.next.clone().map(|next| (next, last.clone()));
         let (target, moment, scope) = (self.target.clone(), self.moment.clone(), self.scope.clone());
-        Ok(Making::Underway(tokio::spawn(async move {
+        Ok(Making::Underway(work::spawn(async move {
+            work::step(unopened.bytes()).await;
             let mut json = Vec::new();
             if unopened.last().is_some() {
                 json.push(b',');

@@ -25,6 +25,7 @@ use crate::{
     refusal::Refusal,
     request::{Head, Request},
     share::{Place, Share, Shares},
+    work,
 };
 
 /// Whose words a request is in.
@@ -140,6 +141,7 @@ impl Service {
         let answered = async {
             head.caller.check(&access)?;
             let shares = head.caller.shares.as_ref().unwrap_or(&peer.shares).clone();
+            work::set_caller(&shares);
             let body = self.body(body, &shares, &head.headers).await?;
             let (room, gauge, place, all) = match access.verb {
                 Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
@@ -153,6 +155,7 @@ impl Service {
             *permit = Some(Permit::new(place, share, gauge));
             let request = Request { head, body };
             let answer = async {
+                work::step(request.body.len()).await;
                 match route {
                     Route::Arm(route) => self.arm.answer(route, request).await,
                     Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,

@@ -1,0 +1,133 @@
+//! Futures whose long steps run in the pool.
+
+use std::{
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError, TryLockError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    thread,
+    time::Instant,
+};
+
+use super::{BEGAN, CURRENT, Current, Pool, locked, queue::Job};
+use crate::share::Shares;
+
+/// A future whose long steps run in the pool.
+///
+/// Parts of it that are polled together have to be polled every time, as `select!`, `join!` and `timeout` do.
+pub(crate) struct Task<F: Future>(Arc<Shared<F>>);
+
+/// What the task and the thread that polls it share.
+struct Shared<F: Future> {
+    /// Locked by the thread that polls the future.
+    progress: Mutex<Progress<F>>,
+    waker: Mutex<Option<Waker>>,
+    current: Arc<Current>,
+}
+
+enum Progress<F: Future> {
+    Underway(Pin<Box<F>>),
+    Ended(thread::Result<F::Output>),
+    Taken,
+}
+
+impl<F: Future> Task<F> {
+    pub(super) fn new(pool: Arc<Pool>, caller: Arc<Shares>, future: F) -> Self {
+        let (caller, place) = (Mutex::new(caller), Mutex::default());
+        let current = Arc::new(Current { pool, caller, is_at_step: AtomicBool::new(false), place });
+        let progress = Mutex::new(Progress::Underway(Box::pin(future)));
+        Self(Arc::new(Shared { progress, waker: Mutex::default(), current }))
+    }
+}
+
+impl<F> Future for Task<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let shared = &self.0;
+        *locked(&shared.waker) = Some(context.waker().clone());
+        let mut progress = match shared.progress.try_lock() {
+            Ok(progress) => progress,
+            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
+            // A thread of the pool polls it, and wakes this task afterwards.
+            Err(TryLockError::WouldBlock) => return Poll::Pending,
+        };
+        shared.poll(&mut progress, context);
+        match mem::replace(&mut *progress, Progress::Taken) {
+            Progress::Ended(Ok(output)) => Poll::Ready(output),
+            Progress::Ended(Err(panic)) => {
+                drop(progress);
+                resume_unwind(panic)
+            }
+            underway => {
+                *progress = underway;
+                drop(progress);
+                shared.queue_if_at_step();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<F: Future> Drop for Task<F> {
+    fn drop(&mut self) {
+        let current = &self.0.current;
+        if let Some(place) = locked(&current.place).take() {
+            let removed = locked(&current.pool.queue).remove(place);
+            drop(removed);
+        }
+    }
+}
+
+impl<F: Future> Shared<F> {
+    fn poll(&self, progress: &mut Progress<F>, context: &mut Context<'_>) {
+        let Progress::Underway(future) = progress else { return };
+        let poll = || CURRENT.sync_scope(self.current.clone(), || future.as_mut().poll(context));
+        match catch_unwind(AssertUnwindSafe(poll)) {
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(output)) => *progress = Progress::Ended(Ok(output)),
+            Err(panic) => *progress = Progress::Ended(Err(panic)),
+        }
+    }
+}
+
+impl<F> Shared<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn queue_if_at_step(self: &Arc<Self>) {
+        if self.current.is_at_step.swap(false, Ordering::Relaxed) {
+            self.current.pool.enqueue(&self.current, self.clone());
+        }
+    }
+}
+
+impl<F> Job for Shared<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn run(self: Arc<Self>) {
+        *locked(&self.current.place) = None;
+        let Some(waker) = locked(&self.waker).clone() else { return };
+        let mut progress = locked(&self.progress);
+        BEGAN.set(Some(Instant::now()));
+        self.poll(&mut progress, &mut Context::from_waker(&waker));
+        BEGAN.set(None);
+        drop(progress);
+        self.queue_if_at_step();
+        // Whatever woke the task meanwhile found it being polled.
+        if let Some(waker) = &*locked(&self.waker) {
+            waker.wake_by_ref();
+        }
+    }
+}
