@@ -24,8 +24,8 @@ The repository's own tasks.
   cargo xtask load                 reads, writes and lists over HTTP beside what a bare handler does; fails if the
                                    shares that docs/serve.md promises are missed
 
-The tests of the PostgreSQL store need PostgreSQL's programs, and those of the server need kubectl; on Debian both are
-installed where they are missing.
+The tests of the PostgreSQL store need PostgreSQL's programs, and those of the server need kubectl and Chromium; on Debian
+all are installed where they are missing.
 The tests use the conformance cases in the folder that WHEELWRIGHT_SHARED names, or in ../shared, where there is one.
 ";
 
@@ -82,7 +82,8 @@ fn test() -> Result<(), String> {
     ensure_component("rustfmt")?;
     ensure_component("clippy")?;
     ensure_postgres()?;
-    ensure_kubectl()?;
+    ensure_program("kubectl", "WHEELWRIGHT_KUBECTL", "kubernetes-client")?;
+    ensure_program("chromium", "WHEELWRIGHT_CHROMIUM", "chromium")?;
     ensure_curl()?;
     let python = python::ensure(&[python::KUBERNETES])?.join("python");
     cargo(["fmt", "--all", "--check"])?;
@@ -186,17 +187,17 @@ fn has_postgres() -> bool {
     folders.any(|folder| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file()))
 }
 
-/// The tests of the server run commands of kubectl against it.
-fn ensure_kubectl() -> Result<(), String> {
-    let named = env::var_os("WHEELWRIGHT_KUBECTL").map(PathBuf::from);
+/// Tests of the server run kubectl, and web pages in Chromium, against it. A variable may name the program.
+fn ensure_program(name: &str, variable: &str, package: &str) -> Result<(), String> {
+    let named = env::var_os(variable).map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
-    let mut programs = named.into_iter().chain(env::split_paths(&path).map(|folder| folder.join("kubectl")));
+    let mut programs = named.into_iter().chain(env::split_paths(&path).map(|folder| folder.join(name)));
     if programs.any(|program| program.is_file()) {
         return Ok(());
     }
-    install("kubernetes-client").map_err(|error| {
-        let mend = "apt-get install kubernetes-client, or name the program in WHEELWRIGHT_KUBECTL";
-        format!("kubectl is needed for the tests of the server: {mend}\n{error}")
+    install(package).map_err(|error| {
+        let fix = format!("apt-get install {package}, or name the program in {variable}");
+        format!("{name} is needed for the tests of the server: {fix}\n{error}")
     })
 }
 

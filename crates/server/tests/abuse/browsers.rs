@@ -1,5 +1,5 @@
 //! Requests that a browser sends on behalf of a web page: by a foreign host name, from a foreign origin. Real browsers try the
-//! same in `crates/wheelwright/tests/served/browsers.rs`.
+//! same in `crates/wheelwright/tests/served/browsers`.
 
 use http_body_util::{BodyExt, Empty};
 use hyper::{body::Bytes, client::conn::http2};
