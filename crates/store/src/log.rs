@@ -8,6 +8,10 @@ use crate::{Change, Continuation, Cursor, ErrorKind, Key, Prefix, Revision, Stor
 /// The most values of a page if nobody says, and in any case.
 pub(crate) const PAGE_LIMIT: usize = 500;
 
+/// The head of a store that is new. It is not 0, because clients of Kubernetes take a resourceVersion of 0 for any moment, and
+/// could not watch from a list of an empty store.
+pub(crate) const FIRST_HEAD: u64 = 1;
+
 /// A write that somebody asked for.
 #[derive(Clone, Debug)]
 pub(crate) enum Write {

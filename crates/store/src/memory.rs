@@ -22,8 +22,9 @@ pub struct Memory {
     head: Arc<watch::Sender<u64>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Log {
+    /// The first one is that after [`log::FIRST_HEAD`].
     rows: Vec<Row>,
     /// The rows of a key, by their positions.
     keys: BTreeMap<Key, Vec<usize>>,
@@ -40,13 +41,19 @@ struct Row {
 
 impl Log {
     fn head(&self) -> u64 {
-        self.rows.len() as u64
+        log::FIRST_HEAD + self.rows.len() as u64
+    }
+
+    /// The rows after a moment that is not compacted.
+    fn after(&self, moment: u64) -> &[Row] {
+        &self.rows[(moment - log::FIRST_HEAD) as usize..]
     }
 
     /// The newest row of a key up to a moment.
     fn newest(&self, rows: &[usize], moment: u64) -> Option<(u64, &Row)> {
-        let upto = rows.partition_point(|row| (*row as u64) < moment);
-        rows[..upto].last().map(|row| (*row as u64 + 1, &self.rows[*row]))
+        let number = |row: usize| log::FIRST_HEAD + row as u64 + 1;
+        let upto = rows.partition_point(|row| number(*row) <= moment);
+        rows[..upto].last().map(|row| (number(*row), &self.rows[*row]))
     }
 
     /// What a key has at a moment.
@@ -59,7 +66,8 @@ impl Log {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { log: Arc::default(), head: Arc::new(watch::Sender::new(0)) }
+        let log = Log { rows: Vec::new(), keys: BTreeMap::new(), compacted: log::FIRST_HEAD };
+        Self { log: Arc::new(Mutex::new(log)), head: Arc::new(watch::Sender::new(log::FIRST_HEAD)) }
     }
 }
 
@@ -153,7 +161,7 @@ impl Store for Memory {
         Box::pin(async move {
             let log = self.log();
             let Some(since) = log::recent(since, log.head(), log.compacted) else { return Ok(false) };
-            Ok(!log.rows[since as usize..].iter().any(|row| range.contains(&row.key)))
+            Ok(!log.after(since).iter().any(|row| range.contains(&row.key)))
         })
     }
 
@@ -214,7 +222,7 @@ impl MemoryWatch {
         if self.told < log.compacted {
             return Err(log::too_old(self.told, log.compacted));
         }
-        let mut rows = log.rows.iter().skip(self.told as usize);
+        let mut rows = log.after(self.told).iter();
         let row = rows.find(|row| {
             self.told += 1;
             self.prefix.is_of(&row.key)

@@ -8,6 +8,7 @@ mod cluster_scoped;
 mod compare;
 mod differences;
 mod discovery;
+mod empty;
 mod exchange;
 mod kept;
 mod kubectl;

@@ -11,11 +11,19 @@ pub(super) async fn a_list_of_nothing_is_empty(context: Context) {
         assert_eq!(client.list(&prefix, None).await.0, [], "the list of \"{prefix}\" in an empty store");
         assert_eq!(client.list(&prefix, Some(1)).await.0, [], "the list of \"{prefix}\" in an empty store");
     }
+    // Clients of Kubernetes take the resourceVersion 0 for any moment.
+    let cursor = client.first_page(&Prefix::all(), 1).await.cursor;
+    assert_ne!(cursor.as_str(), "0", "the cursor of an empty store");
+    let watcher = client.watch(&Prefix::all(), &cursor).await;
     let mut diary = Diary::new(client.clone());
     diary.create(&key("kind/one"), b"").await;
     diary.create(&key("other/one"), b"").await;
     diary.delete(&key("kind/one")).await;
     assert_eq!(client.list(&prefix("kind"), None).await.0, [], "a list of what was deleted");
+    for mut watcher in [watcher, client.watch(&Prefix::all(), &cursor).await] {
+        let events = watcher.take(diary.told.len()).await;
+        diary.assert_told(events, &Prefix::all(), 0, "a watch from the list of an empty store");
+    }
 }
 
 async fn filled(client: &Client, count: usize) -> Diary {

@@ -8,7 +8,7 @@
 use tokio_postgres::{Client, Row, types::Type};
 
 use super::{PostgresOptions, failure};
-use crate::{ErrorKind, StoreError};
+use crate::{ErrorKind, StoreError, log::FIRST_HEAD};
 
 /// The format of the tables that this release reads and writes.
 pub(super) const FORMAT: i32 = 1;
@@ -64,6 +64,8 @@ pub(super) struct Statements {
     /// Listens.
     pub(super) listen: String,
     format: String,
+    /// Gives a store of an earlier release in which nothing has happened the head of a new one.
+    begin_head: String,
     create_schema: String,
     create_tables: String,
 }
@@ -142,7 +144,10 @@ impl Statements {
             mark_forgotten: format!("UPDATE {head} SET compacted = $1"),
             notify: format!("NOTIFY {schema}"),
             listen: format!("LISTEN {schema}"),
-            format: format!("SELECT format FROM {head}"),
+            format: format!("SELECT format, revision FROM {head}"),
+            begin_head: format!(
+                "UPDATE {head} SET revision = {FIRST_HEAD}, compacted = {FIRST_HEAD} WHERE revision = 0"
+            ),
             create_schema: format!("CREATE SCHEMA {schema}"),
             create_tables: format!(
                 "CREATE TABLE {log} (revision int8 NOT NULL, key bytea NOT NULL, action int2 NOT NULL, \
@@ -151,7 +156,7 @@ impl Statements {
                  CREATE UNIQUE INDEX log_key ON {log} (key ASC, revision DESC); \
                  CREATE TABLE {head} (id int2 PRIMARY KEY CHECK (id = 1), format int4 NOT NULL, \
                    revision int8 NOT NULL, compacted int8 NOT NULL); \
-                 INSERT INTO {head} (id, format, revision, compacted) VALUES (1, {FORMAT}, 0, 0)"
+                 INSERT INTO {head} (id, format, revision, compacted) VALUES (1, {FORMAT}, {FIRST_HEAD}, {FIRST_HEAD})"
             ),
         }
     }
@@ -164,8 +169,13 @@ impl Statements {
         let schema = &*options.schema;
         let mut attempt = 1;
         loop {
-            if let Some(format) = self.format(client).await? {
-                return check_format(format);
+            if let Some((format, revision)) = self.format(client).await? {
+                check_format(format)?;
+                if revision == 0 {
+                    // If this fails, as where the database can only be read, then lists are still right.
+                    let _ = client.batch_execute(&self.begin_head).await;
+                }
+                return Ok(());
             }
             if !options.create {
                 let message = format!("there is no store in the schema {schema}; is it the right one?");
@@ -179,10 +189,14 @@ impl Statements {
         }
     }
 
-    async fn format(&self, client: &Client) -> Result<Option<i32>, StoreError> {
+    /// The format of the tables and the revision of the head; none if there are no tables.
+    async fn format(&self, client: &Client) -> Result<Option<(i32, i64)>, StoreError> {
         match client.query_typed(&self.format, &[]).await {
             Ok(rows) => match rows.first() {
-                Some(row) => row.try_get(0).map(Some).map_err(|error| failure::of_answer(&error)),
+                Some(row) => {
+                    let columns = row.try_get(0).and_then(|format| Ok((format, row.try_get(1)?)));
+                    columns.map(Some).map_err(|error| failure::of_answer(&error))
+                }
                 None => Err(no_head()),
             },
             Err(error) if failure::is_table_missing(&error) => Ok(None),

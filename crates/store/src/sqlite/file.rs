@@ -23,7 +23,7 @@ use super::{
     failure::{Doing, Problem},
     private,
 };
-use crate::{ErrorKind, StoreError};
+use crate::{ErrorKind, StoreError, log};
 
 /// What is in the header of every store: "WWST".
 const APPLICATION: i64 = 0x5757_5354;
@@ -31,6 +31,8 @@ const APPLICATION: i64 = 0x5757_5354;
 /// The format of the tables below. It counts up.
 const FORMAT: i64 = 1;
 
+/// A new store. The head is that of [`log::FIRST_HEAD`].
+///
 /// The value comes last, so that SQLite can tell the rest of a row without reading its pages.
 const TABLES: &str = "
     CREATE TABLE log (
@@ -42,7 +44,7 @@ const TABLES: &str = "
     ) STRICT;
     CREATE UNIQUE INDEX log_by_key ON log (key, revision);
     CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
-    INSERT INTO head VALUES (0, 0, 0);
+    INSERT INTO head VALUES (1, 1, 0);
 ";
 
 /// Why there can be no backup.
@@ -327,6 +329,10 @@ fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Res
             transaction.commit()?;
         }
     }
+    // A store of an earlier release in which nothing has happened yet. If this fails, then lists are still right.
+    let _ = connection.query_one("SELECT revision FROM head WHERE revision = 0", (), |_| Ok(())).and_then(|()| {
+        connection.execute("UPDATE head SET revision = ?1, compacted = ?1 WHERE revision = 0", [log::FIRST_HEAD as i64])
+    });
     Ok(())
 }
 

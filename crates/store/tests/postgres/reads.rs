@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
-use wheelwright_store::{Change, Cursor, ErrorKind, Page, PageRequest, Postgres, PostgresOptions, Prefix, Store};
+use wheelwright_store::{Change, ErrorKind, Page, PageRequest, Postgres, PostgresOptions, Prefix, Store};
 
 use crate::support::{bare, key, store, store_with};
 
@@ -44,6 +44,7 @@ async fn a_list_steps_over_history_and_over_what_is_gone() {
 #[tokio::test]
 async fn pages_have_a_bounded_size_and_one_moment() {
     let store = store("large").await;
+    let begin = store.now().await.unwrap();
     let mut names = Vec::new();
     for number in 0..12 {
         let name = format!("k/{number:02}");
@@ -59,8 +60,8 @@ async fn pages_have_a_bounded_size_and_one_moment() {
     let all = pages(&store, 500).await;
     names.insert(2, "k/01x".to_owned());
     assert_eq!(keys(&all), names);
-    let mut watch = store.watch(&Prefix::all(), &Cursor::new("0")).await.unwrap();
-    for number in 1..=25 {
+    let mut watch = store.watch(&Prefix::all(), &begin).await.unwrap();
+    for number in 2..=26 {
         assert_eq!(watch.next().await.unwrap().revision.as_str(), number.to_string());
     }
 }
@@ -81,8 +82,8 @@ async fn a_watch_passes_over_many_rows_of_others() {
     store.create(&key("mine/1"), b"1".to_vec()).await.unwrap();
     let mut watch = store.watch(&Prefix::new("mine").unwrap(), &begin).await.unwrap();
     let event = watch.next().await.unwrap();
-    assert_eq!((event.revision.as_str(), event.change), ("2501", Change::Created(b"1".to_vec())));
-    assert_eq!(watch.cursor().as_str(), "2501");
+    assert_eq!((event.revision.as_str(), event.change), ("2502", Change::Created(b"1".to_vec())));
+    assert_eq!(watch.cursor().as_str(), "2502");
 }
 
 #[tokio::test]
@@ -97,7 +98,7 @@ async fn what_is_forgotten_is_what_nobody_has_any_more() {
     let middle = store.list(&Prefix::all(), PageRequest::first(1)).await.unwrap();
     store.create(&key("gone"), b"again".to_vec()).await.unwrap();
     store.compact().await.unwrap();
-    let after = PageRequest { limit: None, after: Some(wheelwright_store::Continuation::new("4/gone")) };
+    let after = PageRequest { limit: None, after: Some(wheelwright_store::Continuation::new("5/gone")) };
     for error in [
         store.watch(&Prefix::all(), &begin).await.unwrap_err(),
         store.watch(&Prefix::all(), &middle.cursor).await.unwrap_err(),
@@ -135,17 +136,17 @@ async fn what_was_deleted_stays_so_although_clocks_went_wrong() {
     let first = writer.create(&key("gone"), vec![1]).await.unwrap();
     let second = writer.replace(&key("gone"), &first, vec![2]).await.unwrap();
     writer.create(&key("kept"), vec![]).await.unwrap();
-    for (revision, age) in [(1, 3_600_000), (2, -1500), (3, 3_600_000)] {
+    for (revision, age) in [(2, 3_600_000), (3, -1500), (4, 3_600_000)] {
         set_age("clocks", revision, age).await;
     }
     let options = PostgresOptions { history: Duration::from_secs(2), ..PostgresOptions::default() };
     let _cleaner = store_with("clocks", options).await;
-    forgotten("clocks", 1).await;
+    forgotten("clocks", 2).await;
     writer.delete(&key("gone"), &second).await.unwrap();
-    forgotten("clocks", 4).await;
+    forgotten("clocks", 5).await;
     assert_eq!(writer.get(&key("gone")).await.unwrap(), None);
     let rows = bare().await.query("SELECT revision FROM clocks.log", &[]).await.unwrap();
-    assert_eq!(rows.iter().map(|row| row.get::<_, i64>(0)).collect::<Vec<_>>(), [3]);
+    assert_eq!(rows.iter().map(|row| row.get::<_, i64>(0)).collect::<Vec<_>>(), [4]);
 }
 
 #[tokio::test]
@@ -153,11 +154,11 @@ async fn a_row_from_the_far_future_is_forgotten_like_others() {
     let writer = store("future").await;
     let first = writer.create(&key("k"), vec![1]).await.unwrap();
     writer.replace(&key("k"), &first, vec![2]).await.unwrap();
-    for revision in [1, 2] {
+    for revision in [2, 3] {
         set_age("future", revision, -86_400_000).await;
     }
     let options = PostgresOptions { history: Duration::from_secs(1), ..PostgresOptions::default() };
     let _cleaner = store_with("future", options).await;
-    forgotten("future", 2).await;
+    forgotten("future", 3).await;
     assert_eq!(writer.get(&key("k")).await.unwrap().unwrap().value, [2]);
 }

@@ -1,6 +1,9 @@
 //! Who may make the tables, and what is found there.
 
-use wheelwright_store::{ErrorKind, Postgres, PostgresOptions, Store, testing::PostgresServer};
+use std::time::Duration;
+
+use tokio::time::timeout;
+use wheelwright_store::{ErrorKind, PageRequest, Postgres, PostgresOptions, Prefix, Store, testing::PostgresServer};
 
 use crate::support::{address_of_user, bare, key, store};
 
@@ -24,6 +27,21 @@ async fn tables_of_a_newer_release_are_left_alone() {
     assert_eq!(failure(&PostgresServer::shared().address("newer")).await.0, ErrorKind::Newer);
     let error = running.create(&key("k"), vec![]).await.unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::Newer);
+}
+
+#[tokio::test]
+async fn an_empty_store_of_an_earlier_release_is_watched_from_its_list() {
+    drop(store("earlier").await);
+    bare().await.batch_execute("UPDATE earlier.head SET revision = 0, compacted = 0").await.unwrap();
+    let store = store("earlier").await;
+    let cursor = store.list(&Prefix::all(), PageRequest::default()).await.unwrap().cursor;
+    assert_eq!(cursor.as_str(), "1");
+    let mut watch = store.watch(&Prefix::all(), &cursor).await.unwrap();
+    for name in ["a", "b"] {
+        store.create(&key(name), vec![]).await.unwrap();
+        let event = timeout(Duration::from_secs(60), watch.next()).await.expect("an event").unwrap();
+        assert_eq!(event.key, key(name));
+    }
 }
 
 #[tokio::test]

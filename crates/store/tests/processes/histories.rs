@@ -160,13 +160,13 @@ mod tests {
     }
 
     fn first() -> Revision {
-        Revision::new("1")
+        Revision::new("2")
     }
 
     #[tokio::test]
     async fn what_was_answered_and_is_there_agrees() {
         let (store, histories) = history(Call::Get, Outcome::Found(Some((first(), 1)))).await;
-        let log = histories.check(&store, &Cursor::new("0")).await;
+        let log = histories.check(&store, &Cursor::new("1")).await;
         assert_eq!((log.len(), histories.acknowledged()), (1, 1));
     }
 
@@ -174,22 +174,22 @@ mod tests {
     #[should_panic(expected = "was acknowledged, and is in the log")]
     async fn a_lost_write_is_found() {
         let replace = Call::Replace { expected: first(), value: 2 };
-        let (store, histories) = history(replace, Outcome::Written(Revision::new("2"))).await;
-        histories.check(&store, &Cursor::new("0")).await;
+        let (store, histories) = history(replace, Outcome::Written(Revision::new("3"))).await;
+        histories.check(&store, &Cursor::new("1")).await;
     }
 
     #[tokio::test]
     #[should_panic(expected = "was removed, and is so in the log")]
     async fn a_lost_removal_is_found() {
         let (store, histories) = history(Call::Delete { expected: first() }, Outcome::Removed).await;
-        histories.check(&store, &Cursor::new("0")).await;
+        histories.check(&store, &Cursor::new("1")).await;
     }
 
     #[tokio::test]
     #[should_panic(expected = "no order explains")]
     async fn a_stale_read_is_found() {
         let (store, histories) = history(Call::Get, Outcome::Found(None)).await;
-        histories.check(&store, &Cursor::new("0")).await;
+        histories.check(&store, &Cursor::new("1")).await;
     }
 
     #[tokio::test]
@@ -197,7 +197,7 @@ mod tests {
     async fn a_write_of_nobody_is_found() {
         let (store, histories) = history(Call::Get, Outcome::Found(Some((first(), 1)))).await;
         store.create(&Key::new("kind/two").unwrap(), value(7)).await.unwrap();
-        histories.check(&store, &Cursor::new("0")).await;
+        histories.check(&store, &Cursor::new("1")).await;
     }
 
     #[tokio::test]
@@ -205,7 +205,7 @@ mod tests {
     async fn half_a_value_is_found() {
         let (store, histories) = history(Call::Get, Outcome::Found(Some((first(), 1)))).await;
         store.create(&Key::new("kind/two").unwrap(), value(7)[..9].to_vec()).await.unwrap();
-        histories.check(&store, &Cursor::new("0")).await;
+        histories.check(&store, &Cursor::new("1")).await;
     }
 
     #[test]

@@ -25,7 +25,7 @@ async fn what_was_written_is_there_after_reopening() {
     assert_eq!(store.get(&second).await.unwrap(), None);
     let page = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
     assert_eq!(page.items.iter().map(|(key, _)| key).collect::<Vec<_>>(), [&first]);
-    let mut watch = store.watch(&Prefix::all(), &Cursor::new("0")).await.unwrap();
+    let mut watch = store.watch(&Prefix::all(), &Cursor::new("1")).await.unwrap();
     for expected in [
         Change::Created(b"1".to_vec()),
         Change::Replaced(b"2".to_vec()),
@@ -33,6 +33,23 @@ async fn what_was_written_is_there_after_reopening() {
         Change::Deleted(b"3".to_vec()),
     ] {
         assert_eq!(next(&mut watch).await.change, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_empty_store_of_an_earlier_release_is_watched_from_its_list() {
+    let folder = folder();
+    drop(open(folder.path()));
+    let earlier = rusqlite::Connection::open(folder.path().join("store")).unwrap();
+    earlier.execute_batch("UPDATE head SET revision = 0, compacted = 0").unwrap();
+    drop(earlier);
+    let store = open(folder.path());
+    let cursor = store.list(&Prefix::all(), PageRequest::default()).await.unwrap().cursor;
+    assert_eq!(cursor.as_str(), "1");
+    let mut watch = store.watch(&Prefix::all(), &cursor).await.unwrap();
+    for name in ["a", "b"] {
+        store.create(&key(name), vec![]).await.unwrap();
+        assert_eq!(next(&mut watch).await.key, key(name));
     }
 }
 
