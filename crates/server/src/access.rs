@@ -49,6 +49,11 @@ impl Access {
 }
 
 impl Verb {
+    /// Whether it changes nothing.
+    pub(crate) fn is_read(self) -> bool {
+        matches!(self, Self::Get | Self::List | Self::Watch | Self::Discover)
+    }
+
     /// The verb in roles, metrics and logs.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Reading the body of a request: no more of it than may be, and no longer than that may take.
+//! Reading the body of a request: no more of it than may be, and no longer than that may take, with the memory that it takes
+//! charged as it arrives.
 
 use std::{
     error::Error,
@@ -7,10 +8,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Body;
 
-use crate::{Limits, refusal::Refusal};
+use crate::{Limits, budget::Charge, refusal::Refusal};
 
 /// The body of a request, from wherever it comes.
 pub(crate) trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> {}
@@ -21,7 +22,12 @@ impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>> RequestBo
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All of a body; `waits` tells that the client sends it only once it is asked to.
-pub(crate) async fn read(body: impl RequestBody, limits: &Limits, waits: bool) -> Result<Bytes, Refusal> {
+pub(crate) async fn read(
+    body: impl RequestBody,
+    limits: &Limits,
+    waits: bool,
+    charge: &mut Charge,
+) -> Result<Bytes, Refusal> {
     let most = limits.body_bytes;
     let mut body = pin!(body);
     if body.size_hint().lower() > most as u64 {
@@ -30,16 +36,34 @@ pub(crate) async fn read(body: impl RequestBody, limits: &Limits, waits: bool) -
         }
         return Err(Refusal::TooLarge(most));
     }
-    let read = tokio::time::timeout(limits.body_time, Limited::new(body.as_mut(), most).collect());
-    match read.await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            pass_over(body, most).await;
-            Err(Refusal::TooLarge(most))
-        }
-        Ok(Err(_)) => Err(Refusal::CutShort),
-        Err(_) => Err(Refusal::TooSlow(limits.body_time)),
+    let read = tokio::time::timeout(limits.body_time, collect(body.as_mut(), most, charge)).await;
+    let read = read.unwrap_or(Err(Refusal::TooSlow(limits.body_time)));
+    if let Err(Refusal::TooLarge(_) | Refusal::OutOfMemory(_)) = read {
+        pass_over(body, most).await;
     }
+    read
+}
+
+/// All of a body in one piece. Frames are not kept: each may be of a byte, and take more memory than that.
+async fn collect(mut body: Pin<&mut impl RequestBody>, most: usize, charge: &mut Charge) -> Result<Bytes, Refusal> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Refusal::CutShort)?.into_data() else { continue };
+        let length = bytes.len() + data.len();
+        if length > most {
+            return Err(Refusal::TooLarge(most));
+        }
+        if length > bytes.capacity() {
+            let capacity = length.max(bytes.capacity() * 2).min(most);
+            charge.try_grow(capacity).map_err(Refusal::OutOfMemory)?;
+            if bytes.is_empty() && body.is_end_stream() {
+                return Ok(data);
+            }
+            bytes.reserve_exact(capacity - bytes.len());
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.into())
 }
 
 /// Reads on for a while: many clients send all before they read, and would find a closed connection instead of the answer.

@@ -13,6 +13,7 @@ mod arm;
 mod auth;
 mod body;
 mod browsers;
+mod budget;
 mod caller;
 mod changes;
 mod connections;

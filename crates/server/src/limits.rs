@@ -31,6 +31,9 @@ pub struct Limits {
     pub idle_time: Duration,
     /// The most documents of a page of a list.
     pub page: usize,
+    /// The most memory of the process, in bytes: how much of it requests, answers, watches and connections may use follows
+    /// from it.
+    pub memory_bytes: usize,
     /// How many bytes of what was shown are kept, to be shown again while it is the same.
     pub kept_bytes: usize,
     /// How long requests are served as ever once the server is asked to end, while `/readyz` says that it will: whoever
@@ -55,6 +58,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(180),
             page: 500,
+            memory_bytes: 512 << 20,
             kept_bytes: 16 << 20,
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(20),

@@ -14,14 +14,14 @@ use prometheus_client::{
         MetricType,
         counter::{ConstCounter, Counter},
         family::Family,
-        gauge::Gauge,
+        gauge::{ConstGauge, Gauge},
         histogram::Histogram,
     },
     registry::Registry,
 };
 use wheelwright_repository::{Repository, SourceCounts};
 
-use crate::access::Access;
+use crate::{access::Access, budget::Budget};
 
 /// The metrics of a server.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ struct RefusedLabels {
 }
 
 impl Metrics {
-    pub(crate) fn new(repository: Repository) -> Self {
+    pub(crate) fn new(repository: Repository, budget: Arc<Budget>) -> Self {
         let buckets = || Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]);
         let metrics = Self {
             registry: Registry::with_prefix("wheelwright"),
@@ -85,6 +85,7 @@ impl Metrics {
         registry.register("watches", "Watches that are open", watches.clone());
         registry.register("connections", "Connections that are open", connections.clone());
         registry.register("work_queued", "Requests and watches that wait for the work pool", queued.clone());
+        registry.register_collector(Box::new(Memory(budget)));
         if repository.source_counts().next().is_some() {
             registry.register_collector(Box::new(Sources(repository)));
         }
@@ -118,6 +119,23 @@ impl Metrics {
         // Writing into a text does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+/// Memory that is charged to clients, by its use, and how much the process may use.
+#[derive(Debug)]
+struct Memory(Arc<Budget>);
+
+impl Collector for Memory {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Bytes of memory that clients make the server use";
+        let mut metric = encoder.encode_descriptor("memory_charged_bytes", help, None, MetricType::Gauge)?;
+        for (purpose, bytes) in self.0.used() {
+            ConstGauge::new(bytes as i64).encode(metric.encode_family(&[("purpose", purpose)])?)?;
+        }
+        let help = "The most memory that the process may use, in bytes";
+        let limit = encoder.encode_descriptor("memory_limit_bytes", help, None, MetricType::Gauge)?;
+        ConstGauge::new(self.0.most() as i64).encode(limit)
     }
 }
 
@@ -164,14 +182,16 @@ impl EncodeLabelValue for Label {
 
 #[cfg(test)]
 mod tests {
-    use wheelwright_store::Memory;
-
     use super::*;
-    use crate::access::{Scope, Verb};
+    use crate::{
+        Limits,
+        access::{Scope, Verb},
+    };
 
     #[test]
     fn one_sees_who_still_uses_a_version() {
-        let metrics = Metrics::new(Repository::new(Arc::new(Memory::new()), []));
+        let store = Arc::new(wheelwright_store::Memory::new());
+        let metrics = Metrics::new(Repository::new(store, []), Budget::new(&Limits::default()));
         let access = Access {
             verb: Verb::Get,
             kind: Some("Order.shop.example.com".into()),

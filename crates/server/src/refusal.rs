@@ -4,7 +4,7 @@ use std::{borrow::Cow, time::Duration};
 
 use http::StatusCode;
 
-use crate::path::BadPath;
+use crate::{budget::Exceeded, path::BadPath};
 
 /// A request that is not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +29,10 @@ pub(crate) enum Refusal {
     TooMany(Duration),
     /// Whoever sent it has so much being done that nothing would be left for others; later it may do.
     TooManyOfOne(Duration),
+    /// There is no memory left for it, or none for its caller; later there may be.
+    OutOfMemory(Exceeded),
+    /// There is no memory left for the answer to a request that was done.
+    AnswerOutOfMemory,
     /// The request took too long.
     OutOfTime,
 }
@@ -43,8 +47,8 @@ impl Refusal {
             Self::Packed => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::TooMany(_) | Self::TooManyOfOne(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
+            Self::TooMany(_) | Self::TooManyOfOne(_) | Self::OutOfMemory(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::OutOfTime | Self::AnswerOutOfMemory => StatusCode::GATEWAY_TIMEOUT,
         }
     }
 
@@ -67,6 +71,15 @@ impl Refusal {
                  try again in {} seconds",
                 after.as_secs().max(1)
             ),
+            Self::OutOfMemory(Exceeded::All) => "the memory of the server is in use; try again in a second".to_owned(),
+            Self::OutOfMemory(Exceeded::Caller) => {
+                "half of the memory of the server is in use for this caller, and the \
+                 rest is for others; read the answers that wait, and try again in a second"
+                    .to_owned()
+            }
+            Self::AnswerOutOfMemory => {
+                "the request was done, but there is no memory for the answer; read the object".to_owned()
+            }
             Self::OutOfTime => "the request took too long; nobody knows whether it was done, so read first".to_owned(),
         }
     }
@@ -75,6 +88,7 @@ impl Refusal {
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::TooMany(after) | Self::TooManyOfOne(after) => Some(*after),
+            Self::OutOfMemory(_) => Some(Duration::from_secs(1)),
             _ => None,
         }
     }

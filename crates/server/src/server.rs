@@ -36,6 +36,7 @@ use crate::{
     arm::Arm,
     auth::Guard,
     browsers::{Authentication, Browsers, host_name},
+    budget::Budget,
     caller::Caller,
     connections::{Connection, Connections},
     held::Decrease,
@@ -177,8 +178,9 @@ impl Server {
         };
         let browsers = Browsers::new(authentication, (scheme, address.ip()), allowed_hosts, public_url.as_deref());
         let repository = repository.with_scheduler(Arc::new(InPool));
-        let shelf = Arc::new(Shelf::new(limits.kept_bytes));
-        let metrics = Metrics::new(repository.clone());
+        let shelf = Arc::new(Shelf::new(limits.kept_bytes.min(limits.memory_bytes / 16)));
+        let budget = Budget::new(&limits);
+        let metrics = Metrics::new(repository.clone(), budget.clone());
         Service {
             reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
             browsers,
@@ -189,6 +191,7 @@ impl Server {
             kubernetes: Kubernetes::new(repository.clone(), &shelf),
             work: WorkPool::new(metrics.queued.clone()),
             metrics,
+            budget,
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -283,6 +286,7 @@ pub(crate) struct Service {
     arm: Arm,
     kubernetes: Kubernetes,
     limits: Limits,
+    budget: Arc<Budget>,
     reached: Arc<Reached>,
     browsers: Browsers,
     tls: Option<Tls>,

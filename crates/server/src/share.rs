@@ -9,12 +9,15 @@ use std::{
     },
 };
 
+use crate::budget::Held;
+
 /// What one caller has at this moment.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
     requests: AtomicUsize,
     bodies: AtomicUsize,
     watches: AtomicUsize,
+    pub(crate) memory: Held,
 }
 
 /// What there are places for.

@@ -86,8 +86,8 @@ impl ArmError {
             Refusal::Packed => "UnsupportedMediaType",
             Refusal::Unknown(_) => "AuthenticationFailed",
             Refusal::Forbidden(_) => "AuthorizationFailed",
-            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) => "TooManyRequests",
-            Refusal::OutOfTime => "GatewayTimeout",
+            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) | Refusal::OutOfMemory(_) => "TooManyRequests",
+            Refusal::OutOfTime | Refusal::AnswerOutOfMemory => "GatewayTimeout",
         };
         Self::new(refusal.status(), code, refusal.message())
     }

@@ -144,10 +144,10 @@ impl Kubernetes {
             Refusal::Path(_) | Refusal::Host | Refusal::CutShort => "BadRequest",
             Refusal::TooLarge(_) => "RequestEntityTooLarge",
             Refusal::Packed => "UnsupportedMediaType",
-            Refusal::TooSlow(_) | Refusal::OutOfTime => "Timeout",
+            Refusal::TooSlow(_) | Refusal::OutOfTime | Refusal::AnswerOutOfMemory => "Timeout",
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",
-            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) => "TooManyRequests",
+            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) | Refusal::OutOfMemory(_) => "TooManyRequests",
         };
         let message = match refusal {
             Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),

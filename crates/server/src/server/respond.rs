@@ -14,6 +14,7 @@ use crate::{
     answer::{Answer, AnswerBody},
     arm,
     body::{self, RequestBody},
+    budget::{Allowance, Charge, Exceeded, Purpose},
     connections::Busy,
     held::{Decrease, Held, Permit},
     kubernetes,
@@ -34,6 +35,15 @@ enum Dialect {
     Arm,
     Kubernetes,
 }
+
+/// Bytes of memory that processing a byte of a body may take: values of two bytes of JSON, in several versions.
+const PROCESSING_FACTOR: usize = 16;
+
+/// How long a request waits for memory to be processed.
+const MEMORY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Shorter answers are not charged: the number of requests bounds them.
+const CHARGED_ANSWER: usize = 16 << 10;
 
 /// What a request is about, in its dialect.
 enum Route<'k> {
@@ -60,12 +70,18 @@ impl Service {
         let is_probe = own::is_probe(head.uri.path());
         let head = self.head(head, peer.certificate.as_deref(), is_probe);
         let caller = head.as_ref().ok().map(|head| head.caller.clone());
+        let shares = caller.as_ref().and_then(|caller| caller.shares.as_ref()).unwrap_or(&peer.shares);
+        let allowance = Allowance { budget: self.budget.clone(), shares: shares.clone() };
         let (access, answer) = match head {
             Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
                 Some(answer) => (None, answer),
-                None => self.routed(dialect, head, body, peer, &mut permit).await,
+                None => self.routed(dialect, head, body, &allowance, &mut permit).await,
             },
             Err(refusal) => (None, self.refuse(dialect, &refusal)),
+        };
+        let answer = match self.charge(answer, access.as_ref(), &allowance) {
+            Ok(answer) => answer,
+            Err(refusal) => self.refuse(dialect, &refusal),
         };
         let answer = match (dialect, access.as_ref().and_then(|access| access.version.as_deref())) {
             (Dialect::Arm, Some(version)) => arm::served(answer, version),
@@ -126,7 +142,7 @@ impl Service {
         dialect: Dialect,
         head: Head,
         body: B,
-        peer: &Peer,
+        allowance: &Allowance,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
@@ -140,19 +156,23 @@ impl Service {
         let access = route.access().clone();
         let answered = async {
             head.caller.check(&access)?;
-            let shares = head.caller.shares.as_ref().unwrap_or(&peer.shares).clone();
-            work::set_caller(&shares);
-            let body = self.body(body, &shares, &head.headers).await?;
+            let shares = &allowance.shares;
+            work::set_caller(shares);
+            let (body, _charge) = self.body(body, allowance, &head.headers).await?;
             let (room, gauge, place, all) = match access.verb {
                 Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
                 _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
             };
-            let share = self.share(&shares, place, all)?;
+            let share = self.share(shares, place, all)?;
             let Ok(place) = room.clone().try_acquire_owned() else {
                 self.metrics.count_refused("requests");
                 return Err(Refusal::TooMany(Duration::from_secs(1)));
             };
             *permit = Some(Permit::new(place, share, gauge));
+            let processing = allowance.process(body.len() * PROCESSING_FACTOR);
+            let Ok(_processing) = tokio::time::timeout(MEMORY_PATIENCE, processing).await else {
+                return Err(self.out_of_memory(Exceeded::All));
+            };
             let request = Request { head, body };
             let answer = async {
                 work::step(request.body.len()).await;
@@ -168,11 +188,16 @@ impl Service {
     }
 
     /// The body of a request, if it is not too long and does not take too long.
-    async fn body(&self, body: impl RequestBody, shares: &Arc<Shares>, headers: &HeaderMap) -> Result<Bytes, Refusal> {
+    async fn body(
+        &self,
+        body: impl RequestBody,
+        allowance: &Allowance,
+        headers: &HeaderMap,
+    ) -> Result<(Bytes, Option<Charge>), Refusal> {
         if body.is_end_stream() {
-            return Ok(Bytes::new());
+            return Ok((Bytes::new(), None));
         }
-        let _share = self.share(shares, Place::Body, self.limits.requests)?;
+        let _share = self.share(&allowance.shares, Place::Body, self.limits.requests)?;
         // Whoever sends slowly keeps only others from sending.
         let Ok(_place) = self.bodies.try_acquire() else {
             self.metrics.count_refused("bodies");
@@ -180,12 +205,43 @@ impl Service {
         };
         let _open = Decrease::of(&self.metrics.bodies);
         // Read in any case: a client that is still sending would not see the answer.
-        let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT)).await?;
+        let mut charge = allowance.try_hold(Purpose::Bodies, 0).map_err(|exceeded| self.out_of_memory(exceeded))?;
+        let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT), &mut charge).await;
+        if let Err(Refusal::OutOfMemory(exceeded)) = body {
+            self.out_of_memory(exceeded);
+        }
+        let body = body?;
         let is_plain = |encoding: &HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
         match headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
-            true => Ok(body),
+            true => Ok((body, Some(charge))),
             false => Err(Refusal::Packed),
         }
+    }
+
+    /// The same answer, charged to its caller until it is sent; or that there is no memory for it.
+    fn charge(&self, answer: Answer, access: Option<&Access>, allowance: &Allowance) -> Result<Answer, Refusal> {
+        let AnswerBody::Whole(Some(bytes)) = &answer.body else { return Ok(answer) };
+        if bytes.len() < CHARGED_ANSWER {
+            return Ok(answer);
+        }
+        let charge = allowance.try_hold(Purpose::Answers, bytes.len()).map_err(|exceeded| {
+            let refusal = self.out_of_memory(exceeded);
+            match access.is_none_or(|access| access.verb.is_read()) {
+                true => refusal,
+                false => Refusal::AnswerOutOfMemory,
+            }
+        })?;
+        let body = AnswerBody::Whole(Some(charge.attach(bytes.clone())));
+        Ok(Answer { body, ..answer })
+    }
+
+    /// Refuses something for which there is no memory, and counts it.
+    fn out_of_memory(&self, exceeded: Exceeded) -> Refusal {
+        self.metrics.count_refused(match exceeded {
+            Exceeded::All => "memory",
+            Exceeded::Caller => "caller_memory",
+        });
+        Refusal::OutOfMemory(exceeded)
     }
 
     /// A place for a caller, unless they have half of all.

@@ -5,7 +5,11 @@
 mod browsers;
 mod crowds;
 mod log;
+#[cfg(target_os = "linux")]
+mod memory;
 mod paths;
+#[cfg(target_os = "linux")]
+mod process;
 mod resets;
 mod sizes;
 mod slow;
@@ -13,3 +17,7 @@ mod smuggling;
 mod support;
 mod tenants;
 mod tls;
+
+/// As in the command, so that memory that is free again is measured as such.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -191,7 +191,7 @@ pub(crate) fn order(name: &str, note: &str) -> String {
     )
 }
 
-fn kinds() -> Vec<ServedKind> {
+pub(crate) fn kinds() -> Vec<ServedKind> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/abuse/shop");
     let catalog = Catalog::load(&[folder]).expect("a catalog");
     let kinds = catalog.kinds().iter().map(|declared| {

@@ -1,0 +1,334 @@
+//! Memory, budgeted in bytes: how much there is for which use, and how much of it each caller has.
+//!
+//! Whatever a client can make the server hold is charged before it is held, or as it arrives. A [`Charge`] is given back when
+//! it is dropped, so it lives beside the bytes that it is for.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use crate::{Limits, share::Shares};
+
+/// All memory that clients can make the server use.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    most: usize,
+    /// Bytes that wait for clients: bodies, answers, lists and watches.
+    pub(crate) held: Arc<Pool>,
+    /// Bytes that requests need while they are processed. Nothing in it waits for a client, so that it always gets free.
+    pub(crate) processing: Arc<Pool>,
+}
+
+/// Memory for one use.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    sort: Sort,
+    most: usize,
+    used: AtomicUsize,
+    by_purpose: [AtomicUsize; Purpose::ALL.len()],
+    freed: Freed,
+}
+
+/// Which of the pools one is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sort {
+    Held,
+    Processing,
+}
+
+/// Use of memory, as metrics name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    Bodies,
+    Processing,
+    Answers,
+}
+
+/// What one caller has of the pools.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    held: AtomicUsize,
+    processing: AtomicUsize,
+    freed: Freed,
+}
+
+/// The part of the memory that one caller may have: half of each pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowance {
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) shares: Arc<Shares>,
+}
+
+/// Bytes that are given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Charge {
+    pool: Arc<Pool>,
+    shares: Arc<Shares>,
+    purpose: Purpose,
+    bytes: usize,
+}
+
+/// Why there is no memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exceeded {
+    /// The caller has half of it.
+    Caller,
+    /// All of it is in use.
+    All,
+}
+
+/// Wakes tasks that wait for memory.
+#[derive(Debug, Default)]
+struct Freed {
+    notify: Notify,
+    waiting: AtomicUsize,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+        let most = limits.memory_bytes;
+        // The rest is for connections, for what is kept, for the store, and for what cannot be counted exactly.
+        let held = Arc::new(Pool::new(Sort::Held, most / 4));
+        let processing = Arc::new(Pool::new(Sort::Processing, most / 16 * 3));
+        Arc::new(Self { most, held, processing })
+    }
+
+    /// The most memory that the process may use.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// The bytes that are in use for each purpose.
+    pub(crate) fn used(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let pools = [&self.held, &self.processing];
+        Purpose::ALL.iter().map(move |purpose| {
+            let bytes = pools.iter().map(|pool| pool.by_purpose[*purpose as usize].load(Ordering::Relaxed));
+            (purpose.name(), bytes.sum())
+        })
+    }
+}
+
+impl Purpose {
+    const ALL: [Self; 3] = [Self::Bodies, Self::Processing, Self::Answers];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bodies => "bodies",
+            Self::Processing => "processing",
+            Self::Answers => "answers",
+        }
+    }
+}
+
+impl Pool {
+    fn new(sort: Sort, most: usize) -> Self {
+        Self { sort, most, used: AtomicUsize::new(0), by_purpose: Default::default(), freed: Freed::default() }
+    }
+
+    /// Adds bytes to what is used. One use that is larger than all that there is has it alone, so that small budgets keep
+    /// nothing from being done.
+    fn add(&self, shares: &Shares, bytes: usize) -> Result<(), Exceeded> {
+        let own = shares.memory.of(self.sort);
+        add(own, bytes, self.most.div_ceil(2)).map_err(|()| Exceeded::Caller)?;
+        add(&self.used, bytes, self.most).map_err(|()| {
+            own.fetch_sub(bytes, Ordering::SeqCst);
+            Exceeded::All
+        })
+    }
+
+    fn sub(&self, shares: &Shares, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        shares.memory.of(self.sort).fetch_sub(bytes, Ordering::SeqCst);
+        self.used.fetch_sub(bytes, Ordering::SeqCst);
+        self.freed.wake();
+        shares.memory.freed.wake();
+    }
+}
+
+fn add(used: &AtomicUsize, bytes: usize, most: usize) -> Result<(), ()> {
+    let add = |used: usize| {
+        let sum = used.checked_add(bytes)?;
+        (sum <= most || used == 0).then_some(sum)
+    };
+    used.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add).map(drop).map_err(drop)
+}
+
+impl Held {
+    fn of(&self, sort: Sort) -> &AtomicUsize {
+        match sort {
+            Sort::Held => &self.held,
+            Sort::Processing => &self.processing,
+        }
+    }
+}
+
+impl Freed {
+    fn wake(&self) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.notify.notify_waiters();
+        }
+    }
+}
+
+impl Allowance {
+    /// Charges bytes that clients may be slow to take or send.
+    pub(crate) fn try_hold(&self, purpose: Purpose, bytes: usize) -> Result<Charge, Exceeded> {
+        self.try_take(&self.budget.held, purpose, bytes)
+    }
+
+    /// Charges bytes for the processing of a request, once they are free.
+    pub(crate) async fn process(&self, bytes: usize) -> Charge {
+        self.take(&self.budget.processing, Purpose::Processing, bytes).await
+    }
+
+    fn try_take(&self, pool: &Arc<Pool>, purpose: Purpose, bytes: usize) -> Result<Charge, Exceeded> {
+        let mut charge = Charge { pool: pool.clone(), shares: self.shares.clone(), purpose, bytes: 0 };
+        charge.try_grow(bytes)?;
+        Ok(charge)
+    }
+
+    async fn take(&self, pool: &Arc<Pool>, purpose: Purpose, bytes: usize) -> Charge {
+        if let Ok(charge) = self.try_take(pool, purpose, bytes) {
+            return charge;
+        }
+        let (all, own) = (Waiting::new(&pool.freed), Waiting::new(&self.shares.memory.freed));
+        loop {
+            let (mut in_all, mut of_own) = (Box::pin(all.0.notify.notified()), Box::pin(own.0.notify.notified()));
+            // What is given back between the attempt and the wait must wake it.
+            in_all.as_mut().enable();
+            of_own.as_mut().enable();
+            if let Ok(charge) = self.try_take(pool, purpose, bytes) {
+                return charge;
+            }
+            tokio::select! {
+                () = in_all => {}
+                () = of_own => {}
+            }
+        }
+    }
+}
+
+/// A task that waits, counted.
+struct Waiting<'f>(&'f Freed);
+
+impl<'f> Waiting<'f> {
+    fn new(freed: &'f Freed) -> Self {
+        freed.waiting.fetch_add(1, Ordering::SeqCst);
+        Self(freed)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Charge {
+    /// Charges so many bytes in all, if there are more than before.
+    pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), Exceeded> {
+        let more = bytes.saturating_sub(self.bytes);
+        self.pool.add(&self.shares, more)?;
+        self.count(more);
+        Ok(())
+    }
+
+    fn count(&mut self, more: usize) {
+        self.bytes += more;
+        self.pool.by_purpose[self.purpose as usize].fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Bytes that are charged until the last part of them is dropped, wherever that is.
+    pub(crate) fn attach(self, bytes: Bytes) -> Bytes {
+        Bytes::from_owner(Charged { bytes, _charge: self })
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.pool.by_purpose[self.purpose as usize].fetch_sub(self.bytes, Ordering::Relaxed);
+        self.pool.sub(&self.shares, self.bytes);
+    }
+}
+
+struct Charged {
+    bytes: Bytes,
+    _charge: Charge,
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// A budget of which 4,000 bytes can be held, and some callers.
+    fn callers<const N: usize>() -> (Arc<Budget>, [Allowance; N]) {
+        let budget = Budget::new(&Limits { memory_bytes: 16_000, ..Limits::default() });
+        let allowances = std::array::from_fn(|_| Allowance { budget: budget.clone(), shares: Arc::default() });
+        (budget, allowances)
+    }
+
+    fn held(budget: &Budget) -> usize {
+        budget.used().map(|(_, bytes)| bytes).sum()
+    }
+
+    #[test]
+    fn a_caller_has_half_and_all_callers_have_all() {
+        let (budget, [one, two, three]) = callers();
+        let mut first = one.try_hold(Purpose::Bodies, 1_500).unwrap();
+        assert_eq!(one.try_hold(Purpose::Answers, 501).unwrap_err(), Exceeded::Caller);
+        first.try_grow(2_000).unwrap();
+        assert_eq!(first.try_grow(2_001).unwrap_err(), Exceeded::Caller);
+        let second = two.try_hold(Purpose::Bodies, 2_000).unwrap();
+        assert_eq!(three.try_hold(Purpose::Bodies, 1).unwrap_err(), Exceeded::All);
+        assert_eq!(held(&budget), 4_000);
+        drop(first);
+        let third = three.try_hold(Purpose::Bodies, 2_000).unwrap();
+        drop((second, third));
+        assert_eq!(held(&budget), 0);
+        assert_eq!(one.try_hold(Purpose::Bodies, 9_000).unwrap().bytes, 9_000, "it is alone");
+    }
+
+    #[tokio::test]
+    async fn a_charge_lasts_as_long_as_the_last_part_of_its_bytes() {
+        let (budget, [one]) = callers();
+        let mut bytes = one.try_hold(Purpose::Answers, 1_000).unwrap().attach(vec![1; 1_000].into());
+        let part = bytes.split_to(10);
+        drop(bytes);
+        assert_eq!((held(&budget), &part[..]), (1_000, &[1; 10][..]));
+        drop(part);
+        assert_eq!(held(&budget), 0);
+    }
+
+    #[tokio::test]
+    async fn processing_waits_for_memory_that_the_same_or_another_caller_gives_back() {
+        let (_, [one, two, three]) = callers();
+        let first = one.process(1_500).await;
+        let waiting = tokio::spawn({
+            let one = one.clone();
+            async move { one.process(1_500).await }
+        });
+        let second = two.process(1_500).await;
+        assert!(timeout(Duration::from_millis(20), three.process(100)).await.is_err(), "all is in use");
+        drop(first);
+        let third = waiting.await.unwrap();
+        drop(second);
+        drop(timeout(Duration::from_secs(10), three.process(100)).await.unwrap());
+        drop(third);
+    }
+}
