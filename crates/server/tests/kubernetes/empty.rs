@@ -14,9 +14,10 @@ async fn a_watch_from_the_list_of_an_empty_store_has_every_event_once() {
     // A watch from 0 begins anywhere.
     assert!(version.parse::<u64>().expect("a number") > 0);
     for name in ["first", "second"] {
-        server.send("POST", THINGS, Some(json!({"metadata": {"name": name}}))).await;
+        let thing = json!({"apiVersion": "lab.example.com/v1", "kind": "Thing", "metadata": {"name": name}});
+        assert_eq!(server.send("POST", THINGS, Some(thing)).await.status, 201);
     }
-    server.send("DELETE", &format!("{THINGS}/first"), None).await;
+    assert_eq!(server.send("DELETE", &format!("{THINGS}/first"), None).await.status, 200);
     let path = format!("{THINGS}?watch=true&resourceVersion={version}&timeoutSeconds=1");
     let watched = String::from_utf8(server.send("GET", &path, None).await.body).expect("a text");
     let events = watched.lines().map(|line| {
