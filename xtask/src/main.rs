@@ -1,10 +1,14 @@
 //! The repository's own tasks. `cargo xtask` lists them.
 
+mod deny;
+mod packages;
 mod python;
+mod sbom;
 
 use std::{
     env,
     ffi::{OsStr, OsString},
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     time::Instant,
@@ -20,6 +24,9 @@ The repository's own tasks.
                                    records, and a short run of every fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
+  cargo xtask deny                 licenses, bans, duplicate versions and sources of all packages, against deny.toml; a part
+                                   of `cargo xtask test`
+  cargo xtask sbom                 write the bill of materials of the program to standard output: CycloneDX 1.5, JSON
   cargo xtask bench                the benchmarks, with their ratios
   cargo xtask load                 reads, writes and lists over HTTP beside what a bare handler does; fails if the
                                    shares that docs/serve.md promises are missed
@@ -61,6 +68,8 @@ fn main() -> ExitCode {
         ]),
         ["load"] => cargo(["build", "--release", "--package", "wheelwright", "--package", "wheelwright-load"])
             .and_then(|()| cargo(["run", "--release", "--quiet", "--package", "wheelwright-load"])),
+        ["deny"] => deny::check(),
+        ["sbom"] => sbom::sbom().and_then(|bill| write(&bill)),
         [] | ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())
@@ -86,12 +95,13 @@ fn test() -> Result<(), String> {
     ensure_program("chromium", "WHEELWRIGHT_CHROMIUM", "chromium")?;
     ensure_curl()?;
     let python = python::ensure(&[python::KUBERNETES])?.join("python");
-    cargo(["fmt", "--all", "--check"])?;
+    run(Command::new(cargo_program()).args(["fmt", "--all", "--check"]).current_dir(root()))?;
+    deny::check()?;
     cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     // Tests switch on features that the command does not have.
     cargo(["check", "--package", "wheelwright", "--quiet"])?;
-    let mut tests = Command::new(cargo_program());
-    tests.args(["test", "--workspace", "--no-fail-fast", "--quiet"]).env("WHEELWRIGHT_PYTHON", python);
+    let mut tests = cargo_command(["test", "--workspace", "--no-fail-fast", "--quiet"]);
+    tests.env("WHEELWRIGHT_PYTHON", python);
     run(tests.current_dir(root()))
 }
 
@@ -99,21 +109,20 @@ fn test() -> Result<(), String> {
 fn published() -> Result<(), String> {
     let schemathesis = python::ensure(&[python::SCHEMATHESIS])?.join("schemathesis");
     let arguments = ["test", "--package", "wheelwright", "--test", "clients", "what_is_published_is_true"];
-    let mut command = Command::new(cargo_program());
-    run(command.args(arguments).env("WHEELWRIGHT_SCHEMATHESIS", schemathesis).current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_SCHEMATHESIS", schemathesis).current_dir(root()))
 }
 
 /// The laws of every real kind with several versions, in the numbers that find what is rare.
 fn laws() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "laws"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_LAW_CASES", "10000").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_LAW_CASES", "10000").current_dir(root()))
 }
 
 /// Writes to every list of every real kind through a version that hides a part of its items.
 fn hidden_items() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "hidden_items"];
-    let mut command = Command::new(cargo_program());
-    command.args(arguments).args(["--", "--nocapture"]).env("WHEELWRIGHT_LIST_WRITES", "300");
+    let mut command = cargo_command(arguments);
+    command.args(["--", "--nocapture"]).env("WHEELWRIGHT_LIST_WRITES", "300");
     run(command.current_dir(root()))
 }
 
@@ -121,37 +130,37 @@ fn hidden_items() -> Result<(), String> {
 /// is several writes, each of which is held against every version and every pair of hubs.
 fn random_kinds() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright-evolve", "--test", "lens_reference"];
-    let mut command = Command::new(cargo_program());
-    command.args(arguments).args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
+    let mut command = cargo_command(arguments);
+    command.args(["--", "--nocapture"]).env("PROPTEST_CASES", "120000").current_dir(root());
     run(command.env("PROPTEST_MAX_GLOBAL_REJECTS", "1000000"))
 }
 
 /// Changes of every class, seeded into every real definition, against what documents show of them.
 fn gate() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright", "--test", "gate", "--", "--nocapture"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_GATE_SEEDS", "1").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_GATE_SEEDS", "1").current_dir(root()))
 }
 
 /// Sweeps of a hundred thousand records in each store, by processes that are killed.
 fn sweeps() -> Result<(), String> {
     let arguments =
         ["test", "--release", "--package", "wheelwright-repository", "--test", "sweeps", "--", "--nocapture"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_SWEEP_RECORDS", "100000").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_SWEEP_RECORDS", "100000").current_dir(root()))
 }
 
 /// Every cell of create, write and read, also of the kinds that have half a million of them.
 fn cells() -> Result<(), String> {
     let arguments =
         ["test", "--release", "--package", "wheelwright-repository", "--test", "cells", "--", "--nocapture"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_ALL_CELLS", "1").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_ALL_CELLS", "1").current_dir(root()))
 }
 
 /// Processes and servers that are killed while they write, ten times as often.
 fn kills() -> Result<(), String> {
     let arguments = ["test", "--package", "wheelwright-store", "--test", "processes"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
+    run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
     let arguments = ["test", "--package", "wheelwright", "--test", "served", "killed"];
-    run(Command::new(cargo_program()).args(arguments).env("WHEELWRIGHT_KILLS", "200").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "200").current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.
@@ -258,10 +267,10 @@ fn fuzz(target: Option<&str>, seconds: &str) -> Result<(), String> {
         for folder in [&corpus, &artifacts] {
             std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
-        run(Command::new(cargo_program())
+        run(cargo_command(["run"])
             .current_dir(&folder)
             .env("RUSTFLAGS", FUZZ_FLAGS)
-            .args(["run", "--release", "--quiet", "--target", platform.trim(), "--bin", &target, "--"])
+            .args(["--release", "--quiet", "--target", platform.trim(), "--bin", &target, "--"])
             .arg(&corpus)
             .arg(folder.join("seeds").join(&target))
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
@@ -281,7 +290,15 @@ fn fuzz_targets(folder: &Path) -> Result<Vec<String>, String> {
 }
 
 fn cargo<const N: usize>(arguments: [&str; N]) -> Result<(), String> {
-    run(Command::new(cargo_program()).current_dir(root()).args(arguments))
+    run(cargo_command(arguments).current_dir(root()))
+}
+
+/// A command of cargo that builds from what `Cargo.lock` lists, and never changes that.
+fn cargo_command<const N: usize>(arguments: [&str; N]) -> Command {
+    let mut command = Command::new(cargo_program());
+    let (subcommand, rest) = arguments.split_at(1.min(N));
+    command.args(subcommand).arg("--locked").args(rest);
+    command
 }
 
 /// The cargo that runs this, which need not be the first in the path.
@@ -311,6 +328,11 @@ fn run(command: &mut Command) -> Result<(), String> {
 fn root() -> PathBuf {
     // The manifest of this package is in the folder below the root.
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Data goes to standard output.
+fn write(text: &str) -> Result<(), String> {
+    io::stdout().write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))
 }
 
 /// Conversation goes to standard error; the tools' own output goes where they send it.

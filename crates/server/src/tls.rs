@@ -134,8 +134,8 @@ fn in_file(path: &Path, error: impl fmt::Display) -> TlsError {
 /// The common name in the subject of a certificate.
 pub(crate) fn common_name(certificate: &CertificateDer<'_>) -> Option<Box<str>> {
     let certificate = Certificate::from_der(certificate).ok()?;
-    let subject = certificate.tbs_certificate().subject();
-    let name = subject.iter().find(|attribute| attribute.oid == COMMON_NAME)?;
+    let mut attributes = certificate.tbs_certificate.subject.0.iter().flat_map(|names| names.0.iter());
+    let name = attributes.find(|attribute| attribute.oid == COMMON_NAME)?;
     let text = name.value.decode_as::<Utf8StringRef<'_>>().map(|text| text.as_str().into());
     text.or_else(|_| name.value.decode_as::<PrintableStringRef<'_>>().map(|text| text.as_str().into())).ok()
 }

@@ -7,7 +7,9 @@ pub(crate) fn example(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let path = own.parent().unwrap().parent().unwrap().join("examples").join(name);
     if !path.exists() {
-        let built = Command::new(env!("CARGO")).args(["build", "--package", "wheelwright", "--example", name]).status();
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--locked", "--package", "wheelwright", "--example", name])
+            .status();
         assert!(built.unwrap().success());
     }
     path
