@@ -16,6 +16,16 @@ pub enum Removed {
     Marked(Revision),
 }
 
+impl Removed {
+    /// The revision of a document that was only marked.
+    pub fn revision(&self) -> Option<&Revision> {
+        match self {
+            Self::Gone => None,
+            Self::Marked(revision) => Some(revision),
+        }
+    }
+}
+
 /// How a document is removed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Removal<'r> {

@@ -68,6 +68,28 @@ impl Verb {
             Self::Discover => "discover",
         }
     }
+
+    /// Whether it changes documents.
+    pub(crate) fn is_write(self) -> bool {
+        match self {
+            Self::Create | Self::Update | Self::Patch | Self::Delete | Self::DeleteCollection => true,
+            Self::Get | Self::List | Self::Watch | Self::Discover => false,
+        }
+    }
+}
+
+impl Scope {
+    /// The scope as grants in the access file name it.
+    pub(crate) fn as_granted(&self) -> String {
+        match self {
+            Self::All => "*".to_owned(),
+            Self::Namespace(name) => format!("namespaces/{name}"),
+            Self::Subscription(subscription, None) => format!("subscriptions/{subscription}"),
+            Self::Subscription(subscription, Some(group)) => {
+                format!("subscriptions/{subscription}/resourceGroups/{group}")
+            }
+        }
+    }
 }
 
 impl fmt::Display for Scope {

@@ -10,6 +10,7 @@
 mod access;
 mod answer;
 mod arm;
+mod audit;
 mod auth;
 mod body;
 mod browsers;
@@ -38,10 +39,12 @@ mod server;
 mod share;
 mod shelf;
 mod stall;
+mod throttle;
 mod tls;
 mod trouble;
 mod work;
 
+pub use audit::{AuditError, AuditLog, AuditLoss};
 pub use auth::AccessError;
 pub use http_source::HttpSource;
 pub use limits::Limits;

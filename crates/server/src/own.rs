@@ -9,6 +9,7 @@ use wheelwright_repository::Repository;
 use crate::{
     access::{Access, Scope, Verb},
     answer::Answer,
+    audit::AuditLog,
     metrics::Metrics,
     request::Head,
 };
@@ -27,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) async fn answer(
     head: &Head,
     repository: &Repository,
-    (metrics, readiness): (&Metrics, &Readiness),
+    (metrics, readiness, audit): (&Metrics, &Readiness, Option<&AuditLog>),
     is_ending: bool,
 ) -> Option<Answer> {
     let endpoint = match head.raw_path() {
@@ -43,8 +44,14 @@ pub(crate) async fn answer(
     let answer = match endpoint {
         Endpoint::Live => Answer::text(StatusCode::OK, "ok"),
         Endpoint::Ready if is_ending => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
-        Endpoint::Ready if readiness.is_ready(repository).await => Answer::text(StatusCode::OK, "ok"),
-        Endpoint::Ready => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be used\n"),
+        Endpoint::Ready => {
+            let is_ready = readiness.is_ready(repository).await;
+            match (is_ready, head.query.get("verbose")) {
+                (_, Some(_)) => verbose(is_ready, audit),
+                (true, None) => Answer::text(StatusCode::OK, "ok"),
+                (false, None) => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be used\n"),
+            }
+        }
         Endpoint::Metrics => {
             // They tell of what everybody does.
             let everything = Access { verb: Verb::Get, kind: None, version: None, scope: Scope::All };
@@ -56,6 +63,18 @@ pub(crate) async fn answer(
         }
     };
     Some(answer)
+}
+
+/// The readiness of each part. Without its audit log the server is ready for reads, and for writes unless it is strict.
+fn verbose(is_ready: bool, audit: Option<&AuditLog>) -> Answer {
+    let line = |name: &str, is_good: bool| match is_good {
+        true => format!("[+]{name} ok\n"),
+        false => format!("[-]{name} failed\n"),
+    };
+    let mut text = line("store", is_ready);
+    text.extend(audit.map(|audit| line("audit-log", !audit.is_failing())));
+    let code = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    Answer::text(code, text)
 }
 
 /// Whether a path is for those who look after the server, whoever they are.

@@ -35,6 +35,10 @@ pub(crate) enum Refusal {
     AnswerOutOfMemory,
     /// The request took too long.
     OutOfTime,
+    /// The audit log cannot be written, so that nothing was done.
+    NotRecorded,
+    /// The request was done, but its outcome could not be written to the audit log.
+    OutcomeNotRecorded,
 }
 
 impl Refusal {
@@ -48,7 +52,8 @@ impl Refusal {
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::TooMany(_) | Self::TooManyOfOne(_) | Self::OutOfMemory(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::OutOfTime | Self::AnswerOutOfMemory => StatusCode::GATEWAY_TIMEOUT,
+            Self::OutOfTime | Self::AnswerOutOfMemory | Self::OutcomeNotRecorded => StatusCode::GATEWAY_TIMEOUT,
+            Self::NotRecorded => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -80,6 +85,10 @@ impl Refusal {
             Self::AnswerOutOfMemory => {
                 "the request was done, but there is no memory for the answer; read the object".to_owned()
             }
+            Self::NotRecorded => "the audit log cannot be written, so nothing was done; try again later".to_owned(),
+            Self::OutcomeNotRecorded => {
+                "the outcome could not be written to the audit log; read first whether it was done".to_owned()
+            }
             Self::OutOfTime => "the request took too long; nobody knows whether it was done, so read first".to_owned(),
         }
     }
@@ -89,6 +98,7 @@ impl Refusal {
         match self {
             Self::TooMany(after) | Self::TooManyOfOne(after) => Some(*after),
             Self::OutOfMemory(_) => Some(Duration::from_secs(1)),
+            Self::NotRecorded => Some(Duration::from_secs(5)),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
 
-use crate::{caller::Caller, path::Segments, query::Query};
+use crate::{audit::Trail, caller::Caller, path::Segments, query::Query};
 
 /// What is known of a request before its body is read.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Head {
     pub(crate) headers: HeaderMap,
     pub(crate) server: Arc<Reached>,
     pub(crate) caller: Arc<Caller>,
+    /// What the request leaves in the audit log.
+    pub(crate) trail: Trail,
 }
 
 /// A request.

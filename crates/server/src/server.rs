@@ -32,8 +32,9 @@ use tokio_rustls::TlsAcceptor;
 use wheelwright_repository::{Repository, Store};
 
 use crate::{
-    AccessError, Limits, TlsError, TlsFiles,
+    AccessError, AuditLog, Limits, TlsError, TlsFiles,
     arm::Arm,
+    audit,
     auth::Guard,
     browsers::{Authentication, Browsers, host_name},
     budget::Budget,
@@ -65,6 +66,7 @@ pub struct Server {
     guard: Option<Guard>,
     public_url: Option<Box<str>>,
     allowed_hosts: Vec<Box<str>>,
+    audit: Option<AuditLog>,
 }
 
 /// An address that is bound before the server of it is complete. Connections wait until it serves.
@@ -99,6 +101,7 @@ impl Server {
             guard: None,
             public_url: None,
             allowed_hosts: Vec::new(),
+            audit: None,
         }
     }
 
@@ -155,6 +158,12 @@ impl Server {
         Ok(Self { allowed_hosts: hosts, ..self })
     }
 
+    /// The same, with a line in an audit log for every write and every refusal.
+    #[must_use]
+    pub fn with_audit(self, log: AuditLog) -> Self {
+        Self { audit: Some(log), ..self }
+    }
+
     /// Binds the server to an address.
     ///
     /// # Errors
@@ -169,7 +178,7 @@ impl Server {
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
-        let Self { repository, limits, tls, guard, public_url, allowed_hosts } = self;
+        let Self { repository, limits, tls, guard, public_url, allowed_hosts, audit } = self;
         let scheme = if tls.is_some() { "https" } else { "http" };
         let authentication = match &guard {
             None => Authentication::None,
@@ -180,7 +189,7 @@ impl Server {
         let repository = repository.with_scheduler(Arc::new(InPool));
         let shelf = Arc::new(Shelf::new(limits.kept_bytes.min(limits.memory_bytes / 16)));
         let budget = Budget::new(&limits);
-        let metrics = Metrics::new(repository.clone(), budget.clone());
+        let metrics = Metrics::new(repository.clone(), budget.clone(), audit.as_ref());
         Service {
             reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
             browsers,
@@ -192,6 +201,7 @@ impl Server {
             work: WorkPool::new(metrics.queued.clone()),
             metrics,
             budget,
+            audit,
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -276,6 +286,11 @@ impl Serving {
         if tokio::time::timeout(service.limits.grace, done).await.is_err() {
             tracing::warn!(open = open.len(), "some requests were not done in time");
         }
+        // Requests that are cut off leave a line, too.
+        drop(open);
+        if let Some(audit) = &service.audit {
+            audit.flush().await;
+        }
     }
 }
 
@@ -291,6 +306,7 @@ pub(crate) struct Service {
     browsers: Browsers,
     tls: Option<Tls>,
     guard: Option<Guard>,
+    audit: Option<AuditLog>,
     anonymous: Arc<Caller>,
     /// Places for bodies that are being read.
     bodies: Semaphore,
@@ -359,6 +375,7 @@ impl Service {
             Some(Err(error)) => {
                 if is_refused_certificate(&error) {
                     tracing::warn!(client = %address, %error, "the certificate of a client was refused");
+                    audit::refused_certificate(self.audit.as_ref(), address, &error);
                 } else {
                     tracing::debug!(client = %address, %error, "a connection could not be secured");
                 }

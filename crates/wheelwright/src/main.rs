@@ -22,7 +22,7 @@ use arguments::{
 use clap::{CommandFactory, Parser};
 use log_lines::LogLines;
 use output_pipe::{OutputPipe, is_closed_pipe};
-use signals::AskedToEnd;
+use signals::{AskedToEnd, reopen_on_hangup};
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
     Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas, Unlocked,
@@ -34,7 +34,7 @@ use wheelwright::{
     findings::{Date, Level},
     repository::{Accepted, Repository, ServedKind, SweepOptions},
     schema::Root,
-    server::{Limits, TlsFiles},
+    server::{AuditError, AuditLog, AuditLoss, Limits, TlsFiles},
 };
 
 #[global_allocator]
@@ -385,6 +385,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         listen: arguments.listen,
         tls,
         access: arguments.access,
+        audit: None,
         sources: arguments.source,
         public_url: arguments.public_url,
         allow_host: arguments.allow_host,
@@ -397,7 +398,19 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         Ok(kinds) => kinds,
         Err(exit) => return Ok(exit),
     };
+    let audit = arguments.audit_log.as_deref().map(|file| audit_log(file, arguments.audit_strict)).transpose();
+    let audit = match audit {
+        Ok(audit) => audit,
+        Err(error) => {
+            writeln!(console.conversation, "error: --audit-log: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
     in_runtime(kinds, console, async |kinds, console| {
+        if let Some(log) = audit.clone().filter(AuditLog::is_file) {
+            reopen_on_hangup(log)?;
+        }
+        let options = ServeOptions { audit, ..options };
         let asked = AskedToEnd::listen()?;
         let store = wheelwright::store::open(&place.store);
         tokio::select! {
@@ -406,6 +419,15 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         }
         command::serve_interrupted(console)
     })
+}
+
+/// The audit log in a file, or on standard output for `-`.
+fn audit_log(file: &Path, is_strict: bool) -> Result<AuditLog, AuditError> {
+    let loss = if is_strict { AuditLoss::Refused } else { AuditLoss::Counted };
+    match file == Path::new("-") {
+        true => AuditLog::standard_output(loss),
+        false => AuditLog::open(file, loss),
+    }
 }
 
 /// Logs to standard error from now on.

@@ -3,6 +3,26 @@
 use std::io;
 
 use tokio::sync::watch;
+use wheelwright::server::AuditLog;
+
+/// Opens the file of an audit log again whenever the program receives SIGHUP.
+#[cfg(unix)]
+pub(crate) fn reopen_on_hangup(log: AuditLog) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            log.reopen();
+        }
+    });
+    Ok(())
+}
+
+/// There is no such signal here.
+#[cfg(not(unix))]
+pub(crate) fn reopen_on_hangup(_: AuditLog) -> io::Result<()> {
+    Ok(())
+}
 
 /// How often the program was asked to end.
 pub(crate) struct AskedToEnd(watch::Receiver<usize>);

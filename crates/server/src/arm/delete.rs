@@ -15,7 +15,11 @@ use super::{
     target::Resource,
     write::{TRIES, check_again, is_deleting, is_too_late},
 };
-use crate::{answer::Answer, request::Head};
+use crate::{
+    answer::Answer,
+    audit::{self, Trail},
+    request::Head,
+};
 
 /// How many resources are removed at a time that belong to another.
 const PAGE: usize = 100;
@@ -36,25 +40,35 @@ pub(crate) async fn delete(
     for _ in 0..TRIES {
         let there = collection.get(&name, View::Hub).await?;
         preconditions.check(there.as_ref().map(|document| &document.revision))?;
-        let Some(document) = there else { return Ok(Answer::empty(StatusCode::NO_CONTENT)) };
+        let Some(document) = there else {
+            head.trail.changed(None, false, false);
+            return Ok(Answer::empty(StatusCode::NO_CONTENT));
+        };
         let done = match version.operations.long_running.delete {
             true => mark(resource.kind, &document).await.map(|(operation, location)| Done::Began(operation, location)),
-            false => remove(resource.kind, document, version, kinds).await,
+            false => remove(resource.kind, document, version, kinds, &head.trail).await,
         };
         match done {
             Err(error) if is_too_late(&error) => check_again(&preconditions)?,
             Err(error) => return Err(error.into()),
             Ok(Done::Refused(error)) => return Err(error),
             Ok(Done::Began(operation, location)) => {
+                head.trail.changed(None, true, false);
                 let below = kinds.below(resource.kind);
-                if let Left::More = clear_below(&below, &name, Ending::Marked).await? {
+                if let Left::More = clear_below(&below, &name, Ending::Marked, &head.trail).await? {
                     return Err(busy_below());
                 }
                 let answer = Answer::empty(StatusCode::ACCEPTED);
                 return Ok(poll::announced(answer, &operation, resource.kind, location.as_deref(), version, head));
             }
-            Ok(Done::Gone) => return Ok(Answer::empty(StatusCode::OK)),
-            Ok(Done::Waiting) => return Ok(Answer::empty(StatusCode::ACCEPTED)),
+            Ok(Done::Gone) => {
+                head.trail.changed(None, true, false);
+                return Ok(Answer::empty(StatusCode::OK));
+            }
+            Ok(Done::Waiting) => {
+                head.trail.changed(None, true, false);
+                return Ok(Answer::empty(StatusCode::ACCEPTED));
+            }
         }
     }
     Err(ArmError::contended())
@@ -87,7 +101,13 @@ async fn mark(kind: &Kind, document: &Document) -> Result<(OperationId, Option<S
 }
 
 /// Removes a resource and all that belongs to it at once.
-async fn remove(kind: &Kind, document: Document, version: &ArmVersion, kinds: &Kinds) -> Result<Done, RepositoryError> {
+async fn remove(
+    kind: &Kind,
+    document: Document,
+    version: &ArmVersion,
+    kinds: &Kinds,
+    trail: &Trail,
+) -> Result<Done, RepositoryError> {
     let below = kinds.below(kind);
     // Before anything is marked: whoever is refused here has changed nothing, even if they are cut short.
     if let Some(refused) = refused_below(&below, &document.name, version).await? {
@@ -102,7 +122,7 @@ async fn remove(kind: &Kind, document: Document, version: &ArmVersion, kinds: &K
             return Ok(Done::Refused(refused));
         }
     }
-    match clear_below(&below, &document.name, Ending::Gone).await? {
+    match clear_below(&below, &document.name, Ending::Gone, trail).await? {
         Left::Nothing => {}
         Left::Waiting => return Ok(Done::Waiting),
         Left::More => return Ok(Done::Refused(busy_below())),
@@ -155,6 +175,20 @@ enum Fate {
     Busy,
 }
 
+impl Fate {
+    /// The line of the audit log about it.
+    fn removed<'r>(self, kind: &'r Kind, name: &'r Name) -> audit::Removed<'r> {
+        let status = match self {
+            Self::Gone => StatusCode::OK,
+            Self::Marked => StatusCode::ACCEPTED,
+            Self::Busy => StatusCode::CONFLICT,
+        };
+        // A name begins with the subscription and the group, which are the scope of the request.
+        let name = name.as_str().splitn(3, '/').last().unwrap_or_default();
+        audit::Removed { kind: Some(kind.resource_type()), name, status, revision: None, is_dry_run: false }
+    }
+}
+
 /// What is left of all that belongs to a resource.
 enum Left {
     Nothing,
@@ -176,7 +210,7 @@ impl Ending {
 
 /// Removes or marks what belongs to a resource, the deepest first, until a pass finds nothing that is neither gone nor
 /// marked: a pass does not see what is written behind it.
-async fn clear_below(below: &[&Kind], name: &Name, ending: Ending) -> Result<Left, RepositoryError> {
+async fn clear_below(below: &[&Kind], name: &Name, ending: Ending, trail: &Trail) -> Result<Left, RepositoryError> {
     for _ in 0..TRIES {
         let (mut is_settled, mut left) = (true, Left::Nothing);
         // The names of those to which something belongs that is still there.
@@ -190,8 +224,12 @@ async fn clear_below(below: &[&Kind], name: &Name, ending: Ending) -> Result<Lef
                         ending => ending,
                     };
                     let was_reached = ending.is_reached(&document.metadata);
-                    let above: Vec<Box<str>> = names_above(&document.name).map(Box::from).collect();
+                    let name = document.name.clone();
+                    let above: Vec<Box<str>> = names_above(&name).map(Box::from).collect();
                     let fate = settle(kind, document, ending).await?;
+                    if !was_reached {
+                        trail.removed(&fate.removed(kind, &name));
+                    }
                     is_settled &= was_reached && matches!(fate, Fate::Marked);
                     if let Fate::Marked | Fate::Busy = fate {
                         held.extend(above);

@@ -130,6 +130,14 @@ impl Route<'_> {
     pub(crate) fn access(&self) -> &Access {
         &self.access
     }
+
+    /// The name of the resource, below that of the one that it belongs to.
+    pub(crate) fn name(&self) -> Option<String> {
+        match &self.target {
+            Target::Resource(resource) => Some(resource.place.names.join("/")),
+            _ => None,
+        }
+    }
 }
 
 impl<'k> Target<'k> {

@@ -52,6 +52,7 @@ pub(crate) async fn put(
             Err(error) => return Err(error.into()),
             Ok(Done::Refused(error)) => return Err(error),
             Ok(Done::Written(written, operation)) => {
+                request.head.trail.wrote(&written, false);
                 let status = if there.is_none() { StatusCode::CREATED } else { StatusCode::OK };
                 return answer(status, written, operation.as_ref(), resource, version, &request.head);
             }
@@ -80,6 +81,7 @@ pub(crate) async fn patch(
             Err(error) => return Err(error.into()),
             Ok(Done::Refused(error)) => return Err(error),
             Ok(Done::Written(written, operation)) => {
+                request.head.trail.wrote(&written, false);
                 let status = if operation.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
                 return answer(status, written, operation.as_ref(), resource, version, &request.head);
             }

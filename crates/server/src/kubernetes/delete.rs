@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, AnswerBody},
+    audit::{self, NotRecorded},
     request::Request,
     work,
 };
@@ -37,6 +38,7 @@ impl Target {
         let found = found.map_err(|error| about.status(error))?;
         let found = found.ok_or_else(|| Status::not_found(&self.resource, self.name()))?;
         let (removed, document) = self.removed(found, &options).await?;
+        self.trail.changed(removed.revision(), true, options.is_dry_run);
         Ok(match removed {
             Removed::Gone => Answer::json(StatusCode::OK, self.gone(&document).json()),
             Removed::Marked(_) => self.shown(StatusCode::OK, document.json, request)?,
@@ -150,11 +152,19 @@ impl Removing {
         for document in self.lister.portion().await? {
             work::step(document.json.len()).await;
             self.form.item(&document.json, out)?;
-            match self.target.removed(document, &self.options).await {
-                Err(status) if status.code == StatusCode::NOT_FOUND => {}
-                outcome => drop(outcome?),
-            }
+            let name = document.name.clone();
+            let removed = self.target.removed(document, &self.options).await;
+            let (status, revision) = match &removed {
+                Ok((removed, _)) => (StatusCode::OK, removed.revision()),
+                // Another client has removed it.
+                Err(status) if status.code == StatusCode::NOT_FOUND => continue,
+                Err(status) => (status.code, None),
+            };
+            let is_dry_run = self.options.is_dry_run;
+            self.target.trail.removed(&audit::Removed { kind: None, name: name.last(), status, revision, is_dry_run });
+            removed?;
         }
+        self.target.trail.settle().await.map_err(|NotRecorded| Status::not_recorded())?;
         match self.lister.is_done() {
             true => self.form.end(&self.lister.next_token(), &self.lister.moment(), out),
             false => Ok(()),

@@ -144,7 +144,10 @@ impl Kubernetes {
             Refusal::Path(_) | Refusal::Host | Refusal::CutShort => "BadRequest",
             Refusal::TooLarge(_) => "RequestEntityTooLarge",
             Refusal::Packed => "UnsupportedMediaType",
-            Refusal::TooSlow(_) | Refusal::OutOfTime | Refusal::AnswerOutOfMemory => "Timeout",
+            Refusal::TooSlow(_) | Refusal::OutOfTime | Refusal::AnswerOutOfMemory | Refusal::OutcomeNotRecorded => {
+                "Timeout"
+            }
+            Refusal::NotRecorded => "ServiceUnavailable",
             Refusal::Unknown(_) => "Unauthorized",
             Refusal::Forbidden(_) => "Forbidden",
             Refusal::TooMany(_) | Refusal::TooManyOfOne(_) | Refusal::OutOfMemory(_) => "TooManyRequests",
@@ -220,6 +223,15 @@ impl Route {
     /// What is wanted.
     pub(crate) fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// The name of the object.
+    pub(crate) fn name(&self) -> Option<String> {
+        match &self.subject {
+            Subject::Objects(target) => target.name.as_deref().map(str::to_owned),
+            Subject::Namespaces(name) => name.as_deref().map(str::to_owned),
+            Subject::Kinds => None,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     access::{Access, Scope, Verb},
     answer::Answer,
     arm::Author,
+    audit::Trail,
     request::Head,
 };
 
@@ -30,6 +31,8 @@ pub(super) struct Target {
     pub(super) accepted: Accepted,
     /// Who asks, where it is kept who wrote an object: clients of Azure's resource manager see that.
     pub(super) author: Option<Author>,
+    /// What the request leaves in the audit log.
+    pub(super) trail: Trail,
 }
 
 /// A part of an object that is read and written by itself.
@@ -113,7 +116,8 @@ impl Target {
         }
         let namespace = namespace.map(Box::from);
         let author = resource.collection.kind().arm().map(|_| Author::of_caller(&head.caller));
-        Ok(Self { resource, namespace, name: name.map(Box::from), subresource, action, accepted, author })
+        let (name, trail) = (name.map(Box::from), head.trail.clone());
+        Ok(Self { resource, namespace, name, subresource, action, accepted, author, trail })
     }
 
     /// The name of the object; empty if it is about all of them.

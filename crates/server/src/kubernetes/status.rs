@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 use wheelwright_document::{Arena, Number, Value, encode};
 
 use super::{json::Json, resource::Resource};
-use crate::answer::Answer;
+use crate::{answer::Answer, refusal::Refusal};
 
 /// An answer in words, mostly about what was not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +52,12 @@ impl Status {
     /// Something went wrong that should not.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// Objects were removed, and the audit log does not show it.
+    pub(crate) fn not_recorded() -> Self {
+        let refusal = Refusal::OutcomeNotRecorded;
+        Self::new(refusal.status(), "Timeout", refusal.message())
     }
 
     /// There is no such object.

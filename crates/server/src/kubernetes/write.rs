@@ -68,6 +68,7 @@ impl Target {
         let mut attempts = NAME_ATTEMPTS;
         loop {
             let new = self.new_object(&body.json)?;
+            self.trail.named(&new.name);
             let created = self
                 .written(&Operation::Create, &new.name, Sent::Document(&new.json), &options, &body.duplicates)
                 .await;
@@ -184,6 +185,7 @@ impl Target {
             return Err(about.strict(&[duplicates, &unknown].concat()));
         }
         let written = self.perform(operation, &name, write).await.map_err(|error| about.status(error))?;
+        self.trail.wrote(&written, options.is_dry_run);
         let mut warnings = Vec::new();
         if options.validation == FieldValidation::Warn {
             warnings.extend_from_slice(duplicates);

@@ -13,8 +13,10 @@ use crate::{
     access::{Access, Verb},
     answer::{Answer, AnswerBody},
     arm,
+    audit::{NotRecorded, Origin, Trail},
     body::{self, RequestBody},
     budget::{Allowance, Charge, Exceeded, Purpose},
+    caller::Caller,
     connections::Busy,
     held::{Decrease, Held, Permit},
     kubernetes,
@@ -68,20 +70,31 @@ impl Service {
         let mut permit = None;
         let is_ending = self.is_leaving.load(Ordering::Relaxed);
         let is_probe = own::is_probe(head.uri.path());
-        let head = self.head(head, peer.certificate.as_deref(), is_probe);
-        let caller = head.as_ref().ok().map(|head| head.caller.clone());
-        let shares = caller.as_ref().and_then(|caller| caller.shares.as_ref()).unwrap_or(&peer.shares);
+        let caller = self.caller(&head.headers, peer, is_probe);
+        let audited = self.audit.as_ref().filter(|_| !is_probe);
+        let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, peer, caller.as_deref().ok()));
+        let sender = caller.as_ref().ok().cloned();
+        let head = caller.and_then(|caller| self.head(head, caller, trail.clone()));
+        let parts = (&self.metrics, &self.readiness, self.audit.as_ref());
+        let shares = sender.as_ref().and_then(|caller| caller.shares.as_ref()).unwrap_or(&peer.shares);
         let allowance = Allowance { budget: self.budget.clone(), shares: shares.clone() };
         let (access, answer) = match head {
-            Ok(head) => match own::answer(&head, &self.repository, (&self.metrics, &self.readiness), is_ending).await {
+            Ok(head) => match own::answer(&head, &self.repository, parts, is_ending).await {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &allowance, &mut permit).await,
             },
-            Err(refusal) => (None, self.refuse(dialect, &refusal)),
+            Err(refusal) => {
+                trail.refused(&refusal);
+                (None, self.refuse(dialect, &refusal))
+            }
         };
         let answer = match self.charge(answer, access.as_ref(), &allowance) {
             Ok(answer) => answer,
             Err(refusal) => self.refuse(dialect, &refusal),
+        };
+        let answer = match trail.done(answer.status, began.elapsed()).await {
+            Err(NotRecorded) if answer.status.is_success() => self.refuse(dialect, &Refusal::OutcomeNotRecorded),
+            _ => answer,
         };
         let answer = match (dialect, access.as_ref().and_then(|access| access.version.as_deref())) {
             (Dialect::Arm, Some(version)) => arm::served(answer, version),
@@ -96,7 +109,7 @@ impl Service {
             dialect: dialect.name(),
             path: path.path(),
             access: access.as_ref(),
-            caller: caller.as_deref(),
+            caller: sender.as_deref(),
             peer,
             ids: &ids,
             status: answer.status,
@@ -112,11 +125,41 @@ impl Service {
         })
     }
 
-    fn head(&self, head: http::request::Parts, certificate: Option<&str>, is_probe: bool) -> Result<Head, Refusal> {
-        let caller = match &self.guard {
-            Some(guard) if !is_probe => guard.caller(&head.headers, certificate)?,
-            _ => self.anonymous.clone(),
-        };
+    fn caller(&self, headers: &HeaderMap, peer: &Peer, is_probe: bool) -> Result<Arc<Caller>, Refusal> {
+        match &self.guard {
+            Some(guard) if !is_probe => guard.caller(headers, peer.certificate.as_deref()),
+            _ => Ok(self.anonymous.clone()),
+        }
+    }
+
+    /// Where a request comes from, for the audit log.
+    fn origin(
+        &self,
+        head: &http::request::Parts,
+        ids: &HeaderMap,
+        dialect: Dialect,
+        peer: &Peer,
+        caller: Option<&Caller>,
+    ) -> Origin {
+        let (request, correlation) = Origin::ids(ids);
+        Origin {
+            request,
+            correlation,
+            client: peer.address,
+            caller: caller.map(|caller| caller.name.clone()),
+            credential: match &self.guard {
+                Some(_) if head.headers.contains_key(header::AUTHORIZATION) => "token",
+                Some(_) if peer.certificate.is_some() => "certificate",
+                _ => "none",
+            },
+            certificate: peer.certificate.clone(),
+            dialect: dialect.name(),
+            method: head.method.clone(),
+            path: head.uri.path().to_owned(),
+        }
+    }
+
+    fn head(&self, head: http::request::Parts, caller: Arc<Caller>, trail: Trail) -> Result<Head, Refusal> {
         if !names_its_host(&head) {
             return Err(Refusal::Host);
         }
@@ -133,6 +176,7 @@ impl Service {
             headers: head.headers,
             server: self.reached.clone(),
             caller,
+            trail,
         })
     }
 
@@ -154,6 +198,8 @@ impl Service {
             Err(answer) => return (None, *answer),
         };
         let access = route.access().clone();
+        let trail = head.trail.clone();
+        trail.about(&access, route.name());
         let answered = async {
             head.caller.check(&access)?;
             let shares = &allowance.shares;
@@ -173,6 +219,9 @@ impl Service {
             let Ok(_processing) = tokio::time::timeout(MEMORY_PATIENCE, processing).await else {
                 return Err(self.out_of_memory(Exceeded::All));
             };
+            if access.verb.is_write() {
+                trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
+            }
             let request = Request { head, body };
             let answer = async {
                 work::step(request.body.len()).await;
@@ -183,7 +232,10 @@ impl Service {
             };
             tokio::time::timeout(self.limits.request_time, answer).await.map_err(|_| Refusal::OutOfTime)
         };
-        let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
+        let answer = answered.await.unwrap_or_else(|refusal| {
+            trail.refused(&refusal);
+            self.refuse(dialect, &refusal)
+        });
         (Some(access), answer)
     }
 
@@ -319,6 +371,14 @@ impl Route<'_> {
         match self {
             Self::Arm(route) => route.access(),
             Self::Kubernetes(route) => route.access(),
+        }
+    }
+
+    /// The name of the object that the path names.
+    fn name(&self) -> Option<String> {
+        match self {
+            Self::Arm(route) => route.name(),
+            Self::Kubernetes(route) => route.name(),
         }
     }
 }

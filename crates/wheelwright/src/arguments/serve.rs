@@ -65,6 +65,12 @@ pub(crate) struct Serve {
     /// balancers.
     #[arg(long, value_name = "SECONDS", default_value = "0")]
     pub(crate) shutdown_delay: u32,
+    /// Write a JSON line for every write and every refusal to FILE, or to standard output (-). SIGHUP opens FILE again.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit_log: Option<PathBuf>,
+    /// Refuse writes that cannot be recorded in the audit log.
+    #[arg(long, requires = "audit_log")]
+    pub(crate) audit_strict: bool,
     /// What is logged to standard error: `debug` has every request.
     #[arg(long, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,

@@ -4,7 +4,7 @@ use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use wheelwright_document::{Entry, Value, encode};
 use wheelwright_repository::{ExternalSource, Repository, ServedKind};
-use wheelwright_server::{HttpSource, Limits, Listener, Server, TlsFiles};
+use wheelwright_server::{AuditLog, HttpSource, Limits, Listener, Server, TlsFiles};
 use wheelwright_store::{Memory, Store, StoreError};
 
 use crate::{Console, Exit};
@@ -18,6 +18,8 @@ pub struct ServeOptions {
     pub tls: Option<TlsFiles>,
     /// The file that says who may do what.
     pub access: Option<PathBuf>,
+    /// Where every write and every refusal is recorded.
+    pub audit: Option<AuditLog>,
     /// Systems that own fields, as `NAME=URL`.
     pub sources: Vec<String>,
     /// What links in answers begin with.
@@ -45,8 +47,18 @@ pub async fn serve(
     until: impl Future<Output = ()>,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let ServeOptions { listen, tls, access, sources, public_url, allow_host, allow_plain, allow_anonymous, limits } =
-        options;
+    let ServeOptions {
+        listen,
+        tls,
+        access,
+        audit,
+        sources,
+        public_url,
+        allow_host,
+        allow_plain,
+        allow_anonymous,
+        limits,
+    } = options;
     if !listen.ip().is_loopback() {
         let missing = [
             (tls.is_none() && !allow_plain, "--tls-cert and --tls-key", "--allow-plain"),
@@ -99,6 +111,9 @@ pub async fn serve(
             Ok(server) => server,
             Err(error) => return refuse(error, console),
         };
+    }
+    if let Some(log) = audit {
+        server = server.with_audit(log);
     }
     let listener = match Listener::bind(listen).await {
         Ok(listener) => listener,

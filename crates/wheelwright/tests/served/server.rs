@@ -111,6 +111,11 @@ impl Client {
         let sort = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {sort}\r\n");
         self.send(&format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()))?;
+        self.answer()
+    }
+
+    /// The status and the body of the next answer.
+    pub(crate) fn answer(&mut self) -> io::Result<(u16, String)> {
         let (mut status, mut length) = (None, 0);
         loop {
             let mut line = String::new();

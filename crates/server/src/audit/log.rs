@@ -1,0 +1,367 @@
+//! Where audit lines go: a file or standard output, written by a thread of its own.
+
+use std::{
+    error::Error,
+    fmt,
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc::{self, Receiver, Sender},
+    },
+    thread,
+    time::Duration,
+};
+
+use prometheus_client::metrics::counter::Counter;
+use tokio::sync::oneshot;
+
+use crate::throttle::Throttle;
+
+/// The most bytes of lines that wait for the disk.
+const MOST_WAITING: usize = 4 << 20;
+/// The most lines that are written before they are acknowledged together.
+const MOST_AT_ONCE: usize = 256;
+/// How long a request waits for its line in strict mode, and the end of the server for all lines.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What happens to requests while the audit log cannot be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AuditLoss {
+    /// They are served; the lines that are lost are counted.
+    Counted,
+    /// Writes are refused before anything is stored, and a write is acknowledged only after its line is on the disk.
+    Refused,
+}
+
+/// A file that cannot be written.
+#[derive(Debug)]
+pub struct AuditError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+/// A line that is not on record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NotRecorded;
+
+/// A line that is not yet known to be on record.
+#[derive(Debug)]
+pub(super) struct Recording(Result<oneshot::Receiver<()>, NotRecorded>);
+
+/// An audit log. Clones write to the same one.
+#[derive(Clone, Debug)]
+pub struct AuditLog {
+    messages: Sender<Message>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    loss: AuditLoss,
+    is_file: bool,
+    /// Bytes of lines that wait for the disk.
+    waiting: AtomicUsize,
+    /// Whether the last line could not be written.
+    is_failing: AtomicBool,
+    lost: Counter,
+    reports: Mutex<Throttle>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Line(Vec<u8>, Option<oneshot::Sender<()>>),
+    Reopen,
+    Flush(oneshot::Sender<()>),
+}
+
+impl AuditLog {
+    /// Appends to a file, which is created if it does not exist, for its owner alone.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn open(path: &Path, loss: AuditLoss) -> Result<Self, AuditError> {
+        let failed = |error| AuditError { path: path.into(), error };
+        let file = appending(path).map_err(failed)?;
+        Self::start(file, Some(path.into()), loss).map_err(failed)
+    }
+
+    /// Writes to standard output.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn standard_output(loss: AuditLoss) -> Result<Self, AuditError> {
+        let failed = |error| AuditError { path: "standard output".into(), error };
+        Self::start(standard_output().map_err(failed)?, None, loss).map_err(failed)
+    }
+
+    fn start(file: File, path: Option<PathBuf>, loss: AuditLoss) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            loss,
+            is_file: path.is_some(),
+            waiting: AtomicUsize::new(0),
+            is_failing: AtomicBool::new(false),
+            lost: Counter::default(),
+            reports: Mutex::default(),
+        });
+        let (messages, received) = mpsc::channel();
+        let is_synced = is_synced(&file, loss);
+        let mut writer = Writer { file, path, is_synced, is_torn: false, shared: shared.clone() };
+        thread::Builder::new().name("audit".to_owned()).spawn(move || writer.run(&received))?;
+        Ok(Self { messages, shared })
+    }
+
+    /// Whether it is a file, and not standard output.
+    pub fn is_file(&self) -> bool {
+        self.shared.is_file
+    }
+
+    /// Opens the file again, after the lines that were made before: it may have been moved away to be kept.
+    pub fn reopen(&self) {
+        let _ = self.messages.send(Message::Reopen);
+    }
+
+    /// Whether a write waits for its lines.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.shared.loss == AuditLoss::Refused
+    }
+
+    /// Whether the last line could not be written.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.shared.is_failing.load(Ordering::Relaxed)
+    }
+
+    /// Lines that could not be written.
+    pub(crate) fn lost(&self) -> &Counter {
+        &self.shared.lost
+    }
+
+    /// Writes a line as soon as the disk takes it.
+    pub(super) fn submit(&self, line: Vec<u8>) {
+        // A line that does not fit is counted and logged there.
+        let _ = self.send(line, None);
+    }
+
+    /// Writes a line, which its sender waits for.
+    pub(super) fn record(&self, line: Vec<u8>) -> Recording {
+        let (written, is_written) = oneshot::channel();
+        Recording(self.send(line, Some(written)).map(|()| is_written))
+    }
+
+    /// Waits until all lines are written that were made before, or the disk takes too long.
+    pub(crate) async fn flush(&self) {
+        let (written, is_written) = oneshot::channel();
+        if self.messages.send(Message::Flush(written)).is_ok() {
+            let _ = tokio::time::timeout(PATIENCE, is_written).await;
+        }
+    }
+
+    fn send(&self, line: Vec<u8>, written: Option<oneshot::Sender<()>>) -> Result<(), NotRecorded> {
+        let length = line.len();
+        if self.shared.waiting.fetch_add(length, Ordering::Relaxed) + length > MOST_WAITING {
+            self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
+            self.shared.lose(1, &"the disk is too slow for the lines that are made");
+            return Err(NotRecorded);
+        }
+        self.messages.send(Message::Line(line, written)).map_err(|_| NotRecorded)
+    }
+}
+
+impl Recording {
+    /// Waits until the line is on record.
+    pub(super) async fn wait(self) -> Result<(), NotRecorded> {
+        match tokio::time::timeout(PATIENCE, self.0?).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(NotRecorded),
+        }
+    }
+}
+
+impl Shared {
+    /// Counts lines that are lost, and logs that now and then.
+    fn lose(&self, count: u64, error: &dyn fmt::Display) {
+        let lost = self.lost.inc_by(count) + count;
+        if self.reports.lock().unwrap_or_else(PoisonError::into_inner).admit().is_some() {
+            tracing::error!(%error, lost, "lines of the audit log are lost");
+        }
+    }
+}
+
+/// The thread that writes.
+struct Writer {
+    file: File,
+    path: Option<PathBuf>,
+    /// Whether lines are on the disk before they are acknowledged.
+    is_synced: bool,
+    /// Whether the file ends in a part of a line.
+    is_torn: bool,
+    shared: Arc<Shared>,
+}
+
+impl Writer {
+    fn run(&mut self, messages: &Receiver<Message>) {
+        while let Ok(first) = messages.recv() {
+            let mut written = Vec::new();
+            for message in std::iter::once(first).chain(messages.try_iter().take(MOST_AT_ONCE)) {
+                match message {
+                    Message::Line(line, acknowledge) => {
+                        let outcome = write_line(&mut self.file, &line, &mut self.is_torn);
+                        self.shared.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+                        if self.is_recorded(outcome, 1) {
+                            written.extend(acknowledge);
+                        }
+                    }
+                    Message::Reopen => {
+                        self.acknowledge(&mut written);
+                        self.reopen();
+                    }
+                    Message::Flush(acknowledge) => written.push(acknowledge),
+                }
+            }
+            self.acknowledge(&mut written);
+        }
+    }
+
+    /// Tells those that wait that their lines are on record.
+    fn acknowledge(&mut self, written: &mut Vec<oneshot::Sender<()>>) {
+        if written.is_empty() {
+            return;
+        }
+        let synced = if self.is_synced { self.file.sync_data() } else { Ok(()) };
+        if self.is_recorded(synced, written.len()) {
+            for acknowledge in written.drain(..) {
+                // A request that waits no longer was answered without it.
+                let _ = acknowledge.send(());
+            }
+        }
+        written.clear();
+    }
+
+    /// Whether some lines are on record; else, counts them as lost.
+    fn is_recorded(&self, outcome: io::Result<()>, count: usize) -> bool {
+        let was_failing = self.shared.is_failing.swap(outcome.is_err(), Ordering::Relaxed);
+        match outcome {
+            Ok(()) if was_failing => {
+                tracing::info!(lost = self.shared.lost.get(), "the audit log can be written again");
+                true
+            }
+            Ok(()) => true,
+            Err(error) => {
+                self.shared.lose(count as u64, &error);
+                false
+            }
+        }
+    }
+
+    fn reopen(&mut self) {
+        let Some(path) = &self.path else { return };
+        let file = path.display();
+        match appending(path) {
+            Ok(opened) => {
+                self.is_synced = is_synced(&opened, self.shared.loss);
+                (self.file, self.is_torn) = (opened, false);
+                tracing::info!(%file, "the audit log was opened again");
+            }
+            Err(error) => {
+                tracing::error!(%file, %error, "the audit log cannot be opened again; lines go to the file that is open");
+            }
+        }
+    }
+}
+
+/// Writes a line at once, so that those of several writers never mix.
+fn write_line(out: &mut impl Write, line: &[u8], is_torn: &mut bool) -> io::Result<()> {
+    // The part of a line that a full disk left stands on a line of its own.
+    let separated = is_torn.then(|| [b"\n", line].concat());
+    let mut rest = separated.as_deref().unwrap_or(line);
+    while !rest.is_empty() {
+        match out.write(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                rest = &rest[count..];
+                *is_torn = !rest.is_empty();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn appending(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Past the lock on standard output, which the command holds.
+#[cfg(unix)]
+fn standard_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn standard_output() -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Only files are on a disk.
+fn is_synced(file: &File, loss: AuditLoss) -> bool {
+    loss == AuditLoss::Refused && file.metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+impl fmt::Display for AuditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write the audit log to {}: {}", self.path.display(), self.error)
+    }
+}
+
+impl Error for AuditError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with so much room.
+    struct Disk {
+        bytes: Vec<u8>,
+        room: usize,
+        writes: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.writes += 1;
+            let count = bytes.len().min(self.room - self.bytes.len());
+            self.bytes.extend_from_slice(&bytes[..count]);
+            if count == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(count) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_is_one_write_and_one_that_a_full_disk_cut_spoils_no_other() {
+        let (mut disk, mut is_torn) = (Disk { bytes: Vec::new(), room: 10, writes: 0 }, false);
+        write_line(&mut disk, b"first\n", &mut is_torn).unwrap();
+        assert_eq!(disk.writes, 1);
+        for _ in 0..2 {
+            assert!(write_line(&mut disk, b"second\n", &mut is_torn).is_err());
+        }
+        disk.room = 100;
+        write_line(&mut disk, b"third\n", &mut is_torn).unwrap();
+        write_line(&mut disk, b"fourth\n", &mut is_torn).unwrap();
+        assert_eq!(disk.bytes, b"first\nseco\nthird\nfourth\n");
+    }
+}
