@@ -7,7 +7,7 @@ use wheelwright_evolve::{PutError, VersionName};
 use wheelwright_schema::{AdmitError, AdmitErrorKind, ErrorType, ValidationError};
 use wheelwright_store::{BadKey, ErrorKind, StoreError};
 
-use crate::{Loss, Name, OpenError, SourceError, SweepError, open::ViewError};
+use crate::{Loss, Name, OpenError, SourceError, SourceProblem, SweepError, open::ViewError};
 
 /// What the repository could not do.
 #[derive(Debug)]
@@ -151,6 +151,18 @@ impl RepositoryError {
     pub fn store(&self) -> Option<&ErrorKind> {
         match self {
             Self::Store(error) => Some(error.kind()),
+            _ => None,
+        }
+    }
+
+    /// The document that cannot be displayed, if the error is about one.
+    pub fn document(&self) -> Option<&Name> {
+        match self {
+            Self::Record(name, _) => Some(name),
+            Self::Source(error) => match error.problem() {
+                SourceProblem::Malformed(name, _) => Some(name),
+                _ => None,
+            },
             _ => None,
         }
     }

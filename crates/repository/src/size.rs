@@ -8,7 +8,7 @@ use wheelwright_evolve::VersionIndex;
 use wheelwright_schema::{Schema, model::Additional};
 use wheelwright_store::Revision;
 
-use crate::{Metadata, Name, ServedKind, dress::Dress, error::WriteError};
+use crate::{Metadata, Name, ServedKind, error::WriteError};
 
 /// The largest record that a client may cause. It has the fields of all versions, so it may be larger than each form.
 pub(crate) const MAX_RECORD_BYTES: usize = 8 << 20;
@@ -16,8 +16,8 @@ pub(crate) const MAX_RECORD_BYTES: usize = 8 << 20;
 const MAX_DEPTH: usize = 511;
 /// A document that is stored less deep than this is not too deep in any version: no version moves fields that far down.
 const SHALLOW: usize = 400;
-/// Room for what the server adds later: longer revisions, times, states, and the finalizers of a deletion.
-const SERVER_BYTES: usize = 1 << 10;
+/// Room for what only the server writes, now and later: revisions, `systemData`, states, the finalizers of a deletion.
+const SERVER_BYTES: usize = 4 << 10;
 /// The largest form that a version may display after a write.
 const MAX_DISPLAYED_BYTES: usize = MAX_DOCUMENT_BYTES - SERVER_BYTES;
 /// The growth of a document without defaults: longer names, parents of moved fields, computed fields, metadata.
@@ -50,13 +50,19 @@ impl ServedKind {
         if depth <= SHALLOW && self.is_small(after.bytes, objects) {
             return Ok(());
         }
-        if after.bytes > before.map_or(MAX_RECORD_BYTES, |before| before.bytes.max(MAX_RECORD_BYTES)) {
-            let bytes = after.bytes;
-            let why = format!("its record would have {bytes} bytes, more than the {MAX_RECORD_BYTES} allowed");
-            return Err(WriteError::TooLarge(why));
-        }
         let mut versions = self.kind.history().indexes().filter(|version| self.kind.program(*version).is_some());
-        versions.try_for_each(|version| self.check_form(version, name, after, before))
+        versions.try_for_each(|version| self.check_form(version, name, after, before))?;
+        match before.map_or(MAX_RECORD_BYTES, |before| before.bytes.max(MAX_RECORD_BYTES)) {
+            most if after.bytes > most => {
+                let (field, of_field) = largest_field(after.object, after.bytes);
+                Err(WriteError::TooLarge(format!(
+                    "it is stored in {} bytes, with the fields of all versions, more than the {most} allowed; {field} has \
+                     {of_field} of them: shorten it, or divide the document",
+                    after.bytes
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether no version can display a record too large or too deep: a bound that is cheap to compute.
@@ -73,16 +79,17 @@ impl ServedKind {
         before: Option<SizedRecord<'_>>,
     ) -> Result<(), WriteError> {
         let arena = Arena::new();
-        let shown = self.form(version, name, after, &arena);
+        // The length of its times varies.
+        let metadata = Metadata { system_data: None, ..after.metadata.clone() };
+        let shown = self.form(version, name, SizedRecord { metadata: &metadata, ..after }, &arena);
         let form = Extent::of(shown);
-        let bytes = form.bytes + self.arm_bytes(after.metadata);
-        if bytes <= MAX_DISPLAYED_BYTES && form.depth <= MAX_DEPTH {
+        if form.bytes <= MAX_DISPLAYED_BYTES && form.depth <= MAX_DEPTH {
             return Ok(());
         }
         if let Some(before) = before {
             // Times and counts that the server changes with every write do not make a document larger.
             let Metadata { finalizers, tags, .. } = before.metadata.clone();
-            let metadata = Metadata { finalizers, tags, ..after.metadata.clone() };
+            let metadata = Metadata { finalizers, tags, ..metadata.clone() };
             let arena = Arena::new();
             let before = Extent::of(self.form(version, name, SizedRecord { metadata: &metadata, ..before }, &arena));
             if form.bytes <= before.bytes.max(MAX_DISPLAYED_BYTES) && form.depth <= before.depth.max(MAX_DEPTH) {
@@ -90,12 +97,13 @@ impl ServedKind {
             }
         }
         let version = self.version_name(version);
-        Err(WriteError::TooLarge(match bytes > MAX_DISPLAYED_BYTES {
+        Err(WriteError::TooLarge(match form.bytes > MAX_DISPLAYED_BYTES {
             true => {
                 let (field, of_field) = largest_field(shown, form.bytes);
                 format!(
-                    "version {version} displays it in {bytes} bytes, with defaults and metadata, more than the \
-                     {MAX_DISPLAYED_BYTES} allowed; {field} has {of_field} of them: shorten it, or divide the document"
+                    "version {version} displays it in {} bytes, with defaults and metadata, more than the \
+                     {MAX_DISPLAYED_BYTES} allowed; {field} has {of_field} of them: shorten it, or divide the document",
+                    form.bytes
                 )
             }
             false => {
@@ -108,14 +116,6 @@ impl ServedKind {
     fn form<'a>(&'a self, version: VersionIndex, name: &Name, record: SizedRecord<'a>, arena: &'a Arena) -> Value<'a> {
         let stored = (record.object, self.kind.lenses().hub());
         self.displayed(stored, record.metadata, version, (name, &Revision::new("")), arena)
-    }
-
-    /// The size of what only Azure's resource manager shows of an object of Kubernetes.
-    fn arm_bytes(&self, metadata: &Metadata) -> usize {
-        match (&metadata.system_data, &self.dress) {
-            (Some(data), Dress::Kubernetes) => Extent::of(data.share(&Arena::new())).bytes,
-            _ => 0,
-        }
     }
 }
 

@@ -123,7 +123,7 @@ impl ServedKind {
             metadata,
             unknown: Vec::new(),
         };
-        let bytes = envelope.seal(stored, self.place(name))?;
+        let bytes = envelope.seal_of_any_size(stored, self.place(name))?;
         let after = SizedRecord { metadata: &envelope.metadata, object: stored, bytes: bytes.len() };
         self.check_size(name, after, None)?;
         Ok(Sealed { bytes, is_same: false, is_released: false, notes })
@@ -176,7 +176,7 @@ impl ServedKind {
                 change(&mut envelope.metadata, stamp.now);
             }
         }
-        let bytes = envelope.seal(written, place)?;
+        let bytes = envelope.seal_of_any_size(written, place)?;
         if !is_same {
             let before = SizedRecord { metadata: &opened.envelope.metadata, object: stored, bytes: old.len() };
             let after = SizedRecord { metadata: &envelope.metadata, object: written, bytes: bytes.len() };

@@ -128,17 +128,23 @@ impl Envelope {
     /// The bytes of a record with a document, for a key. The same record always has the same bytes. What could not be read
     /// again is refused.
     pub(crate) fn seal(&self, object: Value<'_>, place: Place) -> Result<Vec<u8>, WriteError> {
-        if is_deeper_than(object, MOST_DEPTH) {
-            return Err(WriteError::TooLarge(format!("it nests more than {MOST_DEPTH} deep as it would be stored")));
-        }
-        let mut bytes = self.bytes(object);
-        checksum::append(&mut bytes, place);
+        let bytes = self.seal_of_any_size(object, place)?;
         match bytes.len() {
             length if length > MOST_BYTES => Err(WriteError::TooLarge(format!(
                 "its record would have {length} bytes, more than the {MOST_BYTES} allowed"
             ))),
             _ => Ok(bytes),
         }
+    }
+
+    /// The bytes of a record whose size is yet to be checked.
+    pub(crate) fn seal_of_any_size(&self, object: Value<'_>, place: Place) -> Result<Vec<u8>, WriteError> {
+        if is_deeper_than(object, MOST_DEPTH) {
+            return Err(WriteError::TooLarge(format!("it nests more than {MOST_DEPTH} deep as it would be stored")));
+        }
+        let mut bytes = self.bytes(object);
+        checksum::append(&mut bytes, place);
+        Ok(bytes)
     }
 
     fn bytes(&self, object: Value<'_>) -> Vec<u8> {

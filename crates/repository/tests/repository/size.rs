@@ -12,7 +12,7 @@ use crate::{
     unchecked::without_checksum,
 };
 
-const LIMIT: usize = (3 << 20) - 1024;
+const LIMIT: usize = (3 << 20) - 4096;
 const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
 fn things() -> (Arc<Memory>, Collection) {

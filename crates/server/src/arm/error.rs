@@ -23,6 +23,8 @@ struct Told {
     details: Vec<Detail>,
     retry_after: Option<Duration>,
     allow: Option<&'static str>,
+    /// Where a list goes on behind a resource that cannot be displayed.
+    next: Option<String>,
 }
 
 /// One of several things that are wrong.
@@ -39,7 +41,8 @@ const MOST_DETAILS: usize = 100;
 impl ArmError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let (message, details) = (message.into(), Vec::new());
-        Self(Box::new(Told { status, code, message, target: None, details, retry_after: None, allow: None }))
+        let (target, retry_after, allow, next) = (None, None, None, None);
+        Self(Box::new(Told { status, code, message, target, details, retry_after, allow, next }))
     }
 
     pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
@@ -73,6 +76,14 @@ impl ArmError {
     /// The same, about a part of the request.
     pub(crate) fn about(mut self, target: impl Into<String>) -> Self {
         self.0.target = Some(target.into());
+        self
+    }
+
+    /// The same, with a link to the rest of a list, behind the resource that it is about.
+    pub(crate) fn going_on(mut self, link: String) -> Self {
+        self.0.message.push_str("; the list goes on behind it: see the details, or the header Link");
+        self.0.details.push(Detail { code: "NextLink", message: link.clone(), target: "nextLink".to_owned() });
+        self.0.next = Some(link);
         self
     }
 
@@ -113,6 +124,9 @@ impl ArmError {
         }
         if let Some(allow) = self.0.allow {
             answer = answer.with(header::ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(next) = &self.0.next {
+            answer = answer.with(header::LINK, format!("<{next}>; rel=\"next\""));
         }
         answer
     }

@@ -102,10 +102,32 @@ pub(crate) async fn list(
     let after = parameter(&head.query, "$skiptoken")?.map(Continuation::new);
     let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
     let listed = kind.collection.list(name.as_ref(), request, View::Version(version.name.as_str())).await?;
-    let next = listed.next.map(|next| link(head, version, next.as_str(), top));
-    // What cannot be shown must not be missing from a list as if it were not there.
-    let documents = listed.items.into_iter().map(|document| kind.told(document?));
-    let documents = documents.collect::<Result<Vec<Document>, ArmError>>()?;
+    let (mut documents, mut next) = (Vec::with_capacity(listed.items.len()), listed.next);
+    for document in listed.items {
+        let error = match document {
+            Ok(document) => {
+                documents.push(kind.told(document)?);
+                continue;
+            }
+            Err(error) => error,
+        };
+        // It must not be missing without a word. A page that has begun ends before it, and the next one reports it.
+        let before = documents.last().map(|document: &Document| &document.name);
+        let Some(after) = before.or(error.document()) else { return Err(error.into()) };
+        let mut behind = kind.collection.position(name.as_ref(), Some(&listed.cursor), Some(after)).await?;
+        if behind.is_none() {
+            behind = kind.collection.position(name.as_ref(), None, Some(after)).await?;
+        }
+        match (before, behind) {
+            (Some(_), Some(behind)) => next = Some(behind),
+            (None, Some(behind)) => {
+                return Err(ArmError::from(error).going_on(link(head, version, behind.as_str(), top)));
+            }
+            (_, None) => return Err(error.into()),
+        }
+        break;
+    }
+    let next = next.map(|next| link(head, version, next.as_str(), top));
     Ok(Answer::json(StatusCode::OK, page(&documents, next.as_deref())))
 }
 

@@ -9,7 +9,7 @@ use wheelwright_repository::{Document, Removal, Removed, RepositoryError, View};
 
 use super::{
     body::{Body, is_yaml},
-    list::{ListForm, Lister, PAGES_AHEAD},
+    list::{ListForm, Lister, PAGES_AHEAD, broken_off},
     options::{DeleteOptions, ListOptions, Propagation},
     refused::About,
     route::Target,
@@ -63,8 +63,8 @@ impl Target {
             // Nothing more is removed for somebody who is gone: they could not know what it was.
             while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !removing.lister.is_done() {
                 if let Err(status) = removing.portion(&mut bytes).await {
-                    // It has begun as a success. Without its end nobody can take it for one.
                     tracing::error!(error = %status, "a removal of many objects was broken off");
+                    let _ = sender.send(broken_off(bytes, &status)).await;
                     return;
                 }
             }

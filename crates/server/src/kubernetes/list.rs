@@ -62,8 +62,8 @@ impl Target {
                     }
                 };
                 if let Err(status) = ended.await {
-                    // It has begun as a success. Without its end nobody can take it for one.
                     tracing::error!(error = %status, "a list was broken off");
+                    let _ = sender.send(broken_off(bytes, &status)).await;
                     return;
                 }
             }
@@ -88,7 +88,11 @@ pub(super) struct Lister {
     moment: Option<Cursor>,
     /// How many objects are still wanted.
     left: Option<usize>,
-    /// The last object that was given, if there are more.
+    /// The last object that was looked at.
+    passed: Option<Name>,
+    /// Whether an object was given.
+    has_given: bool,
+    /// The object that the list goes on after, if there are more.
     last: Option<Name>,
     /// Pages that were read, in their order.
     read: VecDeque<ReadPage>,
@@ -157,6 +161,8 @@ impl Lister {
             after,
             moment: None,
             left,
+            passed: None,
+            has_given: false,
             last: None,
             read: VecDeque::new(),
             is_read: false,
@@ -178,8 +184,17 @@ impl Lister {
         while self.left != Some(0)
             && let Some(item) = items.next()
         {
-            // What cannot be shown must not be missing from a list as if it were not there.
-            let document = item.map_err(|error| Status::internal(error.to_string()))?;
+            let document = match item {
+                Ok(document) => document,
+                // It must not be missing without a word. A page that has begun ends before it, and the next one reports it.
+                Err(_) if self.options.limit.is_some() && (self.has_given || !found.is_empty()) => {
+                    self.last = self.passed.clone();
+                    self.is_done = true;
+                    return Ok(found);
+                }
+                Err(error) => return Err(self.not_displayed(&error)),
+            };
+            self.passed = Some(document.name.clone());
             waiting += self.options.selection_cost(&document.json);
             if waiting >= LIGHT_BYTES {
                 work::step(mem::take(&mut waiting)).await;
@@ -195,7 +210,22 @@ impl Lister {
             self.is_done = true;
         }
         self.is_done |= !has_more;
+        self.has_given |= !found.is_empty();
         Ok(found)
+    }
+
+    /// The status for an object that cannot be displayed: which, why, and how to list the others.
+    fn not_displayed(&self, error: &RepositoryError) -> Status {
+        let resource = &self.target.resource;
+        let Some(name) = error.document() else { return Status::internal(error.to_string()) };
+        let status = |how: &str| Status::internal(format!("{error}; {how}")).about(resource, name.last());
+        match self.options.limit {
+            Some(_) => {
+                let next = Some(self.token_after(name));
+                Status { next, ..status("the `continue` of this answer goes on behind it") }
+            }
+            None => status("list in pages, with a `limit`, to read the others"),
+        }
     }
 
     /// Reads pages, as many as may be opened at once.
@@ -254,7 +284,10 @@ impl Lister {
 
     /// Where the list goes on; empty at its end.
     pub(super) fn next_token(&self) -> String {
-        let Some(last) = &self.last else { return String::new() };
+        self.last.as_ref().map(|last| self.token_after(last)).unwrap_or_default()
+    }
+
+    fn token_after(&self, last: &Name) -> String {
         let below = match &self.scope {
             Some(scope) => last.as_str().strip_prefix(scope.as_str()).and_then(|rest| rest.strip_prefix('/')),
             None => Some(last.as_str()),
@@ -349,6 +382,14 @@ impl ListForm {
             false => answer,
         }
     }
+}
+
+/// The end of a list that was broken off after it had begun as a success: the status, for people, in a place that leaves the
+/// whole neither JSON nor YAML, so that no client takes it for a list.
+pub(super) fn broken_off(mut bytes: Vec<u8>, status: &Status) -> Bytes {
+    bytes.push(b'\n');
+    bytes.extend_from_slice(&status.json());
+    bytes.into()
 }
 
 fn yaml(json: &[u8]) -> Result<String, Status> {

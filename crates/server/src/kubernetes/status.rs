@@ -15,7 +15,7 @@ pub(crate) struct Status {
     pub(crate) reason: &'static str,
     pub(crate) message: String,
     pub(crate) details: Option<Box<Details>>,
-    /// Where a list may go on that has become too old.
+    /// Where a list may go on: one that has become too old, or behind an object that cannot be displayed.
     pub(crate) next: Option<String>,
 }
 

@@ -182,7 +182,10 @@ impl Watching {
     }
 
     async fn tell_change(&mut self, event: DocumentEvent) -> Result<(), End> {
-        let document = event.document.map_err(|error| Status::internal(error.to_string()))?;
+        let document = event.document.map_err(|error| {
+            let behind = format!("{error}; a watch from resourceVersion {} goes on behind it", event.cursor.as_str());
+            Status::internal(behind)
+        })?;
         if let Some(until) = self.silent_until
             && document.revision.as_str().parse().is_ok_and(|revision: u64| revision <= until)
         {
@@ -204,8 +207,9 @@ impl Watching {
         let collection = self.target.resource.collection.clone();
         let before = match collection.before(&document.name, &document.revision, self.target.view()).await {
             Ok(before) => before,
-            // Nobody knows what it was: whoever is told too much can pass over it, whoever is told too little cannot know.
-            Err(error) if matches!(error.store(), Some(ErrorKind::TooOld)) => {
+            // Nobody knows what it was, or it cannot be displayed. A client can pass over an event too many, and cannot know
+            // of one too few.
+            Err(error) if matches!(error.store(), Some(ErrorKind::TooOld)) || error.document().is_some() => {
                 return self.send(if is_selected { "MODIFIED" } else { "DELETED" }, &document.json).await;
             }
             Err(error) => return Err(self.failed(error)),

@@ -7,7 +7,7 @@ use tokio::{sync::mpsc, task::JoinHandle};
 use wheelwright_repository::{Continuation, Cursor, ErrorKind, Name, PageRequest, RepositoryError, StoreError};
 
 use super::{
-    list::{ListForm, PAGES_AHEAD, PAGES_OPENED},
+    list::{ListForm, PAGES_AHEAD, PAGES_OPENED, broken_off},
     refused::About,
     route::Target,
     status::Status,
@@ -81,8 +81,8 @@ impl WholeList {
                     None => match self.page().await {
                         Ok(page) => page,
                         Err(status) => {
-                            // It has begun as a success. Without its end nobody can take it for one.
                             tracing::error!(error = %status, "a list was broken off");
+                            let _ = sender.send(broken_off(Vec::new(), &status)).await;
                             return;
                         }
                     },
@@ -153,9 +153,13 @@ impl WholeList {
     }
 
     fn failed(&self, error: RepositoryError) -> Status {
-        match error.store() {
-            None => Status::internal(error.to_string()),
-            Some(_) => About::new(&self.target.resource, "").status(error),
+        match (error.store(), error.document()) {
+            (None, Some(name)) => {
+                let message = format!("{error}; list in pages, with a `limit`, to read the others");
+                Status::internal(message).about(&self.target.resource, name.last())
+            }
+            (None, None) => Status::internal(error.to_string()),
+            (Some(_), _) => About::new(&self.target.resource, "").status(error),
         }
     }
 }

@@ -61,7 +61,7 @@ pub(crate) async fn begin(
 impl Coming {
     /// Reads until nothing comes for some time, and says whether the answer has ended.
     pub(crate) async fn read_for(&mut self, quiet: Duration) -> bool {
-        let mut buffer = [0; 1 << 16];
+        let mut buffer = vec![0; 1 << 16];
         while !self.is_ended {
             match timeout(quiet, self.stream.read(&mut buffer)).await {
                 Err(_) => break,

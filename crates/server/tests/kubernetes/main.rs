@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 #![expect(clippy::print_stdout, reason = "every run says what was compared, and what was not")]
 
+mod at_the_limit;
 mod client;
 mod cluster_scoped;
 mod compare;
@@ -14,6 +15,7 @@ mod kept;
 mod kubectl;
 mod laws;
 mod namespaces;
+mod not_displayed;
 mod objects;
 mod replay;
 mod support;

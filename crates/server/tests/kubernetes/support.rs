@@ -25,8 +25,17 @@ pub(crate) struct Running {
 impl Running {
     /// A server of the kinds of a catalog in a folder.
     pub(crate) async fn of(folder: &Path) -> Self {
+        assert!(!folder.join(LOCK_FILE).exists(), "a catalog without a lock");
+        let catalog = Catalog::load(&[folder]).expect("a catalog");
+        let findings: Vec<_> = catalog.findings().iter().map(|finding| &finding.message).collect();
+        assert!(findings.is_empty(), "{findings:?}");
+        Self::of_catalog(&catalog).await
+    }
+
+    /// A server of the kinds of a catalog that has no lock.
+    pub(crate) async fn of_catalog(catalog: &Catalog) -> Self {
         let store = Memory::new();
-        let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(folder));
+        let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(catalog));
         Self::serve(store, repository, Limits::default()).await
     }
 
@@ -47,12 +56,7 @@ impl Running {
     }
 }
 
-/// The kinds of a catalog that has no lock.
-fn kinds(folder: &Path) -> Vec<ServedKind> {
-    assert!(!folder.join(LOCK_FILE).exists(), "a catalog without a lock");
-    let catalog = Catalog::load(&[folder]).expect("a catalog");
-    let findings: Vec<_> = catalog.findings().iter().map(|finding| &finding.message).collect();
-    assert!(findings.is_empty(), "{findings:?}");
+fn kinds(catalog: &Catalog) -> Vec<ServedKind> {
     let kinds = catalog.kinds().iter().map(|declared| {
         let (kind, problems) = Kind::compile(&declared.declaration, None);
         assert!(problems.is_empty(), "{problems:?}");

@@ -1,0 +1,527 @@
+//! Documents at the size limit: every version displays them in every form, and one byte more is refused at the write.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde_json::{Map, Value, json};
+use wheelwright_catalog::{Catalog, Kind};
+use wheelwright_document::{Arena, encode};
+use wheelwright_evolve::laws::{Generator, Random};
+use wheelwright_repository::{Collection, Name, PageRequest, RepositoryError, View, Write, WriteError};
+use wheelwright_schema::{
+    Schema,
+    model::{ListType, Type},
+};
+
+use crate::{
+    client::{Answered, begin},
+    support::Running,
+};
+
+/// The largest form that a version may display.
+const LIMIT: usize = (3 << 20) - 4096;
+/// The longest body of a request.
+const BODY: usize = 3 << 20;
+
+/// The documents that are tried for one with a field that can grow.
+const BASES: usize = 50;
+
+/// The examples that are here: others need definitions that are not ours, or programs of their own.
+const EXAMPLES: [&str; 7] = ["crm", "front-and-back", "node-pools", "openapi-defaults", "orders", "queues", "webapp"];
+const OF_OTHERS: [&str; 2] = ["aro-hcp", "cluster-api"];
+const WITH_PROGRAMS: [&str; 1] = ["hooks"];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn every_example_is_here() {
+    let folders = fs::read_dir(repository().join("examples")).unwrap().map(|entry| entry.unwrap().path());
+    let folders: BTreeSet<String> =
+        folders.filter(|path| path.is_dir()).map(|path| path.file_name().unwrap().to_string_lossy().into()).collect();
+    let known = [&EXAMPLES[..], &OF_OTHERS, &WITH_PROGRAMS].concat();
+    assert_eq!(folders, known.into_iter().map(str::to_owned).collect());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_the_examples() {
+    for example in EXAMPLES {
+        let held = hold(&repository().join("examples").join(example)).await;
+        assert_eq!(held.grown, held.kinds, "{example}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_things_with_lists_that_defaults_fill_in() {
+    let held = hold(&repository().join("crates/repository/tests/catalogs/things")).await;
+    assert_eq!(held, Held { kinds: 1, grown: 1, lists: 1 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_objects_of_both_dialects() {
+    let held = hold(&repository().join("crates/server/tests/both/shop")).await;
+    assert_eq!((held.kinds, held.grown), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stdout, reason = "reports that they were skipped")]
+async fn of_the_definitions_of_others() {
+    let beside = repository().join("../shared");
+    let shared = env::var_os("WHEELWRIGHT_SHARED").map_or(beside, PathBuf::from);
+    if !shared.join("real-apis/aro-hcp/api").exists() {
+        return println!("cluster-api, aro-hcp: SKIPPED");
+    }
+    for (example, least) in OF_OTHERS.into_iter().zip([3, 6]) {
+        // Every text of some kinds has a limit of its own.
+        let held = hold(&repository().join("examples").join(example)).await;
+        assert!(held.grown >= least, "{example}: {held:?}");
+    }
+}
+
+/// The kinds of a catalog.
+#[derive(PartialEq, Eq, Default, Debug)]
+struct Held {
+    kinds: usize,
+    /// Those with a field that can grow to the limit.
+    grown: usize,
+    /// Those with a list of items that defaults fill in.
+    lists: usize,
+}
+
+/// Holds for the kinds of a catalog.
+async fn hold(folder: &Path) -> Held {
+    let (copied, catalog) = load(folder);
+    let running = Running::of_catalog(&catalog).await;
+    let mut held = Held::default();
+    for kind in catalog.kinds() {
+        let subject = Subject { running: &running, catalog: &catalog, kind };
+        let names = subject.hold().await;
+        held.kinds += 1;
+        held.grown += usize::from(!names.is_empty());
+        held.lists += usize::from(names.contains(&"many-items"));
+    }
+    drop(copied);
+    held
+}
+
+/// A catalog, without its lock.
+fn load(folder: &Path) -> (tempfile::TempDir, Catalog) {
+    let copied = tempfile::tempdir().unwrap();
+    copy(folder, copied.path());
+    if folder.ends_with("webapp") {
+        // The others are what is wrong with it.
+        fs::read_dir(copied.path())
+            .unwrap()
+            .map(Result::unwrap)
+            .filter(|entry| entry.file_name() != "crd.yaml")
+            .for_each(|entry| fs::remove_file(entry.path()).unwrap());
+    }
+    let shared = env::var_os("WHEELWRIGHT_SHARED").map_or(repository().join("../shared"), PathBuf::from);
+    if folder.ends_with("aro-hcp") {
+        copy(&shared.join("real-apis/aro-hcp/api"), &copied.path().join("api"));
+    }
+    let file = copied.path().join("wheelwright.yaml");
+    if let Ok(text) = fs::read_to_string(&file) {
+        let text = text.replace("../../../shared", &shared.canonicalize().unwrap_or_default().to_string_lossy());
+        let text = match folder.ends_with("openapi-defaults") {
+            false => text,
+            true => text.replacen(
+                "    definition:",
+                "    arm: Example.Test/documents\n    longRunning: false\n    definition:",
+                1,
+            ),
+        };
+        // No back end completes operations here.
+        let text = match folder.ends_with("node-pools") {
+            false => text,
+            true => text.replace("    definition:", "    longRunning: false\n    definition:"),
+        };
+        fs::write(&file, text).unwrap();
+    }
+    let catalog = Catalog::load(&[copied.path()]).unwrap();
+    (copied, catalog)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for path in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
+        let to = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false if path.extension().is_some_and(|extension| extension == "lock") => {}
+            false => drop(fs::copy(&path, to).unwrap()),
+        }
+    }
+}
+
+/// A kind that is served.
+struct Subject<'r> {
+    running: &'r Running,
+    catalog: &'r Catalog,
+    kind: &'r Kind,
+}
+
+impl Subject<'_> {
+    fn name(&self) -> String {
+        self.kind.declaration.name().to_string()
+    }
+
+    fn is_kubernetes(&self) -> bool {
+        !self.kind.kubernetes.is_empty()
+    }
+
+    /// The versions that are served, oldest first.
+    fn versions(&self) -> Vec<String> {
+        match self.kind.kubernetes.last() {
+            Some(resource) => {
+                let served = resource.versions.iter().filter(|version| version.is_served);
+                served.map(|version| version.name.to_string()).collect()
+            }
+            None => self.kind.declaration.versions.iter().map(|version| version.name.to_string()).collect(),
+        }
+    }
+
+    /// Where its objects are to Kubernetes.
+    fn objects(&self, version: &str) -> String {
+        let resource = self.kind.kubernetes.last().expect("a resource of Kubernetes");
+        let scope = if resource.is_namespaced { "/namespaces/here" } else { "" };
+        format!("/apis/{}/{version}{scope}/{}", resource.group, resource.plural)
+    }
+
+    /// Where its resources are to Azure's resource manager, if it serves them.
+    fn resources(&self) -> Option<String> {
+        let (provider, types) = self.kind.arm.as_deref()?.split_once('/')?;
+        let subscription = self.kind.arm_subscription.as_deref().unwrap_or("s");
+        let types = types.replace('/', "/parent/");
+        Some(format!("/subscriptions/{subscription}/resourceGroups/here/providers/{provider}/{types}"))
+    }
+
+    /// Its documents, if no dialect serves it.
+    fn documents(&self) -> Option<Collection> {
+        let is_served = self.is_kubernetes() || self.kind.arm.is_some();
+        (!is_served).then(|| self.running.repository.kind(&self.name()).expect("a kind"))
+    }
+
+    async fn create(&self, version: &str, name: &str, mut document: Value) -> Answered {
+        if let Some(documents) = self.documents() {
+            let name = Name::new(name).unwrap();
+            let json = document.to_string();
+            let created = documents.create(&name, Write::document(version, json.as_bytes())).await;
+            let error =
+                |code, error: String| json!({"error": {"code": code, "message": error}}).to_string().into_bytes();
+            let (status, body) = match created {
+                Ok(written) => (201, written.document.json),
+                Err(RepositoryError::Write(too_large @ WriteError::TooLarge(_))) => {
+                    (413, error("RequestEntityTooLarge", too_large.to_string()))
+                }
+                Err(other) => (400, error("BadRequest", other.to_string())),
+            };
+            return Answered { status, headers: Vec::new(), body };
+        }
+        if !self.is_kubernetes() {
+            let path = format!("{}/{name}?api-version={version}", self.resources().expect("a type"));
+            return self.running.send("PUT", &path, Some(document)).await;
+        }
+        let resource = self.kind.kubernetes.last().expect("a resource");
+        document["apiVersion"] = json!(format!("{}/{version}", resource.group));
+        document["kind"] = json!(&*resource.kind);
+        document["metadata"] = json!({"name": name, "labels": {"size": "large"}});
+        self.running.send("POST", &self.objects(version), Some(document)).await
+    }
+
+    async fn delete(&self, version: &str, name: &str) {
+        if let Some(documents) = self.documents() {
+            let name = Name::new(name).unwrap();
+            let found = documents.get(&name, View::Hub).await.unwrap().expect("a document");
+            documents.delete(&name, &found.revision).await.unwrap();
+            return;
+        }
+        let path = match self.is_kubernetes() {
+            true => format!("{}/{name}", self.objects(version)),
+            false => format!("{}/{name}?api-version={version}", self.resources().expect("a type")),
+        };
+        assert!(self.running.send("DELETE", &path, None).await.status < 300, "{path}");
+    }
+
+    /// Creates documents at the limit, and reads them in every form. Returns their names.
+    async fn hold(&self) -> Vec<&'static str> {
+        let versions = self.versions();
+        let version = versions.last().expect("a version");
+        self.create_parents(version).await;
+        let declared = self.kind.declaration.version(version).expect("a version");
+        let mut random = Random::new(7);
+        let mut names = Vec::new();
+        // Not every document has what a field is in.
+        for _ in 0..BASES {
+            let base = self.accepted(version, &mut random).await;
+            let (mut texts, mut lists) = (Vec::new(), Vec::new());
+            candidates(&declared.schema, &mut Vec::new(), &mut texts, &mut lists);
+            written_texts(&base, &mut Vec::new(), &mut texts);
+            let text = |count: usize| json!("x".repeat(count));
+            let items = |count: usize| Value::Array(vec![json!({}); count]);
+            if let Some(path) = self.usable(version, &base, &texts, &text).await {
+                names.push("a-text");
+                self.grow(version, "a-text", &|count| with(base.clone(), &path, text(count))).await;
+                if let Some(path) = self.usable(version, &base, &lists, &items).await {
+                    names.push("many-items");
+                    self.grow(version, "many-items", &|count| with(base.clone(), &path, items(count))).await;
+                }
+                break;
+            }
+        }
+        for version in &versions {
+            if self.is_kubernetes() {
+                self.read_objects(version, &names).await;
+            }
+            if let Some(documents) = self.documents() {
+                let listed = documents.list(None, PageRequest::default(), View::Version(version)).await.unwrap();
+                assert_eq!(listed.items.into_iter().filter(Result::is_ok).count(), names.len());
+            }
+            if self.resources().is_some() {
+                self.read_resources(version, &names).await;
+            }
+        }
+        if self.is_kubernetes() {
+            let removed = self.running.send("DELETE", &self.objects(version), None).await;
+            assert_eq!(removed.status, 200, "{}", self.name());
+        }
+        names
+    }
+
+    /// Creates what resources of the type belong to.
+    async fn create_parents(&self, version: &str) {
+        let Some(above) = self.resources().filter(|path| !self.is_kubernetes() && path.contains("/parent/")) else {
+            return;
+        };
+        let (above, _) = above.rsplit_once('/').expect("a parent");
+        let of_type = self.kind.arm.as_deref().and_then(|own| own.rsplit_once('/')).expect("a type").0;
+        let parent = self.catalog.kinds().iter().find(|kind| kind.arm.as_deref() == Some(of_type)).expect("its kind");
+        let declared = parent.declaration.version(version).expect("the same versions");
+        let mut random = Random::new(7);
+        for _ in 0..400 {
+            let document = generated(&declared.schema, declared.root, &mut random);
+            let path = format!("{above}?api-version={version}");
+            if self.running.send("PUT", &path, Some(document)).await.status < 300 {
+                return;
+            }
+        }
+        panic!("no parent for {}", self.name());
+    }
+
+    /// A small document that is accepted.
+    async fn accepted(&self, version: &str, random: &mut Random) -> Value {
+        let declared = self.kind.declaration.version(version).expect("a version");
+        for _ in 0..400 {
+            let document = generated(&declared.schema, declared.root, random);
+            if self.create(version, "probe", document.clone()).await.status == 201 {
+                self.delete(version, "probe").await;
+                return document;
+            }
+        }
+        let last = self.create(version, "probe", generated(&declared.schema, declared.root, random)).await;
+        panic!("no document of {} is accepted: {}", self.name(), String::from_utf8_lossy(&last.body));
+    }
+
+    /// The first field that takes a large value and displays it.
+    async fn usable(
+        &self,
+        version: &str,
+        base: &Value,
+        paths: &[Vec<String>],
+        value: &dyn Fn(usize) -> Value,
+    ) -> Option<Vec<String>> {
+        for path in paths {
+            let created = self.create(version, "probe", with(base.clone(), path, value(3_000))).await;
+            if created.status != 201 {
+                continue;
+            }
+            self.delete(version, "probe").await;
+            if created.body.len() > 3_000 {
+                return Some(path.clone());
+            }
+        }
+        None
+    }
+
+    /// Creates the largest document that is accepted; one that is larger by one is refused, and the error names a field.
+    async fn grow(&self, version: &str, name: &str, sized: &dyn Fn(usize) -> Value) {
+        // As many as fit into a body.
+        let (one, three) = (sized(1).to_string().len(), sized(1001).to_string().len());
+        let mut refused = (BODY - one - 400) * 1000 / (three - one);
+        let mut most = refused;
+        loop {
+            let answered = self.create(version, name, sized(most)).await;
+            if answered.status == 201 {
+                break;
+            }
+            let bytes = self.refused_bytes(&answered);
+            refused = most;
+            most = (most * LIMIT / bytes).min(most - 1);
+        }
+        // Where a version displays less than was expected, there is room for more.
+        let mut step = 1;
+        while refused - most > 1 {
+            let more = (most + step).min(refused - 1);
+            self.delete(version, name).await;
+            let answered = self.create(version, name, sized(more)).await;
+            if answered.status == 201 {
+                (most, step) = (more, step * 2);
+                continue;
+            }
+            self.refused_bytes(&answered);
+            assert_eq!(self.create(version, name, sized(most)).await.status, 201);
+            (refused, step) = (more, 1);
+        }
+        assert!(refused > most);
+    }
+
+    /// How large a document is that was refused.
+    fn refused_bytes(&self, answered: &Answered) -> usize {
+        let body: Value = serde_json::from_slice(&answered.body).expect("JSON");
+        let (reason, message) = match self.is_kubernetes() {
+            true => (&body["reason"], &body["message"]),
+            false => (&body["error"]["code"], &body["error"]["message"]),
+        };
+        assert_eq!((answered.status, reason), (413, &json!("RequestEntityTooLarge")), "{}: {body}", self.name());
+        let message = message.as_str().expect("a message");
+        assert!(message.contains("shorten it") && message.contains(" has "), "{message}");
+        let size = ["displays it in ", "is stored in "].into_iter().find_map(|words| message.split(words).nth(1));
+        size.and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("the size")
+    }
+
+    /// Reads objects in every form of Kubernetes.
+    async fn read_objects(&self, version: &str, names: &[&str]) {
+        let list = self.objects(version);
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        let partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+        let partial_list = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+        for name in names {
+            let path = format!("{list}/{name}");
+            for accept in ["application/json", "application/yaml", partial, table] {
+                self.read(&path, accept).await;
+            }
+            self.read(&format!("{path}?includeObject=Object"), table).await;
+            self.read(&format!("{list}?fieldSelector=metadata.name%3D{name}"), "application/json").await;
+        }
+        for accept in ["application/json", "application/yaml", table, partial_list] {
+            self.read(&list, accept).await;
+        }
+        self.read(&format!("{list}?labelSelector=size%3Dlarge"), "application/json").await;
+        self.read(&format!("{list}?labelSelector=size%3Dlarge&includeObject=Object"), table).await;
+        let mut next = String::new();
+        for _ in names {
+            let page = self.read(&format!("{list}?limit=1{next}"), "application/json").await;
+            let page: Value = serde_json::from_slice(&page.body).expect("JSON");
+            assert_eq!(page["items"].as_array().map(Vec::len), Some(1));
+            next = format!("&continue={}", page["metadata"]["continue"].as_str().unwrap_or_default());
+        }
+        for query in ["", "&labelSelector=size%3Dlarge", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"] {
+            for accept in ["application/json", table] {
+                self.watch(&format!("{list}?watch=1&timeoutSeconds=60{query}"), accept, names.len()).await;
+            }
+        }
+    }
+
+    async fn read_resources(&self, version: &str, names: &[&str]) {
+        let list = self.resources().expect("a type");
+        for name in names {
+            self.read(&format!("{list}/{name}?api-version={version}"), "application/json").await;
+        }
+        self.read(&format!("{list}?api-version={version}"), "application/json").await;
+        self.read(&format!("{list}?api-version={version}&$top=1"), "application/json").await;
+    }
+
+    async fn read(&self, path: &str, accept: &str) -> Answered {
+        let headers = [("Accept".to_owned(), accept.to_owned())];
+        let answered = begin(self.running.address, "GET", path, &headers, None).await.whole().await;
+        let start: String = String::from_utf8_lossy(&answered.body).chars().take(500).collect();
+        assert_eq!(answered.status, 200, "{path} {accept}: {start}");
+        // What is broken off has begun with 200.
+        if accept.contains("json") {
+            let whole = serde_json::from_slice::<Value>(&answered.body);
+            assert!(whole.is_ok(), "{path} {accept}: {start}");
+        }
+        answered
+    }
+
+    /// Watches until all that there is has come.
+    async fn watch(&self, path: &str, accept: &str, count: usize) {
+        let headers = [("Accept".to_owned(), accept.to_owned())];
+        let mut watch = begin(self.running.address, "GET", path, &headers, None).await;
+        let lines = loop {
+            let is_ended = watch.read_for(Duration::from_millis(100)).await;
+            let text = String::from_utf8(watch.so_far().body).expect("text");
+            if text.matches("\n").count() >= count {
+                break text;
+            }
+            assert!(!is_ended, "{path} ends early");
+        };
+        assert_eq!(lines.matches(r#"{"type":"ADDED""#).count(), count, "{path} {accept}");
+    }
+}
+
+/// A document with a value in a field.
+fn with(mut document: Value, path: &[String], value: Value) -> Value {
+    let mut place = &mut document;
+    for name in path {
+        if !place.is_object() && !place.is_array() {
+            *place = Value::Object(Map::new());
+        }
+        place = match name.parse::<usize>() {
+            Ok(position) if place.is_array() => &mut place[position],
+            _ => &mut place[name.as_str()],
+        };
+    }
+    *place = value;
+    document
+}
+
+fn generated(schema: &Schema, root: wheelwright_schema::Root, random: &mut Random) -> Value {
+    let arena = Arena::new();
+    let generator = Generator::new(schema, root);
+    serde_json::from_slice(&encode(generator.generate(random, &arena))).expect("JSON")
+}
+
+/// The texts that a document has.
+fn written_texts(value: &Value, path: &mut Vec<String>, texts: &mut Vec<Vec<String>>) {
+    let parts: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
+        Value::String(_) => return texts.push(path.clone()),
+        _ => Vec::new(),
+    };
+    for (name, value) in parts {
+        path.push(name);
+        written_texts(value, path, texts);
+        path.pop();
+    }
+}
+
+/// The fields that may take a long text, and those that may take a list of many items `{}` that defaults fill in.
+fn candidates(schema: &Schema, path: &mut Vec<String>, texts: &mut Vec<Vec<String>>, lists: &mut Vec<Vec<String>>) {
+    for field in schema.properties.iter() {
+        if path.is_empty() && matches!(&*field.name, "metadata" | "apiVersion" | "kind" | "status") {
+            continue;
+        }
+        path.push(field.name.to_string());
+        let (own, checks) = (&field.schema, &field.schema.checks);
+        let is_free = checks.r#enum.is_empty() && checks.pattern.is_none() && checks.format.is_none();
+        match own.r#type {
+            Some(Type::String) if is_free && checks.max_length.is_none() => texts.push(path.clone()),
+            Some(Type::Array) if checks.max_items.is_none() && !checks.unique_items => {
+                let is_plain = !matches!(own.extensions.list_type, Some(ListType::Map | ListType::Set));
+                let fills = |items: &Schema| items.properties.iter().any(|field| field.schema.default.is_some());
+                if is_plain && own.items.as_deref().is_some_and(fills) {
+                    lists.push(path.clone());
+                }
+            }
+            _ => candidates(own, path, texts, lists),
+        }
+        path.pop();
+    }
+}
