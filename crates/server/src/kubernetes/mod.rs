@@ -100,6 +100,7 @@ impl Kubernetes {
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Box<Answer>> {
         let path = head.path.texts();
         if self.discovery.is_about(&path) {
+            check_read(head)?;
             return Ok(Route { access: Access::discover(), subject: Subject::Kinds });
         }
         match &path[..] {
@@ -108,7 +109,8 @@ impl Kubernetes {
                     .map_err(|answer| Box::new(uncached(*answer)))?;
                 Ok(Route { access: target.access(), subject: Subject::Objects(target) })
             }
-            ["api", "v1", "namespaces", name @ ..] if name.len() < 2 && is_read(head) => {
+            ["api", "v1", "namespaces", name @ ..] if name.len() < 2 => {
+                check_read(head)?;
                 let name: Option<Box<str>> = name.first().map(|name| Box::from(*name));
                 Ok(Route { access: namespaces::access(name.as_deref()), subject: Subject::Namespaces(name) })
             }
@@ -235,8 +237,15 @@ impl Route {
     }
 }
 
-fn is_read(head: &Head) -> bool {
-    matches!(head.method, Method::GET | Method::HEAD)
+/// Refuses all methods but those that read, where nothing can be written.
+fn check_read(head: &Head) -> Result<(), Box<Answer>> {
+    match head.method {
+        Method::GET | Method::HEAD => Ok(()),
+        _ => {
+            let refused = Status::method_not_allowed().answer();
+            Err(Box::new(uncached(refused.with(header::ALLOW, HeaderValue::from_static("GET, HEAD")))))
+        }
+    }
 }
 
 /// The same, unless it says otherwise, not to be kept by anybody on the way.

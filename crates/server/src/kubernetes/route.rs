@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, header};
 
 use super::{
     accept::{Accepted, MEDIA_TYPES},
@@ -91,22 +91,31 @@ impl Target {
             [name, "scale"] if resource.version().scale.is_some() => (Some(*name), Some(Subresource::Scale)),
             [name, ..] => return Err(refused(Status::not_found(&resource, name))),
         };
+        let not_supported = |action: &str| {
+            let allowed = match (name, subresource) {
+                (None, _) => "GET, HEAD, POST, DELETE",
+                (Some(_), None) => "GET, HEAD, PUT, PATCH, DELETE",
+                (Some(_), Some(_)) => "GET, HEAD, PUT, PATCH",
+            };
+            let answer = *refused(Status::not_supported(&resource, action));
+            Box::new(answer.with(header::ALLOW, HeaderValue::from_static(allowed)))
+        };
         let is_watch = is_watch_path || options::is_watch(&head.query);
         let action = match (&head.method, name, subresource) {
             (&Method::GET | &Method::HEAD, None, _) if is_watch => Action::Watch,
             (&Method::GET | &Method::HEAD, None, _) => Action::List,
             (&Method::GET | &Method::HEAD, Some(_), _) => Action::Get,
             (&Method::POST, _, None) => Action::Create,
-            (&Method::POST, _, Some(_)) => return Err(refused(Status::not_supported(&resource, "create"))),
+            (&Method::POST, _, Some(_)) => return Err(not_supported("create")),
             (&Method::PUT | &Method::PATCH, None, _) => {
                 return Err(refused(Status::bad_request("name must be provided")));
             }
             (&Method::PUT, Some(_), _) => Action::Update,
             (&Method::PATCH, Some(_), _) => Action::Patch,
-            (&Method::DELETE, _, Some(_)) => return Err(refused(Status::not_supported(&resource, "delete"))),
+            (&Method::DELETE, _, Some(_)) => return Err(not_supported("delete")),
             (&Method::DELETE, None, _) => Action::DeleteAll,
             (&Method::DELETE, Some(_), _) => Action::Delete,
-            _ => return Err(refused(Status::not_supported(&resource, head.method.as_str()))),
+            _ => return Err(not_supported(head.method.as_str())),
         };
         let Some(accepted) = Accepted::of_documents(head.header("accept")) else {
             return Err(refused(Status::not_acceptable(MEDIA_TYPES)));

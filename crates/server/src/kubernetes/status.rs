@@ -116,6 +116,13 @@ impl Status {
         Self::invalid("", "", "", vec![Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {why}"))])
     }
 
+    /// A method that a page of discovery does not take.
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        let status = Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message);
+        Self { details: Some(Box::default()), ..status }
+    }
+
     /// What a resource cannot do.
     pub(crate) fn not_supported(resource: &Resource, action: &str) -> Self {
         let message = format!("{action} is not supported on resources of kind \"{}\"", qualified(resource));

@@ -6,6 +6,7 @@ mod errors;
 mod grants;
 mod laws;
 mod media_types;
+mod methods;
 mod objects;
 mod removals;
 mod support;

@@ -238,13 +238,15 @@ pub(crate) const DIFFERENT: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "there are no other groups than those of the catalog, and discovery has a test of its own",
+        &[("errors 25", "200"), ("errors 28", "404")],
+    ),
+    (
+        "a page of discovery is only read, as Kubernetes has it for /version alone",
         &[
-            ("errors 25", "200"),
-            ("errors 28", "404"),
-            ("errors 51", "200"),
-            ("errors 52", "200"),
-            ("errors 53", "200"),
-            ("errors 54", "200"),
+            ("errors 51", "405 MethodNotAllowed"),
+            ("errors 52", "405 MethodNotAllowed"),
+            ("errors 53", "405 MethodNotAllowed"),
+            ("errors 56", "405 MethodNotAllowed"),
         ],
     ),
 ];

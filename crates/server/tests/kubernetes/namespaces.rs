@@ -43,7 +43,7 @@ async fn namespaces_are_there_and_those_with_documents_are_listed() {
     assert_eq!((status, &found["status"]["phase"]), (200, &json!("Active")));
     let (status, refused) = ask(&running, "GET", "/api/v1/namespaces/No_Name", "*/*", None).await;
     assert_eq!((status, &refused["reason"]), (404, &json!("NotFound")));
-    assert_eq!(ask(&running, "POST", "/api/v1/namespaces", "*/*", Some(&json!({}))).await.0, 404);
+    assert_eq!(ask(&running, "POST", "/api/v1/namespaces", "*/*", Some(&json!({}))).await.0, 405);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -117,7 +117,10 @@ pub async fn serve(
     }
     let listener = match Listener::bind(listen).await {
         Ok(listener) => listener,
-        Err(error) => return refuse(error, console),
+        Err(error) => {
+            let advice = "choose another address with --listen; port 0 is any free port";
+            return refuse(format_args!("{error}; {advice}"), console);
+        }
     };
     let serving = match store.await {
         Ok(store) => server.with_store(store.into()).listen(listener),

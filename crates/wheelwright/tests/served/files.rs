@@ -66,6 +66,20 @@ fn a_command_that_is_refused_creates_no_store() {
 }
 
 #[test]
+fn an_address_that_is_in_use_is_named_with_the_option_that_chooses_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let catalog = webapps().display().to_string();
+    let output = run(folder.path(), &["serve", "--catalog", &catalog, "--listen", &address]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let begin = format!("error: cannot listen at {address}: Address already in use");
+    assert!(stderr.contains(&begin) && stderr.contains("; choose another address with --listen; port 0"), "{stderr}");
+    assert!(output.stdout.is_empty(), "a program that waits for the address is not misled");
+}
+
+#[test]
 fn a_store_and_its_backup_are_for_their_owner_alone_whatever_the_umask() {
     let folder = tempfile::tempdir().unwrap();
     // Whoever may write here reads what others create.
