@@ -126,6 +126,9 @@ pub async fn serve(
         Ok(store) => server.with_store(store.into()).listen(listener),
         Err(error) => return refuse(error, console),
     };
+    if let Some(advice) = host_advice {
+        console.say(advice)?;
+    }
     let url = serving.url();
     let mut line = encode(Value::Object(&[Entry { key: "listening", value: Value::string(&url) }]));
     line.push(b'\n');
@@ -133,9 +136,6 @@ pub async fn serve(
     console.data.flush()?;
     for hint in serving.hints() {
         console.say(hint)?;
-    }
-    if let Some(advice) = host_advice {
-        console.say(advice)?;
     }
     serving.run(until).await;
     Ok(Exit::Clean)

@@ -82,3 +82,21 @@ fn the_examples_have_nothing_to_warn_of() {
     let said = said(&fs::read_to_string(catalog).unwrap(), &[]);
     assert!(!said.iter().any(|line| line.contains("tins.yaml:")), "{said:?}");
 }
+
+#[test]
+fn hosts_that_have_no_effect_are_said_at_the_start() {
+    let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml");
+    let catalog = fs::read_to_string(catalog).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let access = folder.path().join("access.yaml").display().to_string();
+    fs::write(&access, "users: []\n").unwrap();
+    for (options, is_said) in [
+        (&["--allow-host", "api.example.com", "--access", &access][..], true),
+        (&["--allow-host", "api.example.com"], false),
+        (&["--access", &access], false),
+    ] {
+        let said = said(&catalog, options);
+        let is_there = said.iter().any(|line| line.contains("--allow-host has no effect with --access"));
+        assert_eq!(is_there, is_said, "{options:?}: {said:?}");
+    }
+}
