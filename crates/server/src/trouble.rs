@@ -11,7 +11,7 @@ pub(crate) fn told(error: &StoreError) -> &'static str {
         ErrorKind::ReadOnly => "the store cannot be written to",
         ErrorKind::Throttled(_) => "the store has too much to do; try again later",
         ErrorKind::Unknown => "the store did not answer; nobody knows whether it was done, so read first",
-        ErrorKind::Full => "the store has no room for more",
+        ErrorKind::Full => "the store is full; documents can still be read and deleted",
         _ => "the store fails; the log of the server says why",
     }
 }

@@ -50,6 +50,8 @@ fn main() -> ExitCode {
             return if message.use_stderr() { Exit::Usage } else { Exit::Clean }.into();
         }
     };
+    // If it cannot be had, then such a write ends the process, and nothing else changes.
+    let _ = signals::survive_file_size_limit();
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let colour = |is_terminal| match arguments.color {
         Color::Always => true,

@@ -1,4 +1,4 @@
-//! How often the terminal or the system asks the program to end.
+//! Signals: how often the terminal or the system asks the program to end, and files that may not grow.
 
 use std::io;
 
@@ -21,6 +21,23 @@ pub(crate) fn reopen_on_hangup(log: AuditLog) -> io::Result<()> {
 /// There is no such signal here.
 #[cfg(not(unix))]
 pub(crate) fn reopen_on_hangup(_: AuditLog) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a write beyond the file size limit of the process (`ulimit -f`) an error, as one to a full disk is. Without this, the
+/// system ends the process (SIGXFSZ).
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _context = runtime.enter();
+    // The handler stays for as long as the process lives.
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 

@@ -209,6 +209,7 @@ impl From<RepositoryError> for ArmError {
                     // No Retry-After: whoever just sends it again may do it twice.
                     Self::new(StatusCode::GATEWAY_TIMEOUT, "GatewayTimeout", told(&error))
                 }
+                ErrorKind::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, "InsufficientStorage", told(&error)),
                 ErrorKind::Throttled(after) => Self::unavailable(told(&error).to_owned(), *after),
                 ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_) => {
                     Self::conflict("somebody else changed the resource at the same time; read it and try again")

@@ -56,6 +56,7 @@ impl<'r> About<'r> {
                 status.retry_after(seconds)
             }
             ErrorKind::Unavailable | ErrorKind::ReadOnly => unavailable(told(error).to_owned()),
+            ErrorKind::Full => Status::new(StatusCode::INSUFFICIENT_STORAGE, "InsufficientStorage", told(error)),
             ErrorKind::Unknown => Status::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", told(error)),
             _ => Status::internal(told(error)),
         }

@@ -4,19 +4,20 @@ use std::{path::Path, time::Duration};
 
 use tokio_postgres::{Config, config::SslMode};
 
-use super::{PostgresOptions, connection::Connector, tls::tls};
+use super::{PostgresOptions, connection::Connector, password, tls::tls};
 use crate::{ErrorKind, StoreError};
 
 /// Where an address leads to, with what it says about options put into them.
 pub(super) fn parse(address: &str, options: &mut PostgresOptions) -> Result<Connector, StoreError> {
     let (place, parameters) = address.split_once('?').unwrap_or((address, ""));
-    let (mut others, mut authorities) = (Vec::new(), None);
+    let (mut others, mut authorities, mut passwords) = (Vec::new(), None, None);
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=') {
             Some(("schema", name)) => options.schema = name.to_owned(),
             Some(("hint", "on")) => options.hints = true,
             Some(("hint", "off")) => options.hints = false,
             Some(("hint", other)) => return Err(setup(format!("hint={other} in the address: it is on or off"))),
+            Some(("passfile", file)) => passwords = Some(Path::new(file)),
             Some(("sslrootcert", file)) => authorities = Some(Path::new(file)),
             // There is no way to encrypt and not to check.
             Some(("sslmode", "verify-ca" | "verify-full")) => others.push("sslmode=require"),
@@ -37,8 +38,14 @@ pub(super) fn parse(address: &str, options: &mut PostgresOptions) -> Result<Conn
         config.connect_timeout(options.patience);
     }
     // A server that is gone without a word is noticed by the system, too.
-    config.keepalives_idle(Duration::from_secs(30));
+    let interval = (options.patience / 8).max(Duration::from_secs(1));
+    config.keepalives_idle(4 * interval).keepalives_interval(interval).keepalives_retries(3);
     config.tcp_user_timeout(options.patience);
+    if config.get_password().is_none()
+        && let Some(password) = password::find(&config, passwords)?
+    {
+        config.password(password);
+    }
     let tls = if config.get_ssl_mode() == SslMode::Require { Some(tls(authorities)?) } else { None };
     Ok(Connector { config, tls, patience: options.patience })
 }

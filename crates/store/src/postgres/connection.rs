@@ -97,12 +97,23 @@ impl Readers {
         Self { connector, slots: (0..count.max(1)).map(|_| Slot::default()).collect() }
     }
 
-    /// The rows that a statement gives which changes nothing. If the connection was lost, another one is tried.
+    /// The rows that a statement gives which changes nothing. If the connection was lost, another one is tried; all of it
+    /// takes no longer than the patience.
     pub(super) async fn query(&self, statement: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
         // The first of those that do least, so that no more connections are made than are needed.
         let slot = self.slots.iter().min_by_key(|slot| slot.load.load(Ordering::Relaxed));
         let slot = slot.unwrap_or(&self.slots[0]);
         let _loaded = Loaded::new(&slot.load);
+        let answer = timeout(self.connector.patience, self.query_slot(slot, statement, parameters)).await;
+        answer.unwrap_or_else(|_| Err(failure::too_slow()))
+    }
+
+    async fn query_slot(
+        &self,
+        slot: &Slot,
+        statement: &str,
+        parameters: &Parameters<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
         let first = self.query_once(slot, statement, parameters).await?;
         match first {
             Ok(rows) => Ok(rows),
@@ -121,7 +132,8 @@ impl Readers {
         parameters: &Parameters<'_>,
     ) -> Result<Result<Vec<Row>, Error>, StoreError> {
         let client = self.client(slot).await?;
-        let answer = timeout(self.connector.patience, client.query_typed(statement, parameters)).await;
+        // Less than the whole query may take, so that a connection which does not answer is given up.
+        let answer = timeout(self.connector.patience / 4 * 3, client.query_typed(statement, parameters)).await;
         if !matches!(&answer, Ok(Ok(_))) {
             let is_useless = answer.as_ref().map_or(true, |answer| answer.as_ref().is_err_and(failure::is_lost));
             let mut kept = slot.client.lock().await;

@@ -4,6 +4,7 @@ mod address;
 mod connection;
 mod failure;
 mod news;
+mod password;
 mod read;
 mod rows;
 mod tables;
@@ -20,6 +21,7 @@ use std::{
 use tokio::{
     sync::{mpsc, oneshot},
     task::AbortHandle,
+    time::timeout,
 };
 
 use self::{
@@ -63,7 +65,7 @@ pub struct PostgresOptions {
     pub max_value_bytes: usize,
     /// How many connections there are for reads, at most. One more is for writes, and one to listen for hints. Default: 4.
     pub read_connections: usize,
-    /// How long the database may take to answer before the connection counts as lost. Default: 30 seconds.
+    /// How long the database may take to answer before the connection counts as lost. Default: 10 seconds.
     pub patience: Duration,
     /// Whether the tables are made where they are not there. Default: yes.
     pub create: bool,
@@ -78,7 +80,7 @@ impl Default for PostgresOptions {
             poll_interval: Duration::from_secs(1),
             max_value_bytes: 4 << 20,
             read_connections: 4,
-            patience: Duration::from_secs(30),
+            patience: Duration::from_secs(10),
             create: true,
         }
     }
@@ -115,7 +117,8 @@ impl Postgres {
         let connector = address::parse(address, &mut options)?;
         let statements = Statements::new(&options.schema);
         let client = connector.connect().await?;
-        statements.set_up(&client, &options).await?;
+        let set_up = timeout(connector.patience, statements.set_up(&client, &options));
+        set_up.await.map_err(|_| failure::too_slow())??;
         let readers = Readers::new(connector.clone(), options.read_connections);
         let news = News::new();
         let shared = Arc::new(Shared { options, connector, statements, readers, news });
@@ -148,7 +151,8 @@ impl Postgres {
         let place = self.0.room.place(order.bytes()).await;
         let (answer, answered) = oneshot::channel();
         let ended = "the runtime that the store was opened in has ended";
-        if self.0.queue.send(Request { order, answer, place }).is_err() {
+        let asked = tokio::time::Instant::now();
+        if self.0.queue.send(Request { order, answer, place, asked }).is_err() {
             return Err(StoreError::new(ErrorKind::Unavailable, ended));
         }
         answered.await.unwrap_or_else(|_| Err(StoreError::new(ErrorKind::Unknown, ended)))
@@ -217,8 +221,7 @@ impl Store for Postgres {
     fn health(&self) -> Answer<'_, Health> {
         Box::pin(async move {
             let began = Instant::now();
-            self.now_number().await?;
-            self.ask(Order::Check).await?;
+            tokio::try_join!(self.now_number(), self.ask(Order::Check))?;
             Ok(Health { took: began.elapsed() })
         })
     }

@@ -59,8 +59,10 @@ pub(super) async fn follow(shared: Arc<Shared>) {
                 None
             });
         }
-        if let Ok(revision) = head(&shared).await {
-            news.learn(revision);
+        match head(&shared).await {
+            Ok(revision) => news.learn(revision),
+            // What keeps it away may have cut off the listener, too, without a word.
+            Err(_) => listener = None,
         }
         tokio::select! {
             () = news.hint.notified() => {}

@@ -18,7 +18,7 @@ pub(super) const FORMAT: i32 = 1;
 /// Each statement of it must see what was committed when that statement began, since the first one waits for a lock. A
 /// writer that stands still with the lock, because its machine is gone or its process is stopped, loses it.
 pub(super) const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 10000";
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 5000";
 
 /// How often the tables are tried to be made while others make them.
 const SETUP_ATTEMPTS: usize = 20;

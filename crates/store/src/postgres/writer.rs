@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep_until, timeout, timeout_at},
 };
 use tokio_postgres::{Client, Error, Row, types::Type};
 
@@ -38,6 +38,8 @@ pub(super) struct Request {
     pub(super) answer: oneshot::Sender<Answer>,
     #[expect(dead_code, reason = "it is there to be dropped with the rest")]
     pub(super) place: Place,
+    /// When it was asked.
+    pub(super) asked: Instant,
 }
 
 type Answer = Result<u64, StoreError>;
@@ -145,11 +147,17 @@ impl Writer {
 
     /// Commits what a batch asks for, and gives the answers.
     async fn transact(&mut self, batch: &[Request]) -> Result<Vec<Answer>, StoreError> {
+        let patience = self.shared.connector.patience;
+        let asked = batch.iter().map(|request| request.asked).min().unwrap_or_else(Instant::now);
+        // A connection that does not answer costs no more than the patience, from when the first of them asked. The last quarter
+        // is for finding out what became of a commit, and none of the parts has less than that.
+        let part = |end: Duration| move || (asked + end).max(Instant::now() + patience / 4);
+        let (work_end, end) = (part(patience / 4 * 3), part(patience));
         let mut is_second_connection = false;
         let mut attempt = 1;
         loop {
-            let client = self.client().await?;
-            let trouble = match self.attempt(&client, batch).await {
+            let client = timeout_at(work_end(), self.client()).await.map_err(|_| failure::too_slow())??;
+            let trouble = match self.attempt(&client, batch, &work_end).await {
                 Ok(answers) => {
                     self.backoff.reset();
                     return Ok(answers);
@@ -172,7 +180,10 @@ impl Writer {
                     if *error.kind() == ErrorKind::Unknown {
                         // Nobody should have to wait for ever for a server that does not come back, or whose commit waits for
                         // another server.
-                        let _ = timeout(self.shared.connector.patience, self.settle()).await;
+                        if timeout_at(end(), self.settle()).await.is_err() {
+                            // It may wait for the lock still. Without a client, it ends as soon as it has that.
+                            self.client = None;
+                        }
                     }
                     return Err(error);
                 }
@@ -210,16 +221,20 @@ impl Writer {
         }
     }
 
-    async fn attempt(&self, client: &Client, batch: &[Request]) -> Result<Vec<Answer>, Trouble> {
-        let patience = self.shared.connector.patience;
-        let plan = timeout(patience, self.plan(client, batch)).await;
+    async fn attempt(
+        &self,
+        client: &Client,
+        batch: &[Request],
+        end: impl Fn() -> Instant,
+    ) -> Result<Vec<Answer>, Trouble> {
+        let plan = timeout_at(end(), self.plan(client, batch)).await;
         let plan = plan.map_err(|_| Trouble::Ended(failure::too_slow()))??;
         if plan.rows.is_empty() && !plan.is_check {
             // The answers were right while the head was locked, whatever becomes of the connection.
-            let _ = timeout(patience, client.batch_execute("ROLLBACK")).await;
+            let _ = timeout_at(end(), client.batch_execute("ROLLBACK")).await;
             return Ok(plan.answers);
         }
-        let done = timeout(patience, self.carry_out(client, &plan)).await;
+        let done = timeout_at(end(), self.carry_out(client, &plan)).await;
         done.map_err(|_| Trouble::Ended(unknown("the database did not answer in time")))??;
         if !plan.rows.is_empty() {
             self.shared.news.learn(plan.head + plan.rows.len() as u64);
@@ -381,7 +396,8 @@ impl Writer {
     }
 
     async fn undo(&mut self, client: &Client) {
-        if !matches!(timeout(self.shared.connector.patience, client.batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
+        let patience = self.shared.connector.patience / 4;
+        if !matches!(timeout(patience, client.batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
             self.client = None;
         }
     }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
+use super::disk;
 use crate::{ErrorKind, StoreError};
 
 /// What was being done.
@@ -54,14 +55,31 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked | FileLockingProtocolFailed))
 }
 
+/// Whether a write of a database found no room: the disk is full, or the process may not have a larger file.
+pub(super) fn is_full(path: &Path, error: &rusqlite::Error) -> bool {
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => true,
+        Some(ErrorCode::SystemIoFailure) => match extended {
+            // The index of the write-ahead log could not grow.
+            Some(ffi::SQLITE_IOERR_SHMSIZE) => true,
+            Some(ffi::SQLITE_IOERR_WRITE) => disk::is_at_size_limit(path),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// What SQLite's error means.
 pub(super) fn failure(path: &Path, doing: Doing, error: &rusqlite::Error) -> StoreError {
+    if is_full(path, error) {
+        return disk::full(path).because(error.to_string());
+    }
     let path = path.display();
     let (kind, message) = match error.sqlite_error_code() {
         None if matches!(error, rusqlite::Error::NulError(_) | rusqlite::Error::InvalidPath(_)) => {
             (ErrorKind::Setup, format!("{path} is no path of a file"))
         }
-        Some(ErrorCode::DiskFull) => (ErrorKind::Full, format!("no room is left for {path}; make some")),
         Some(ErrorCode::ReadOnly) => {
             (ErrorKind::ReadOnly, format!("{path} cannot be written; allow it, for the file and its folder"))
         }

@@ -20,7 +20,7 @@ use rusqlite::{
 
 use super::{
     SqliteOptions,
-    failure::{Doing, Problem},
+    failure::{Doing, Problem, is_full},
     private,
 };
 use crate::{ErrorKind, StoreError, log};
@@ -195,7 +195,7 @@ impl File {
                 Ok(StepResult::Done) => Ok(()),
                 Ok(_) => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
                 // There is no room where it is written to.
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Err(told(error).into()),
+                Err(error) if is_full(to, &error) => Err(told(error).into()),
                 Err(error) => Err(error.into()),
             })
         })?;

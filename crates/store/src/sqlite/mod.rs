@@ -6,6 +6,7 @@
 //! share an fsync. A second thread looks for what other processes wrote and wakes the watches.
 
 mod compaction;
+mod disk;
 mod failure;
 mod file;
 mod mark;

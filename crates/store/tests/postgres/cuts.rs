@@ -157,7 +157,7 @@ async fn a_write_whose_answer_is_lost_is_not_known() {
 async fn a_write_that_is_not_known_has_ended_when_that_is_said() {
     let server = PostgresServer::start().unwrap();
     let bare = crate::support::bare_of(&server).await;
-    let options = PostgresOptions { hints: false, patience: Duration::from_secs(5), ..PostgresOptions::default() };
+    let options = PostgresOptions { hints: false, patience: Duration::from_secs(12), ..PostgresOptions::default() };
     let store = Postgres::connect(&server.address("slow"), options).await.unwrap();
     // Commits wait for a standby that never comes.
     bare.batch_execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'").await.unwrap();
@@ -166,8 +166,8 @@ async fn a_write_that_is_not_known_has_ended_when_that_is_said() {
         let store = store.clone();
         async move { store.create(&key("k"), b"v".to_vec()).await }
     });
-    // The store has lost its patience with the commit, and waits for its end.
-    tokio::time::sleep(Duration::from_secs(6)).await;
+    // The store has waited for the commit for three quarters of its patience, and waits for its end for the rest.
+    tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!written.is_finished());
     assert_eq!(store.get(&key("k")).await.unwrap(), None);
     bare.batch_execute("ALTER SYSTEM RESET synchronous_standby_names").await.unwrap();

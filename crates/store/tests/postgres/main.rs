@@ -10,5 +10,6 @@ mod order;
 mod reads;
 mod server;
 mod setup;
+mod silence;
 mod support;
 mod tls;

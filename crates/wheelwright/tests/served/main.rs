@@ -8,6 +8,7 @@ mod crowd;
 mod ended;
 mod files;
 mod killed;
+mod limited;
 mod moved;
 mod said;
 mod server;

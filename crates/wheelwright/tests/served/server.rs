@@ -56,6 +56,10 @@ impl Server {
         Self { child, address }
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it as nothing else does: at once.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
