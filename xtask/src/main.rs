@@ -20,8 +20,8 @@ The repository's own tasks.
   cargo xtask test [--full]        formatting, lints, and every test; --full adds ten thousand cases of the laws
                                    a kind, writes to every list whose items hide something, random kinds with more
                                    than a million writes, harmful changes seeded into every real definition for
-                                   check to find, processes that are killed 500 times, sweeps of a hundred thousand
-                                   records, and a short run of every fuzz target
+                                   check to find, processes that are killed 500 times, a server under load for half
+                                   an hour, sweeps of a hundred thousand records, and a short run of every fuzz target
   cargo xtask fuzz [TARGET] [--seconds N]
                                    fuzz one target, or all of them, for N seconds each (60)
   cargo xtask deny                 licenses, bans, duplicate versions and sources of all packages, against deny.toml; a part
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
                 .and_then(|()| hidden_items())
                 .and_then(|()| random_kinds())
                 .and_then(|()| gate());
-            let counted = counted.and_then(|()| kills());
+            let counted = counted.and_then(|()| kills()).and_then(|()| soak());
             let stored = counted.and_then(|()| sweeps()).and_then(|()| cells());
             stored.and_then(|()| published()).and_then(|()| fuzz(None, "20"))
         }
@@ -161,6 +161,13 @@ fn kills() -> Result<(), String> {
     run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
     let arguments = ["test", "--package", "wheelwright", "--test", "served", "killed"];
     run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "200").current_dir(root()))
+}
+
+/// A server under mixed load for half an hour, or as long as the environment says: it loses nothing, and does not grow.
+fn soak() -> Result<(), String> {
+    let minutes = env::var("WHEELWRIGHT_SOAK_MINUTES").unwrap_or_else(|_| "30".to_owned());
+    let arguments = ["test", "--package", "wheelwright", "--test", "served", "soak", "--", "--nocapture"];
+    run(cargo_command(arguments).env("WHEELWRIGHT_SOAK_MINUTES", minutes).current_dir(root()))
 }
 
 /// rustup has these as components, Debian's own toolchain as packages.

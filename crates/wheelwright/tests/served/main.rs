@@ -12,4 +12,5 @@ mod limited;
 mod moved;
 mod said;
 mod server;
+mod soak;
 mod sources;

@@ -87,6 +87,11 @@ impl Server {
         connect(self.address)
     }
 
+    /// How many files and sockets it has open.
+    pub(crate) fn descriptors(&self) -> Option<usize> {
+        Some(fs::read_dir(format!("/proc/{}/fd", self.child.id())).ok()?.count())
+    }
+
     /// A number in what the system says of the process.
     pub(crate) fn of_process(&self, file: &str, key: &str) -> Option<usize> {
         let text = fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).ok()?;
