@@ -3,11 +3,12 @@
 use std::{path::Path, sync::Arc};
 
 use wheelwright_repository::{
-    Collection, Metadata, Name, Removal, Removed, Repository, RepositoryError, View, Write, WriteError,
+    Collection, Metadata, Name, Removal, Removed, Repository, RepositoryError, SweepOptions, View, Write, WriteError,
 };
 use wheelwright_store::{Memory, Prefix, Store};
 
 use crate::{
+    at_hub::example_at,
     support::{name, served},
     unchecked::without_checksum,
 };
@@ -118,4 +119,35 @@ async fn a_document_that_is_too_large_already_is_readable_and_can_be_written_if_
     let smaller = Write::merge_patch("v1", br#"{"spec":{"plainText":"xyz","text":"newer"}}"#);
     things.patch(&at, smaller).await.unwrap();
     assert_eq!(store.list(&Prefix::new("test.example.com").unwrap(), Default::default()).await.unwrap().items.len(), 1);
+}
+
+#[tokio::test]
+async fn documents_that_are_too_large_already_are_swept_and_adopted_and_nothing_of_them_is_lost() {
+    let store = Arc::new(Memory::new());
+    let orders_at = |hub| Repository::new(store.clone(), example_at("orders", hub)).kinds().next().unwrap();
+    let (recorded, adopted) = (name("shop/recorded"), name("shop/adopted"));
+    let order = |of: &Name, coupon: &str| {
+        let name = of.last();
+        format!(
+            r#"{{"apiVersion":"shop.example.com/v1","kind":"Order","metadata":{{"name":"{name}","namespace":"shop"}},"spec":{{"coupon":"{coupon}","qty":1}}}}"#
+        )
+    };
+    let large = "xyz".repeat((3 << 20) / 3);
+    let orders = orders_at("v1");
+    orders.create(&recorded, Write::document("v1", order(&recorded, "xyz").as_bytes())).await.unwrap();
+    let key = orders.kind().key(&recorded).unwrap();
+    let stored = store.get(&key).await.unwrap().unwrap();
+    let text = String::from_utf8(without_checksum(stored.value)).unwrap().replace("xyz", &large);
+    store.replace(&key, &stored.revision, text.into_bytes()).await.unwrap();
+    store.create(&orders.kind().key(&adopted).unwrap(), order(&adopted, &large).into_bytes()).await.unwrap();
+
+    let orders = orders_at("v2");
+    let status = orders.sweep(&SweepOptions::default(), |_| ()).await.unwrap();
+    assert_eq!((status.counts.done, status.problems.count), (2, 0), "{status:?}");
+    for at in [&recorded, &adopted] {
+        let document = orders.get(at, View::Version("v1")).await.unwrap().unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&document.json).unwrap();
+        assert_eq!(document["spec"]["coupon"], large.as_str(), "{at}");
+        orders.patch(at, Write::merge_patch("v1", br#"{"spec":{"qty":2}}"#)).await.unwrap();
+    }
 }

@@ -4,8 +4,6 @@
 
 mod browsers;
 mod crowds;
-#[cfg(target_os = "linux")]
-mod heads;
 mod log;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -13,7 +11,6 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod process;
 mod resets;
-mod resumed;
 mod sizes;
 mod slow;
 mod smuggling;

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use wheelwright_catalog::{Catalog, Kind};
-use wheelwright_document::{Arena, encode};
+use wheelwright_document::{Arena, decode_trusted, encode};
 use wheelwright_evolve::laws::{Generator, Random};
 use wheelwright_repository::{Collection, Name, PageRequest, RepositoryError, View, Write, WriteError};
 use wheelwright_schema::{
@@ -26,6 +26,8 @@ use crate::{
 const LIMIT: usize = (3 << 20) - 4096;
 /// The longest body of a request.
 const BODY: usize = 3 << 20;
+
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 /// The documents that are tried for one with a field that can grow.
 const BASES: usize = 50;
@@ -60,6 +62,34 @@ async fn of_the_examples() {
 async fn of_things_with_lists_that_defaults_fill_in() {
     let held = hold(&repository().join("crates/repository/tests/catalogs/things")).await;
     assert_eq!(held, Held { kinds: 1, grown: 1, lists: 1 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_thing_that_is_as_deep_as_may_be() {
+    let (_copied, catalog) = load(&repository().join("crates/repository/tests/catalogs/things"));
+    let running = Running::of_catalog(&catalog).await;
+    let subject = Subject { running: &running, catalog: &catalog, kind: &catalog.kinds()[0] };
+    let create = async |levels: usize| {
+        let free = format!("{}{}", r#"{"a":"#.repeat(levels), "1".to_owned() + &"}".repeat(levels));
+        let body = format!(
+            r#"{{"apiVersion":"test.example.com/v1","kind":"Thing","metadata":{{"name":"deep"}},"spec":{{"free":{free}}}}}"#
+        );
+        let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+        begin(running.address, "POST", &subject.objects("v1"), &headers, Some(body.as_bytes())).await.whole().await
+    };
+    let refused = create(510).await;
+    assert_eq!(refused.status, 413, "{}", String::from_utf8_lossy(&refused.body));
+    assert!(String::from_utf8_lossy(&refused.body).contains("511"));
+    assert_eq!(create(509).await.status, 201);
+    for version in subject.versions() {
+        let list = subject.objects(&version);
+        for accept in ["application/json", "application/yaml", TABLE] {
+            for path in ["/deep", "/deep?includeObject=Object", "", "?labelSelector=!none", "?limit=1"] {
+                subject.read(&format!("{list}{path}"), accept).await;
+            }
+        }
+        subject.watch(&format!("{list}?watch=1&timeoutSeconds=60&labelSelector=!none"), "application/json", 1).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -274,6 +304,9 @@ impl Subject<'_> {
                 break;
             }
         }
+        if self.is_kubernetes() && names.contains(&"a-text") {
+            self.add_metadata(version, "a-text").await;
+        }
         for version in &versions {
             if self.is_kubernetes() {
                 self.read_objects(version, &names).await;
@@ -380,6 +413,19 @@ impl Subject<'_> {
         assert!(refused > most);
     }
 
+    /// What is added to a document at the limit is refused, too.
+    async fn add_metadata(&self, version: &str, name: &str) {
+        for metadata in [
+            json!({"labels": {"one": "more"}}),
+            json!({"annotations": {"one": "more"}}),
+            json!({"finalizers": ["example.com/one-more"]}),
+        ] {
+            let path = format!("{}/{name}", self.objects(version));
+            let answered = self.running.send("PATCH", &path, Some(json!({"metadata": metadata}))).await;
+            self.refused_bytes(&answered);
+        }
+    }
+
     /// How large a document is that was refused.
     fn refused_bytes(&self, answered: &Answered) -> usize {
         let body: Value = serde_json::from_slice(&answered.body).expect("JSON");
@@ -397,7 +443,7 @@ impl Subject<'_> {
     /// Reads objects in every form of Kubernetes.
     async fn read_objects(&self, version: &str, names: &[&str]) {
         let list = self.objects(version);
-        let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        let table = TABLE;
         let partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
         let partial_list = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
         for name in names {
@@ -443,8 +489,8 @@ impl Subject<'_> {
         assert_eq!(answered.status, 200, "{path} {accept}: {start}");
         // What is broken off has begun with 200.
         if accept.contains("json") {
-            let whole = serde_json::from_slice::<Value>(&answered.body);
-            assert!(whole.is_ok(), "{path} {accept}: {start}");
+            let arena = Arena::new();
+            assert!(decode_trusted(&answered.body, &arena).is_ok(), "{path} {accept}: {start}");
         }
         answered
     }
