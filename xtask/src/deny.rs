@@ -9,6 +9,7 @@ use std::{
 use toml_edit::{Document, Item, TableLike};
 
 use crate::{
+    cargo_command, output,
     packages::{self, Id, Package},
     root, say,
 };
@@ -27,6 +28,8 @@ struct Policy {
 
 /// Checks all packages; the error lists what is wrong.
 pub(crate) fn check() -> Result<(), String> {
+    // The fuzz targets are another workspace, whose Cargo.lock follows the dependencies of ours.
+    output(cargo_command(["tree", "--manifest-path", "fuzz/Cargo.toml"]).current_dir(root()))?;
     let path = root().join("deny.toml");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let policy = Policy::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;

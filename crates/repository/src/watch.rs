@@ -2,7 +2,7 @@
 
 use wheelwright_store::{Change, Cursor, Event, Stored, Watch};
 
-use crate::{Collection, Document, RepositoryError, View};
+use crate::{Collection, Document, Name, RepositoryError, View};
 
 /// What happens to the documents of a kind.
 #[derive(Debug)]
@@ -49,19 +49,8 @@ impl DocumentWatch {
     /// the same change again.
     pub async fn next(&mut self, view: View<'_>) -> Result<DocumentEvent, RepositoryError> {
         loop {
-            let event = match &self.pending {
-                Some((event, _)) => event,
-                None => {
-                    let before = self.watch.cursor();
-                    let event = self.watch.next().await?;
-                    &self.pending.insert((event, before)).0
-                }
-            };
-            // What is under no name of the kind is not the kind's.
-            let Some(name) = self.collection.kind().name(&event.key) else {
-                self.pending = None;
-                continue;
-            };
+            let name = self.read_pending().await?;
+            let Some((event, _)) = &self.pending else { continue };
             let (Change::Created(value) | Change::Replaced(value) | Change::Deleted(value)) = &event.change;
             let answers = match event.change {
                 Change::Deleted(_) => Vec::new(),
@@ -82,6 +71,34 @@ impl DocumentWatch {
                     return Err(error);
                 }
                 document => return Ok(DocumentEvent { change, document, cursor: event.cursor }),
+            }
+        }
+    }
+
+    /// Waits for the next change, and returns the length of its record: how much memory [`next`](Self::next) takes is known
+    /// before it is called. May be dropped before it is done without losing a change.
+    ///
+    /// # Errors
+    /// The store fails, as for [`next`](Self::next).
+    pub async fn peek(&mut self) -> Result<usize, RepositoryError> {
+        self.read_pending().await?;
+        Ok(self.pending.as_ref().map_or(0, |(event, _)| {
+            let (Change::Created(value) | Change::Replaced(value) | Change::Deleted(value)) = &event.change;
+            value.len()
+        }))
+    }
+
+    /// Reads the next change, unless it is pending, and returns the name of its document.
+    async fn read_pending(&mut self) -> Result<Name, RepositoryError> {
+        loop {
+            if self.pending.is_none() {
+                let before = self.watch.cursor();
+                self.pending = Some((self.watch.next().await?, before));
+            }
+            // What is under no name of the kind is not the kind's.
+            match self.pending.as_ref().and_then(|(event, _)| self.collection.kind().name(&event.key)) {
+                Some(name) => break Ok(name),
+                None => self.pending = None,
             }
         }
     }

@@ -24,8 +24,8 @@ pub(crate) struct Answer {
 pub(crate) enum AnswerBody {
     /// All of it.
     Whole(Option<Bytes>),
-    /// It comes piece by piece, as fast as the client takes it: the channel should be short.
-    Pieces(mpsc::Receiver<Bytes>),
+    /// It comes piece by piece, [as fast as the client takes it](crate::pieces).
+    Pieces(mpsc::UnboundedReceiver<Bytes>),
 }
 
 /// The most bytes of warnings; what is beyond is left out.

@@ -3,15 +3,21 @@
 //! Whatever a client can make the server hold is charged before it is held, or as it arrives. A [`Charge`] is given back when
 //! it is dropped, so it lives beside the bytes that it is for.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use bytes::Bytes;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::timeout};
 
 use crate::{Limits, share::Shares};
+
+/// How long a request waits for memory before it is refused, or cut off.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// All memory that clients can make the server use.
 #[derive(Debug)]
@@ -21,6 +27,8 @@ pub(crate) struct Budget {
     pub(crate) held: Arc<Pool>,
     /// Bytes that requests need while they are processed. Nothing in it waits for a client, so that it always gets free.
     pub(crate) processing: Arc<Pool>,
+    /// Bytes of connections, and of heads of requests.
+    connections: Arc<Pool>,
 }
 
 /// Memory for one use.
@@ -38,14 +46,18 @@ pub(crate) struct Pool {
 enum Sort {
     Held,
     Processing,
+    Connections,
 }
 
 /// Use of memory, as metrics name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    Bodies,
+    Requests,
     Processing,
     Answers,
+    Lists,
+    Watches,
+    Connections,
 }
 
 /// What one caller has of the pools.
@@ -53,6 +65,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Held {
     held: AtomicUsize,
     processing: AtomicUsize,
+    connections: AtomicUsize,
     freed: Freed,
 }
 
@@ -91,10 +104,11 @@ struct Freed {
 impl Budget {
     pub(crate) fn new(limits: &Limits) -> Arc<Self> {
         let most = limits.memory_bytes;
-        // The rest is for connections, for what is kept, for the store, and for what cannot be counted exactly.
+        // The rest is for what is kept, for the store, and for what cannot be counted exactly.
         let held = Arc::new(Pool::new(Sort::Held, most / 4));
         let processing = Arc::new(Pool::new(Sort::Processing, most / 16 * 3));
-        Arc::new(Self { most, held, processing })
+        let connections = Arc::new(Pool::new(Sort::Connections, most / 5));
+        Arc::new(Self { most, held, processing, connections })
     }
 
     /// The most memory that the process may use.
@@ -104,7 +118,7 @@ impl Budget {
 
     /// The bytes that are in use for each purpose.
     pub(crate) fn used(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        let pools = [&self.held, &self.processing];
+        let pools = [&self.held, &self.processing, &self.connections];
         Purpose::ALL.iter().map(move |purpose| {
             let bytes = pools.iter().map(|pool| pool.by_purpose[*purpose as usize].load(Ordering::Relaxed));
             (purpose.name(), bytes.sum())
@@ -113,13 +127,17 @@ impl Budget {
 }
 
 impl Purpose {
-    const ALL: [Self; 3] = [Self::Bodies, Self::Processing, Self::Answers];
+    const ALL: [Self; 6] =
+        [Self::Requests, Self::Processing, Self::Answers, Self::Lists, Self::Watches, Self::Connections];
 
     fn name(self) -> &'static str {
         match self {
-            Self::Bodies => "bodies",
+            Self::Requests => "requests",
             Self::Processing => "processing",
             Self::Answers => "answers",
+            Self::Lists => "lists",
+            Self::Watches => "watches",
+            Self::Connections => "connections",
         }
     }
 }
@@ -132,12 +150,21 @@ impl Pool {
     /// Adds bytes to what is used. One use that is larger than all that there is has it alone, so that small budgets keep
     /// nothing from being done.
     fn add(&self, shares: &Shares, bytes: usize) -> Result<(), Exceeded> {
+        if bytes == 0 {
+            return Ok(());
+        }
         let own = shares.memory.of(self.sort);
         add(own, bytes, self.most.div_ceil(2)).map_err(|()| Exceeded::Caller)?;
         add(&self.used, bytes, self.most).map_err(|()| {
             own.fetch_sub(bytes, Ordering::SeqCst);
             Exceeded::All
         })
+    }
+
+    /// Adds bytes that are there already.
+    fn force(&self, shares: &Shares, bytes: usize) {
+        shares.memory.of(self.sort).fetch_add(bytes, Ordering::SeqCst);
+        self.used.fetch_add(bytes, Ordering::SeqCst);
     }
 
     fn sub(&self, shares: &Shares, bytes: usize) {
@@ -164,6 +191,7 @@ impl Held {
         match sort {
             Sort::Held => &self.held,
             Sort::Processing => &self.processing,
+            Sort::Connections => &self.connections,
         }
     }
 }
@@ -180,6 +208,44 @@ impl Allowance {
     /// Charges bytes that clients may be slow to take or send.
     pub(crate) fn try_hold(&self, purpose: Purpose, bytes: usize) -> Result<Charge, Exceeded> {
         self.try_take(&self.budget.held, purpose, bytes)
+    }
+
+    /// Charges bytes that clients may be slow to take, as soon as they are free, or says after some time why they are not.
+    /// More than a quarter of all is charged as a quarter: it would hardly ever be free.
+    pub(crate) async fn hold_within(
+        &self,
+        patience: Duration,
+        purpose: Purpose,
+        bytes: usize,
+    ) -> Result<Charge, Exceeded> {
+        let pool = &self.budget.held;
+        let bytes = bytes.min(pool.most / 4);
+        match self.try_take(pool, purpose, bytes) {
+            Err(exceeded) if patience.is_zero() => Err(exceeded),
+            Err(exceeded) => timeout(patience, self.take(pool, purpose, bytes)).await.map_err(|_| exceeded),
+            charge => charge,
+        }
+    }
+
+    /// Charges a connection, or says that there is no memory for one. If there is none for anyone, it may be that an idle
+    /// connection makes room, and then there is a little more until it has left.
+    pub(crate) fn connect(&self, bytes: usize, makes_room: impl FnOnce() -> bool) -> Option<Charge> {
+        let pool = &self.budget.connections;
+        match self.try_take(pool, Purpose::Connections, bytes) {
+            Ok(charge) => Some(charge),
+            Err(Exceeded::All) if pool.used.load(Ordering::SeqCst) < pool.most / 8 * 9 && makes_room() => {
+                let (pool, shares) = (pool.clone(), self.shares.clone());
+                let mut charge = Charge { pool, shares, purpose: Purpose::Connections, bytes: 0 };
+                charge.resize(bytes);
+                Some(charge)
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// A charge of no bytes, which can grow.
+    pub(crate) fn nothing(&self, purpose: Purpose) -> Charge {
+        Charge { pool: self.budget.held.clone(), shares: self.shares.clone(), purpose, bytes: 0 }
     }
 
     /// Charges bytes for the processing of a request, once they are free.
@@ -231,12 +297,34 @@ impl Drop for Waiting<'_> {
 }
 
 impl Charge {
+    /// How many bytes it is for.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Charges so many bytes in all, if there are more than before.
     pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), Exceeded> {
         let more = bytes.saturating_sub(self.bytes);
         self.pool.add(&self.shares, more)?;
         self.count(more);
         Ok(())
+    }
+
+    /// Charges so many bytes instead, even if there are more than there should be: they are there already.
+    pub(crate) fn resize(&mut self, bytes: usize) {
+        if bytes > self.bytes {
+            self.pool.force(&self.shares, bytes - self.bytes);
+            self.count(bytes - self.bytes);
+        } else {
+            drop(self.split(self.bytes - bytes));
+        }
+    }
+
+    /// Some of the bytes, as a charge of its own.
+    pub(crate) fn split(&mut self, bytes: usize) -> Self {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        Self { pool: self.pool.clone(), shares: self.shares.clone(), purpose: self.purpose, bytes }
     }
 
     fn count(&mut self, more: usize) {
@@ -270,10 +358,6 @@ impl AsRef<[u8]> for Charged {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use tokio::time::timeout;
-
     use super::*;
 
     /// A budget of which 4,000 bytes can be held, and some callers.
@@ -290,18 +374,18 @@ mod tests {
     #[test]
     fn a_caller_has_half_and_all_callers_have_all() {
         let (budget, [one, two, three]) = callers();
-        let mut first = one.try_hold(Purpose::Bodies, 1_500).unwrap();
+        let mut first = one.try_hold(Purpose::Requests, 1_500).unwrap();
         assert_eq!(one.try_hold(Purpose::Answers, 501).unwrap_err(), Exceeded::Caller);
         first.try_grow(2_000).unwrap();
         assert_eq!(first.try_grow(2_001).unwrap_err(), Exceeded::Caller);
-        let second = two.try_hold(Purpose::Bodies, 2_000).unwrap();
-        assert_eq!(three.try_hold(Purpose::Bodies, 1).unwrap_err(), Exceeded::All);
+        let second = two.try_hold(Purpose::Requests, 2_000).unwrap();
+        assert_eq!(three.try_hold(Purpose::Requests, 1).unwrap_err(), Exceeded::All);
         assert_eq!(held(&budget), 4_000);
         drop(first);
-        let third = three.try_hold(Purpose::Bodies, 2_000).unwrap();
+        let third = three.try_hold(Purpose::Requests, 2_000).unwrap();
         drop((second, third));
         assert_eq!(held(&budget), 0);
-        assert_eq!(one.try_hold(Purpose::Bodies, 9_000).unwrap().bytes, 9_000, "it is alone");
+        assert_eq!(one.try_hold(Purpose::Requests, 9_000).unwrap().bytes, 9_000, "it is alone");
     }
 
     #[tokio::test]

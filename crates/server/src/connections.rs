@@ -12,10 +12,20 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-use crate::{Limits, progress::Progress};
+use crate::{
+    Limits,
+    cut::{Reason, report},
+    progress::Progress,
+};
 
 /// How long nobody is looked for to make room after none was found.
 const FULL: Duration = Duration::from_millis(20);
+
+/// Bytes of a head that every connection has room for.
+const BUFFER: usize = 8 << 10;
+
+/// Bytes of a body that a client may send before the server reads it, for each request of HTTP/2.
+pub(crate) const WINDOW: u32 = 64 << 10;
 
 /// All connections of a server.
 ///
@@ -29,6 +39,8 @@ pub(crate) struct Connections {
     next: AtomicUsize,
     times: Times,
     most: usize,
+    /// The most bytes of a connection that are read and not processed.
+    most_buffered: usize,
 }
 
 /// How long a connection may take over what.
@@ -49,6 +61,10 @@ struct Queue {
     idle: Vec<(Instant, Arc<Member>)>,
     /// When nobody was idle.
     was_full: Option<Instant>,
+    /// Those with unfinished heads when all were last looked through, the longest last.
+    heads: Vec<(usize, Arc<Member>)>,
+    /// When they were.
+    heads_seen: Option<Instant>,
 }
 
 /// A connection as the others know it.
@@ -72,6 +88,10 @@ struct State {
     fresh_until: Option<Instant>,
     /// It was asked to leave.
     is_leaving: bool,
+    /// Bytes that came since the last request began, and are none of its body.
+    head: usize,
+    /// The most bytes that came at once: buffers grow with them.
+    most_at_once: usize,
 }
 
 /// A request that is being answered. Whoever takes too long over the answer, or takes none of it for too long, has to leave.
@@ -117,6 +137,7 @@ impl Connections {
             next: AtomicUsize::new(0),
             times,
             most: limits.connections,
+            most_buffered: limits.head_bytes + WINDOW as usize,
         })
     }
 
@@ -171,6 +192,24 @@ impl Connections {
         idle
     }
 
+    /// Asks the connection with the longest unfinished head to leave.
+    fn dismiss_longest_head(&self) {
+        let queue = &mut *locked(&self.queue);
+        if queue.heads.is_empty() && queue.heads_seen.is_none_or(|seen| seen.elapsed() >= FULL) {
+            queue.heads_seen = Some(Instant::now());
+            let known = locked(&self.known);
+            let length = |member: &Arc<Member>| locked(&member.state).unfinished_head();
+            queue.heads = known.values().filter_map(|member| Some((length(member)?, member.clone()))).collect();
+            queue.heads.sort_unstable_by_key(|(length, _)| *length);
+        }
+        while let Some((_, member)) = queue.heads.pop() {
+            if member.dismiss_unfinished() {
+                report(Reason::Head);
+                return;
+            }
+        }
+    }
+
     /// It has made a request, or is gone.
     fn no_longer_fresh(&self, number: usize, until: Instant) {
         locked(&self.queue).fresh.remove(&(until, number));
@@ -184,8 +223,14 @@ impl Connections {
             let members: Vec<Arc<Member>> = locked(&self.known).values().cloned().collect();
             for member in members {
                 member.dismiss(now);
-                if locked(&member.state).open.iter_mut().any(|open| open.is_late(now, self.times.stall)) {
+                let mut state = locked(&member.state);
+                let is_late = state.open.iter_mut().any(|open| open.is_late(now, self.times.stall));
+                if is_late {
                     member.leave.notify_one();
+                }
+                if is_late && !state.is_leaving {
+                    state.is_leaving = true;
+                    report(Reason::Slow);
                 }
             }
         }
@@ -211,7 +256,26 @@ impl Queue {
     }
 }
 
+impl State {
+    /// The length of a head that has begun and is long enough to matter.
+    fn unfinished_head(&self) -> Option<usize> {
+        (self.head > BUFFER && self.open.is_empty() && !self.is_leaving).then_some(self.head)
+    }
+}
+
 impl Member {
+    /// Asks it to leave if it has an unfinished head.
+    fn dismiss_unfinished(&self) -> bool {
+        let mut state = locked(&self.state);
+        let is_meant = state.unfinished_head().is_some();
+        if is_meant {
+            state.is_leaving = true;
+            state.idle_until = None;
+            self.leave.notify_one();
+        }
+        is_meant
+    }
+
     /// Asks it to leave if it may be idle no longer than until then.
     fn dismiss(&self, until: Instant) -> bool {
         let mut state = locked(&self.state);
@@ -232,11 +296,28 @@ impl Connection {
 
     /// Something has come: there is little time for the rest of the head that it begins. What comes while it is busy may
     /// belong to the request before it; whoever begins a head so is as one who is idle.
-    pub(crate) fn heard(&self) {
+    pub(crate) fn heard(&self, bytes: usize) {
         let state = &mut *locked(&self.member.state);
+        state.most_at_once = state.most_at_once.max(bytes);
+        if state.is_multiplexed || state.open.is_empty() {
+            state.head += bytes;
+        }
         if let Some(until) = state.idle_until.as_mut().filter(|_| !state.is_multiplexed) {
             *until = (*until).min(Instant::now() + self.all.times.head);
         }
+    }
+
+    /// How much memory its buffers take for what it has read, beyond what every connection has.
+    pub(crate) fn buffered(&self) -> usize {
+        let state = locked(&self.member.state);
+        // A buffer may be twice as long as what is in it.
+        let bytes = 2 * state.head.max(state.most_at_once).min(self.all.most_buffered);
+        bytes.saturating_sub(2 * BUFFER)
+    }
+
+    /// Asks the connection with the longest unfinished head to leave, which may be this one.
+    pub(crate) fn dismiss_longest_head(&self) {
+        self.all.dismiss_longest_head();
     }
 
     /// Whether a request of it is being answered.
@@ -253,6 +334,7 @@ impl Connection {
         let was_fresh = state.fresh_until.take();
         state.is_multiplexed = is_multiplexed;
         state.requests += 1;
+        state.head = 0;
         let number = state.requests;
         state.open.push(Open { number, progress: progress.clone(), until, seen: (None, now) });
         drop(state);
@@ -471,9 +553,9 @@ mod tests {
         });
         // However much comes of it.
         for _ in 0..12 {
-            beginning.heard();
-            both.heard();
-            many.heard();
+            beginning.heard(1);
+            both.heard(1);
+            many.heard(1);
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         assert!(is_dismissed(beginning).await);

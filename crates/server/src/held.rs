@@ -157,9 +157,9 @@ mod tests {
         assert_eq!(parts(whole(LEAST * 2 + 1), true).await, [LEAST, LEAST, 1]);
         for is_multiplexed in [false, true] {
             assert_eq!(parts(whole(0), is_multiplexed).await, [0; 0]);
-            let (sender, pieces) = mpsc::channel(3);
+            let (sender, pieces) = mpsc::unbounded_channel();
             for length in [3, 0, 2] {
-                sender.send(Bytes::from(vec![1; length])).await.unwrap();
+                sender.send(Bytes::from(vec![1; length])).unwrap();
             }
             drop(sender);
             assert_eq!(parts(AnswerBody::Pieces(pieces), is_multiplexed).await, [3, 2]);

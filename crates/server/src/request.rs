@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
 
-use crate::{audit::Trail, caller::Caller, path::Segments, query::Query};
+use crate::{audit::Trail, budget::Allowance, caller::Caller, path::Segments, query::Query};
 
 /// What is known of a request before its body is read.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Head {
 pub(crate) struct Request {
     pub(crate) head: Head,
     pub(crate) body: Bytes,
+    /// The memory that its caller may have.
+    pub(crate) allowance: Allowance,
 }
 
 /// How the server is reached.

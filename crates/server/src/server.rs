@@ -24,7 +24,7 @@ use hyper_util::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{Semaphore, watch},
     task::JoinSet,
 };
@@ -37,12 +37,14 @@ use crate::{
     audit,
     auth::Guard,
     browsers::{Authentication, Browsers, host_name},
-    budget::Budget,
+    budget::{Allowance, Budget, Charge},
     caller::Caller,
-    connections::{Connection, Connections},
+    connections::{Connection, Connections, WINDOW},
+    cut::{Reason, report},
     held::Decrease,
     hints::hints,
     kubernetes::Kubernetes,
+    meter::Metered,
     metrics::Metrics,
     own::Readiness,
     peer::Peer,
@@ -56,6 +58,15 @@ use crate::{
 
 /// How long a connection that has to leave has to come to the end of a head that it has begun.
 const PARTING: Duration = Duration::from_secs(1);
+
+/// Memory of a connection from its first byte on.
+const CONNECTION_BYTES: usize = 24 << 10;
+/// More memory while a connection is secured.
+const HANDSHAKE_BYTES: usize = 64 << 10;
+/// More memory once it is.
+const TLS_BYTES: usize = 24 << 10;
+/// A silent connection takes less than a part of the memory per connection.
+const SILENT_BYTES: usize = 32 << 10;
 
 /// A server that is yet to be bound to an address.
 #[derive(Debug)]
@@ -178,7 +189,8 @@ impl Server {
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
-        let Self { repository, limits, tls, guard, public_url, allowed_hosts, audit } = self;
+        let Self { repository, mut limits, tls, guard, public_url, allowed_hosts, audit } = self;
+        limits.connections = limits.connections.min(limits.memory_bytes / SILENT_BYTES).max(1);
         let scheme = if tls.is_some() { "https" } else { "http" };
         let authentication = match &guard {
             None => Authentication::None,
@@ -223,10 +235,22 @@ impl Listener {
     /// Another program has the address, or this machine does not.
     pub async fn bind(address: SocketAddr) -> Result<Self, BindError> {
         let failed = |error| BindError { address, error };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address })
     }
+}
+
+/// Listens at an address, with more room for connections that nobody has accepted yet than is usual: one that finds none
+/// waits for a second.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    const BACKLOG: u32 = 4096;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 impl Serving {
@@ -267,7 +291,7 @@ impl Serving {
                     Some(connection) => {
                         // Answers are written as a whole; waiting for more helps nobody.
                         let _ = stream.set_nodelay(true);
-                        open.spawn(service.clone().secure(stream, address, connection));
+                        open.spawn(service.clone().begin(stream, address, connection));
                     }
                     None => service.metrics.count_refused("connections"),
                 },
@@ -356,11 +380,36 @@ impl Service {
         }
     }
 
+    /// Serves one connection once something comes of it: one that is silent takes next to no memory.
+    async fn begin(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
+        let _open = Decrease::of(&self.metrics.connections);
+        let mut ending = self.ending.subscribe();
+        tokio::select! {
+            _ = stream.readable() => {}
+            () = connection.dismissed() => return,
+            _ = ending.wait_for(|is_ending| *is_ending) => return,
+        }
+        let allowance = Allowance { budget: self.budget.clone(), shares: self.by_address.of(address.ip()) };
+        let bytes = CONNECTION_BYTES + if self.tls.is_some() { HANDSHAKE_BYTES } else { 0 };
+        let charge = allowance.connect(bytes, || self.connections.dismiss_one());
+        let Some(charge) = charge else {
+            self.metrics.count_refused("connections");
+            return report(Reason::Connection);
+        };
+        Box::pin(self.secure(stream, address, connection, charge)).await;
+    }
+
     /// Serves one connection, with TLS if that is wanted.
-    async fn secure(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
+    async fn secure(
+        self: Arc<Self>,
+        stream: TcpStream,
+        address: SocketAddr,
+        connection: Arc<Connection>,
+        mut charge: Charge,
+    ) {
         let shares = self.by_address.of(address.ip());
         let peer = |certificate| Arc::new(Peer { address, certificate, shares });
-        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), connection).await };
+        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), connection, charge).await };
         let accepted = TlsAcceptor::from(tls.config()).accept(stream);
         let accepted = tokio::select! {
             accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted.ok(),
@@ -370,7 +419,8 @@ impl Service {
             Some(Ok(stream)) => {
                 let certificates = stream.get_ref().1.peer_certificates();
                 let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
-                self.serve(stream, peer(certificate), connection).await;
+                charge.resize(CONNECTION_BYTES + TLS_BYTES);
+                self.serve(stream, peer(certificate), connection, charge).await;
             }
             Some(Err(error)) => {
                 if is_refused_certificate(&error) {
@@ -389,11 +439,10 @@ impl Service {
     }
 
     /// Serves one connection.
-    async fn serve<S>(self: Arc<Self>, stream: S, peer: Arc<Peer>, connection: Arc<Connection>)
+    async fn serve<S>(self: Arc<Self>, stream: S, peer: Arc<Peer>, connection: Arc<Connection>, charge: Charge)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let _open = Decrease::of(&self.metrics.connections);
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
             .http1()
@@ -405,6 +454,8 @@ impl Service {
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(64)
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(4 * WINDOW)
             // What a client does not take is not held for it.
             .max_send_buf_size(64 << 10)
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
@@ -416,11 +467,8 @@ impl Service {
             let respond = async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) };
             self.work.task(&caller, respond)
         });
-        let heard = {
-            let connection = connection.clone();
-            move || connection.heard()
-        };
-        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, heard));
+        let stream = Metered::new(stream, connection.clone(), charge);
+        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, || report(Reason::Stalled)));
         let mut serving = pin!(builder.serve_connection(stream, respond));
         let mut ending = self.ending.subscribe();
         tokio::select! {

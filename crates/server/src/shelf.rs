@@ -270,21 +270,20 @@ mod tests {
         Shelf::new(0).put(spot("a"), object(0));
     }
 
-    /// A store in which somebody writes right after a get: the same record, with another text in it.
-    #[derive(Debug)]
+    /// A store in which another process writes a record right after a get, the last of some first.
+    #[derive(Debug, Default)]
     struct Hasty {
         store: Memory,
-        changes: Mutex<Vec<[&'static str; 2]>>,
+        records: Mutex<Vec<Vec<u8>>>,
     }
 
     impl Store for Hasty {
         fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
             Box::pin(async move {
                 let stored = self.store.get(key).await?;
-                let change = self.changes.lock().unwrap().pop();
-                if let (Some(stored), Some([old, new])) = (&stored, change) {
-                    let changed = String::from_utf8(stored.value.clone()).unwrap().replace(old, new);
-                    self.store.replace(key, &stored.revision, changed.into_bytes()).await?;
+                let record = self.records.lock().unwrap().pop();
+                if let (Some(stored), Some(record)) = (&stored, record) {
+                    self.store.replace(key, &stored.revision, record).await?;
                 }
                 Ok(stored)
             })
@@ -332,20 +331,25 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
         let catalog = Catalog::load(&[folder]).unwrap();
         let declared = &catalog.kinds()[0];
-        let kind = ServedKind::new(Kind::compile(&declared.declaration, None).0.unwrap(), declared).unwrap();
-        let store = Hasty { store: Memory::new(), changes: Mutex::default() };
-        let store = Arc::new(store);
-        let orders = Repository::new(store.clone(), [kind]).kinds().next().unwrap();
-        let body = r#"{"apiVersion":"shop.example.com/v2","kind":"Order","metadata":{"name":"a","labels":{"l":"one"}},"spec":{"quantity":1}}"#;
+        let kind = || ServedKind::new(Kind::compile(&declared.declaration, None).0.unwrap(), declared).unwrap();
         let name = Name::new("a").unwrap();
-        orders.create(&name, Write::document("v2", body.as_bytes())).await.unwrap();
+        let created = async |label: &str| {
+            let store = Arc::new(Hasty::default());
+            let orders = Repository::new(store.clone(), [kind()]).kinds().next().unwrap();
+            let body = r#"{"apiVersion":"shop.example.com/v2","kind":"Order","metadata":{"name":"a","labels":{"l":"LABEL"}},"spec":{"quantity":1}}"#;
+            let body = body.replace("LABEL", label);
+            orders.create(&name, Write::document("v2", body.as_bytes())).await.unwrap();
+            (store, orders)
+        };
+        let record = async |label| created(label).await.1.get_record(&name).await.unwrap().unwrap().value;
+        let (store, orders) = created("one").await;
         let shelf = Shelf::new(100_000);
         let label = async || {
             let shown = shelf.object(1, &orders, &name, View::Version("v1")).await.unwrap().unwrap();
             let shown: serde_json::Value = serde_json::from_slice(&shown.json).unwrap();
             shown["metadata"]["labels"]["l"].as_str().unwrap().to_owned()
         };
-        *store.changes.lock().unwrap() = vec![["two", "three"], ["one", "two"]];
+        *store.records.lock().unwrap() = vec![record("three").await, record("two").await];
         let mut seen = Vec::new();
         for _ in 0..4 {
             seen.push(label().await);

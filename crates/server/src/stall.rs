@@ -1,5 +1,5 @@
 //! A stream that fails once the other side takes too little for too long: whoever asks and does not read must not hold
-//! what they asked for for ever. And whoever begins to ask is told of, so that they must come to an end of it.
+//! what they asked for for ever.
 
 use std::{
     io,
@@ -16,20 +16,20 @@ use tokio::{
 /// So many bytes are taken at least in the time that there is for it, or all that is there.
 pub(crate) const LEAST: usize = 16 << 10;
 
-/// A stream of which writes must get on within some time, and somebody is told of reads.
+/// A stream of which writes must get on within some time.
 #[derive(Debug)]
 pub(crate) struct Stalling<S, F> {
     stream: S,
-    heard: F,
+    cut: F,
     most: Duration,
     /// Running while the other side has yet to take something, with how much it took meanwhile.
     stalled: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-impl<S, F> Stalling<S, F> {
-    /// Whenever something comes, `heard` is called.
-    pub(crate) fn new(stream: S, most: Duration, heard: F) -> Self {
-        Self { stream, heard, most, stalled: None }
+impl<S, F: Fn()> Stalling<S, F> {
+    /// A stream for which `cut` is called when its other side has taken too little for too long.
+    pub(crate) fn new(stream: S, most: Duration, cut: F) -> Self {
+        Self { stream, cut, most, stalled: None }
     }
 
     /// What a write of so many bytes came to, or that it has waited for too long.
@@ -63,26 +63,25 @@ impl<S, F> Stalling<S, F> {
 
     fn wait<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         let (stalled, _) = self.stalled.get_or_insert_with(|| (Box::pin(sleep(self.most)), 0));
-        stalled.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        let timed_out = stalled.as_mut().poll(context);
+        timed_out.map(|()| {
+            (self.cut)();
+            Err(io::ErrorKind::TimedOut.into())
+        })
     }
 }
 
-impl<S: AsyncRead + Unpin, F: Fn() + Unpin> AsyncRead for Stalling<S, F> {
+impl<S: AsyncRead + Unpin, F: Unpin> AsyncRead for Stalling<S, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let filled = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > filled {
-            (self.heard)();
-        }
-        read
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin, F: Unpin> AsyncWrite for Stalling<S, F> {
+impl<S: AsyncWrite + Unpin, F: Fn() + Unpin> AsyncWrite for Stalling<S, F> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.judge_write(written, bytes.len(), context)

@@ -3,6 +3,7 @@
 mod arguments;
 mod descriptors;
 mod log_lines;
+mod memory_limit;
 mod output_pipe;
 mod signals;
 
@@ -378,6 +379,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     limits.watches = arguments.max_watches.get();
     limits.body_bytes = arguments.max_body.get();
     limits.kept_bytes = arguments.max_kept;
+    limits.memory_bytes = arguments.memory.unwrap_or_else(memory_limit::default_memory);
     limits.shutdown_delay = Duration::from_secs(arguments.shutdown_delay.into());
     if let Some(most) = descriptors::raise() {
         // Some are for the store and for files that are read again.

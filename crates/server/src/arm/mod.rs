@@ -114,11 +114,11 @@ impl Arm {
             },
             Target::InSubscription(kind, subscription) => {
                 let scope = read::ListScope::Subscription(subscription);
-                Box::pin(read::list(kind, scope, version, head, self.page, &self.kinds)).await
+                Box::pin(read::list(kind, scope, version, request, self.page, &self.kinds)).await
             }
             Target::InCollection(kind, place) => {
                 let scope = read::ListScope::Collection(place);
-                Box::pin(read::list(kind, scope, version, head, self.page, &self.kinds)).await
+                Box::pin(read::list(kind, scope, version, request, self.page, &self.kinds)).await
             }
             Target::Operation(kind, id, polled) => Box::pin(poll::poll(kind, id, *polled, version, head)).await,
         }

@@ -17,8 +17,12 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    request::Head,
+    budget::PATIENCE,
+    page::{ReadError, read_page},
+    refusal::Refusal,
+    request::{Head, Request},
     shelf::{Shelf, ShownObject, section},
+    work,
 };
 
 /// What a list is about.
@@ -78,7 +82,7 @@ pub(crate) async fn list(
     kind: &Kind,
     scope: ListScope<'_>,
     version: &ArmVersion,
-    head: &Head,
+    Request { head, allowance, .. }: &Request,
     most: usize,
     kinds: &Kinds,
 ) -> Result<Answer, ArmError> {
@@ -101,9 +105,14 @@ pub(crate) async fn list(
     };
     let after = parameter(&head.query, "$skiptoken")?.map(Continuation::new);
     let request = PageRequest { limit: Some(top.unwrap_or(most).min(most)), after };
-    let listed = kind.collection.list(name.as_ref(), request, View::Version(version.name.as_str())).await?;
-    let (mut documents, mut next) = (Vec::with_capacity(listed.items.len()), listed.next);
-    for document in listed.items {
+    let read = read_page(&kind.collection, name.as_ref(), request, (allowance, PATIENCE)).await;
+    let (unopened, _charge) = read.map_err(|error| match error {
+        ReadError::Repository(error) => error.into(),
+        ReadError::OutOfMemory(exceeded) => ArmError::of_refusal(&Refusal::OutOfMemory(exceeded)),
+    })?;
+    work::step(unopened.bytes()).await;
+    let (mut documents, mut next, moment) = (Vec::new(), unopened.next.clone(), unopened.cursor.clone());
+    for document in unopened.open(View::Version(version.name.as_str())) {
         let error = match document {
             Ok(document) => {
                 documents.push(kind.told(document)?);
@@ -114,7 +123,7 @@ pub(crate) async fn list(
         // It must not be missing without a word. A page that has begun ends before it, and the next one reports it.
         let before = documents.last().map(|document: &Document| &document.name);
         let Some(after) = before.or(error.document()) else { return Err(error.into()) };
-        let mut behind = kind.collection.position(name.as_ref(), Some(&listed.cursor), Some(after)).await?;
+        let mut behind = kind.collection.position(name.as_ref(), Some(&moment), Some(after)).await?;
         if behind.is_none() {
             behind = kind.collection.position(name.as_ref(), None, Some(after)).await?;
         }

@@ -1,16 +1,14 @@
 //! Removing objects, one or all that a selector means.
 
-use bytes::Bytes;
 use http::StatusCode;
-use tokio::sync::mpsc;
 use wheelwright_document::{Arena, Value, decode};
 use wheelwright_repository::ErrorKind;
 use wheelwright_repository::{Document, Removal, Removed, RepositoryError, View};
 
 use super::{
     body::{Body, is_yaml},
-    list::{ListForm, Lister, PAGES_AHEAD, broken_off},
-    options::{DeleteOptions, ListOptions, Propagation},
+    list::{ListForm, Lister, WINDOW, broken_off},
+    options::{DeleteOptions, ListOptions, Propagation, selection_bytes},
     refused::About,
     route::Target,
     status::{Details, Status},
@@ -18,6 +16,8 @@ use super::{
 use crate::{
     answer::{Answer, AnswerBody},
     audit::{self, NotRecorded},
+    budget::{Charge, Purpose},
+    pieces::pieces,
     request::Request,
     work,
 };
@@ -48,25 +48,30 @@ impl Target {
     /// Removes all objects that are selected, and answers with them as they were: page by page, as lists are sent.
     pub(super) async fn delete_all(&self, request: &Request) -> Result<Answer, Status> {
         let options = delete_options(request)?;
+        work::step(selection_bytes(request)).await;
         let list = ListOptions::of(&request.head.query, &self.resource, false)?;
         let form = ListForm::of(self, request)?;
-        let lister = Lister::begin(self, list).await?;
+        let lister = Lister::begin(self, list, &request.allowance).await?;
         let mut bytes = form.begin()?;
         let mut removing = Removing { target: self.clone(), options, form, lister };
-        removing.portion(&mut bytes).await?;
+        let mut charge = removing.portion(&mut bytes).await?;
         if removing.lister.is_done() {
             return Ok(removing.form.answer(bytes));
         }
-        let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
+        let (sender, pieces) = pieces(&request.allowance, Purpose::Lists, WINDOW);
         let answer = Answer { body: AnswerBody::Pieces(pieces), ..removing.form.answer(Vec::new()) };
         work::spawn(async move {
-            // Nothing more is removed for somebody who is gone: they could not know what it was.
-            while sender.send(Bytes::from(std::mem::take(&mut bytes))).await.is_ok() && !removing.lister.is_done() {
-                if let Err(status) = removing.portion(&mut bytes).await {
-                    tracing::error!(error = %status, "a removal of many objects was broken off");
-                    let _ = sender.send(broken_off(bytes, &status)).await;
-                    return;
-                }
+            // Nothing more is removed for a client that has left: it could not know what it was.
+            while sender.send(std::mem::take(&mut bytes), charge).is_ok() && !removing.lister.is_done() {
+                let Ok(()) = sender.ready().await else { return };
+                charge = match removing.portion(&mut bytes).await {
+                    Ok(charge) => charge,
+                    Err(status) => {
+                        tracing::error!(error = %status, "a removal of many objects was broken off");
+                        let _ = sender.send(broken_off(bytes, &status), sender.nothing());
+                        return;
+                    }
+                };
             }
         });
         Ok(answer)
@@ -147,9 +152,10 @@ struct Removing {
 }
 
 impl Removing {
-    /// Removes the next objects, and tells what they were.
-    async fn portion(&mut self, out: &mut Vec<u8>) -> Result<(), Status> {
-        for document in self.lister.portion().await? {
+    /// Removes the next objects, and writes what they were. The charge is for what was written.
+    async fn portion(&mut self, out: &mut Vec<u8>) -> Result<Charge, Status> {
+        let (documents, mut charge) = self.lister.portion().await?;
+        for document in documents {
             work::step(document.json.len()).await;
             self.form.item(&document.json, out)?;
             let name = document.name.clone();
@@ -165,10 +171,11 @@ impl Removing {
             removed?;
         }
         self.target.trail.settle().await.map_err(|NotRecorded| Status::not_recorded())?;
-        match self.lister.is_done() {
-            true => self.form.end(&self.lister.next_token(), &self.lister.moment(), out),
-            false => Ok(()),
+        if self.lister.is_done() {
+            self.form.end(&self.lister.next_token(), &self.lister.moment(), out)?;
         }
+        charge.resize(out.len());
+        Ok(charge)
     }
 }
 

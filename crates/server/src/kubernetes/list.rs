@@ -1,17 +1,17 @@
 //! Lists of objects, as long as they are: what is sent is forgotten, so that memory stays flat.
 
-use std::{collections::VecDeque, mem, sync::Arc};
+use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::task::JoinHandle;
 use wheelwright_document::{Arena, Value, decode_trusted, encode, write_yaml};
 use wheelwright_repository::{Continuation, Cursor, ErrorKind, LIGHT_BYTES, PageRequest};
 use wheelwright_repository::{Document, Name, RepositoryError};
 
 use super::{
     json::Json,
-    options::{ListOptions, Moment},
+    options::{ListOptions, Moment, selection_bytes},
     refused::About,
     resource::Resource,
     route::Target,
@@ -22,51 +22,41 @@ use super::{
 };
 use crate::{
     answer::{Answer, AnswerBody},
+    budget::{Allowance, Charge, PATIENCE, Purpose},
+    page::{ReadError, read_page},
+    pieces::{PieceSender, pieces},
     request::Request,
     work,
 };
 
-/// How many pages of a list may wait for a client that reads slowly.
-pub(super) const PAGES_AHEAD: usize = 1;
+/// Bytes of a list that may be unsent before it waits for its client.
+pub(super) const WINDOW: usize = 512 << 10;
 /// How many pages of a long list are opened at once, each by another thread.
 pub(super) const PAGES_OPENED: usize = 2;
 
 impl Target {
     /// Lists objects.
     pub(super) async fn list(&self, request: &Request) -> Result<Answer, Status> {
+        work::step(selection_bytes(request)).await;
         let options = ListOptions::of(&request.head.query, &self.resource, false)?;
-        let mut form = ListForm::of(self, request)?;
+        let form = ListForm::of(self, request)?;
         if form.is_plain()
             && options.is_whole()
-            && let Some(list) = WholeList::begin(self).await?
+            && let Some(list) = WholeList::begin(self, &request.allowance).await?
         {
             return list.answer(&form).await;
         }
-        let mut lister = Lister::begin(self, options).await?;
-        let mut bytes = form.begin()?;
-        form.items(&lister.portion().await?, &mut bytes).await?;
-        if lister.is_done() {
-            form.end(&lister.next_token(), &lister.moment(), &mut bytes)?;
-            return Ok(form.answer(bytes));
+        let lister = Lister::begin(self, options, &request.allowance).await?;
+        let mut listing = Listing { form, lister };
+        let mut bytes = listing.form.begin()?;
+        let charge = listing.portion(&mut bytes).await?;
+        if listing.lister.is_done() {
+            return Ok(listing.form.answer(bytes));
         }
-        let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
-        let answer = Answer { body: AnswerBody::Pieces(pieces), ..form.answer(Vec::new()) };
+        let (sender, pieces) = pieces(&request.allowance, Purpose::Lists, WINDOW);
+        let answer = Answer { body: AnswerBody::Pieces(pieces), ..listing.form.answer(Vec::new()) };
         work::spawn(async move {
-            // Whoever does not want the rest is gone, and so is this.
-            while sender.send(Bytes::from(mem::take(&mut bytes))).await.is_ok() && !lister.is_done() {
-                let ended = async {
-                    form.items(&lister.portion().await?, &mut bytes).await?;
-                    match lister.is_done() {
-                        true => form.end(&lister.next_token(), &lister.moment(), &mut bytes),
-                        false => Ok(()),
-                    }
-                };
-                if let Err(status) = ended.await {
-                    tracing::error!(error = %status, "a list was broken off");
-                    let _ = sender.send(broken_off(bytes, &status)).await;
-                    return;
-                }
-            }
+            listing.send(sender, bytes, charge).await;
         });
         Ok(answer)
     }
@@ -78,10 +68,46 @@ impl Target {
     }
 }
 
+/// A list that is being sent.
+struct Listing {
+    form: ListForm,
+    lister: Lister,
+}
+
+impl Listing {
+    /// Sends the first pages, and the rest page by page.
+    async fn send(mut self, sender: PieceSender, mut bytes: Vec<u8>, mut charge: Charge) {
+        // A client that does not want the rest has left.
+        while sender.send(mem::take(&mut bytes), charge).is_ok() && !self.lister.is_done() {
+            let Ok(()) = sender.ready().await else { return };
+            charge = match self.portion(&mut bytes).await {
+                Ok(charge) => charge,
+                Err(status) => {
+                    tracing::error!(error = %status, "a list was broken off");
+                    let _ = sender.send(broken_off(bytes, &status), sender.nothing());
+                    return;
+                }
+            };
+        }
+    }
+
+    /// Writes the next objects, and the end of the list after the last of them. The charge is for what was written.
+    async fn portion(&mut self, out: &mut Vec<u8>) -> Result<Charge, Status> {
+        let (documents, mut charge) = self.lister.portion().await?;
+        self.form.items(&documents, out).await?;
+        if self.lister.is_done() {
+            self.form.end(&self.lister.next_token(), &self.lister.moment(), out)?;
+        }
+        charge.resize(out.len());
+        Ok(charge)
+    }
+}
+
 /// Walks through the objects of a list.
 #[derive(Debug)]
 pub(super) struct Lister {
     target: Target,
+    allowance: Allowance,
     options: ListOptions,
     scope: Option<Name>,
     after: Option<Continuation>,
@@ -105,6 +131,7 @@ pub(super) struct Lister {
 struct ReadPage {
     documents: Opening,
     has_more: bool,
+    charge: Charge,
 }
 
 /// The documents of a page, or whoever opens them.
@@ -117,7 +144,7 @@ enum Opening {
 type Documents = Vec<Result<Document, RepositoryError>>;
 
 impl Lister {
-    pub(super) async fn begin(target: &Target, options: ListOptions) -> Result<Self, Status> {
+    pub(super) async fn begin(target: &Target, options: ListOptions, allowance: &Allowance) -> Result<Self, Status> {
         let collection = &target.resource.collection;
         let scope = target.scope()?;
         let about = About::new(&target.resource, "");
@@ -156,6 +183,7 @@ impl Lister {
         let left = options.limit;
         Ok(Self {
             target: target.clone(),
+            allowance: allowance.clone(),
             options,
             scope,
             after,
@@ -170,10 +198,12 @@ impl Lister {
         })
     }
 
-    /// The next objects, as many as are at hand.
-    pub(super) async fn portion(&mut self) -> Result<Vec<Document>, Status> {
+    /// The next objects, as many as are at hand, with the charge for them and for what is made of them.
+    pub(super) async fn portion(&mut self) -> Result<(Vec<Document>, Charge), Status> {
         self.read_ahead().await?;
-        let Some(ReadPage { documents, has_more }) = self.read.pop_front() else { return Ok(Vec::new()) };
+        let Some(ReadPage { documents, has_more, charge }) = self.read.pop_front() else {
+            return Ok((Vec::new(), self.allowance.nothing(Purpose::Lists)));
+        };
         let documents = match documents {
             Opening::Done(documents) => documents,
             Opening::Underway(opened) => opened.await.map_err(|error| Status::internal(error.to_string()))?,
@@ -190,7 +220,7 @@ impl Lister {
                 Err(_) if self.options.limit.is_some() && (self.has_given || !found.is_empty()) => {
                     self.last = self.passed.clone();
                     self.is_done = true;
-                    return Ok(found);
+                    return Ok((found, charge));
                 }
                 Err(error) => return Err(self.not_displayed(&error)),
             };
@@ -211,7 +241,7 @@ impl Lister {
         }
         self.is_done |= !has_more;
         self.has_given |= !found.is_empty();
-        Ok(found)
+        Ok((found, charge))
     }
 
     /// The status for an object that cannot be displayed: which, why, and how to list the others.
@@ -235,9 +265,18 @@ impl Lister {
         while self.read.len() < most && !self.is_read {
             // Only what has to be looked at is worth more than what is wanted.
             let limit = self.left.filter(|_| self.options.selector.is_empty());
-            let page = PageRequest { limit, after: self.after.take() };
-            let unopened = self.target.resource.collection.list_unopened(self.scope.as_ref(), page).await;
-            let unopened = unopened.map_err(|error| self.failed(error))?;
+            let page = PageRequest { limit, after: self.after.clone() };
+            let target = self.target.clone();
+            let collection = &target.resource.collection;
+            // A list that waits for memory holds none.
+            let patience = if self.read.is_empty() { PATIENCE } else { Duration::ZERO };
+            let read = read_page(collection, self.scope.as_ref(), page, (&self.allowance, patience)).await;
+            let (unopened, charge) = match read {
+                Ok(read) => read,
+                Err(ReadError::OutOfMemory(_)) if !self.read.is_empty() => return Ok(()),
+                Err(ReadError::OutOfMemory(exceeded)) => return Err(Status::out_of_memory(exceeded)),
+                Err(ReadError::Repository(error)) => return Err(self.failed(error)),
+            };
             self.moment.get_or_insert_with(|| unopened.cursor.clone());
             self.after = unopened.next.clone();
             self.is_read = self.after.is_none();
@@ -254,7 +293,7 @@ impl Lister {
                     }))
                 }
             };
-            self.read.push_back(ReadPage { documents, has_more: !self.is_read });
+            self.read.push_back(ReadPage { documents, has_more: !self.is_read, charge });
         }
         Ok(())
     }

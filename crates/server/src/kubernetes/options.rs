@@ -1,5 +1,7 @@
 //! What requests say beside their path and their object: options of writes, of lists and of watches.
 
+use std::sync::Arc;
+
 use wheelwright_document::{Arena, Value, decode_trusted};
 
 use super::{
@@ -8,7 +10,7 @@ use super::{
     status::{Cause, Status},
     token::Token,
 };
-use crate::query::Query;
+use crate::{query::Query, request::Request};
 
 /// What to do with fields that are unknown or there twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +18,12 @@ pub(super) enum FieldValidation {
     Ignore,
     Warn,
     Strict,
+}
+
+/// How much work it is to read the options of a list or a watch, as that over so many bytes of a document.
+pub(super) fn selection_bytes(request: &Request) -> usize {
+    const FACTOR: usize = 16;
+    request.head.uri.query().map_or(0, str::len) * FACTOR
 }
 
 /// The options of a write.
@@ -49,7 +57,7 @@ pub(super) enum Propagation {
 /// The options of lists and watches.
 #[derive(Clone, Debug)]
 pub(super) struct ListOptions {
-    pub(super) selector: Selector,
+    pub(super) selector: Arc<Selector>,
     /// At most so many objects; none for all.
     pub(super) limit: Option<usize>,
     pub(super) token: Option<Token>,
@@ -195,7 +203,7 @@ impl ListOptions {
         let filled = |name| query.get(name).filter(|text| !text.is_empty());
         let limit = filled("limit").map(|text| integer("limit", text)).transpose()?;
         let seconds = filled("timeoutSeconds").map(|text| integer("timeoutSeconds", text)).transpose()?;
-        let selector = Selector::parse(query.get("labelSelector"), query.get("fieldSelector"), resource)?;
+        let selector = Selector::parse(query.get("labelSelector"), query.get("fieldSelector"), resource)?.into();
         let (version, matching) = (filled("resourceVersion"), filled("resourceVersionMatch"));
         let next = filled("continue");
         let initial_events = query.get("sendInitialEvents").map(is_true);

@@ -7,39 +7,43 @@ use wheelwright_text::names::{is_label_value, is_qualified_name};
 
 use super::{resource::Resource, status::Status};
 
-/// More terms than these are looked up in an index of labels.
-const FEW: usize = 16;
+/// The keys of requirements that take more bytes are looked up in an index of labels.
+const SHORT: usize = 256;
 
 /// What objects must be like.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Selector {
-    labels: Vec<Requirement>,
+    labels: Packed,
     fields: Vec<FieldRequirement>,
     /// The length of its texts.
     size: usize,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Requirement {
-    key: String,
-    test: Test,
-}
+/// Requirements for labels in one text, which takes about as much memory as the text that they were written in: a watch
+/// keeps them for as long as it lasts. Each has the sign of its operator, its key, and its values.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Packed(Box<str>);
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Test {
-    In(Vec<String>),
-    NotIn(Vec<String>),
-    Exists,
-    DoesNotExist,
-    Above(i64),
-    Below(i64),
+/// Ends a requirement. No key or value has control characters.
+const END: char = '\x1e';
+/// Stands before each value.
+const VALUE: char = '\x1f';
+
+/// Signs of operators in packed requirements.
+mod sign {
+    pub(super) const IN: char = '=';
+    pub(super) const NOT_IN: char = '#';
+    pub(super) const EXISTS: char = '+';
+    pub(super) const DOES_NOT_EXIST: char = '-';
+    pub(super) const ABOVE: char = '>';
+    pub(super) const BELOW: char = '<';
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct FieldRequirement {
-    /// The names from the root on.
-    path: Vec<String>,
-    value: String,
+    /// The names from the root on, with dots between them.
+    path: Box<str>,
+    value: Box<str>,
     is_equal: bool,
 }
 
@@ -54,7 +58,7 @@ impl Selector {
 
     /// Whether it is content with everything.
     pub(super) fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.fields.is_empty()
+        self.labels.0.is_empty() && self.fields.is_empty()
     }
 
     /// The length of its texts.
@@ -64,8 +68,7 @@ impl Selector {
 
     /// Whether what it says of an object never changes.
     pub(super) fn is_about_names(&self) -> bool {
-        let is_name = |field: &FieldRequirement| field.path.first().is_some_and(|first| first == "metadata");
-        self.labels.is_empty() && self.fields.iter().all(is_name)
+        self.labels.0.is_empty() && self.fields.iter().all(|field| field.path.starts_with("metadata."))
     }
 
     pub(super) fn matches(&self, document: Value<'_>) -> bool {
@@ -73,39 +76,56 @@ impl Selector {
         let labels = labels.and_then(Value::as_object).unwrap_or_default();
         // Many terms are not looked up one by one among many labels.
         let index: Option<HashMap<&str, Value<'_>>> =
-            (self.labels.len() > FEW).then(|| labels.iter().map(|entry| (entry.key, entry.value)).collect());
+            (self.labels.0.len() > SHORT).then(|| labels.iter().map(|entry| (entry.key, entry.value)).collect());
         let find = |key: &str| labels.iter().find(|entry| entry.key == key).map(|entry| entry.value);
         let label = |key: &str| index.as_ref().map_or_else(|| find(key), |index| index.get(key).copied());
         let label = |key: &str| label(key).and_then(Value::as_str);
-        self.labels.iter().all(|wanted| wanted.test.is_met_by(label(&wanted.key)))
-            && self.fields.iter().all(|wanted| wanted.is_met_by(document))
+        self.labels.are_met_by(label) && self.fields.iter().all(|wanted| wanted.is_met_by(document))
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        const AROUND_TEXT: usize = 16;
+        let of_field = |field: &FieldRequirement| {
+            size_of::<FieldRequirement>() + field.path.len() + field.value.len() + 2 * AROUND_TEXT
+        };
+        self.labels.0.len() + self.fields.iter().map(of_field).sum::<usize>()
     }
 }
 
-impl Test {
-    fn is_met_by(&self, value: Option<&str>) -> bool {
-        let number = || value.and_then(|value| value.parse::<i64>().ok());
-        match self {
-            Self::In(values) => value.is_some_and(|value| values.iter().any(|wanted| wanted == value)),
-            Self::NotIn(values) => !value.is_some_and(|value| values.iter().any(|unwanted| unwanted == value)),
-            Self::Exists => value.is_some(),
-            Self::DoesNotExist => value.is_none(),
-            Self::Above(limit) => number().is_some_and(|number| number > *limit),
-            Self::Below(limit) => number().is_some_and(|number| number < *limit),
-        }
+impl Packed {
+    /// Whether the labels that a function returns by their keys meet all requirements.
+    fn are_met_by<'v>(&self, label: impl Fn(&str) -> Option<&'v str>) -> bool {
+        self.0.split_terminator(END).all(|requirement| {
+            let mut signs = requirement.chars();
+            let sign = signs.next();
+            let mut values = signs.as_str().split(VALUE);
+            let value = label(values.next().unwrap_or_default());
+            let is_any = |value: &str| values.clone().any(|one| one == value);
+            let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
+            let compared = || number(value).zip(number(values.clone().next()));
+            match sign {
+                Some(sign::IN) => value.is_some_and(is_any),
+                Some(sign::NOT_IN) => !value.is_some_and(is_any),
+                Some(sign::EXISTS) => value.is_some(),
+                Some(sign::DOES_NOT_EXIST) => value.is_none(),
+                Some(sign::ABOVE) => compared().is_some_and(|(value, limit)| value > limit),
+                _ => compared().is_some_and(|(value, limit)| value < limit),
+            }
+        })
     }
 }
 
 impl FieldRequirement {
     fn is_met_by(&self, document: Value<'_>) -> bool {
-        let value = self.path.iter().try_fold(document, |value, name| value.get(name));
+        let value = self.path.split('.').try_fold(document, |value, name| value.get(name));
         let text = match value {
             Some(Value::String(text)) => text.as_str().to_owned(),
             Some(Value::Bool(value)) => value.to_string(),
             Some(Value::Number(number)) => number.as_str().to_owned(),
             _ => String::new(),
         };
-        (text == self.value) == self.is_equal
+        (text == *self.value) == self.is_equal
     }
 }
 
@@ -113,26 +133,27 @@ impl FieldRequirement {
 struct Labels<'t> {
     tokens: Vec<&'t str>,
     at: usize,
+    /// The requirements that were read.
+    packed: String,
 }
 
 /// What cannot be a part of a word.
 const SIGNS: [char; 7] = ['(', ')', ',', '!', '=', '<', '>'];
 
 impl<'t> Labels<'t> {
-    fn parse(text: &'t str) -> Result<Vec<Requirement>, String> {
-        let mut labels = Self { tokens: tokens(text), at: 0 };
-        let mut found = Vec::new();
+    fn parse(text: &'t str) -> Result<Packed, String> {
+        let mut labels = Self { tokens: tokens(text), at: 0, packed: String::new() };
         if labels.peek().is_empty() {
-            return Ok(found);
+            return Ok(Packed::default());
         }
         loop {
             let first = labels.peek();
             if first != "!" && !is_word(first) {
                 return Err(format!("found '{first}', expected: !, identifier, or 'end of string'"));
             }
-            found.push(labels.requirement().map_err(|why| format!("unable to parse requirement: {why}"))?);
+            labels.requirement().map_err(|why| format!("unable to parse requirement: {why}"))?;
             match labels.next() {
-                "" => return Ok(found),
+                "" => return Ok(Packed(labels.packed.into())),
                 "," if labels.peek() == "!" || is_word(labels.peek()) => {}
                 "," => return Err(format!("found '{}', expected: identifier after ','", labels.peek())),
                 other => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
@@ -150,7 +171,7 @@ impl<'t> Labels<'t> {
         token
     }
 
-    fn requirement(&mut self) -> Result<Requirement, String> {
+    fn requirement(&mut self) -> Result<(), String> {
         let is_negated = self.peek() == "!";
         if is_negated {
             self.at += 1;
@@ -164,44 +185,53 @@ impl<'t> Labels<'t> {
                 "{key:?} is no key of a label: up to 63 letters, digits, '-', '_' and '.', with an optional domain and '/' before them"
             ));
         }
-        let test = match self.peek() {
-            "" | "," => {
-                if is_negated {
-                    Test::DoesNotExist
-                } else {
-                    Test::Exists
-                }
-            }
-            _ if is_negated => Test::DoesNotExist,
+        match self.peek() {
+            "" | "," => self.pack(if is_negated { sign::DOES_NOT_EXIST } else { sign::EXISTS }, key, &[]),
+            _ if is_negated => self.pack(sign::DOES_NOT_EXIST, key, &[]),
             operator => {
                 self.at += 1;
-                self.test(key, operator)?
+                self.test(key, operator)?;
             }
-        };
-        Ok(Requirement { key: key.to_owned(), test })
+        }
+        Ok(())
     }
 
-    fn test(&mut self, key: &str, operator: &str) -> Result<Test, String> {
+    fn test(&mut self, key: &str, operator: &str) -> Result<(), String> {
         let checked = |value: &str| match is_label_value(value) {
-            true => Ok(value.to_owned()),
+            true => Ok(()),
             false => {
                 Err(format!("{value:?} can be no value of the label {key}: up to 63 letters, digits, '-', '_' and '.'"))
             }
         };
-        let number = |value: &str| {
-            value.parse::<i64>().map_err(|_| format!("{value:?} must be an integer to be compared with '<' and '>'"))
+        let number = |value: &str| match value.parse::<i64>() {
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("{value:?} must be an integer to be compared with '<' and '>'")),
         };
-        match operator {
-            "=" | "==" => Ok(Test::In(vec![checked(self.value())?])),
-            "!=" => Ok(Test::NotIn(vec![checked(self.value())?])),
-            ">" => number(self.value()).map(Test::Above),
-            "<" => number(self.value()).map(Test::Below),
-            "in" | "notin" => {
-                let values = self.values()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-                Ok(if operator == "in" { Test::In(values) } else { Test::NotIn(values) })
-            }
-            other => Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
+        let (sign, values) = match operator {
+            "=" | "==" => (sign::IN, vec![self.value()]),
+            "!=" => (sign::NOT_IN, vec![self.value()]),
+            ">" => (sign::ABOVE, vec![self.value()]),
+            "<" => (sign::BELOW, vec![self.value()]),
+            "in" => (sign::IN, self.values()?),
+            "notin" => (sign::NOT_IN, self.values()?),
+            other => return Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
+        };
+        match sign {
+            sign::ABOVE | sign::BELOW => values.iter().try_for_each(|value| number(value))?,
+            _ => values.iter().try_for_each(|value| checked(value))?,
         }
+        self.pack(sign, key, &values);
+        Ok(())
+    }
+
+    fn pack(&mut self, sign: char, key: &str, values: &[&str]) {
+        self.packed.push(sign);
+        self.packed.push_str(key);
+        for value in values {
+            self.packed.push(VALUE);
+            self.packed.push_str(value);
+        }
+        self.packed.push(END);
     }
 
     /// A value, which may be empty.
@@ -264,8 +294,7 @@ fn parse_fields(text: &str, resource: &Resource) -> Result<Vec<FieldRequirement>
         if !is_known {
             return Err(Status::bad_request(format!("field label not supported: {field}")));
         }
-        let path = field.split('.').map(str::to_owned).collect();
-        found.push(FieldRequirement { path, value, is_equal: sign != "!=" });
+        found.push(FieldRequirement { path: field.into(), value: value.into(), is_equal: sign != "!=" });
     }
     Ok(found)
 }
@@ -296,4 +325,38 @@ fn unescaped(text: &str) -> String {
         plain.extend(if character == '\\' { characters.next() } else { Some(character) });
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_requirements_are_as_long_as_their_text_and_mean_the_same() {
+        let labels = [("tier", "web"), ("cores", "8"), ("empty", "")];
+        let label = |key: &str| labels.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
+        for (text, is_met) in [
+            ("", true),
+            ("tier", true),
+            ("!tier", false),
+            ("none", false),
+            ("!none", true),
+            ("tier=web,cores==8", true),
+            ("tier=web,cores!=8", false),
+            ("none!=a", true),
+            ("tier in (db, web)", true),
+            ("tier notin (db,web)", false),
+            ("none notin (db)", true),
+            ("none in (db,)", false),
+            ("empty in (db,)", true),
+            ("empty=", true),
+            ("cores > 7, cores < 9", true),
+            ("cores > 8", false),
+            ("tier > 1", false),
+        ] {
+            let packed = Labels::parse(text).unwrap();
+            assert_eq!(packed.are_met_by(label), is_met, "{text}: {packed:?}");
+            assert!(packed.0.len() <= text.len() + 2 * text.split(',').count(), "{text}: {packed:?}");
+        }
+    }
 }

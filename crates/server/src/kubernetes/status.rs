@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 use wheelwright_document::{Arena, Number, Value, encode};
 
 use super::{json::Json, resource::Resource};
-use crate::{answer::Answer, refusal::Refusal};
+use crate::{answer::Answer, budget::Exceeded, refusal::Refusal};
 
 /// An answer in words, mostly about what was not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -154,6 +154,12 @@ impl Status {
     /// The moment is forgotten.
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GONE, "Expired", message)
+    }
+
+    /// There is no memory for the request, or none for its caller.
+    pub(crate) fn out_of_memory(exceeded: Exceeded) -> Self {
+        let message = Refusal::OutOfMemory(exceeded).message();
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message).retry_after(1)
     }
 
     /// The same, about an object of a resource.

@@ -1,13 +1,9 @@
 //! Watches: what is there, then what happens to it, until the time is up or nobody listens any more.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use http::StatusCode;
-use tokio::{
-    sync::mpsc::{self, Sender},
-    time::{Instant, MissedTickBehavior, interval_at, sleep_until},
-};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 use wheelwright_document::{Arena, Entry, Value, decode_trusted, encode};
 use wheelwright_repository::{Cursor, ErrorKind, Revision};
 use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, RepositoryError};
@@ -15,7 +11,7 @@ use wheelwright_repository::{DocumentChange, DocumentEvent, DocumentWatch, Repos
 use super::{
     json::Json,
     list::Lister,
-    options::{ListOptions, Moment},
+    options::{ListOptions, Moment, selection_bytes},
     refused::About,
     resource::Resource,
     route::Target,
@@ -24,6 +20,8 @@ use super::{
 };
 use crate::{
     answer::{Answer, AnswerBody},
+    budget::{Charge, Purpose},
+    pieces::{Cut, PieceSender, pieces},
     request::Request,
     work,
 };
@@ -34,16 +32,27 @@ const USUAL_TIME: Duration = Duration::from_secs(45 * 60);
 const LONGEST_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often a watch says where it is although nothing happens.
 const BOOKMARK_TIME: Duration = Duration::from_secs(60);
-/// How many events may wait for a client that reads slowly.
-const EVENTS_AHEAD: usize = 16;
+/// Bytes of events that may be unsent before a watch waits for its client.
+const WINDOW: usize = 64 << 10;
+/// Memory that a watch takes besides its selector and its events.
+const WATCH_BYTES: usize = 16 << 10;
+/// How long a watch that waits for its client keeps its place in the store, and whatever was read there.
+const KEPT_WAITING: Duration = Duration::from_secs(1);
+/// Memory that an event takes until it is sent, for each byte that is stored.
+const EVENT_FACTOR: usize = 4;
+/// Bytes of a line beside the object.
+const AROUND_OBJECT: usize = 64;
 /// Says that all that was there has been told.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 impl Target {
     /// Watches objects.
     pub(super) async fn watch(&self, request: &Request) -> Result<Answer, Status> {
+        work::step(selection_bytes(request)).await;
         let options = ListOptions::of(&request.head.query, &self.resource, true)?;
         let shape = Shape::of(self, request, Count::Events)?;
+        let charge = request.allowance.try_hold(Purpose::Watches, WATCH_BYTES + options.selector.bytes());
+        let charge = charge.map_err(Status::out_of_memory)?;
         let collection = &self.resource.collection;
         let now = collection.repository().cursor().await;
         let about = About::new(&self.resource, "");
@@ -61,7 +70,7 @@ impl Target {
         let begin = match (has_initial, wanted) {
             (true, _) => {
                 let list = ListOptions { moment: Moment::Now, limit: None, token: None, ..options.clone() };
-                Begin::List(Box::new(Lister::begin(self, list).await?))
+                Begin::List(Box::new(Lister::begin(self, list, &request.allowance).await?))
             }
             (false, Some(wanted)) if !is_ahead => {
                 let from = Cursor::new(wanted.to_string());
@@ -78,11 +87,13 @@ impl Target {
                 Begin::Watch(watch.map_err(|error| about.status(error))?)
             }
         };
-        let (sender, pieces) = mpsc::channel(EVENTS_AHEAD);
+        let (sender, pieces) = pieces(&request.allowance, Purpose::Watches, WINDOW);
         let seconds = options.seconds.map_or(USUAL_TIME, Duration::from_secs).min(LONGEST_TIME);
         // What happens up to a moment that is yet to come is not told.
         let silent_until = wanted.filter(|_| is_ahead);
-        let watching = Watching { target: self.clone(), options, shape, has_told: false, sender, silent_until };
+        let (target, sender) = (self.clone(), Arc::new(sender));
+        let watching =
+            Watching { target, options, shape, has_told: false, sender, room: None, silent_until, _charge: charge };
         work::spawn(watching.run(begin, Instant::now() + seconds));
         Ok(Answer { body: AnswerBody::Pieces(pieces), ..Answer::json(StatusCode::OK, Vec::new()) })
     }
@@ -107,16 +118,26 @@ struct Watching {
     shape: Shape,
     /// Whether something was told already.
     has_told: bool,
-    sender: Sender<Bytes>,
+    sender: Arc<PieceSender>,
+    /// Memory for the next event.
+    room: Option<Charge>,
     silent_until: Option<u64>,
+    /// For the watch itself and its selector.
+    _charge: Charge,
 }
 
 /// Why a watch ends.
 enum End {
-    /// Nobody listens any more.
-    Left,
+    /// The client has left, or there is no memory for it.
+    Cut(Cut),
     /// Something is wrong, and this is said.
     Failed(Status),
+}
+
+impl From<Cut> for End {
+    fn from(cut: Cut) -> Self {
+        Self::Cut(cut)
+    }
 }
 
 impl From<Status> for End {
@@ -127,15 +148,20 @@ impl From<Status> for End {
 
 impl Watching {
     async fn run(mut self, begin: Begin, until: Instant) {
-        let left = self.sender.clone();
+        let sender = self.sender.clone();
         let ended = tokio::select! {
             ended = self.tell(begin) => ended,
             () = sleep_until(until) => return,
-            () = left.closed() => return,
+            () = sender.closed() => return,
         };
-        if let Err(End::Failed(status)) = ended {
-            tracing::debug!(error = %status, "a watch was broken off");
-            let _ = self.sender.send(line("ERROR", &status.json()).into()).await;
+        match ended {
+            Err(End::Failed(status)) => {
+                tracing::debug!(error = %status, "a watch was broken off");
+                let line = line("ERROR", &status.json());
+                let _ = sender.send(line, sender.nothing());
+            }
+            Err(End::Cut(cut)) => cut.report(),
+            Ok(()) => {}
         }
     }
 
@@ -144,17 +170,25 @@ impl Watching {
             Begin::Watch(watch) => watch,
             Begin::List(lister) => {
                 let from = self.tell_initial(*lister).await?;
-                let watch = self.target.resource.collection.watch(self.target.scope()?.as_ref(), &from).await;
-                watch.map_err(|error| self.failed(error))?
+                self.begin(&from).await?
             }
         };
         self.tell_changes(watch).await
     }
 
+    async fn begin(&self, from: &Cursor) -> Result<DocumentWatch, End> {
+        let watch = self.target.resource.collection.watch(self.target.scope()?.as_ref(), from).await;
+        watch.map_err(|error| self.failed(error))
+    }
+
     /// Tells all that is there, and says at which moment.
     async fn tell_initial(&mut self, mut lister: Lister) -> Result<Cursor, End> {
         while !lister.is_done() {
-            for document in lister.portion().await? {
+            let (documents, mut charge) = lister.portion().await?;
+            charge.resize(documents.iter().map(|document| document.json.len() + AROUND_OBJECT).sum());
+            for document in documents {
+                self.sender.ready().await?;
+                self.room = Some(charge.split(document.json.len() + AROUND_OBJECT));
                 self.send("ADDED", &document.json).await?;
             }
         }
@@ -170,14 +204,34 @@ impl Watching {
         bookmarks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let target = self.target.clone();
         loop {
-            let event = tokio::select! {
-                event = watch.next(target.view()) => event.map_err(|error| self.failed(error))?,
+            if timeout(KEPT_WAITING, self.sender.ready()).await.is_err() {
+                let from = watch.cursor();
+                drop(watch);
+                self.sender.ready().await?;
+                watch = self.begin(&from).await?;
+            }
+            let from = watch.cursor();
+            let bytes = tokio::select! {
+                bytes = watch.peek() => bytes.map_err(|error| self.failed(error))?,
                 _ = bookmarks.tick(), if self.options.has_bookmarks => {
                     self.bookmark(watch.cursor().as_str(), false).await?;
                     continue;
                 }
             };
+            if self.room.is_none() {
+                let bytes = bytes * EVENT_FACTOR + AROUND_OBJECT;
+                let Ok(room) = self.sender.try_room(bytes) else {
+                    // It is read again once there is memory for it.
+                    drop(watch);
+                    self.room = Some(self.sender.room(bytes).await?);
+                    watch = self.begin(&from).await?;
+                    continue;
+                };
+                self.room = Some(room);
+            }
+            let event = watch.next(target.view()).await.map_err(|error| self.failed(error))?;
             self.tell_change(event).await?;
+            self.room = None;
         }
     }
 
@@ -231,10 +285,12 @@ impl Watching {
     }
 
     async fn send(&mut self, kind: &str, json: &[u8]) -> Result<(), End> {
-        let is_first = !std::mem::replace(&mut self.has_told, true);
         work::step(json.len()).await;
-        let shown = self.shape.one(json.to_vec(), is_first)?;
-        self.sender.send(line(kind, &shown).into()).await.map_err(|_| End::Left)
+        let line = line(kind, &self.shape.one(json.to_vec(), !self.has_told)?);
+        let mut charge = self.room.take().unwrap_or_else(|| self.sender.nothing());
+        charge.resize(line.len());
+        self.has_told = true;
+        self.sender.send(line, charge).map_err(End::Cut)
     }
 
     /// Says where the watch is, so that another one can go on from there.

@@ -1,19 +1,22 @@
 //! Lists of all objects, as they are: pages that were sent before, and in which nothing has happened since, are sent again.
 
-use std::{collections::VecDeque, mem};
+use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::task::JoinHandle;
 use wheelwright_repository::{Continuation, Cursor, ErrorKind, Name, PageRequest, RepositoryError, StoreError};
 
 use super::{
-    list::{ListForm, PAGES_AHEAD, PAGES_OPENED, broken_off},
+    list::{ListForm, PAGES_OPENED, WINDOW, broken_off},
     refused::About,
     route::Target,
     status::Status,
 };
 use crate::{
     answer::{Answer, AnswerBody},
+    budget::{Allowance, Charge, PATIENCE, Purpose},
+    page::{ReadError, read_page},
+    pieces::{PieceSender, pieces},
     shelf::{ShownPage, exact, section},
     work,
 };
@@ -29,18 +32,19 @@ pub(super) struct WholeList {
     next: Option<(Continuation, Option<Name>)>,
     /// The next pages, in their order.
     pages: VecDeque<Making>,
+    allowance: Allowance,
 }
 
-/// A page, or whoever makes it.
+/// A page with the charge for it, or the task that makes it.
 #[derive(Debug)]
 enum Making {
-    Done(Bytes),
-    Underway(JoinHandle<Result<Bytes, RepositoryError>>),
+    Done(Bytes, Charge),
+    Underway(JoinHandle<Result<(Bytes, Charge), RepositoryError>>),
 }
 
 impl WholeList {
     /// A list of now; none if the store cannot list a moment page by page.
-    pub(super) async fn begin(target: &Target) -> Result<Option<Self>, Status> {
+    pub(super) async fn begin(target: &Target, allowance: &Allowance) -> Result<Option<Self>, Status> {
         let scope = target.scope()?;
         let collection = &target.resource.collection;
         let begun = async {
@@ -50,15 +54,16 @@ impl WholeList {
         };
         let (moment, next) = begun.await.map_err(|error| About::new(&target.resource, "").status(error))?;
         let Some(next) = next else { return Ok(None) };
-        Ok(Some(Self { target: target.clone(), scope, moment, next: Some((next, None)), pages: VecDeque::new() }))
+        let (target, allowance, next) = (target.clone(), allowance.clone(), Some((next, None)));
+        Ok(Some(Self { target, scope, moment, next, pages: VecDeque::new(), allowance }))
     }
 
     /// The list: at once if it is short, and page by page if it is long.
     pub(super) async fn answer(mut self, form: &ListForm) -> Result<Answer, Status> {
         let mut bytes = form.begin()?;
-        let mut first = self.page().await?;
+        let (mut first, mut charge) = self.page().await?;
         while first.is_empty() && !self.is_done() {
-            first = self.page().await?;
+            (first, charge) = self.page().await?;
         }
         // Every object has a comma before it.
         let first = first.slice(first.len().min(1)..);
@@ -68,29 +73,33 @@ impl WholeList {
             bytes.extend_from_slice(&end);
             return Ok(form.answer(bytes));
         }
-        let (sender, pieces) = mpsc::channel(PAGES_AHEAD);
+        let (sender, pieces) = pieces(&self.allowance, Purpose::Lists, WINDOW);
         let answer = Answer { body: AnswerBody::Pieces(pieces), ..form.answer(Vec::new()) };
         work::spawn(async move {
-            let mut piece = Bytes::from(bytes);
-            let mut following = Some(first);
-            // Whoever does not want the rest is gone, and so is this.
-            while piece.is_empty() || sender.send(mem::take(&mut piece)).await.is_ok() {
-                piece = match following.take() {
-                    Some(first) => first,
-                    None if self.is_done() => break,
-                    None => match self.page().await {
-                        Ok(page) => page,
-                        Err(status) => {
-                            tracing::error!(error = %status, "a list was broken off");
-                            let _ = sender.send(broken_off(Vec::new(), &status)).await;
-                            return;
-                        }
-                    },
-                };
-            }
-            let _ = sender.send(Bytes::from(end)).await;
+            self.send(sender, [bytes.into(), first, end.into()], charge).await;
         });
         Ok(answer)
+    }
+
+    /// Sends the beginning, the first page, the other pages one after the other, and the end.
+    async fn send(mut self, sender: PieceSender, parts: [Bytes; 3], mut charge: Charge) {
+        let [begin, mut page, end] = parts;
+        let Ok(()) = sender.send(begin, sender.nothing()) else { return };
+        // A client that does not want the rest has left.
+        while sender.send(page, charge).is_ok() && sender.ready().await.is_ok() {
+            if self.is_done() {
+                let _ = sender.send(end, sender.nothing());
+                return;
+            }
+            (page, charge) = match self.page().await {
+                Ok(page) => page,
+                Err(status) => {
+                    tracing::error!(error = %status, "a list was broken off");
+                    let _ = sender.send(broken_off(Vec::new(), &status), sender.nothing());
+                    return;
+                }
+            };
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -98,16 +107,21 @@ impl WholeList {
     }
 
     /// The next page. Those after it are made meanwhile.
-    async fn page(&mut self) -> Result<Bytes, Status> {
+    async fn page(&mut self) -> Result<(Bytes, Charge), Status> {
         while self.pages.len() < PAGES_OPENED
-            && let Some((position, after)) = self.next.take()
+            && let Some((position, after)) = self.next.clone()
         {
-            let page = self.make(position, after).await.map_err(|error| self.failed(error))?;
-            self.pages.push_back(page);
+            match self.make(position, after).await {
+                Ok(page) => self.pages.push_back(page),
+                // A list that waits for memory holds none.
+                Err(ReadError::OutOfMemory(_)) if !self.pages.is_empty() => break,
+                Err(ReadError::OutOfMemory(exceeded)) => return Err(Status::out_of_memory(exceeded)),
+                Err(ReadError::Repository(error)) => return Err(self.failed(error)),
+            }
         }
         match self.pages.pop_front() {
-            None => Ok(Bytes::new()),
-            Some(Making::Done(page)) => Ok(page),
+            None => Ok((Bytes::new(), self.allowance.nothing(Purpose::Lists))),
+            Some(Making::Done(page, charge)) => Ok((page, charge)),
             Some(Making::Underway(page)) => {
                 let page = page.await.map_err(|error| Status::internal(error.to_string()))?;
                 page.map_err(|error| self.failed(error))
@@ -115,24 +129,28 @@ impl WholeList {
         }
     }
 
-    async fn make(&mut self, position: Continuation, after: Option<Name>) -> Result<Making, RepositoryError> {
+    async fn make(&mut self, position: Continuation, after: Option<Name>) -> Result<Making, ReadError> {
         let resource = self.target.resource.clone();
         let (collection, scope) = (&resource.collection, self.scope.as_ref());
-        let known = resource.shelf.page(section(&*resource), collection, (scope, after.as_ref()), &self.moment).await?;
-        if let Some(page) = known {
+        let patience = if self.pages.is_empty() { PATIENCE } else { Duration::ZERO };
+        let known = resource.shelf.page(section(&*resource), collection, (scope, after.as_ref()), &self.moment);
+        if let Some(page) = known.await.map_err(ReadError::Repository)? {
+            let charge = self.allowance.hold_within(patience, Purpose::Lists, page.json.len()).await;
+            let charge = charge.map_err(ReadError::OutOfMemory)?;
             self.next = match page.last {
                 Some(last) => {
-                    let next = collection.position(scope, Some(&self.moment), Some(&last)).await?;
+                    let next = collection.position(scope, Some(&self.moment), Some(&last)).await;
                     let lost =
                         || StoreError::new(ErrorKind::TooOld, "the store cannot go on with a list; begin it anew");
-                    Some((next.ok_or_else(lost)?, Some(last)))
+                    let next = next.and_then(|next| Ok(next.ok_or_else(lost)?));
+                    Some((next.map_err(ReadError::Repository)?, Some(last)))
                 }
                 None => None,
             };
-            return Ok(Making::Done(page.json));
+            return Ok(Making::Done(page.json, charge));
         }
         let page = PageRequest { limit: None, after: Some(position) };
-        let unopened = collection.list_unopened(scope, page).await?;
+        let (unopened, mut charge) = read_page(collection, scope, page, (&self.allowance, patience)).await?;
         // A page may be empty although the list goes on.
         let last = unopened.last().or(after.as_ref()).filter(|_| unopened.next.is_some()).cloned();
         self.next = unopened.next.clone().map(|next| (next, last.clone()));
@@ -148,7 +166,8 @@ impl WholeList {
             let resource = &*target.resource;
             let place = (scope.as_ref(), after.as_ref());
             resource.shelf.keep_page(section(resource), &resource.collection, place, page.clone());
-            Ok(page.json)
+            charge.resize(page.json.len());
+            Ok((page.json, charge))
         })))
     }
 

@@ -222,7 +222,7 @@ impl Service {
             if access.verb.is_write() {
                 trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
             }
-            let request = Request { head, body };
+            let request = Request { head, body, allowance: allowance.clone() };
             let answer = async {
                 work::step(request.body.len()).await;
                 match route {
@@ -257,7 +257,7 @@ impl Service {
         };
         let _open = Decrease::of(&self.metrics.bodies);
         // Read in any case: a client that is still sending would not see the answer.
-        let mut charge = allowance.try_hold(Purpose::Bodies, 0).map_err(|exceeded| self.out_of_memory(exceeded))?;
+        let mut charge = allowance.try_hold(Purpose::Requests, 0).map_err(|exceeded| self.out_of_memory(exceeded))?;
         let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT), &mut charge).await;
         if let Err(Refusal::OutOfMemory(exceeded)) = body {
             self.out_of_memory(exceeded);

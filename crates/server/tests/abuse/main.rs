@@ -4,6 +4,8 @@
 
 mod browsers;
 mod crowds;
+#[cfg(target_os = "linux")]
+mod heads;
 mod log;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -11,6 +13,7 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod process;
 mod resets;
+mod resumed;
 mod sizes;
 mod slow;
 mod smuggling;

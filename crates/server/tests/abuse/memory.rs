@@ -1,17 +1,50 @@
-//! Attacks on the memory of a server.
+//! Attacks on memory by callers who may make requests: bodies that do not end, and answers that are not read.
 
 use std::time::Duration;
 
-use tokio::{io::AsyncWriteExt, time::timeout};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
 
 use crate::{
     process::{Process, plain},
-    support::orders,
+    resets::{HEADERS, PREFACE, frame, get, no_window},
+    support::{order, orders},
 };
 
 /// A note that makes an order about as long as it may be.
 fn long_note() -> String {
-    "n".repeat((3 << 20) - 4096)
+    "n".repeat((3 << 20) - (16 << 10))
+}
+
+/// Orders that are about as long as they may be.
+async fn create_long(process: &Process, count: usize) {
+    let note = long_note();
+    for number in 0..count {
+        assert_eq!(process.create(&format!("o{number}"), &note).await, 201);
+    }
+}
+
+fn post(path: &str, length: usize) -> String {
+    let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
+    format!("{head}Content-Length: {length}\r\n\r\n")
+}
+
+/// Requests of clients that have next to no room for the answers and do not read them.
+async fn deaf(process: &Process, count: usize, method: &str, path: &str, headers: &str) -> Vec<TcpStream> {
+    let request = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
+    let mut held = Vec::new();
+    for _ in 0..count {
+        held.push(process.connect_deaf(&request).await);
+    }
+    held
+}
+
+/// Sends for a while: a server that has heard enough does not listen.
+async fn send(stream: &mut TcpStream, bytes: &[u8]) {
+    let _ = timeout(Duration::from_secs(1), stream.write_all(bytes)).await;
 }
 
 #[test]
@@ -21,15 +54,11 @@ fn bodies_that_do_not_end() {
         plain,
         async |_| {},
         async |process| {
-            let head =
-                format!("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n", orders("a"));
-            let head = format!("{head}Content-Length: {}\r\n\r\n", 3 << 20);
             let mut held = Vec::new();
             for _ in 0..512 {
                 let mut stream = process.connect().await;
-                // One that is refused is not listened to any more.
-                let _ = stream.write_all(head.as_bytes()).await;
-                let _ = timeout(Duration::from_secs(2), stream.write_all(&body)).await;
+                send(&mut stream, post(&orders("a"), 3 << 20).as_bytes()).await;
+                send(&mut stream, &body).await;
                 held.push(stream);
             }
             held
@@ -38,14 +67,187 @@ fn bodies_that_do_not_end() {
 }
 
 #[test]
-fn objects_that_are_not_read() {
-    let get = format!("GET {}/o HTTP/1.1\r\nHost: localhost\r\n\r\n", orders("attacked"));
-    let prepare = async |process: &Process| assert_eq!(process.create("o", &long_note()).await, 201);
-    Process::withstands(plain, prepare, async |process| {
+fn bodies_in_chunks_of_a_byte() {
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        orders("a")
+    );
+    let chunks = b"1\r\n \r\n".repeat(50_000);
+    Process::withstands(
+        plain,
+        async |_| {},
+        async |process| {
+            let mut held = Vec::new();
+            for _ in 0..200 {
+                let mut stream = process.connect().await;
+                send(&mut stream, head.as_bytes()).await;
+                send(&mut stream, &chunks).await;
+                held.push(stream);
+            }
+            held
+        },
+    );
+}
+
+#[test]
+fn bodies_of_small_values_at_once() {
+    // Each value takes many times its two bytes.
+    let body = format!(r#"{{"spec":{{"note":"","more":[{}0]}}}}"#, "0,".repeat(700_000));
+    Process::holds_memory(plain(), async |process| {
         let mut held = Vec::new();
-        for _ in 0..300 {
-            held.push(process.connect_deaf(&get).await);
+        for _ in 0..30 {
+            let mut stream = process.connect().await;
+            send(&mut stream, post(&orders("a"), body.len()).as_bytes()).await;
+            send(&mut stream, body.as_bytes()).await;
+            held.push(stream);
         }
         held
     });
+}
+
+#[test]
+fn objects_that_are_not_read() {
+    Process::withstands(
+        plain,
+        async |process| create_long(process, 1).await,
+        async |process| deaf(process, 300, "GET", &format!("{}/o0", orders("attacked")), "").await,
+    );
+}
+
+#[test]
+fn objects_on_streams_that_are_not_read() {
+    let path = format!("{}/o0", orders("attacked"));
+    Process::withstands(
+        plain,
+        async |process| create_long(process, 1).await,
+        async |process| {
+            let mut held = Vec::new();
+            for _ in 0..20 {
+                let mut stream = process.connect().await;
+                let begin = [PREFACE, &no_window()].concat();
+                send(&mut stream, &begin).await;
+                for number in 0..50 {
+                    send(&mut stream, &frame(HEADERS, 5, 1 + 2 * number, &get(&path))).await;
+                }
+                held.push(stream);
+            }
+            held
+        },
+    );
+}
+
+#[test]
+fn watches_that_are_not_read() {
+    Process::withstands(
+        plain,
+        async |_| {},
+        async |process| {
+            let held = deaf(process, 40, "GET", &format!("{}?watch=true", orders("attacked")), "").await;
+            let note = long_note();
+            for number in 0..10 {
+                let status = process.create(&format!("o{number}"), &note).await;
+                // Others have to read first, or the answer has no room.
+                assert!([201, 429, 504].contains(&status), "{status}");
+            }
+            held
+        },
+    );
+}
+
+#[test]
+fn watches_with_long_selectors() {
+    let terms = ["a"; 31_000].join(",");
+    let path = format!("{}?watch=true&labelSelector={terms}", orders("attacked"));
+    let fields = ["metadata.name!=a"; 3_500].join(",");
+    let by_fields = format!("{}?watch=true&fieldSelector={fields}", orders("attacked"));
+    // Reading them takes a debug build seconds.
+    Process::holds_memory(plain(), async |process| {
+        let by_labels = deaf(process, 300, "GET", &path, "").await;
+        (by_labels, deaf(process, 300, "GET", &by_fields, "").await)
+    });
+}
+
+#[test]
+fn lists_that_are_not_read() {
+    Process::withstands(
+        plain,
+        async |process| create_long(process, 20).await,
+        async |process| deaf(process, 60, "GET", &orders("attacked"), "").await,
+    );
+}
+
+#[test]
+fn lists_in_every_form_that_are_not_read() {
+    let path = orders("attacked");
+    let selected = format!("{path}?fieldSelector=metadata.name!%3Dnone");
+    let table = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n";
+    let whole_rows = format!("{path}?includeObject=Object");
+    let yaml = "Accept: application/yaml\r\n";
+    Process::withstands(
+        plain,
+        async |process| create_long(process, 20).await,
+        async |process| {
+            let mut held = Vec::new();
+            for (method, path, headers) in [
+                ("GET", &*selected, ""),
+                ("GET", &*whole_rows, table),
+                ("GET", &*path, yaml),
+                ("GET", &*format!("{path}?watch=true"), ""),
+                ("GET", &*format!("{path}?limit=15"), ""),
+                ("DELETE", &*format!("{path}?dryRun=All"), ""),
+            ] {
+                held.extend(deaf(process, 30, method, path, headers).await);
+            }
+            held
+        },
+    );
+}
+
+#[test]
+fn pages_of_resources_that_are_not_read() {
+    let carts = "/subscriptions/s/resourceGroups/g/providers/Example.Shop/carts";
+    let body = format!(r#"{{"properties":{{"note":"{}"}}}}"#, long_note());
+    Process::withstands(
+        plain,
+        async |process| {
+            for number in 0..4 {
+                let status = process.put(&format!("{carts}/c{number}?api-version=2025-01-01"), &body).await;
+                assert_eq!(status, 201);
+            }
+        },
+        async |process| deaf(process, 200, "GET", &format!("{carts}?api-version=2025-01-01"), "").await,
+    );
+}
+
+#[test]
+fn documents_of_the_api_that_are_not_read() {
+    Process::withstands(
+        plain,
+        async |_| {},
+        async |process| {
+            let openapi = deaf(process, 200, "GET", "/openapi/v2", "").await;
+            (openapi, deaf(process, 200, "GET", "/openapi/v3/apis/shop.example.com/v1", "").await)
+        },
+    );
+}
+
+#[test]
+fn connections_that_are_kept_after_long_bodies() {
+    let body = order("kept", &"n".repeat(1 << 20));
+    Process::withstands(
+        plain,
+        async |_| {},
+        async |process| {
+            let mut held = Vec::new();
+            for _ in 0..200 {
+                let mut stream = process.connect().await;
+                send(&mut stream, post(&orders("attacked"), body.len()).as_bytes()).await;
+                send(&mut stream, body.as_bytes()).await;
+                // It was created or is there already, and the answer is left unread but for its beginning.
+                let _ = timeout(Duration::from_secs(5), stream.read(&mut [0; 12])).await;
+                held.push(stream);
+            }
+            held
+        },
+    );
 }

@@ -110,7 +110,12 @@ impl Process {
 
     /// A connection of the attacker.
     pub(crate) async fn connect(&self) -> TcpStream {
-        connect(ATTACKER, self.address.port(), None).await.unwrap()
+        self.try_connect().await.unwrap()
+    }
+
+    /// A connection of the attacker, if the server accepts it.
+    pub(crate) async fn try_connect(&self) -> io::Result<TcpStream> {
+        connect(ATTACKER, self.address.port(), None).await
     }
 
     /// A connection of the attacker that has next to no room for what it does not read, after a request on it.
@@ -124,6 +129,27 @@ impl Process {
     pub(crate) async fn create(&self, name: &str, note: &str) -> u16 {
         let mut client = Client::connect(ATTACKER, self.address.port()).await.unwrap();
         client.request("POST", &orders("attacked"), &order(name, note)).await.unwrap()
+    }
+
+    /// Writes something as the attacker, and returns the status.
+    pub(crate) async fn put(&self, path: &str, body: &str) -> u16 {
+        let mut client = Client::connect(ATTACKER, self.address.port()).await.unwrap();
+        client.request("PUT", path, body).await.unwrap()
+    }
+
+    /// Attacks a server, and checks only that its memory stays within bounds.
+    pub(crate) fn holds_memory<T>(folder: TempDir, attack: impl AsyncFn(&Self) -> T) {
+        let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        raise_open_files();
+        let process = Self::start(folder);
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let held = runtime.block_on(attack(&process));
+        thread::sleep(MEASURED);
+        let mib = process.peak_memory() >> 20;
+        drop(held);
+        let mut out = io::stderr();
+        writeln!(out, "{mib} MiB").unwrap();
+        assert!(mib < MOST_MEMORY >> 20, "{mib} MiB");
     }
 
     /// Attacks a server, and checks that its memory stays within bounds, that probes are answered, and that another caller is
@@ -338,6 +364,13 @@ async fn connect(from: Ipv4Addr, port: u16, room: Option<u32>) -> io::Result<Tcp
     let stream = socket.connect((ATTACKER, port).into()).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+/// How many connections this process may have open, and the server too.
+pub(crate) fn most_connections() -> usize {
+    use rustix::process::{Resource, getrlimit};
+    let most = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
+    most.unwrap_or(usize::MAX).saturating_sub(256)
 }
 
 /// Raises how many connections this process may have open, as the command does.

@@ -9,17 +9,17 @@ use tokio::{
 
 use crate::support::{LONG, Running, orders, short};
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub(crate) const HEADERS: u8 = 1;
 const RESET: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(crate) const SETTINGS: u8 = 4;
 const PING: u8 = 6;
-const CONTINUATION: u8 = 9;
+pub(crate) const CONTINUATION: u8 = 9;
 const GO_AWAY: u8 = 7;
 const WINDOW: u8 = 8;
 
-fn frame(sort: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(sort: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[sort, flags], &stream.to_be_bytes(), payload].concat()
 }
@@ -30,14 +30,14 @@ fn get_root() -> Vec<u8> {
 }
 
 /// `GET` of a path at localhost.
-fn get(path: &str) -> Vec<u8> {
+pub(crate) fn get(path: &str) -> Vec<u8> {
     let length = u8::try_from(path.len()).unwrap();
     assert!(length < 127, "a length of one byte");
     [&[0x82, 0x86, 0x44, length][..], path.as_bytes(), &[0x41, 9], b"localhost"].concat()
 }
 
 /// Settings by which nothing of an answer may be sent until the client says so.
-fn no_window() -> Vec<u8> {
+pub(crate) fn no_window() -> Vec<u8> {
     frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])
 }
 

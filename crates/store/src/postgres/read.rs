@@ -12,8 +12,8 @@ use crate::{
     log::{self, Action, PAGE_LIMIT},
 };
 
-/// The size of values after which an answer is long enough.
-pub(super) const ANSWER_BYTES: i64 = 8 << 20;
+/// The size of values after which a page is long enough.
+const PAGE_BYTES: i64 = 1 << 20;
 
 /// The most rows that one statement of a list looks at.
 const MOST_ROWS: i64 = 8192;
@@ -74,7 +74,7 @@ pub(super) async fn page(shared: &Shared, prefix: &Prefix, request: &PageRequest
             (&end, Type::BYTEA),
             (&moment, Type::INT8),
             (&most_rows, Type::INT8),
-            (&ANSWER_BYTES, Type::INT8),
+            (&PAGE_BYTES, Type::INT8),
         ];
         let rows = shared.readers.query(&shared.statements.list, parameters).await?;
         let (head, rows) = rows::head_and_log(&rows)?;

@@ -8,13 +8,15 @@ use tokio_postgres::types::Type;
 use super::{
     Inner, Shared,
     connection::{Backoff, Parameters},
-    read::ANSWER_BYTES,
     rows,
 };
 use crate::{Answer, Cursor, Event, Prefix, StoreError, Watch, log};
 
 /// The most rows that one statement looks at, of any keys.
 const MOST_ROWS: u64 = 1000;
+
+/// As much as a watch holds beside the next event.
+const PORTION_BYTES: i64 = 256 << 10;
 
 #[derive(Debug)]
 pub(super) struct PostgresWatch {
@@ -50,7 +52,7 @@ impl PostgresWatch {
             (&most_rows, Type::INT8),
             (&begin, Type::BYTEA),
             (&end, Type::BYTEA),
-            (&ANSWER_BYTES, Type::INT8),
+            (&PORTION_BYTES, Type::INT8),
         ];
         let rows = shared.readers.query(&shared.statements.changes, parameters).await?;
         let (head, rows) = rows::head_and_log(&rows)?;

@@ -11,8 +11,11 @@ use crate::{
     log::{self, Action, Newest, PAGE_LIMIT},
 };
 
-/// A page or a portion ends when its values have more than this, so that memory stays flat whatever is stored.
-const PORTION_BYTES: usize = 4 << 20;
+/// A page ends when its values have more than this, so that memory stays flat whatever is stored.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// As much as a watch holds beside the next event.
+const PORTION_BYTES: usize = 64 << 10;
 
 /// The most events that a watch holds.
 const PORTION_EVENTS: usize = 256;
@@ -96,7 +99,7 @@ pub(super) fn page(connection: &Connection, prefix: &Prefix, request: &PageReque
     let mut rows = statement.query(params![after, End::of(prefix), moment as i64, Action::Deleted as i64])?;
     let (mut items, mut bytes, mut next) = (Vec::new(), 0, None);
     while let Some(row) = rows.next()? {
-        if items.len() == limit || bytes > PORTION_BYTES {
+        if items.len() == limit || bytes > PAGE_BYTES {
             next = items.last().map(|(key, _)| log::continuation(moment, key));
             break;
         }

@@ -4,6 +4,8 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::memory_limit::size;
+
 #[derive(Args)]
 pub(crate) struct Serve {
     /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
@@ -58,6 +60,10 @@ pub(crate) struct Serve {
     /// The longest body of a request, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "3145728")]
     pub(crate) max_body: NonZeroUsize,
+    /// The most memory that the process uses, such as 512MiB: how much connections, requests and answers may take follows
+    /// from it. By default 512 MiB, or half of the limit of the control group (cgroup) if that is less.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory: Option<usize>,
     /// How many bytes of what was read are kept, to be answered again while it is the same; 0 keeps nothing.
     #[arg(long, value_name = "BYTES", default_value = "16777216")]
     pub(crate) max_kept: usize,

@@ -57,6 +57,8 @@ const reads = at => ({
     request.send();
   }),
   "form-get": () => form(at + OBJECTS, "get", "", {a: "b"}),
+  "redirected": () => text(fetch("/redirect?" + at + OBJECTS)),
+  "redirected-no-cors": () => text(fetch("/redirect?" + at + OBJECTS, {mode: "no-cors"})),
   "img": () => load("img", "src", at + OBJECTS),
   "script": () => load("script", "src", at + OBJECTS),
   "module": () => once(document.createElement("script"), it => Object.assign(it, {type: "module", src: at + OBJECTS})),
@@ -97,6 +99,8 @@ const writes = at => ({
   "post-json": () => text(fetch(at + OBJECTS, write("POST", JSON_TYPE, object("post-json")))),
   "post-json-no-cors": () => text(fetch(at + OBJECTS, write("POST", JSON_TYPE, object("post-json-no-cors"), "no-cors"))),
   "post-keepalive": () => text(fetch(at + OBJECTS, {...write("POST", "text/plain", object("post-keepalive")), keepalive: true})),
+  "post-redirected": () =>
+    text(fetch("/redirect?" + at + OBJECTS, write("POST", "text/plain", object("post-redirected"), "no-cors"))),
   "put": () => text(fetch(at + OBJECTS + "/confidential", write("PUT", JSON_TYPE, object("confidential")))),
   "put-no-type": () => text(fetch(at + OBJECTS + "/confidential", write("PUT", null, new Blob([object("confidential")])))),
   "patch": () => text(fetch(at + OBJECTS + "/confidential", write("PATCH", MERGE_TYPE, MERGE))),
@@ -105,8 +109,10 @@ const writes = at => ({
   "beacon-text": () => navigator.sendBeacon(at + OBJECTS, object("beacon-text")) && null,
   "beacon-no-type": () => navigator.sendBeacon(at + OBJECTS, new Blob([object("beacon-no-type")])) && null,
   "beacon-json": () => navigator.sendBeacon(at + OBJECTS, new Blob([object("beacon-json")], {type: JSON_TYPE})) && null,
+  "ping": () => Object.assign(document.createElement("a"), {ping: at + OBJECTS, href: "#"}).click(),
   "form-fields": () => form(at + OBJECTS, "post", "application/x-www-form-urlencoded", split("form-fields")),
   "form-multipart": () => form(at + OBJECTS, "post", "multipart/form-data", split("form-multipart")),
+  "form-redirected": () => form("/redirect?" + at + OBJECTS, "post", "text/plain", split("form-redirected")),
   "form-text": () => form(at + OBJECTS, "post", "text/plain", split("form-text")),
 });
 

@@ -65,10 +65,15 @@ pub(crate) fn reports() -> (SocketAddr, Receiver<Value>) {
     (address, reports)
 }
 
-/// A page that attacks servers of other origins.
+/// A page that attacks servers of other origins, and redirects that do it for the page.
 pub(crate) fn foreign_page(targets: &[String], report: &str) -> SocketAddr {
     let script = format!("const TARGETS = {targets:?}, REPORT = {report:?};");
-    serve(move |_| page(&script))
+    serve(move |seen| match seen.path.strip_prefix("/redirect?") {
+        Some(url) => {
+            format!("HTTP/1.1 307 Elsewhere\r\nLocation: {url}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
+        None => page(&script),
+    })
 }
 
 /// A page that attacks its own origin: whoever connects for anything but the page is connected to the victim. To the browser

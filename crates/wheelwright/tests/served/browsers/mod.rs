@@ -105,6 +105,7 @@ fn attack_from(host: &str, target_host: &str) {
     // The same page writes to a server without protection by every way that needs no permission: the attempts are real.
     let written = ["beacon-no-type", "beacon-text", "form-text", "post-json-no-cors", "post-keepalive", "post-no-type"];
     let written = written.iter().chain(&["post-text", "post-text-no-cors", "confidential"]);
+    let written = written.chain(&["form-redirected", "post-redirected"]);
     let written: BTreeSet<String> = written.map(|name| (*name).to_owned()).collect();
     until("the page writes to the server without protection", || open.names() == written);
     // Everything that arrived there has arrived at the victim, too, and was refused.

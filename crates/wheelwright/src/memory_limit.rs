@@ -1,0 +1,102 @@
+//! How much memory a process may use: sizes in arguments, and limits of the control groups (cgroups) that it is in.
+
+use std::{fs, path::Path};
+
+/// The most that is used where nothing limits it to less.
+const MOST: usize = 512 << 20;
+
+/// The least that a server works with.
+const LEAST: usize = 32 << 20;
+
+/// Memory for a server: 512 MiB, or half of what its control groups may use if that is less. The other half is for the
+/// buffers of sockets and for cached files, which count there, too.
+pub(crate) fn default_memory() -> usize {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let limit = limit_of(&groups, Path::new("/sys/fs/cgroup"));
+    limit.map_or(MOST, |limit| (limit / 2).clamp(LEAST, MOST))
+}
+
+/// The least limit of the groups that a process is in, and of those that they are in. Version 2 has one group, version 1
+/// one for memory alone.
+fn limit_of(groups: &str, root: &Path) -> Option<usize> {
+    let limits = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (root, file) = match controllers {
+            "" => (root.to_owned(), "memory.max"),
+            _ if controllers.split(',').any(|one| one == "memory") => (root.join("memory"), "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        let group = Path::new(path.trim_start_matches('/'));
+        // In a container, the path may be that on its host, of which only the root is there.
+        let limit = |group: &Path| fs::read_to_string(root.join(group).join(file)).ok()?.trim().parse::<usize>().ok();
+        group.ancestors().filter_map(limit).min()
+    });
+    limits.min()
+}
+
+/// Reads a size: `512MiB`, `1.5GB`, `64m`, or a number of bytes.
+pub(crate) fn size(text: &str) -> Result<usize, String> {
+    let wrong = || "expected a size, such as 512MiB or 1GB".to_owned();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..end].parse().map_err(|_| wrong())?;
+    let unit = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "ki" | "kib" => 1024.0,
+        "kb" => 1e3,
+        "m" | "mi" | "mib" => 1024.0 * 1024.0,
+        "mb" => 1e6,
+        "g" | "gi" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "gb" => 1e9,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * unit;
+    match bytes < LEAST as f64 {
+        true => Err(format!("a server needs at least {} MiB", LEAST >> 20)),
+        false => Ok(bytes as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in [
+            ("512MiB", 512 << 20),
+            ("512m", 512 << 20),
+            ("1.5 GiB", 3 << 29),
+            ("1gb", 1_000_000_000),
+            ("33554432", 32 << 20),
+            ("40000kB", 40_000_000),
+        ] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "MiB", "512Mb/s", "-1g", "1MiB", "31.9MiB", "1..5g", "٣g"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_least_limit_of_all_groups_applies() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let limit = |groups: &str| limit_of(groups, root.path());
+        assert_eq!(limit("0::/a/b\n"), None, "without any file");
+        write("a/b/memory.max", "max\n");
+        assert_eq!(limit("0::/a/b\n"), None);
+        write("a/memory.max", "300000000\n");
+        assert_eq!(limit("0::/a/b\n"), Some(300_000_000), "a group around it has a limit");
+        write("memory.max", "200000000\n");
+        assert_eq!(limit("0::/../elsewhere/on/the/host\n"), Some(200_000_000));
+        write("memory/docker/x/memory.limit_in_bytes", "100000000\n");
+        write("memory/memory.limit_in_bytes", "9223372036854771712\n");
+        let version_1 = "12:cpu,cpuacct:/docker/x\n5:memory:/docker/x\n";
+        assert_eq!(limit(version_1), Some(100_000_000));
+    }
+}
