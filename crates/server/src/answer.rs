@@ -11,12 +11,18 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
+use crate::refusal::Refusal;
+
 /// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: AnswerBody,
+    /// Why the server refused the request, for logs; none if its dialect did.
+    pub(crate) reason: Option<Box<str>>,
+    /// The error that the request failed with, for the log alone.
+    pub(crate) cause: Option<Box<str>>,
 }
 
 /// The body of an answer.
@@ -34,7 +40,7 @@ const MOST_WARNING_BYTES: usize = 4096;
 impl Answer {
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None) }
+        Self { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None), reason: None, cause: None }
     }
 
     /// An answer in JSON.
@@ -97,6 +103,12 @@ impl Answer {
             }
         }
         self
+    }
+
+    /// The same, with the reason for which the server refused the request.
+    #[must_use]
+    pub(crate) fn refusing(self, refusal: &Refusal) -> Self {
+        Self { reason: Some(refusal.message().into()), ..self }
     }
 
     pub(crate) fn into_response(self) -> http::Response<AnswerBody> {

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{answer::AnswerBody, connections::Busy, share::Share, stall::LEAST};
 
@@ -33,11 +33,14 @@ pub(crate) struct Held {
     is_multiplexed: bool,
     /// What is there and not given yet.
     rest: Bytes,
-    /// For watches: they end with the server.
-    ending: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// For streams: done once they have to end, with what is sent last.
+    cut: Option<Cut>,
     _permit: Option<Permit>,
     busy: Busy,
 }
+
+/// A future of the last bytes of a stream that ends early.
+pub(crate) type Cut = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 
 impl Permit {
     pub(crate) fn new(place: OwnedSemaphorePermit, share: Share, gauge: &Gauge) -> Self {
@@ -60,10 +63,10 @@ impl Drop for Decrease {
 }
 
 impl Held {
-    /// A body that ends at the latest with the server, if it is told of that.
+    /// A body that ends at the latest when it is cut.
     pub(crate) fn new(
         body: AnswerBody,
-        ending: Option<watch::Receiver<bool>>,
+        cut: Option<Cut>,
         permit: Option<Permit>,
         busy: Busy,
         is_multiplexed: bool,
@@ -71,8 +74,7 @@ impl Held {
         if is_multiplexed {
             busy.progress().offer();
         }
-        let ending = ending.map(|ending| Box::pin(ended(ending)) as Pin<Box<dyn Future<Output = ()> + Send>>);
-        Self { body, is_multiplexed, rest: Bytes::new(), ending, _permit: permit, busy }
+        Self { body, is_multiplexed, rest: Bytes::new(), cut, _permit: permit, busy }
     }
 
     /// What is given next of what is there.
@@ -83,11 +85,6 @@ impl Held {
         self.busy.progress().offer();
         self.rest.split_to(self.rest.len().min(LEAST))
     }
-}
-
-async fn ended(mut ending: watch::Receiver<bool>) {
-    // There is nobody to end it any more if this fails.
-    let _ = ending.wait_for(|is_ending| *is_ending).await;
 }
 
 impl Body for Held {
@@ -101,6 +98,13 @@ impl Body for Held {
         if self.is_multiplexed {
             self.busy.progress().take();
         }
+        // Before what comes next, since there may always be more; after a piece that has begun.
+        if self.rest.is_empty()
+            && let Some(Poll::Ready(last)) = self.cut.as_mut().map(|cut| cut.as_mut().poll(context))
+        {
+            self.cut = None;
+            self.body = AnswerBody::Whole(Some(last).filter(|last| !last.is_empty()));
+        }
         while self.rest.is_empty() {
             match Pin::new(&mut self.body).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => self.rest = frame.into_data().unwrap_or_default(),
@@ -111,10 +115,7 @@ impl Body for Held {
         if !self.rest.is_empty() {
             return Poll::Ready(Some(Ok(Frame::data(self.next_part()))));
         }
-        match self.ending.as_mut().map(|ending| ending.as_mut().poll(context)) {
-            Some(Poll::Ready(())) => Poll::Ready(None),
-            _ => Poll::Pending,
-        }
+        Poll::Pending
     }
 
     fn is_end_stream(&self) -> bool {

@@ -19,6 +19,7 @@ mod caller;
 mod changes;
 mod connections;
 mod cut;
+mod denials;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod held;

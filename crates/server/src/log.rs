@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, StatusCode};
 
-use crate::{access::Access, arm, caller::Caller, kubernetes, peer::Peer};
+use crate::{access::Access, arm, caller::Caller, denials::Denials, kubernetes, peer::Peer};
 
 /// The longest id that is told.
 const LONGEST_ID: usize = 100;
@@ -22,13 +22,17 @@ pub(crate) struct Line<'l> {
     /// The ids in the headers of the answer.
     pub(crate) ids: &'l HeaderMap,
     pub(crate) status: StatusCode,
+    /// Why the server refused the request; none if its dialect did.
+    pub(crate) reason: Option<&'l str>,
+    /// The error that it failed with.
+    pub(crate) error: Option<&'l str>,
     pub(crate) took: Duration,
 }
 
 impl Line<'_> {
-    /// Writes it: for those who want to see every request, and at any level if it failed, unless it is a probe whose answer is
-    /// meant so.
-    pub(crate) fn write(&self, is_probe: bool) {
+    /// Writes it: for those who want to see every request; at any level if it failed, unless it is a probe whose answer is
+    /// meant so; and as a warning if it is the first that its caller was denied.
+    pub(crate) fn write(&self, is_probe: bool, denials: &Denials) {
         macro_rules! line {
             ($level:ident, $message:literal) => {
                 tracing::$level!(
@@ -43,14 +47,26 @@ impl Line<'_> {
                     kind = self.access.and_then(|access| access.kind.as_deref()),
                     version = self.access.and_then(|access| access.version.as_deref()),
                     status = self.status.as_u16(),
+                    reason = self.reason,
+                    error = self.error,
                     microseconds = self.took.as_micros() as u64,
                     $message
                 )
             };
         }
-        match self.status.is_server_error() && !is_probe {
-            true => line!(error, "a request failed"),
-            false => line!(debug, "a request was answered"),
+        match self.status {
+            status if status.is_server_error() && !is_probe => line!(error, "a request failed"),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.is_first_denial(denials) => {
+                line!(warn, "a request was denied");
+            }
+            _ => line!(debug, "a request was answered"),
+        }
+    }
+
+    fn is_first_denial(&self, denials: &Denials) -> bool {
+        match self.caller.filter(|caller| caller.grants.is_some()) {
+            Some(caller) => denials.is_first(self.status, &caller.name),
+            None => denials.is_first(self.status, &self.peer.address.ip().to_string()),
         }
     }
 

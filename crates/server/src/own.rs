@@ -56,7 +56,8 @@ pub(crate) async fn answer(
             // They tell of what everybody does.
             let everything = Access { verb: Verb::Get, kind: None, version: None, scope: Scope::All };
             if let Err(refusal) = head.caller.check(&everything) {
-                return Some(Answer::text(refusal.status(), format!("{}\n", refusal.message())));
+                let answer = Answer::text(refusal.status(), format!("{}\n", refusal.message()));
+                return Some(answer.refusing(&refusal));
             }
             let open_metrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
             Answer::text(StatusCode::OK, metrics.text()).with(header::CONTENT_TYPE, open_metrics)

@@ -1,6 +1,7 @@
 //! The server: it accepts connections and looks after them.
 
 mod respond;
+mod streams;
 
 use std::{
     convert::Infallible,
@@ -41,6 +42,7 @@ use crate::{
     caller::Caller,
     connections::{Connection, Connections, WINDOW},
     cut::{Reason, report},
+    denials::Denials,
     held::Decrease,
     hints::hints,
     kubernetes::Kubernetes,
@@ -52,7 +54,7 @@ use crate::{
     share::ByAddress,
     shelf::Shelf,
     stall::Stalling,
-    tls::{Tls, common_name, is_refused_certificate},
+    tls::{ClientCertificate, Tls, is_refused_certificate},
     work::{InPool, WorkPool},
 };
 
@@ -214,6 +216,7 @@ impl Server {
             metrics,
             budget,
             audit,
+            denials: Denials::default(),
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
@@ -269,6 +272,11 @@ impl Serving {
         hints(&self.service.repository, &self.url())
     }
 
+    /// Logs what is served, and where.
+    pub fn log(&self) {
+        tracing::info!(url = self.url(), kinds = self.service.repository.kinds().count(), "serving");
+    }
+
     /// Serves until a future is done, and for as long after it as the limits say; then requests that are open are answered,
     /// for as long as the limits let them.
     pub async fn run(self, until: impl Future<Output = ()>) {
@@ -303,7 +311,7 @@ impl Serving {
                 }
             }
         }
-        tracing::info!(grace = service.limits.grace.as_secs(), "about to end: what is open is answered first");
+        tracing::info!(seconds = service.limits.grace.as_secs(), "about to end: what is open is answered first");
         drop(listener);
         service.ending.send_replace(true);
         let done = async { while open.join_next().await.is_some() {} };
@@ -331,6 +339,7 @@ pub(crate) struct Service {
     tls: Option<Tls>,
     guard: Option<Guard>,
     audit: Option<AuditLog>,
+    denials: Denials,
     anonymous: Arc<Caller>,
     /// Places for bodies that are being read.
     bodies: Semaphore,
@@ -357,6 +366,7 @@ impl Service {
                 self.readiness.is_ready(&self.repository).await;
             },
             self.connections.dismiss_late(),
+            self.denials.report(EVERY),
             async {
                 if let Some(tls) = &self.tls {
                     tls.keep_up(EVERY).await;
@@ -375,7 +385,7 @@ impl Service {
         self.is_leaving.store(true, Ordering::Relaxed);
         let delay = self.limits.shutdown_delay;
         if !delay.is_zero() {
-            tracing::info!(delay = delay.as_secs(), "asked to end: until then all is served, and /readyz tells of it");
+            tracing::info!(seconds = delay.as_secs(), "asked to end: all is served until then, and /readyz fails");
             tokio::time::sleep(delay).await;
         }
     }
@@ -408,8 +418,10 @@ impl Service {
         mut charge: Charge,
     ) {
         let shares = self.by_address.of(address.ip());
-        let peer = |certificate| Arc::new(Peer { address, certificate, shares });
-        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), connection, charge).await };
+        let distrusted = watch::Sender::new(false);
+        let peer = |certificate| Arc::new(Peer { address, certificate, shares, distrusted });
+        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), None, connection, charge).await };
+        let reloads = tls.reloads();
         let accepted = TlsAcceptor::from(tls.config()).accept(stream);
         let accepted = tokio::select! {
             accepted = tokio::time::timeout(self.limits.head_time, accepted) => accepted.ok(),
@@ -417,10 +429,10 @@ impl Service {
         };
         match accepted {
             Some(Ok(stream)) => {
-                let certificates = stream.get_ref().1.peer_certificates();
-                let certificate = certificates.and_then(<[_]>::first).and_then(common_name);
                 charge.resize(CONNECTION_BYTES + TLS_BYTES);
-                self.serve(stream, peer(certificate), connection, charge).await;
+                let certificate = ClientCertificate::of(stream.get_ref().1, reloads);
+                let name = certificate.as_ref().and_then(ClientCertificate::name);
+                self.serve(stream, peer(name), certificate, connection, charge).await;
             }
             Some(Err(error)) => {
                 if is_refused_certificate(&error) {
@@ -439,8 +451,14 @@ impl Service {
     }
 
     /// Serves one connection.
-    async fn serve<S>(self: Arc<Self>, stream: S, peer: Arc<Peer>, connection: Arc<Connection>, charge: Charge)
-    where
+    async fn serve<S>(
+        self: Arc<Self>,
+        stream: S,
+        peer: Arc<Peer>,
+        certificate: Option<ClientCertificate>,
+        connection: Arc<Connection>,
+        charge: Charge,
+    ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -473,6 +491,7 @@ impl Service {
         let mut ending = self.ending.subscribe();
         tokio::select! {
             _ = serving.as_mut() => return,
+            () = self.until_distrusted(&peer, certificate) => {}
             () = connection.dismissed() => {}
             _ = ending.wait_for(|is_ending| *is_ending) => {}
         }

@@ -9,11 +9,12 @@ use std::{
 };
 
 use rustls::{
-    RootCertStore, ServerConfig,
+    RootCertStore, ServerConfig, ServerConnection,
     crypto::ring,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-    server::WebPkiClientVerifier,
+    pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, UnixTime, pem::PemObject},
+    server::{WebPkiClientVerifier, danger::ClientCertVerifier},
 };
+use tokio::sync::watch;
 use x509_cert::{
     Certificate,
     der::{
@@ -34,6 +35,8 @@ pub struct TlsFiles {
     pub key: PathBuf,
     /// The authorities of clients' certificates, in PEM. Clients need not have one.
     pub client_authorities: Option<PathBuf>,
+    /// The revocation lists of those authorities, in PEM.
+    pub client_revocations: Option<PathBuf>,
 }
 
 /// Files that are of no use.
@@ -44,18 +47,40 @@ pub struct TlsError(String);
 #[derive(Debug)]
 pub(crate) struct Tls {
     files: TlsFiles,
-    config: RwLock<Arc<ServerConfig>>,
+    current: RwLock<Current>,
     /// Since before the files were read, so that no change is missed.
     changes: Mutex<Changes>,
+    /// Sent to whenever other files apply.
+    reloads: watch::Sender<()>,
 }
+
+/// What the files say.
+#[derive(Clone, Debug)]
+struct Current {
+    config: Arc<ServerConfig>,
+    /// None if clients have no certificates.
+    clients: Option<Arc<dyn ClientCertVerifier>>,
+}
+
+/// The certificate of a client that is connected.
+#[derive(Debug)]
+pub(crate) struct ClientCertificate {
+    /// The client's own first.
+    chain: Vec<CertificateDer<'static>>,
+    /// Since before it was accepted.
+    reloads: watch::Receiver<()>,
+}
+
+/// How often the certificates of connected clients are verified again: they expire, and so do revocation lists.
+const RECHECK: Duration = Duration::from_secs(30);
 
 impl Tls {
     pub(crate) fn read(files: TlsFiles) -> Result<Self, TlsError> {
-        let TlsFiles { certificate, key, client_authorities } = &files;
-        let paths = [Some(certificate), Some(key), client_authorities.as_ref()];
+        let TlsFiles { certificate, key, client_authorities, client_revocations } = &files;
+        let paths = [Some(certificate), Some(key), client_authorities.as_ref(), client_revocations.as_ref()];
         let changes = Mutex::new(Changes::of(paths.into_iter().flatten().map(PathBuf::as_path)));
-        let config = RwLock::new(Arc::new(config(&files)?));
-        Ok(Self { files, config, changes })
+        let current = RwLock::new(Current::read(&files)?);
+        Ok(Self { files, current, changes, reloads: watch::Sender::new(()) })
     }
 
     /// Whether clients may authenticate by certificate.
@@ -65,7 +90,16 @@ impl Tls {
 
     /// How a new connection is secured.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
-        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current().config
+    }
+
+    /// Receives whenever other files apply.
+    pub(crate) fn reloads(&self) -> watch::Receiver<()> {
+        self.reloads.subscribe()
+    }
+
+    fn current(&self) -> Current {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Reads the files again whenever they change; those that are of no use are told and not used.
@@ -75,10 +109,11 @@ impl Tls {
             if !self.changes.lock().unwrap_or_else(PoisonError::into_inner).happened() {
                 continue;
             }
-            match config(&self.files) {
-                Ok(config) => {
-                    *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
-                    tracing::info!("the certificate was read again");
+            match Current::read(&self.files) {
+                Ok(current) => {
+                    *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+                    self.reloads.send_replace(());
+                    tracing::info!(file = %self.files.certificate.display(), "the certificate and the files beside it were read again");
                 }
                 // Half of a change, perhaps: the other half is seen later.
                 Err(error) => {
@@ -89,24 +124,76 @@ impl Tls {
     }
 }
 
-fn config(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
+impl Current {
+    fn read(files: &TlsFiles) -> Result<Self, TlsError> {
+        let clients = files.client_authorities.as_deref().map(|path| clients(path, files)).transpose()?;
+        Ok(Self { config: Arc::new(config(files, clients.clone())?), clients })
+    }
+}
+
+impl ClientCertificate {
+    /// The certificate of the client of a connection; none if it has none.
+    pub(crate) fn of(connection: &ServerConnection, reloads: watch::Receiver<()>) -> Option<Self> {
+        let chain = connection.peer_certificates()?;
+        let chain = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
+        Some(Self { chain, reloads })
+    }
+
+    /// The common name in its subject.
+    pub(crate) fn name(&self) -> Option<Box<str>> {
+        self.chain.first().and_then(common_name)
+    }
+
+    /// Waits until it is no longer accepted: it has expired, was revoked, or its authority is not trusted any more.
+    pub(crate) async fn until_refused(mut self, tls: &Tls) -> rustls::Error {
+        loop {
+            // Whatever happens first; there is a sender for as long as there is TLS.
+            let _ = tokio::time::timeout(RECHECK, self.reloads.changed()).await;
+            if let Err(error) = self.verify(tls) {
+                return error;
+            }
+        }
+    }
+
+    fn verify(&self, tls: &Tls) -> Result<(), rustls::Error> {
+        let (clients, chain) = (tls.current().clients, self.chain.split_first());
+        let Some((clients, (own, above))) = clients.zip(chain) else { return Ok(()) };
+        clients.verify_client_cert(own, above, UnixTime::now()).map(drop)
+    }
+}
+
+/// Who verifies the certificates of clients.
+fn clients(path: &Path, files: &TlsFiles) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for authority in certificates(path)? {
+        roots.add(authority).map_err(|error| in_file(path, error))?;
+    }
+    let provider = Arc::new(ring::default_provider());
+    // Clients without a certificate may have a token.
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).allow_unauthenticated();
+    let Some(revocations) = &files.client_revocations else {
+        return verifier.build().map_err(|error| in_file(path, error));
+    };
+    let lists =
+        CertificateRevocationListDer::pem_file_iter(revocations).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let lists = lists.map_err(|error| in_file(revocations, error))?;
+    if lists.is_empty() {
+        return Err(in_file(revocations, "it has no revocation list in it"));
+    }
+    // All certificates of the chain are checked, and one of which no current list tells whether it was revoked is refused.
+    let verifier = verifier.with_crls(lists).enforce_revocation_expiration();
+    verifier.build().map_err(|error| in_file(revocations, error))
+}
+
+fn config(files: &TlsFiles, clients: Option<Arc<dyn ClientCertVerifier>>) -> Result<ServerConfig, TlsError> {
     let certificates = certificates(&files.certificate)?;
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| in_file(&files.key, error))?;
     let provider = Arc::new(ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| TlsError(error.to_string()))?;
-    let builder = match &files.client_authorities {
+    let builder = match clients {
         None => builder.with_no_client_auth(),
-        Some(path) => {
-            let mut roots = RootCertStore::empty();
-            for authority in self::certificates(path)? {
-                roots.add(authority).map_err(|error| in_file(path, error))?;
-            }
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-            // Who has no certificate may have a token.
-            let verifier = verifier.allow_unauthenticated().build().map_err(|error| in_file(path, error))?;
-            builder.with_client_cert_verifier(verifier)
-        }
+        Some(clients) => builder.with_client_cert_verifier(clients),
     };
     let mut config = builder.with_single_cert(certificates, key).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
@@ -132,7 +219,7 @@ fn in_file(path: &Path, error: impl fmt::Display) -> TlsError {
 }
 
 /// The common name in the subject of a certificate.
-pub(crate) fn common_name(certificate: &CertificateDer<'_>) -> Option<Box<str>> {
+fn common_name(certificate: &CertificateDer<'_>) -> Option<Box<str>> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let mut attributes = certificate.tbs_certificate.subject.0.iter().flat_map(|names| names.0.iter());
     let name = attributes.find(|attribute| attribute.oid == COMMON_NAME)?;

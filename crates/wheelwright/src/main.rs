@@ -372,6 +372,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         certificate,
         key,
         client_authorities: arguments.client_ca,
+        client_revocations: arguments.client_crl,
     });
     let mut limits = Limits::default();
     limits.requests = arguments.max_requests.get();
@@ -396,6 +397,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         allow_plain: arguments.allow_plain,
         allow_anonymous: arguments.allow_anonymous,
         limits,
+        hints: arguments.log_format == LogFormat::Text,
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };
     let kinds = match load(&place, Access::Serve, console)? {
@@ -449,7 +451,7 @@ fn log(level: LogLevel, format: LogFormat, colour: bool) {
     let registry = tracing_subscriber::registry().with(only_ours);
     match format {
         LogFormat::Text => registry.with(lines).init(),
-        LogFormat::Json => registry.with(lines.json()).init(),
+        LogFormat::Json => registry.with(lines.json().flatten_event(true)).init(),
     }
 }
 

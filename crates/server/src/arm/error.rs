@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
 use wheelwright_document::{Arena, Entry, Value, encode};
-use wheelwright_repository::ErrorKind;
+use wheelwright_repository::{ErrorKind, StoreError};
 use wheelwright_repository::{FieldError, FieldProblem, RepositoryError, WriteError};
 
-use crate::{answer::Answer, refusal::Refusal, trouble::told};
+use crate::{
+    answer::Answer,
+    refusal::Refusal,
+    trouble::{cause, told},
+};
 
 /// Why a request is not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +29,8 @@ struct Told {
     allow: Option<&'static str>,
     /// Where a list goes on behind a resource that cannot be displayed.
     next: Option<String>,
+    /// The error behind it, for the log alone.
+    cause: Option<Box<str>>,
 }
 
 /// One of several things that are wrong.
@@ -41,8 +47,8 @@ const MOST_DETAILS: usize = 100;
 impl ArmError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let (message, details) = (message.into(), Vec::new());
-        let (target, retry_after, allow, next) = (None, None, None, None);
-        Self(Box::new(Told { status, code, message, target, details, retry_after, allow, next }))
+        let (target, retry_after, allow, next, cause) = (None, None, None, None, None);
+        Self(Box::new(Told { status, code, message, target, details, retry_after, allow, next, cause }))
     }
 
     pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
@@ -119,6 +125,9 @@ impl ArmError {
         let arena = Arena::new();
         let body = encode(Value::Object(&[Entry { key: "error", value: self.value(&arena) }]));
         let mut answer = Answer::json(self.0.status, body);
+        if self.0.status.is_server_error() {
+            answer.cause = Some(self.0.cause.unwrap_or_else(|| self.0.message.as_str().into()));
+        }
         if let Some(after) = self.0.retry_after {
             answer = answer.with(header::RETRY_AFTER, after.as_secs().max(1));
         }
@@ -150,6 +159,31 @@ impl ArmError {
         }
         error.0.details = details;
         error
+    }
+
+    fn of_store(error: &StoreError) -> Self {
+        let mut known = match error.kind() {
+            ErrorKind::Unavailable | ErrorKind::ReadOnly => {
+                Self::unavailable(told(error).to_owned(), Duration::from_secs(1))
+            }
+            ErrorKind::Unknown => {
+                // No Retry-After: whoever just sends it again may do it twice.
+                Self::new(StatusCode::GATEWAY_TIMEOUT, "GatewayTimeout", told(error))
+            }
+            ErrorKind::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, "InsufficientStorage", told(error)),
+            ErrorKind::Throttled(after) => Self::unavailable(told(error).to_owned(), *after),
+            ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_) => {
+                Self::conflict("somebody else changed the resource at the same time; read it and try again")
+            }
+            ErrorKind::BadToken | ErrorKind::TooOld => Self::bad_request(
+                "InvalidSkipToken",
+                "the $skiptoken is none of this list, or too old; begin with the first page",
+            ),
+            ErrorKind::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string()),
+            _ => Self::internal(told(error).to_owned()),
+        };
+        known.0.cause = Some(cause(error));
+        known
     }
 
     fn of_write(error: WriteError) -> Self {
@@ -201,28 +235,7 @@ impl From<RepositoryError> for ArmError {
         match error {
             RepositoryError::Write(error) => Self::of_write(error),
             RepositoryError::Name(bad) => Self::bad_request("InvalidResourceName", bad.to_string()),
-            RepositoryError::Store(error) => match error.kind() {
-                ErrorKind::Unavailable | ErrorKind::ReadOnly => {
-                    Self::unavailable(told(&error).to_owned(), Duration::from_secs(1))
-                }
-                ErrorKind::Unknown => {
-                    // No Retry-After: whoever just sends it again may do it twice.
-                    Self::new(StatusCode::GATEWAY_TIMEOUT, "GatewayTimeout", told(&error))
-                }
-                ErrorKind::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, "InsufficientStorage", told(&error)),
-                ErrorKind::Throttled(after) => Self::unavailable(told(&error).to_owned(), *after),
-                ErrorKind::Exists | ErrorKind::Missing | ErrorKind::Conflict(_) => {
-                    Self::conflict("somebody else changed the resource at the same time; read it and try again")
-                }
-                ErrorKind::BadToken | ErrorKind::TooOld => Self::bad_request(
-                    "InvalidSkipToken",
-                    "the $skiptoken is none of this list, or too old; begin with the first page",
-                ),
-                ErrorKind::TooLarge => {
-                    Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", error.to_string())
-                }
-                _ => Self::internal(told(&error).to_owned()),
-            },
+            RepositoryError::Store(error) => Self::of_store(&error),
             RepositoryError::Source(error) => Self::unavailable(error.to_string(), Duration::from_secs(5)),
             error => Self::internal(error.to_string()),
         }

@@ -11,7 +11,7 @@ use wheelwright_document::Arena;
 use wheelwright_repository::{Revision, Written};
 
 use super::{AuditLog, NotRecorded, line::Line, log::Recording};
-use crate::{access::Access, arm, kubernetes, refusal::Refusal};
+use crate::{access::Access, answer::Answer, arm, kubernetes};
 
 /// The lines that a request leaves in the audit log; none where there is no audit log.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +48,6 @@ struct State {
     revision: Option<String>,
     is_changed: Option<bool>,
     is_dry_run: Option<bool>,
-    /// Why the request was refused, unless its dialect refused it.
-    reason: Option<String>,
     /// Lines of objects that are not yet known to be on record.
     pending: Vec<Recording>,
     is_done: bool,
@@ -106,13 +104,6 @@ impl Trail {
         }
     }
 
-    /// The request was refused before its dialect could answer it.
-    pub(crate) fn refused(&self, refusal: &Refusal) {
-        if let Some(mut state) = self.state() {
-            state.reason = Some(refusal.message());
-        }
-    }
-
     /// Adds a line for one of several objects that a request removes.
     pub(crate) fn removed(&self, removed: &Removed<'_>) {
         let Some(lines) = &self.0 else { return };
@@ -147,9 +138,9 @@ impl Trail {
     }
 
     /// Adds the last line, if the request is a write or was refused. In strict mode, that of a write is on record afterwards.
-    pub(crate) async fn done(&self, status: StatusCode, took: Duration) -> Result<(), NotRecorded> {
+    pub(crate) async fn done(&self, answer: &Answer, took: Duration) -> Result<(), NotRecorded> {
         let Some(lines) = &self.0 else { return Ok(()) };
-        let Some(line) = lines.outcome(status, took) else { return Ok(()) };
+        let Some(line) = lines.outcome(answer, took) else { return Ok(()) };
         if !lines.is_write() || !lines.log.is_strict() {
             lines.log.submit(line);
             return Ok(());
@@ -203,26 +194,31 @@ impl Lines {
     }
 
     /// The last line; none if the request neither is a write nor was refused.
-    fn outcome(&self, status: StatusCode, took: Duration) -> Option<Vec<u8>> {
+    fn outcome(&self, answer: &Answer, took: Duration) -> Option<Vec<u8>> {
         let mut state = self.state();
         state.is_done = true;
-        let is_refused = match status {
+        let is_refused = match answer.status {
             StatusCode::BAD_REQUEST => state.access.is_none(),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => true,
             StatusCode::MISDIRECTED_REQUEST | StatusCode::TOO_MANY_REQUESTS => true,
             _ => false,
         };
-        (self.is_write() || is_refused).then(|| self.last(&state, Some((status, took))))
+        (self.is_write() || is_refused).then(|| self.last(&state, Some((answer, took))))
     }
 
-    fn last(&self, state: &State, outcome: Option<(StatusCode, Duration)>) -> Vec<u8> {
+    fn last(&self, state: &State, outcome: Option<(&Answer, Duration)>) -> Vec<u8> {
         let arena = Arena::new();
         let mut line = self.line("done", &arena);
         line.access(state.access.as_ref(), None);
         line.text("name", state.name.as_deref());
-        line.number("status", outcome.map(|(status, _)| status.as_u16().into()));
-        let cut_off = outcome.is_none().then_some("the request was cut off; it may have been done");
-        line.text("reason", state.reason.as_deref().or(cut_off));
+        line.number("status", outcome.map(|(answer, _)| answer.status.as_u16().into()));
+        line.text(
+            "reason",
+            match outcome {
+                Some((answer, _)) => answer.reason.as_deref(),
+                None => Some("the request was cut off; it may have been done"),
+            },
+        );
         line.truth("changed", state.is_changed);
         line.truth("dryRun", state.is_dry_run);
         line.word("revision", state.revision.as_deref().filter(|revision| !revision.is_empty()));

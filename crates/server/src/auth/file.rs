@@ -279,6 +279,13 @@ fn bytes_of_hex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
+impl AccessError {
+    /// Each thing that is wrong, with its place.
+    pub fn problems(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("\n"))

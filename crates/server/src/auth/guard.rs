@@ -7,6 +7,7 @@ use std::{
 };
 
 use http::{HeaderMap, header};
+use tokio::sync::watch;
 
 use super::{AccessError, AccessFile};
 use crate::{
@@ -23,39 +24,51 @@ pub(crate) struct Guard {
     file: RwLock<Arc<AccessFile>>,
     /// Since before the file was read, so that no change is missed.
     changes: Mutex<Changes>,
+    /// Sent to whenever another file applies.
+    reloads: watch::Sender<()>,
+}
+
+/// How a caller proves who it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Credential {
+    /// The SHA-256 of a bearer token.
+    Token([u8; 32]),
+    /// The common name of a certificate that was verified.
+    Certificate(Box<str>),
 }
 
 impl Guard {
     /// Everybody in a file.
     pub(crate) fn read(path: &Path) -> Result<Self, AccessError> {
         let changes = Mutex::new(Changes::of([path]));
-        Ok(Self { path: path.into(), file: RwLock::new(Arc::new(AccessFile::read(path)?)), changes })
+        Ok(Self {
+            path: path.into(),
+            file: RwLock::new(Arc::new(AccessFile::read(path)?)),
+            changes,
+            reloads: watch::Sender::new(()),
+        })
     }
 
-    /// Who sends a request: by a certificate that was verified, else by a bearer token.
-    pub(crate) fn caller(&self, headers: &HeaderMap, certificate: Option<&str>) -> Result<Arc<Caller>, Refusal> {
+    /// The caller that a credential belongs to.
+    pub(crate) fn caller(&self, credential: &Credential) -> Result<Arc<Caller>, Refusal> {
         let file = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let unknown = |why: &'static str| Err(Refusal::Unknown(why.into()));
-        let Some(authorization) = headers.get(header::AUTHORIZATION) else {
-            return match certificate {
-                Some(name) => match file.by_certificate.get(name) {
-                    Some(caller) => Ok(caller.clone()),
-                    None => unknown("nobody is known by this certificate"),
-                },
-                None => unknown("say who you are: with a bearer token or a client certificate"),
-            };
+        let (caller, unknown) = match credential {
+            // Found by its hash: how long that takes tells nothing of other tokens.
+            Credential::Token(hash) => (file.by_token.get(hash), "nobody is known by this token"),
+            Credential::Certificate(name) => (file.by_certificate.get(name), "nobody is known by this certificate"),
         };
-        let token = authorization.to_str().ok().and_then(|text| {
-            let (scheme, token) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-        let Some(token) = token.filter(|token| !token.is_empty()) else {
-            return unknown("the header authorization must be: Bearer TOKEN");
-        };
-        // Found by its hash: how long that takes tells nothing of other tokens.
-        match file.by_token.get(&sha256(token.as_bytes())) {
-            Some(caller) => Ok(caller.clone()),
-            None => unknown("nobody is known by this token"),
+        caller.cloned().ok_or_else(|| Refusal::Unknown(unknown.into()))
+    }
+
+    /// Waits until a caller may not do something any more; returns why.
+    pub(crate) async fn until_revoked(&self, credential: &Credential, access: &Access) -> Refusal {
+        let mut reloads = self.reloads.subscribe();
+        loop {
+            if let Err(refusal) = self.caller(credential).and_then(|caller| caller.check(access)) {
+                return refusal;
+            }
+            // There is a sender for as long as there is a guard.
+            let _ = reloads.changed().await;
         }
     }
 
@@ -72,11 +85,13 @@ impl Guard {
                     let mut current = self.file.write().unwrap_or_else(PoisonError::into_inner);
                     *current = Arc::new(file.with_shares_of(&current));
                     drop(current);
-                    tracing::info!("the access file was read again");
+                    self.reloads.send_replace(());
+                    tracing::info!(file = %self.path.display(), "the access file was read again");
                     self.warn_of_others(&is_served);
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the access file has changed and cannot be used; the old one counts")
+                    let file = self.path.display();
+                    tracing::error!(%file, %error, "the access file has changed and cannot be used; the old one counts")
                 }
             }
         }
@@ -90,6 +105,27 @@ impl Guard {
         for kind in file.kinds().into_iter().filter(|kind| !is_served(kind)) {
             let file = self.path.display();
             tracing::warn!(%file, kind, "somebody is granted something on a kind that is not served; is it spelled right?");
+        }
+    }
+}
+
+impl Credential {
+    /// The credential of a request: a bearer token, else the certificate of its connection.
+    pub(crate) fn of(headers: &HeaderMap, certificate: Option<&str>) -> Result<Self, Refusal> {
+        let unknown = |why: &'static str| Err(Refusal::Unknown(why.into()));
+        let Some(authorization) = headers.get(header::AUTHORIZATION) else {
+            return match certificate {
+                Some(name) => Ok(Self::Certificate(name.into())),
+                None => unknown("say who you are: with a bearer token or a client certificate"),
+            };
+        };
+        let token = authorization.to_str().ok().and_then(|text| {
+            let (scheme, token) = text.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        });
+        match token.filter(|token| !token.is_empty()) {
+            Some(token) => Ok(Self::Token(sha256(token.as_bytes()))),
+            None => unknown("the header authorization must be: Bearer TOKEN"),
         }
     }
 }
@@ -142,12 +178,16 @@ mod tests {
         HeaderMap::from_iter([(header::AUTHORIZATION, http::HeaderValue::from_static(authorization))])
     }
 
+    fn caller(guard: &Guard, headers: &HeaderMap, certificate: Option<&str>) -> Result<Arc<Caller>, Refusal> {
+        guard.caller(&Credential::of(headers, certificate)?)
+    }
+
     #[test]
     fn people_are_known_by_token_or_certificate() {
         let folder = tempfile::tempdir().unwrap();
         let guard = guard(folder.path());
         let name =
-            |headers: &HeaderMap, certificate| guard.caller(headers, certificate).map(|caller| caller.name.clone());
+            |headers: &HeaderMap, certificate| caller(&guard, headers, certificate).map(|caller| caller.name.clone());
         assert_eq!(name(&headers("Bearer secret"), None).unwrap(), "ann".into());
         assert_eq!(name(&headers("bearer  secret "), None).unwrap(), "ann".into());
         assert_eq!(name(&HeaderMap::new(), Some("ann.example.com")).unwrap(), "ann".into());
@@ -166,7 +206,7 @@ mod tests {
     #[test]
     fn they_may_do_what_they_were_granted_and_look_around() {
         let folder = tempfile::tempdir().unwrap();
-        let ann = guard(folder.path()).caller(&headers("Bearer secret"), None).unwrap();
+        let ann = caller(&guard(folder.path()), &headers("Bearer secret"), None).unwrap();
         let access = |verb, namespace: &str| Access {
             verb,
             kind: Some("Order.shop".into()),
@@ -210,7 +250,7 @@ mod tests {
             let guard = guard.clone();
             async move { guard.keep_up(Duration::from_secs(1), |_| true).await }
         });
-        let is_known = || guard.caller(&headers("Bearer secret"), None).is_ok();
+        let is_known = || caller(&guard, &headers("Bearer secret"), None).is_ok();
         tokio::time::sleep(Duration::from_secs(2)).await;
         fs::write(&path, "users: nobody\n").unwrap();
         tokio::time::sleep(Duration::from_secs(2)).await;

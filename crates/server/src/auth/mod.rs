@@ -8,4 +8,4 @@ mod guard;
 pub use file::AccessError;
 pub(crate) use file::AccessFile;
 pub(crate) use grant::{Grant, Kinds, Rule, Scopes};
-pub(crate) use guard::Guard;
+pub(crate) use guard::{Credential, Guard};

@@ -67,7 +67,7 @@ impl Target {
                 charge = match removing.portion(&mut bytes).await {
                     Ok(charge) => charge,
                     Err(status) => {
-                        tracing::error!(error = %status, "a removal of many objects was broken off");
+                        status.log("a removal of many objects was broken off");
                         let _ = sender.send(broken_off(bytes, &status), sender.nothing());
                         return;
                     }

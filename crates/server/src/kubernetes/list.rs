@@ -83,7 +83,7 @@ impl Listing {
             charge = match self.portion(&mut bytes).await {
                 Ok(charge) => charge,
                 Err(status) => {
-                    tracing::error!(error = %status, "a list was broken off");
+                    status.log("a list was broken off");
                     let _ = sender.send(broken_off(bytes, &status), sender.nothing());
                     return;
                 }

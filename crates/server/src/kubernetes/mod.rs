@@ -30,6 +30,7 @@ mod write;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use wheelwright_repository::Repository;
 
@@ -142,23 +143,12 @@ impl Kubernetes {
 
     /// The answer to a request that is not done.
     pub(crate) fn refuse(&self, refusal: &Refusal) -> Answer {
-        let reason = match refusal {
-            Refusal::Path(_) | Refusal::Host | Refusal::CutShort => "BadRequest",
-            Refusal::TooLarge(_) => "RequestEntityTooLarge",
-            Refusal::Packed => "UnsupportedMediaType",
-            Refusal::TooSlow(_) | Refusal::OutOfTime | Refusal::AnswerOutOfMemory | Refusal::OutcomeNotRecorded => {
-                "Timeout"
-            }
-            Refusal::NotRecorded => "ServiceUnavailable",
-            Refusal::Unknown(_) => "Unauthorized",
-            Refusal::Forbidden(_) => "Forbidden",
-            Refusal::TooMany(_) | Refusal::TooManyOfOne(_) | Refusal::OutOfMemory(_) => "TooManyRequests",
-        };
-        let message = match refusal {
-            Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),
-            refusal => refusal.message(),
-        };
-        uncached(Status::new(refusal.status(), reason, message).answer())
+        uncached(refusal_status(refusal).answer())
+    }
+
+    /// The last event of a watch that is ended.
+    pub(crate) fn watch_error(&self, refusal: &Refusal) -> Bytes {
+        watch::line("ERROR", &refusal_status(refusal).json()).into()
     }
 }
 
@@ -235,6 +225,27 @@ impl Route {
             Subject::Kinds => None,
         }
     }
+}
+
+/// The status of a request that is not done.
+fn refusal_status(refusal: &Refusal) -> Status {
+    let reason = match refusal {
+        Refusal::Path(_) | Refusal::Host | Refusal::CutShort => "BadRequest",
+        Refusal::TooLarge(_) => "RequestEntityTooLarge",
+        Refusal::Packed => "UnsupportedMediaType",
+        Refusal::TooSlow(_) | Refusal::OutOfTime | Refusal::AnswerOutOfMemory | Refusal::OutcomeNotRecorded => {
+            "Timeout"
+        }
+        Refusal::NotRecorded => "ServiceUnavailable",
+        Refusal::Unknown(_) => "Unauthorized",
+        Refusal::Forbidden(_) => "Forbidden",
+        Refusal::TooMany(_) | Refusal::TooManyOfOne(_) | Refusal::OutOfMemory(_) => "TooManyRequests",
+    };
+    let message = match refusal {
+        Refusal::TooLarge(most) => format!("Request entity too large: limit is {most}"),
+        refusal => refusal.message(),
+    };
+    Status::new(refusal.status(), reason, message)
 }
 
 /// Refuses all methods but those that read, where nothing can be written.

@@ -11,7 +11,7 @@ use super::{
     resource::Resource,
     status::{Cause, Status},
 };
-use crate::trouble::told;
+use crate::trouble::{cause, told};
 
 /// What a request was about that was refused.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ impl<'r> About<'r> {
 
     fn store(self, error: &StoreError) -> Status {
         let Self { resource, name, .. } = self;
-        match error.kind() {
+        let status = match error.kind() {
             ErrorKind::Exists => Status::already_exists(resource, name),
             ErrorKind::Missing => Status::not_found(resource, name),
             ErrorKind::Conflict(_) => Status::modified(resource, name),
@@ -59,7 +59,8 @@ impl<'r> About<'r> {
             ErrorKind::Full => Status::new(StatusCode::INSUFFICIENT_STORAGE, "InsufficientStorage", told(error)),
             ErrorKind::Unknown => Status::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", told(error)),
             _ => Status::internal(told(error)),
-        }
+        };
+        Status { cause: Some(cause(error)), ..status }
     }
 
     fn write(self, error: WriteError) -> Status {
@@ -103,7 +104,7 @@ impl<'r> About<'r> {
             unknown.sort_unstable();
             return self.strict(&unknown);
         }
-        self.invalid(errors.iter().map(cause).collect())
+        self.invalid(errors.iter().map(cause_of).collect())
     }
 
     /// Fields that are unknown or there twice.
@@ -126,7 +127,7 @@ pub(super) fn unknown_field(path: &wheelwright_document::FieldPath) -> String {
     format!("unknown field {:?}", path.as_str())
 }
 
-fn cause(error: &FieldError) -> Cause {
+fn cause_of(error: &FieldError) -> Cause {
     let field = error.path.as_str();
     let (kind, message) = match &error.problem {
         FieldProblem::Invalid(error) => {

@@ -17,6 +17,8 @@ pub(crate) struct Status {
     pub(crate) details: Option<Box<Details>>,
     /// Where a list may go on: one that has become too old, or behind an object that cannot be displayed.
     pub(crate) next: Option<String>,
+    /// The error behind it, for the log alone.
+    pub(crate) cause: Option<Box<str>>,
 }
 
 /// What a status is about.
@@ -39,9 +41,23 @@ pub(crate) struct Cause {
 }
 
 impl Status {
+    /// The error for the log, if the server failed.
+    fn cause_of_failure(&self) -> Option<Box<str>> {
+        self.code.is_server_error().then(|| self.cause.clone().unwrap_or_else(|| self.message.as_str().into()))
+    }
+
+    /// Logs that an answer was broken off after it had begun, or that a watch ended with an error.
+    pub(crate) fn log(&self, what: &'static str) {
+        let status = self.code.as_u16();
+        match self.cause_of_failure() {
+            Some(error) => tracing::error!(status, error, "{what}"),
+            None => tracing::debug!(status, error = self.message, "{what}"),
+        }
+    }
+
     /// A failure without details.
     pub(crate) fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, next: None }
+        Self { code, reason, message: message.into(), details: None, next: None, cause: None }
     }
 
     /// The request makes no sense.
@@ -183,7 +199,7 @@ impl Status {
     }
 
     pub(crate) fn answer(&self) -> Answer {
-        let answer = Answer::json(self.code, self.json());
+        let answer = Answer { cause: self.cause_of_failure(), ..Answer::json(self.code, self.json()) };
         match self.details.as_ref().and_then(|details| details.retry_after) {
             Some(seconds) => answer.with(header::RETRY_AFTER, HeaderValue::from(seconds)),
             None => answer,

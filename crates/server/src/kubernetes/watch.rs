@@ -156,7 +156,7 @@ impl Watching {
         };
         match ended {
             Err(End::Failed(status)) => {
-                tracing::debug!(error = %status, "a watch was broken off");
+                status.log("a watch was broken off");
                 let line = line("ERROR", &status.json());
                 let _ = sender.send(line, sender.nothing());
             }
@@ -324,7 +324,7 @@ fn bookmark(resource: &Resource, moment: &str, is_initial_end: bool) -> Vec<u8> 
 }
 
 /// An event on a line of its own.
-fn line(kind: &str, json: &[u8]) -> Vec<u8> {
+pub(super) fn line(kind: &str, json: &[u8]) -> Vec<u8> {
     let mut line = format!(r#"{{"type":"{kind}","object":"#).into_bytes();
     line.extend_from_slice(json);
     line.extend_from_slice(b"}\n");

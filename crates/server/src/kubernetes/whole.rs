@@ -94,7 +94,7 @@ impl WholeList {
             (page, charge) = match self.page().await {
                 Ok(page) => page,
                 Err(status) => {
-                    tracing::error!(error = %status, "a list was broken off");
+                    status.log("a list was broken off");
                     let _ = sender.send(broken_off(Vec::new(), &status), sender.nothing());
                     return;
                 }

@@ -8,17 +8,18 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 
-use super::Service;
+use super::{Service, streams::Stream};
 use crate::{
     access::{Access, Verb},
     answer::{Answer, AnswerBody},
     arm,
     audit::{NotRecorded, Origin, Trail},
+    auth::Credential,
     body::{self, RequestBody},
     budget::{Allowance, Charge, Exceeded, Purpose},
     caller::Caller,
     connections::Busy,
-    held::{Decrease, Held, Permit},
+    held::{Cut, Decrease, Held, Permit},
     kubernetes,
     log::Line,
     own,
@@ -58,7 +59,7 @@ impl Service {
     pub(crate) async fn respond<B: RequestBody>(
         self: Arc<Self>,
         request: http::Request<B>,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         busy: Busy,
     ) -> http::Response<Held> {
         let began = Instant::now();
@@ -70,7 +71,8 @@ impl Service {
         let mut permit = None;
         let is_ending = self.is_leaving.load(Ordering::Relaxed);
         let is_probe = own::is_probe(head.uri.path());
-        let caller = self.caller(&head.headers, peer, is_probe);
+        let credential = self.guard.as_ref().map(|_| Credential::of(&head.headers, peer.certificate.as_deref()));
+        let caller = self.caller(credential.as_ref().filter(|_| !is_probe));
         let audited = self.audit.as_ref().filter(|_| !is_probe);
         let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, peer, caller.as_deref().ok()));
         let sender = caller.as_ref().ok().cloned();
@@ -83,16 +85,13 @@ impl Service {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &allowance, &mut permit).await,
             },
-            Err(refusal) => {
-                trail.refused(&refusal);
-                (None, self.refuse(dialect, &refusal))
-            }
+            Err(refusal) => (None, self.refuse(dialect, &refusal)),
         };
         let answer = match self.charge(answer, access.as_ref(), &allowance) {
             Ok(answer) => answer,
             Err(refusal) => self.refuse(dialect, &refusal),
         };
-        let answer = match trail.done(answer.status, began.elapsed()).await {
+        let answer = match trail.done(&answer, began.elapsed()).await {
             Err(NotRecorded) if answer.status.is_success() => self.refuse(dialect, &Refusal::OutcomeNotRecorded),
             _ => answer,
         };
@@ -113,22 +112,32 @@ impl Service {
             peer,
             ids: &ids,
             status: answer.status,
+            reason: answer.reason.as_deref(),
+            error: answer.cause.as_deref(),
             took,
         };
-        line.write(is_probe);
+        line.write(is_probe, &self.denials);
         let answer = answer.with_all(ids);
-        let is_watch = access.is_some_and(|access| access.verb == Verb::Watch);
+        let is_watch = access.as_ref().is_some_and(|access| access.verb == Verb::Watch);
+        let stream = access.filter(|_| matches!(answer.body, AnswerBody::Pieces(_))).map(|access| Stream {
+            access,
+            credential: credential.and_then(Result::ok),
+            peer: peer.clone(),
+            caller: sender.map(|caller| caller.name.clone()),
+        });
+        let cut = stream.map(|stream| Box::pin(self.until_cut(stream)) as Cut);
         let busy = if is_watch { busy.for_long() } else { busy };
         answer.into_response().map(|body| {
             let body = if is_head { AnswerBody::Whole(None) } else { body };
-            Held::new(body, is_watch.then(|| self.ending.subscribe()), permit, busy, is_multiplexed)
+            Held::new(body, cut, permit, busy, is_multiplexed)
         })
     }
 
-    fn caller(&self, headers: &HeaderMap, peer: &Peer, is_probe: bool) -> Result<Arc<Caller>, Refusal> {
-        match &self.guard {
-            Some(guard) if !is_probe => guard.caller(headers, peer.certificate.as_deref()),
-            _ => Ok(self.anonymous.clone()),
+    /// The caller that sends a request; anonymous if it need not prove who it is.
+    fn caller(&self, credential: Option<&Result<Credential, Refusal>>) -> Result<Arc<Caller>, Refusal> {
+        match self.guard.as_ref().zip(credential) {
+            Some((guard, credential)) => guard.caller(credential.as_ref().map_err(Clone::clone)?),
+            None => Ok(self.anonymous.clone()),
         }
     }
 
@@ -232,10 +241,7 @@ impl Service {
             };
             tokio::time::timeout(self.limits.request_time, answer).await.map_err(|_| Refusal::OutOfTime)
         };
-        let answer = answered.await.unwrap_or_else(|refusal| {
-            trail.refused(&refusal);
-            self.refuse(dialect, &refusal)
-        });
+        let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
         (Some(access), answer)
     }
 
@@ -309,6 +315,7 @@ impl Service {
             Dialect::Arm => self.arm.refuse(refusal),
             Dialect::Kubernetes => self.kubernetes.refuse(refusal),
         };
+        let answer = answer.refusing(refusal);
         let answer = match refusal {
             // What is left of the body is not read.
             Refusal::TooLarge(_) | Refusal::TooSlow(_) | Refusal::CutShort => {

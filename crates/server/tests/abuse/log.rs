@@ -103,6 +103,31 @@ async fn every_request_is_told_with_its_caller_its_client_and_the_id_that_is_ans
 }
 
 #[tokio::test]
+async fn denied_requests_are_warnings_and_no_client_can_fill_the_log_with_them() {
+    let (log, _logging) = Log::begin();
+    let running = Running::with_access(&access_file()).await;
+    for (token, status, caller, reason) in [
+        ("wrong", 401, "unknown", "nobody is known by this token"),
+        ("token-a", 403, "ann", "ann may not list Order.shop.example.com in namespace b"),
+    ] {
+        let authorization = format!("Authorization: Bearer {token}\r\n");
+        for _ in 0..5 {
+            let answer = ask(&running, &orders("b"), &authorization).await.0;
+            assert_eq!(answer.status, status);
+            log.line("request", answer.header("audit-id").unwrap()).await;
+        }
+        let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let lines = logged.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        let denied: Vec<Json> =
+            lines.filter(|line| line["level"] == "WARN" && line["fields"]["status"] == status).collect();
+        let [denied] = &denied[..] else { panic!("{denied:?}") };
+        let fields = &denied["fields"];
+        assert_eq!((&fields["message"], &fields["caller"]), (&"a request was denied".into(), &caller.into()));
+        assert_eq!(fields["reason"], reason);
+    }
+}
+
+#[tokio::test]
 async fn grants_on_kinds_that_nobody_serves_are_told() {
     let (log, _logging) = Log::begin();
     let kinds = "kinds: [order.shop.example.com/status, Namespace, Example.Shop/carts, Odrer.shop.example.com]";

@@ -14,6 +14,7 @@ mod paths;
 mod process;
 mod resets;
 mod resumed;
+mod revoked;
 mod sizes;
 mod slow;
 mod smuggling;

@@ -74,7 +74,9 @@ async fn serve(folder: &Path) {
     }
     let [certificate, key, authorities] = ["server.crt", "server.key", "clients.crt"].map(|name| folder.join(name));
     if certificate.exists() {
-        server = server.with_tls(TlsFiles { certificate, key, client_authorities: Some(authorities) }).unwrap();
+        server = server
+            .with_tls(TlsFiles { certificate, key, client_authorities: Some(authorities), client_revocations: None })
+            .unwrap();
     }
     let serving = server.bind((Ipv4Addr::UNSPECIFIED, 0).into()).await.unwrap();
     let mut out = io::stdout();

@@ -1,8 +1,19 @@
 //! Certificates: of the server, read again when they change, and of clients.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber,
+};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -29,24 +40,53 @@ pub(crate) struct Authority {
 pub(crate) struct Signed {
     certificate: rcgen::Certificate,
     key: KeyPair,
+    serial: SerialNumber,
 }
 
 impl Authority {
     pub(crate) fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().unwrap();
         let certificate = params.self_signed(&key).unwrap();
         Self { issuer: Issuer::new(params, key), certificate }
     }
 
+    /// A revocation list of certificates that is current for long.
+    pub(crate) fn revoking(&self, revoked: &[&Signed]) -> String {
+        self.revoking_until(revoked, 2100)
+    }
+
+    /// A revocation list of certificates until a year.
+    pub(crate) fn revoking_until(&self, revoked: &[&Signed], year: i32) -> String {
+        let revoked = revoked.iter().map(|signed| RevokedCertParams {
+            serial_number: signed.serial.clone(),
+            revocation_time: rcgen::date_time_ymd(2020, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let list = CertificateRevocationListParams {
+            this_update: rcgen::date_time_ymd(2020, 1, 1),
+            next_update: rcgen::date_time_ymd(year, 1, 1),
+            crl_number: 1.into(),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        list.signed_by(&self.issuer).unwrap().pem().unwrap()
+    }
+
     fn sign(&self, name: &str, usage: ExtendedKeyUsagePurpose) -> Signed {
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
         params.extended_key_usages.push(usage);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let serial = SerialNumber::from(NEXT.fetch_add(1, Ordering::Relaxed));
+        params.serial_number = Some(serial.clone());
         let key = KeyPair::generate().unwrap();
-        Signed { certificate: params.signed_by(&key, &self.issuer).unwrap(), key }
+        Signed { certificate: params.signed_by(&key, &self.issuer).unwrap(), key, serial }
     }
 
     pub(crate) fn server(&self) -> Signed {
@@ -71,10 +111,10 @@ pub(crate) fn files(server: &Signed, clients: &Authority) -> (TempDir, TlsFiles)
     let [certificate, key, authorities] =
         ["server.crt", "server.key", "clients.crt"].map(|name| folder.path().join(name));
     fs::write(&authorities, clients.certificate.pem()).unwrap();
-    (folder, TlsFiles { certificate, key, client_authorities: Some(authorities) })
+    (folder, TlsFiles { certificate, key, client_authorities: Some(authorities), client_revocations: None })
 }
 
-fn access() -> &'static str {
+pub(crate) fn access() -> &'static str {
     "roles: {all: [{verbs: [\"*\"], kinds: [\"*\"]}]}\n\
      users: [{name: ann, certificate: ann.example.com, grants: [{role: all, scopes: [namespaces/a]}]}]\n"
 }

@@ -5,84 +5,94 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::memory_limit::size;
+// The groups of options in the help text.
+const CATALOG_AND_STORE: &str = "Catalog and store";
+const ADDRESS_AND_TLS: &str = "Address and TLS";
+const ACCESS: &str = "Access";
+const LIMITS: &str = "Limits";
+const LOGS_AND_AUDIT: &str = "Logs and audit";
+const LIFECYCLE: &str = "Lifecycle";
 
 #[derive(Args)]
 pub(crate) struct Serve {
     /// A wheelwright.yaml, a folder that has one, or files with CustomResourceDefinitions or OpenAPI documents; may be
     /// repeated.
-    #[arg(long, value_name = "PATH", default_value = ".")]
+    #[arg(long, help_heading = CATALOG_AND_STORE, value_name = "PATH", default_value = ".")]
     pub(crate) catalog: Vec<PathBuf>,
     /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE. A file that is not there is made.
-    #[arg(long, value_name = "ADDRESS", default_value = "sqlite:wheelwright.db")]
+    #[arg(long, help_heading = CATALOG_AND_STORE, value_name = "ADDRESS", default_value = "sqlite:wheelwright.db")]
     pub(crate) store: String,
-    /// Where to listen; port 0 is one that is free.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
-    pub(crate) listen: SocketAddr,
-    /// The certificate of the server in PEM; it is read again when it changes.
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of the certificate in PEM.
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// The authorities of clients' certificates in PEM.
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub(crate) client_ca: Option<PathBuf>,
-    /// The file that says who there is and what they may do; it is read again when it changes. Without it, everybody may do
-    /// everything.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) access: Option<PathBuf>,
     /// A system that owns fields of documents, by the name that the catalog gives it; it is asked for them with GET
     /// URL/KIND/NAME. May be repeated.
-    #[arg(long, value_name = "NAME=URL")]
+    #[arg(long, help_heading = CATALOG_AND_STORE, value_name = "NAME=URL")]
     pub(crate) source: Vec<String>,
+    /// Where to listen; port 0 is one that is free.
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
+    pub(crate) listen: SocketAddr,
+    /// The certificate of the server in PEM; it is read again when it changes.
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate in PEM.
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// The authorities of clients' certificates in PEM.
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) client_ca: Option<PathBuf>,
+    /// The revocation lists of those authorities in PEM; they are read again when they change.
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "FILE", requires = "client_ca")]
+    pub(crate) client_crl: Option<PathBuf>,
     /// What links in answers begin with, where clients reach the server through a proxy: https://api.example.com.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "URL")]
     pub(crate) public_url: Option<String>,
+    /// Listen where others can reach the server although nothing is encrypted.
+    #[arg(long, help_heading = ADDRESS_AND_TLS)]
+    pub(crate) allow_plain: bool,
+    /// The file that says who there is and what they may do; it is read again when it changes. Without it, everybody may do
+    /// everything.
+    #[arg(long, help_heading = ACCESS, value_name = "FILE")]
+    pub(crate) access: Option<PathBuf>,
+    /// Listen where others can reach the server although nobody is asked who they are.
+    #[arg(long, help_heading = ACCESS)]
+    pub(crate) allow_anonymous: bool,
     /// Answer requests for this host, too, where clients are not authenticated; may be repeated. Without it, requests must be
     /// for localhost, the address that the server listens at, or the host of --public-url: web pages of other names are refused.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = ACCESS, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
-    /// Listen where others can reach the server although nothing is encrypted.
-    #[arg(long)]
-    pub(crate) allow_plain: bool,
-    /// Listen where others can reach the server although nobody is asked who they are.
-    #[arg(long)]
-    pub(crate) allow_anonymous: bool,
     /// The most requests that are answered at once.
-    #[arg(long, value_name = "NUMBER", default_value = "512")]
+    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "512")]
     pub(crate) max_requests: NonZeroUsize,
     /// The most connections.
-    #[arg(long, value_name = "NUMBER", default_value = "16384")]
+    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "16384")]
     pub(crate) max_connections: NonZeroUsize,
     /// The most watches.
-    #[arg(long, value_name = "NUMBER", default_value = "4096")]
+    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "4096")]
     pub(crate) max_watches: NonZeroUsize,
     /// The longest body of a request, in bytes.
-    #[arg(long, value_name = "BYTES", default_value = "3145728")]
+    #[arg(long, help_heading = LIMITS, value_name = "BYTES", default_value = "3145728")]
     pub(crate) max_body: NonZeroUsize,
     /// The most memory that the process uses, such as 512MiB: how much connections, requests and answers may take follows
     /// from it. By default 512 MiB, or half of the limit of the control group (cgroup) if that is less.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<usize>,
     /// How many bytes of what was read are kept, to be answered again while it is the same; 0 keeps nothing.
-    #[arg(long, value_name = "BYTES", default_value = "16777216")]
+    #[arg(long, help_heading = LIMITS, value_name = "BYTES", default_value = "16777216")]
     pub(crate) max_kept: usize,
-    /// How long requests are served as ever once the server is asked to end, while /readyz says that it will: for load
-    /// balancers.
-    #[arg(long, value_name = "SECONDS", default_value = "0")]
-    pub(crate) shutdown_delay: u32,
     /// Write a JSON line for every write and every refusal to FILE, or to standard output (-). SIGHUP opens FILE again.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = LOGS_AND_AUDIT, value_name = "FILE")]
     pub(crate) audit_log: Option<PathBuf>,
     /// Refuse writes that cannot be recorded in the audit log.
-    #[arg(long, requires = "audit_log")]
+    #[arg(long, help_heading = LOGS_AND_AUDIT, requires = "audit_log")]
     pub(crate) audit_strict: bool,
     /// What is logged to standard error: `debug` has every request.
-    #[arg(long, value_enum, default_value = "info")]
+    #[arg(long, help_heading = LOGS_AND_AUDIT, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,
     /// How it is logged.
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, help_heading = LOGS_AND_AUDIT, value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
+    /// How long requests are served as ever once the server is asked to end, while /readyz says that it will: for load
+    /// balancers.
+    #[arg(long, help_heading = LIFECYCLE, value_name = "SECONDS", default_value = "0")]
+    pub(crate) shutdown_delay: u32,
 }
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {

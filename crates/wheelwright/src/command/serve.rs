@@ -32,6 +32,8 @@ pub struct ServeOptions {
     pub allow_anonymous: bool,
     /// How much is done at once.
     pub limits: Limits,
+    /// Show people what to try; without it, one event of the log says what is served.
+    pub hints: bool,
 }
 
 /// Serves kinds until a future is done. Once it does, a line of JSON tells where.
@@ -58,6 +60,7 @@ pub async fn serve(
         allow_plain,
         allow_anonymous,
         limits,
+        hints,
     } = options;
     if !listen.ip().is_loopback() {
         let missing = [
@@ -109,7 +112,10 @@ pub async fn serve(
     if let Some(file) = access {
         server = match server.with_access(&file) {
             Ok(server) => server,
-            Err(error) => return refuse(error, console),
+            Err(error) => {
+                error.problems().try_for_each(|problem| console.complain(problem))?;
+                return Ok(Exit::Usage);
+            }
         };
     }
     if let Some(log) = audit {
@@ -134,9 +140,12 @@ pub async fn serve(
     line.push(b'\n');
     console.data.write_all(&line)?;
     console.data.flush()?;
-    for hint in serving.hints() {
-        console.say(hint)?;
+    match hints {
+        true => serving.hints().into_iter().try_for_each(|hint| console.say(hint))?,
+        false => serving.log(),
     }
+    // The log does not wait for more.
+    console.conversation.flush()?;
     serving.run(until).await;
     Ok(Exit::Clean)
 }

@@ -49,7 +49,10 @@ fn said(catalog: &str, options: &[&str]) -> Vec<String> {
     assert!(line.contains("listening"), "{line}");
     // What it says of itself is said right after.
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let mut said: Vec<String> = lines.by_ref().take_while(|line| !line.contains("serving 1 kind")).collect();
+    let mut said = Vec::new();
+    while said.last().is_none_or(|line: &String| !line.contains("serving")) {
+        said.push(lines.next().unwrap());
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     said.extend(lines);
@@ -73,7 +76,15 @@ fn where_the_log_is_json_every_line_is() {
     let said = said(BROKEN, &["--log-format", "json"]);
     let lines: Vec<Value> = said.iter().map(|line| serde_json::from_str(line).expect(line)).collect();
     let warned = lines.iter().find(|line| line["level"] == "WARN").expect("a warning");
-    assert!(warned["fields"]["message"].as_str().is_some_and(|message| message.starts_with("tins.yaml:")), "{warned}");
+    assert!(warned["message"].as_str().is_some_and(|message| message.starts_with("tins.yaml:")), "{warned}");
+    let helped =
+        lines.iter().filter(|line| line["help"].as_str().is_some_and(|help| help.contains("wheelwright check")));
+    assert_eq!(helped.count(), 1, "what to do is a field of what is wrong: {lines:?}");
+    let served = lines.iter().find(|line| line["message"] == "serving").expect("what is served");
+    assert!(served["kinds"] == 1 && served["url"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")));
+    let is_flat =
+        |line: &Value| line.as_object().unwrap().values().all(|value| !value.is_object() && !value.is_array());
+    assert!(lines.iter().all(is_flat), "{lines:?}");
 }
 
 #[test]
