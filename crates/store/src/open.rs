@@ -14,6 +14,20 @@ pub async fn open(address: &str) -> Result<Box<dyn Store>, StoreError> {
     open_or_make(address, true).await
 }
 
+/// As [`open`], for a server: a SQLite store keeps room back on its disk, so that documents can be deleted when it is full.
+///
+/// # Errors
+/// As for [`open`].
+pub async fn open_to_serve(address: &str) -> Result<Box<dyn Store>, StoreError> {
+    #[cfg(feature = "sqlite")]
+    if let Some(path) = path_of(address, true)? {
+        let reserve_bytes = crate::sqlite::disk::RESERVE;
+        let options = crate::SqliteOptions { reserve_bytes, ..crate::SqliteOptions::default() };
+        return Ok(Box::new(crate::Sqlite::open(path, options)?));
+    }
+    open(address).await
+}
+
 /// As [`open`], but a store that is not there is not made.
 ///
 /// # Errors

@@ -418,7 +418,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         }
         let options = ServeOptions { audit, ..options };
         let asked = AskedToEnd::listen()?;
-        let store = wheelwright::store::open(&place.store);
+        let store = wheelwright::store::open_to_serve(&place.store);
         tokio::select! {
             exit = command::serve(kinds, store, options, asked.times(1), console) => return exit,
             () = asked.times(2) => {}

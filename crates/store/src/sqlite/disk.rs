@@ -1,6 +1,10 @@
 //! How much room a store has on its disk.
 
-use std::{ffi::OsString, fs, path::Path};
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use crate::{ErrorKind, StoreError};
 
@@ -32,4 +36,97 @@ pub(super) fn is_at_size_limit(path: &Path) -> bool {
 #[cfg(not(unix))]
 pub(super) fn is_at_size_limit(_: &Path) -> bool {
     false
+}
+
+/// Less free room than this is none: the store is not ready, and takes nothing but deletes.
+const MARGIN: u64 = 1 << 20;
+
+/// What a server keeps back: the largest values twice, in the write-ahead log and in the file.
+pub(crate) const RESERVE: u64 = 8 << 20;
+
+/// Whether the disk of a store takes so many bytes of values: in the write-ahead log, and in the file when that is moved there.
+pub(super) fn has_room(path: &Path, bytes: usize) -> bool {
+    free_bytes(path).is_none_or(|free| free >= MARGIN + 2 * bytes as u64)
+}
+
+/// How many bytes can be written to the disk of a file.
+#[cfg(unix)]
+fn free_bytes(path: &Path) -> Option<u64> {
+    rustix::fs::statvfs(path).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Other systems are not asked.
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Room that is kept back on the disk of a store, in a file beside it. When the disk is full, a delete has it; then there are
+/// only deletes until there is enough room to keep it back again.
+///
+/// The file itself is what all processes of a store know of it: it has its full length, or it was given up and is empty.
+#[derive(Debug)]
+pub(super) struct Reserve {
+    path: PathBuf,
+    store: PathBuf,
+    /// None is made if it is 0; one that is there is used all the same.
+    bytes: u64,
+}
+
+impl Reserve {
+    pub(super) fn new(store: &Path, bytes: u64) -> Self {
+        let mut path = OsString::from(store);
+        path.push("-reserve");
+        Self { path: path.into(), store: store.to_owned(), bytes }
+    }
+
+    /// Whether there are only deletes for now. Keeps room back again if there is enough.
+    pub(super) fn is_used_up(&self) -> bool {
+        match fs::metadata(&self.path) {
+            Ok(file) if file.len() > 0 => false,
+            Ok(_) => free_bytes(&self.store).is_some_and(|free| free < self.wanted() + MARGIN) || !self.keep(),
+            Err(_) => {
+                self.keep();
+                false
+            }
+        }
+    }
+
+    /// Gives the room up. Says whether there was any.
+    pub(super) fn give_up(&self) -> bool {
+        let had_room = fs::metadata(&self.path).is_ok_and(|file| file.len() > 0);
+        had_room && fs::OpenOptions::new().write(true).open(&self.path).is_ok_and(|file| file.set_len(0).is_ok())
+    }
+
+    fn wanted(&self) -> u64 {
+        if self.bytes == 0 { RESERVE } else { self.bytes }
+    }
+
+    /// Says whether room is kept back, or none is to be.
+    fn keep(&self) -> bool {
+        if self.bytes == 0 {
+            return true;
+        }
+        if free_bytes(&self.store).is_none_or(|free| free < self.bytes + MARGIN) {
+            return false;
+        }
+        let kept = super::private::create(&self.path).and_then(|()| {
+            let file = fs::OpenOptions::new().write(true).open(&self.path)?;
+            // Whoever may write the store may use it.
+            file.set_permissions(fs::metadata(&self.store)?.permissions())?;
+            allocate(&file, self.bytes).inspect_err(|_| drop(file.set_len(0)))
+        });
+        kept.is_ok()
+    }
+}
+
+/// Gives a file so many bytes that are its own on the disk.
+fn allocate(mut file: &fs::File, bytes: u64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes).is_ok() {
+        return Ok(());
+    }
+    // Where that cannot be asked for.
+    io::copy(&mut io::Read::take(io::repeat(0), bytes), &mut file)?;
+    file.sync_all()
 }

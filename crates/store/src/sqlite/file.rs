@@ -20,6 +20,7 @@ use rusqlite::{
 
 use super::{
     SqliteOptions,
+    disk::Reserve,
     failure::{Doing, Problem, is_full},
     private,
 };
@@ -57,6 +58,7 @@ const KEPT_READERS: usize = 16;
 pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) options: SqliteOptions,
+    pub(super) reserve: Reserve,
     readers: Mutex<Vec<Connection>>,
     /// Whether the folder cannot be written and nobody had the file open, so that there is no write-ahead log to read.
     is_alone: bool,
@@ -89,10 +91,13 @@ impl File {
         let prepared = prepare(&connection, path, &options);
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
         let path = fs::canonicalize(&absolute).unwrap_or(absolute);
-        let mut file = Self { path, options, readers: Mutex::default(), is_alone: false, identities: Vec::new() };
+        let reserve = Reserve::new(&path, options.reserve_bytes);
+        let mut file =
+            Self { path, options, reserve, readers: Mutex::default(), is_alone: false, identities: Vec::new() };
         match prepared {
             Ok(()) => {
                 file.sync_folder();
+                file.reserve.is_used_up();
                 let paths = [file.path.clone(), file.log_path(), file.index_path()].into_iter();
                 file.identities =
                     paths.filter_map(|path| identity_of(&path).map(|identity| (path, identity))).collect();

@@ -6,7 +6,7 @@
 //! share an fsync. A second thread looks for what other processes wrote and wakes the watches.
 
 mod compaction;
-mod disk;
+pub(crate) mod disk;
 mod failure;
 mod file;
 mod mark;
@@ -60,6 +60,8 @@ pub struct SqliteOptions {
     pub max_value_bytes: usize,
     /// The size that the file may grow to; beyond it, writes fail with [`Full`](ErrorKind::Full). None: as the disk allows.
     pub max_file_bytes: Option<u64>,
+    /// How much room on the disk is kept back for deletes, in a file beside the store; 0 for none. A server keeps 8 MiB.
+    pub reserve_bytes: u64,
 }
 
 impl Default for SqliteOptions {
@@ -71,6 +73,7 @@ impl Default for SqliteOptions {
             busy_timeout: Duration::from_secs(10),
             max_value_bytes: 4 << 20,
             max_file_bytes: None,
+            reserve_bytes: 0,
         }
     }
 }
@@ -188,6 +191,10 @@ impl Store for Sqlite {
             self.file.check_in_place()?;
             self.file.read(read::head)?;
             self.writer.ask(Work::Probe).await?;
+            // What a probe writes may be room that the write-ahead log had.
+            if !disk::has_room(&self.file.path, 0) {
+                return Err(disk::full(&self.file.path));
+            }
             Ok(Health { took: began.elapsed() })
         })
     }

@@ -15,6 +15,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     compaction::{self, Age},
+    disk,
     failure::{Doing, Problem},
     file::{self, File},
     mark::Marks,
@@ -36,7 +37,7 @@ const BATCH_BYTES: usize = 8 << 20;
 const COMPACTED_AT_ONCE: u64 = 1024;
 
 /// What only the thread can do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Work {
     Write(Key, Write),
     /// Writes something that means nothing, to see whether it can be written.
@@ -124,7 +125,8 @@ impl Desk {
                 Ok(first) => self.serve(first),
                 Err(RecvTimeoutError::Timeout) => {
                     // If it fails, then it will be tried again, and whoever writes meanwhile is told why.
-                    let has_more = self.forget().unwrap_or_default();
+                    let has_more = self.forget(Age::Over(self.file.options.history)).unwrap_or_default();
+                    self.file.reserve.is_used_up();
                     rest = if has_more { Duration::ZERO } else { usual_rest };
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -151,19 +153,63 @@ impl Desk {
         if works.is_empty() {
             return;
         }
-        let answers = self.commit(works).unwrap_or_else(|error| {
-            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-            let again = || StoreError::new(error.kind().clone(), error.to_string()).because(cause.clone());
-            askers.iter().map(|_| Err(again())).collect()
-        });
+        let answers = self.commit_with_room(&works);
         for ((asker, _place), answer) in askers.into_iter().zip(answers) {
             // Whoever does not wait any more does not need it.
             let _ = asker.send(answer);
         }
     }
 
+    /// Commits what there is room for: on a full disk, deletes alone, in the room that is kept back for them.
+    fn commit_with_room(&self, works: &[Work]) -> Vec<Result<u64, StoreError>> {
+        let is_full =
+            |outcome: &Result<_, StoreError>| outcome.as_ref().is_err_and(|error| *error.kind() == ErrorKind::Full);
+        let bytes: usize = works.iter().map(Work::bytes).sum();
+        let mut failure = disk::full(&self.file.path);
+        if !self.file.reserve.is_used_up() && disk::has_room(&self.file.path, bytes) {
+            let mut outcome = self.commit(works);
+            if is_full(&outcome) {
+                // The write-ahead log may have room that is not needed any more.
+                self.checkpoint("RESTART");
+                outcome = self.commit(works);
+            }
+            match outcome {
+                Ok(answers) => return answers,
+                Err(error) if *error.kind() == ErrorKind::Full => failure = error,
+                Err(error) => return works.iter().map(|_| Err(copy(&error))).collect(),
+            }
+        }
+        let deletes: Vec<Work> = works.iter().filter(|work| work.is_delete()).cloned().collect();
+        let mut answers = Vec::new();
+        if !deletes.is_empty() {
+            let mut outcome = self.commit(&deletes);
+            if is_full(&outcome) && self.file.reserve.give_up() {
+                outcome = self.commit(&deletes);
+            }
+            match outcome {
+                Ok(of_deletes) => answers = of_deletes,
+                Err(error) => failure = error,
+            }
+            // What was deleted gives its room back at once, although it could be watched for longer.
+            let _ = self.forget(Age::Any);
+            self.checkpoint("PASSIVE");
+        }
+        let mut answers = answers.into_iter();
+        let answers = works.iter().map(|work| match work.is_delete() {
+            true => answers.next().unwrap_or_else(|| Err(copy(&failure))),
+            false => Err(copy(&failure)),
+        });
+        answers.collect()
+    }
+
+    /// Moves what is in the write-ahead log to the file, as far as there is room and nobody reads it.
+    fn checkpoint(&self, how: &str) {
+        // It says whether that was all; what it could not do now, it can later.
+        let _ = self.connection.query_one(&format!("PRAGMA wal_checkpoint({how})"), (), |_| Ok(()));
+    }
+
     /// What was decided is told only after the commit, refusals too: they may rest on a write before them that fails.
-    fn commit(&self, works: Vec<Work>) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
+    fn commit(&self, works: &[Work]) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
         let path = &self.file.path;
         let (transaction, before) = self.begin().map_err(|problem| problem.told(path, Doing::Write))?;
         let is_probed = works.iter().any(|work| matches!(work, Work::Probe));
@@ -180,7 +226,7 @@ impl Desk {
     }
 
     /// Does everything within the transaction, and says what came of each and at which revision the log is then.
-    fn apply(&self, works: Vec<Work>, before: Head) -> Result<(Vec<Result<u64, StoreError>>, u64), Problem> {
+    fn apply(&self, works: &[Work], before: Head) -> Result<(Vec<Result<u64, StoreError>>, u64), Problem> {
         let (at, history) = (compaction::now(), Age::Over(self.file.options.history));
         let (mut revision, mut compacted) = (before.revision, before.compacted);
         // Twice what comes in, so that this gets ahead of the writers although they never pause.
@@ -188,7 +234,7 @@ impl Desk {
         let mut answers = Vec::with_capacity(works.len());
         for work in works {
             answers.push(match work {
-                Work::Write(key, write) => match self.append(&key, write, revision + 1, at) {
+                Work::Write(key, write) => match self.append(key, write, revision + 1, at) {
                     Ok(()) => {
                         revision += 1;
                         Ok(revision)
@@ -216,7 +262,7 @@ impl Desk {
         Ok((answers, revision))
     }
 
-    fn append(&self, key: &Key, write: Write, revision: u64, at: i64) -> Result<(), Problem> {
+    fn append(&self, key: &Key, write: &Write, revision: u64, at: i64) -> Result<(), Problem> {
         let newest = read::newest(&self.connection, key)?;
         let action = write.decide(key, newest)?;
         let revision = revision as i64;
@@ -238,8 +284,7 @@ impl Desk {
     }
 
     /// Forgets a part of what is too old, and says whether there may be more.
-    fn forget(&self) -> Result<bool, Problem> {
-        let age = Age::Over(self.file.options.history);
+    fn forget(&self, age: Age) -> Result<bool, Problem> {
         let head = read::head(&self.connection)?;
         // Looking first keeps those who have nothing to forget out of the way of those who write.
         if compaction::due(&self.connection, head, age, 1)? == head.compacted {
@@ -260,7 +305,17 @@ impl Desk {
     }
 }
 
+/// The same failure for one more of those who wait.
+fn copy(error: &StoreError) -> StoreError {
+    let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    StoreError::new(error.kind().clone(), error.to_string()).because(cause)
+}
+
 impl Work {
+    fn is_delete(&self) -> bool {
+        matches!(self, Self::Write(_, Write::Delete { .. }))
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Write(_, Write::Create(value) | Write::Replace { value, .. }) => value.len(),

@@ -3,6 +3,7 @@
 mod backup;
 mod basics;
 mod durability;
+mod full;
 mod history;
 mod processes;
 mod trouble;

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -32,7 +33,8 @@ async fn a_file_that_may_not_grow_is_full_until_something_is_forgotten() {
 
 #[tokio::test]
 async fn a_full_disk_says_so_and_when_there_is_room_again_all_goes_on() {
-    let Some(folder) = on_a_disk_of_its_own("trouble::a_full_disk_says_so_and_when_there_is_room_again_all_goes_on")
+    let Some(folder) =
+        on_a_disk_of_its_own("3m", "trouble::a_full_disk_says_so_and_when_there_is_room_again_all_goes_on")
     else {
         return;
     };
@@ -65,7 +67,7 @@ async fn a_full_disk_says_so_and_when_there_is_room_again_all_goes_on() {
 
 #[tokio::test]
 async fn a_folder_that_cannot_be_written_is_read() {
-    let Some(folder) = on_a_disk_of_its_own("trouble::a_folder_that_cannot_be_written_is_read") else { return };
+    let Some(folder) = on_a_disk_of_its_own("3m", "trouble::a_folder_that_cannot_be_written_is_read") else { return };
     let path = folder.join("a store?#%41é");
     let open = || Sqlite::open(&path, SqliteOptions::default()).unwrap();
     let revision = open().create(&key("a/b"), vec![1]).await.unwrap();
@@ -80,7 +82,7 @@ async fn a_folder_that_cannot_be_written_is_read() {
 #[tokio::test]
 async fn a_folder_that_cannot_be_written_is_read_while_others_write_it() {
     let test = "trouble::a_folder_that_cannot_be_written_is_read_while_others_write_it";
-    let Some(folder) = on_a_disk_of_its_own(test) else { return };
+    let Some(folder) = on_a_disk_of_its_own("3m", test) else { return };
     let read_only = folder.join("read-only");
     fs::create_dir(&read_only).unwrap();
     let mut revision = open(&folder).create(&key("a/b"), vec![1]).await.unwrap();
@@ -267,9 +269,9 @@ async fn assert_refused_somewhere(folder: &tempfile::TempDir) {
 
 /// Runs a test again in a process that has a small disk of its own, and gives it the folder of that. None for the process
 /// that only waits, and where no such disk can be had.
-fn on_a_disk_of_its_own(test: &str) -> Option<PathBuf> {
+pub(crate) fn on_a_disk_of_its_own(size: &str, test: &str) -> Option<PathBuf> {
     if let Some(folder) = folder_of_parent() {
-        mount(&["-t", "tmpfs", "-o", "size=3m", "none", path_text(&folder)]);
+        mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "none", path_text(&folder)]);
         return Some(folder);
     }
     let starter = ["unshare", "--user", "--map-root-user", "--mount"];
@@ -281,6 +283,9 @@ fn on_a_disk_of_its_own(test: &str) -> Option<PathBuf> {
         .is_ok_and(|output| output.status.success());
     if can_mount {
         assert_passed(&process_under(&starter, test, folder.path()).output().expect("this program again"));
+    } else {
+        // Past what the test program captures.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: no disk can be mounted here");
     }
     None
 }

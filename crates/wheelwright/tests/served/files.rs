@@ -92,7 +92,10 @@ fn a_store_and_its_backup_are_for_their_owner_alone_whatever_the_umask() {
         format!("umask 000; exec {} store backup copy.db --store sqlite:new.db", env!("CARGO_BIN_EXE_wheelwright"));
     let output = Command::new("sh").args(["-c", &backup]).current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(modes(folder.path()), ["copy.db 600", "new.db 600", "new.db-shm 600", "new.db-wal 600"]);
+    assert_eq!(
+        modes(folder.path()),
+        ["copy.db 600", "new.db 600", "new.db-reserve 600", "new.db-shm 600", "new.db-wal 600"]
+    );
     drop(server);
     // An operator who lets a group in is not overruled.
     fs::set_permissions(&store, fs::Permissions::from_mode(0o660)).unwrap();
@@ -100,7 +103,10 @@ fn a_store_and_its_backup_are_for_their_owner_alone_whatever_the_umask() {
         let _ = fs::remove_file(folder.path().join(name));
     }
     let server = Server::with_umask("077", &store);
-    assert_eq!(modes(folder.path()), ["copy.db 600", "new.db 660", "new.db-shm 660", "new.db-wal 660"]);
+    assert_eq!(
+        modes(folder.path()),
+        ["copy.db 600", "new.db 660", "new.db-reserve 600", "new.db-shm 660", "new.db-wal 660"]
+    );
     drop(server);
 }
 

@@ -1,0 +1,85 @@
+//! A disk that is full: it is told at once, documents can be deleted, and all goes on when there is room.
+
+use std::{fs, io::Write, path::Path};
+
+use wheelwright_store::{ErrorKind, Sqlite, SqliteOptions, Store};
+
+use crate::{folder, key, trouble::on_a_disk_of_its_own};
+
+const RESERVE: u64 = 8 << 20;
+
+fn open(folder: &Path) -> Sqlite {
+    let options = SqliteOptions { reserve_bytes: RESERVE, ..SqliteOptions::default() };
+    Sqlite::open(folder.join("store"), options).expect("a store")
+}
+
+/// Writes until the disk takes no more.
+fn fill(file: &Path) {
+    let mut file = fs::File::create(file).expect("a file");
+    for size in [64 << 10, 4096, 1] {
+        let zeros = vec![0; size];
+        while file.write_all(&zeros).is_ok() {}
+    }
+}
+
+fn reserved(folder: &Path) -> u64 {
+    fs::metadata(folder.join("store-reserve")).expect("a reserve").len()
+}
+
+#[tokio::test]
+async fn on_a_full_disk_there_are_deletes_and_when_there_is_room_there_are_writes() {
+    let test = "full::on_a_full_disk_there_are_deletes_and_when_there_is_room_there_are_writes";
+    let Some(folder) = on_a_disk_of_its_own("32m", test) else { return };
+    let store = open(&folder);
+    assert_eq!(reserved(&folder), RESERVE);
+    let mut written = Vec::new();
+    let create = async |number: usize| store.create(&key(&format!("a/{number}")), vec![7; 100_000]).await;
+    for number in 0..30 {
+        written.push((number, create(number).await.unwrap()));
+    }
+    store.health().await.unwrap();
+    let ballast = folder.join("ballast");
+    fill(&ballast);
+    let error = store.health().await.unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+    assert!(error.to_string().contains("the disk that holds"), "{error}");
+    let error = loop {
+        let number = written.len();
+        match create(number).await {
+            Ok(revision) => written.push((number, revision)),
+            Err(error) => break error,
+        }
+        assert!(number < 1000, "the disk is full");
+    };
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+    // Each delete is a row that has what was deleted.
+    let kept = written.split_off(written.len() - 2);
+    for (number, revision) in &written {
+        store.delete(&key(&format!("a/{number}")), revision).await.unwrap();
+        assert_eq!(store.get(&key(&format!("a/{number}"))).await.unwrap(), None);
+    }
+    assert_eq!(reserved(&folder), 0);
+    assert_eq!(*create(2000).await.unwrap_err().kind(), ErrorKind::Full);
+    assert_eq!(*store.health().await.unwrap_err().kind(), ErrorKind::Full);
+    drop(store);
+    // After a restart, too.
+    let store = open(&folder);
+    let ((number, revision), last) = (&kept[0], &kept[1]);
+    store.delete(&key(&format!("a/{number}")), revision).await.unwrap();
+    assert_eq!(*store.create(&key("b"), vec![]).await.unwrap_err().kind(), ErrorKind::Full);
+    fs::remove_file(&ballast).unwrap();
+    store.create(&key("b"), vec![7; 100_000]).await.unwrap();
+    store.health().await.unwrap();
+    assert_eq!(reserved(&folder), RESERVE);
+    assert_eq!(store.get(&key(&format!("a/{}", last.0))).await.unwrap().unwrap().revision, last.1);
+    drop(store);
+    let check = rusqlite::Connection::open(folder.join("store")).unwrap();
+    assert_eq!(check.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+}
+
+#[tokio::test]
+async fn a_store_that_keeps_nothing_back_has_no_reserve() {
+    let folder = folder();
+    drop(crate::open(folder.path()));
+    assert!(!folder.path().join("store-reserve").exists());
+}
