@@ -82,7 +82,7 @@ impl Repository {
     /// Waits until a CPU-bound step over so many bytes may run on the current thread.
     pub async fn step(&self, bytes: usize) {
         if let Some(scheduler) = self.scheduler.as_ref().filter(|_| bytes >= LIGHT_BYTES) {
-            poll_fn(|context| scheduler.poll_step(context)).await;
+            poll_fn(|context| scheduler.poll_step(bytes, context)).await;
         }
     }
 

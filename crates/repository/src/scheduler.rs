@@ -14,6 +14,7 @@ pub const LIGHT_BYTES: usize = 64 << 10;
 /// [repository](crate::Repository::with_scheduler) with a scheduler asks it before each step over [`LIGHT_BYTES`] or more;
 /// without one, steps run on the thread that polls them.
 pub trait Scheduler: fmt::Debug + Send + Sync {
-    /// Ready once the step may run on the current thread. Until then, the step is polled by another thread or again.
-    fn poll_step(&self, context: &mut Context<'_>) -> Poll<()>;
+    /// Ready once the step over so many bytes may run on the current thread. Until then, the step is polled by another thread
+    /// or again.
+    fn poll_step(&self, bytes: usize, context: &mut Context<'_>) -> Poll<()>;
 }

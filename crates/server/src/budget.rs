@@ -4,10 +4,13 @@
 //! it is dropped, so it lives beside the bytes that it is for.
 
 use std::{
+    future::poll_fn,
+    pin::pin,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -83,6 +86,41 @@ pub(crate) struct Charge {
     shares: Arc<Shares>,
     purpose: Purpose,
     bytes: usize,
+}
+
+tokio::task_local! {
+    static RECORDS: Arc<Records>;
+}
+
+/// The charge of a request for the records that it reads: how long they are is known only once they are there.
+#[derive(Debug)]
+struct Records {
+    factor: usize,
+    charge: Mutex<Charge>,
+    refused: Mutex<Option<Refused>>,
+}
+
+/// Why a request may not go on with a record that it has read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Refused {
+    pub(crate) exceeded: Exceeded,
+    /// Whether it is the first record, so that nothing has been done.
+    pub(crate) is_first: bool,
+}
+
+/// Charges the current request for a record of so many bytes, if it has read none that is longer; false if there is no
+/// memory for it. Then the request does not go on.
+pub(crate) fn charge_record(bytes: usize) -> bool {
+    let charged = RECORDS.try_with(|records| {
+        let charge = &mut *records.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = charge.bytes == 0;
+        // Small budgets keep no long record from being read.
+        let bytes = (bytes * records.factor).min(charge.pool.most / 8);
+        let refused = charge.try_grow(bytes).err().map(|exceeded| Refused { exceeded, is_first });
+        *records.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
+        refused.is_none()
+    });
+    charged.unwrap_or(true)
 }
 
 /// Why there is no memory.
@@ -253,6 +291,22 @@ impl Allowance {
         self.take(&self.budget.processing, Purpose::Processing, bytes).await
     }
 
+    /// Does something with charges for the records that it reads, each of them for so many times its length; or stops as
+    /// soon as there is no memory for one.
+    pub(crate) async fn reading<T>(&self, factor: usize, future: impl Future<Output = T>) -> Result<T, Refused> {
+        let (charge, refused) = (Mutex::new(self.nothing(Purpose::Requests)), Mutex::default());
+        let records = Arc::new(Records { factor, charge, refused });
+        let mut future = pin!(RECORDS.scope(records.clone(), future));
+        poll_fn(|context| match future.as_mut().poll(context) {
+            Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),
+            Poll::Pending => match *records.refused.lock().unwrap_or_else(PoisonError::into_inner) {
+                Some(refused) => Poll::Ready(Err(refused)),
+                None => Poll::Pending,
+            },
+        })
+        .await
+    }
+
     fn try_take(&self, pool: &Arc<Pool>, purpose: Purpose, bytes: usize) -> Result<Charge, Exceeded> {
         let mut charge = Charge { pool: pool.clone(), shares: self.shares.clone(), purpose, bytes: 0 };
         charge.try_grow(bytes)?;
@@ -397,6 +451,27 @@ mod tests {
         assert_eq!((held(&budget), &part[..]), (1_000, &[1; 10][..]));
         drop(part);
         assert_eq!(held(&budget), 0);
+    }
+
+    #[tokio::test]
+    async fn a_request_stops_at_a_record_for_which_there_is_no_memory() {
+        let (budget, [one]) = callers();
+        let read = |lengths: &'static [usize]| {
+            one.reading(2, async move {
+                for bytes in lengths {
+                    if !charge_record(*bytes) {
+                        std::future::pending::<()>().await;
+                    }
+                }
+                lengths.len()
+            })
+        };
+        assert_eq!(read(&[100, 1_000, 500]).await, Ok(3), "the longest counts");
+        let held = one.try_hold(Purpose::Answers, 1_800).unwrap();
+        assert_eq!(read(&[50, 600]).await, Err(Refused { exceeded: Exceeded::Caller, is_first: false }));
+        assert_eq!(read(&[600]).await, Err(Refused { exceeded: Exceeded::Caller, is_first: true }));
+        drop(held);
+        assert_eq!(budget.used().map(|(_, bytes)| bytes).sum::<usize>(), 0);
     }
 
     #[tokio::test]

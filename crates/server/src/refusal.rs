@@ -31,7 +31,7 @@ pub(crate) enum Refusal {
     TooManyOfOne(Duration),
     /// There is no memory left for it, or none for its caller; later there may be.
     OutOfMemory(Exceeded),
-    /// There is no memory left for the answer to a request that was done.
+    /// There is no memory left for the outcome of a write, which may have been done.
     AnswerOutOfMemory,
     /// The request took too long.
     OutOfTime,
@@ -83,7 +83,8 @@ impl Refusal {
                     .to_owned()
             }
             Self::AnswerOutOfMemory => {
-                "the request was done, but there is no memory for the answer; read the object".to_owned()
+                "there is no memory for the outcome of the request; read the object to see whether it was done"
+                    .to_owned()
             }
             Self::NotRecorded => "the audit log cannot be written, so nothing was done; try again later".to_owned(),
             Self::OutcomeNotRecorded => {

@@ -393,10 +393,10 @@ impl Service {
     /// Serves one connection once something comes of it: one that is silent takes next to no memory.
     async fn begin(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
         let _open = Decrease::of(&self.metrics.connections);
-        let mut ending = self.ending.subscribe();
+        let (mut ending, mut first) = (self.ending.subscribe(), [0]);
         tokio::select! {
-            _ = stream.readable() => {}
-            () = connection.dismissed() => return,
+            _ = stream.peek(&mut first) => {}
+            () = connection.dismissed() => return self.not_secured_in_time(address),
             _ = ending.wait_for(|is_ending| *is_ending) => return,
         }
         let allowance = Allowance { budget: self.budget.clone(), shares: self.by_address.of(address.ip()) };
@@ -443,10 +443,14 @@ impl Service {
                 }
                 self.metrics.count_refused("tls");
             }
-            None => {
-                tracing::debug!(client = %address, "a connection was not secured in time");
-                self.metrics.count_refused("tls");
-            }
+            None => self.not_secured_in_time(address),
+        }
+    }
+
+    fn not_secured_in_time(&self, address: SocketAddr) {
+        if self.tls.is_some() {
+            tracing::debug!(client = %address, "a connection was not secured in time");
+            self.metrics.count_refused("tls");
         }
     }
 

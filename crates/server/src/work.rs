@@ -27,7 +27,7 @@ use wheelwright_repository::{LIGHT_BYTES, Scheduler};
 
 use self::queue::{Place, Queue};
 pub(crate) use self::task::Task;
-use crate::share::Shares;
+use crate::{budget, share::Shares};
 
 /// How long a task may go on from one step to the next while others wait.
 const TURN: Duration = Duration::from_millis(20);
@@ -70,8 +70,12 @@ struct Pool {
 pub(crate) struct InPool;
 
 impl Scheduler for InPool {
-    fn poll_step(&self, _: &mut Context<'_>) -> Poll<()> {
-        poll_step()
+    fn poll_step(&self, bytes: usize, _: &mut Context<'_>) -> Poll<()> {
+        match budget::charge_record(bytes) {
+            true => poll_step(),
+            // The request is refused where its memory is.
+            false => Poll::Pending,
+        }
     }
 }
 

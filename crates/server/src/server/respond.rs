@@ -42,6 +42,12 @@ enum Dialect {
 /// Bytes of memory that processing a byte of a body may take: values of two bytes of JSON, in several versions.
 const PROCESSING_FACTOR: usize = 16;
 
+/// Bytes of memory that reading a byte of a record takes, while the request waits to be worked on.
+const READING_FACTOR: usize = 2;
+
+/// The same, and that the next record takes until it is written.
+const WRITING_FACTOR: usize = 4;
+
 /// How long a request waits for memory to be processed.
 const MEMORY_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -239,7 +245,18 @@ impl Service {
                     Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
                 }
             };
-            tokio::time::timeout(self.limits.request_time, answer).await.map_err(|_| Refusal::OutOfTime)
+            let answer = tokio::time::timeout(self.limits.request_time, answer);
+            // Lists and watches charge what they read by themselves.
+            let factor = match access.verb {
+                Verb::List | Verb::Watch | Verb::DeleteCollection => 0,
+                verb if verb.is_read() => READING_FACTOR,
+                _ => WRITING_FACTOR,
+            };
+            let answer = allowance.reading(factor, answer).await.map_err(|refused| {
+                let refusal = self.out_of_memory(refused.exceeded);
+                if access.verb.is_read() || refused.is_first { refusal } else { Refusal::AnswerOutOfMemory }
+            })?;
+            answer.map_err(|_| Refusal::OutOfTime)
         };
         let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
         (Some(access), answer)

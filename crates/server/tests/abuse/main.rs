@@ -13,6 +13,7 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod process;
 mod resets;
+#[cfg(target_os = "linux")]
 mod resumed;
 mod revoked;
 mod sizes;

@@ -137,6 +137,36 @@ fn objects_on_streams_that_are_not_read() {
 }
 
 #[test]
+fn patches_whose_outcome_is_not_read() {
+    let patch = r#"{"spec":{"article":"a"}}"#;
+    let path = format!("{}/o0", orders("attacked"));
+    let head = format!("PATCH {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/merge-patch+json\r\n");
+    let request = format!("{head}Content-Length: {}\r\n\r\n{patch}", patch.len());
+    Process::holds_memory(plain(), async |process| {
+        create_long(process, 1).await;
+        let mut held = Vec::new();
+        for _ in 0..100 {
+            held.push(process.connect_deaf(&request).await);
+        }
+        held
+    });
+}
+
+#[test]
+fn different_objects_at_once() {
+    Process::holds_memory(plain(), async |process| {
+        // More than are kept.
+        create_long(process, 30).await;
+        let mut held = Vec::new();
+        for number in 0..240 {
+            let path = format!("{}/o{}", orders("attacked"), number % 30);
+            held.extend(deaf(process, 1, "GET", &path, "").await);
+        }
+        held
+    });
+}
+
+#[test]
 fn watches_that_are_not_read() {
     Process::withstands(
         plain,

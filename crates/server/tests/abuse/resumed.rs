@@ -16,6 +16,8 @@ use crate::support::{LONG, Running, orders, short};
 async fn watch(running: &Running, query: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 << 10).unwrap();
+    // Another caller than the one that writes.
+    socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
     let mut stream = socket.connect(running.address).await.unwrap();
     let path = orders("a");
     stream
