@@ -166,7 +166,7 @@ impl Desk {
             |outcome: &Result<_, StoreError>| outcome.as_ref().is_err_and(|error| *error.kind() == ErrorKind::Full);
         let bytes: usize = works.iter().map(Work::bytes).sum();
         let mut failure = disk::full(&self.file.path);
-        if !self.file.reserve.is_used_up() && disk::has_room(&self.file.path, bytes) {
+        if self.has_room(bytes) {
             let mut outcome = self.commit(works);
             if is_full(&outcome) {
                 // The write-ahead log may have room that is not needed any more.
@@ -200,6 +200,19 @@ impl Desk {
             false => Err(copy(&failure)),
         });
         answers.collect()
+    }
+
+    /// Whether there is room for more than deletes: on the disk, or in the file, where documents were deleted.
+    fn has_room(&self, bytes: usize) -> bool {
+        if !self.file.reserve.is_used_up() && disk::has_room(&self.file.path, bytes) {
+            return true;
+        }
+        let free = self.connection.query_one(
+            "SELECT freelist_count * page_size FROM pragma_freelist_count(), pragma_page_size()",
+            (),
+            |row| row.get::<_, i64>(0),
+        );
+        free.is_ok_and(|free| free as u64 >= disk::RESERVE + 2 * bytes as u64)
     }
 
     /// Moves what is in the write-ahead log to the file, as far as there is room and nobody reads it.

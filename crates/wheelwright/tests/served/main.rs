@@ -7,6 +7,7 @@ mod browsers;
 mod crowd;
 mod ended;
 mod files;
+mod full_disk;
 mod killed;
 mod limited;
 mod moved;

@@ -1,0 +1,186 @@
+//! A server that is killed while clients write, on a disk that is filled and emptied in between: no acknowledged write is lost.
+
+use std::{
+    env, fs,
+    io::{self, Write},
+    net::SocketAddr,
+    path::Path,
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::server::{Client, Server, app, apps, connect};
+
+/// Says to this test that it runs where a disk can be mounted, and where.
+const DISK: &str = "WHEELWRIGHT_TEST_DISK";
+const TEST: &str = "full_disk::every_write_that_was_acknowledged_is_there_after_kills_on_a_disk_that_was_full";
+
+/// What became of the writes of one client: each name with what was acknowledged last, and whether its next write was not.
+type Outcomes = Vec<(String, Acknowledged)>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Acknowledged {
+    /// The creation was not: it is there or it is not.
+    Nothing,
+    Created,
+    /// The deletion was not.
+    CreatedAndMaybeDeleted,
+    Deleted,
+}
+
+/// Creates applications and deletes every third, until the server is gone. What is refused for want of room is not there.
+fn write(address: SocketAddr, round: usize, writer: usize, refused: &AtomicUsize) -> Outcomes {
+    let mut outcomes = Outcomes::new();
+    let Ok(mut client) = connect(address) else { return outcomes };
+    for number in 0.. {
+        let name = format!("r{round}-w{writer}-{number}");
+        match client.request("POST", apps(), &app(&name, &"x".repeat(20_000))) {
+            Ok((201, _)) => outcomes.push((name, Acknowledged::Created)),
+            Ok((507, _)) => {
+                refused.fetch_add(1, Ordering::Relaxed);
+                outcomes.push((name, Acknowledged::Deleted));
+                thread::sleep(Duration::from_millis(5));
+                continue;
+            }
+            Ok((status, body)) => panic!("{status} {body}"),
+            Err(_) => {
+                outcomes.push((name, Acknowledged::Nothing));
+                break;
+            }
+        }
+        if number % 3 != 0 {
+            let name = outcomes.last().unwrap().0.clone();
+            let deleted = client.request("DELETE", &format!("{}/{name}", apps()), "");
+            outcomes.last_mut().unwrap().1 = match deleted {
+                Ok((200, _)) => Acknowledged::Deleted,
+                Ok((status, body)) => panic!("a delete must succeed on a full disk: {status} {body}"),
+                Err(_) => Acknowledged::CreatedAndMaybeDeleted,
+            };
+            if outcomes.last().unwrap().1 == Acknowledged::CreatedAndMaybeDeleted {
+                break;
+            }
+        }
+    }
+    outcomes
+}
+
+fn assert_kept(client: &mut Client, outcomes: &Outcomes) {
+    for (name, acknowledged) in outcomes {
+        let (status, body) = client.request("GET", &format!("{}/{name}", apps()), "").unwrap();
+        let allowed: &[u16] = match acknowledged {
+            Acknowledged::Nothing | Acknowledged::CreatedAndMaybeDeleted => &[200, 404],
+            Acknowledged::Created => &[200],
+            Acknowledged::Deleted => &[404],
+        };
+        assert!(allowed.contains(&status), "{name}: {acknowledged:?}, and {status}");
+        // What is there is whole.
+        assert!(status == 404 || body.contains(&"x".repeat(20_000)), "{name}");
+    }
+}
+
+/// Writes until the disk takes no more.
+fn fill(file: &Path) -> io::Result<()> {
+    let mut file = fs::File::create(file)?;
+    for size in [64 << 10, 4096, 1] {
+        let zeros = vec![0; size];
+        while file.write_all(&zeros).is_ok() {}
+    }
+    Ok(())
+}
+
+#[test]
+fn every_write_that_was_acknowledged_is_there_after_kills_on_a_disk_that_was_full() {
+    let Some(folder) = env::var_os(DISK).map(std::path::PathBuf::from) else { return on_a_small_disk() };
+    let kills = env::var("WHEELWRIGHT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let [store, ballast] = ["killed.db", "ballast"].map(|name| folder.join(name));
+    let (refused, mut all) = (AtomicUsize::new(0), Outcomes::new());
+    for round in 0..kills {
+        let mut server = Server::start(&store, &[]);
+        let address = server.address;
+        let before = refused.load(Ordering::Relaxed);
+        let written: Outcomes = thread::scope(|scope| {
+            let refused = &refused;
+            let writers: Vec<_> =
+                (0..4).map(|writer| scope.spawn(move || write(address, round, writer, refused))).collect();
+            thread::sleep(Duration::from_millis(50 + 37 * (round as u64 % 10)));
+            // In every second round the disk is full when the server is killed, and in every fourth when it starts, too.
+            if round % 2 == 1 {
+                fill(&ballast).unwrap();
+                let began = Instant::now();
+                while refused.load(Ordering::Relaxed) == before && began.elapsed() < Duration::from_secs(60) {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                assert!(refused.load(Ordering::Relaxed) > before, "nothing was refused on a full disk");
+                let (status, _) = connect(address).unwrap().request("GET", "/readyz", "").unwrap();
+                let ready_by = Instant::now() + Duration::from_secs(60);
+                let mut is_ready = status == 200;
+                while is_ready && Instant::now() < ready_by {
+                    thread::sleep(Duration::from_millis(100));
+                    is_ready = connect(address).unwrap().request("GET", "/readyz", "").unwrap().0 == 200;
+                }
+                assert!(!is_ready, "a server whose disk is full is not ready");
+                thread::sleep(Duration::from_millis(23 * (round as u64 % 8)));
+            }
+            server.kill();
+            writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+        });
+        if round % 4 == 1 {
+            let _ = fs::remove_file(&ballast);
+        }
+        let server = Server::start(&store, &[]);
+        let mut client = server.connect().unwrap();
+        assert_kept(&mut client, &written);
+        let _ = fs::remove_file(&ballast);
+        // The disk is small: what was written goes, but for what will be looked for in the end.
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            written.into_iter().enumerate().partition(|(number, _)| *number % 50 == 0 && round % 5 == 0);
+        for (_, (name, _)) in gone {
+            let status = client.request("DELETE", &format!("{}/{name}", apps()), "").unwrap().0;
+            assert!(matches!(status, 200 | 404), "{name}: {status}");
+        }
+        all.extend(kept.into_iter().map(|(_, outcome)| outcome));
+    }
+    let mut server = Server::start(&store, &[]);
+    assert_kept(&mut server.connect().unwrap(), &all);
+    assert!(kills < 2 || refused.load(Ordering::Relaxed) > 0);
+    server.kill();
+    // On another disk.
+    let backup = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
+        .args(["store", "backup"])
+        .arg(backup.path().join("copy.db"))
+        .arg("--store")
+        .arg(format!("sqlite:{}", store.display()))
+        .output()
+        .unwrap();
+    // It looks at every page.
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Runs the test again where it has a disk of its own.
+fn on_a_small_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let starter = ["--user", "--map-root-user", "--mount", "sh", "-c"];
+    let mount = format!("mount -t tmpfs -o size=64m none {}", folder.path().display());
+    let can_mount = Command::new("unshare").args(starter).arg(&mount).output();
+    if !can_mount.is_ok_and(|output| output.status.success()) {
+        // Past what the test program captures.
+        let _ = writeln!(io::stderr(), "SKIPPED: {TEST}: no disk can be mounted here");
+        return;
+    }
+    let script = format!(r#"{mount} && exec "$0" "$@""#);
+    let output = Command::new("unshare")
+        .args(starter)
+        .arg(script)
+        .arg(env::current_exe().unwrap())
+        .args([TEST, "--exact", "--nocapture"])
+        .env(DISK, folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    assert!(text(&output.stdout).contains("1 passed"), "{}", text(&output.stdout));
+}
