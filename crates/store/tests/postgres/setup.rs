@@ -1,11 +1,11 @@
 //! Who may make the tables, and what is found there.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use tokio::time::timeout;
 use wheelwright_store::{ErrorKind, PageRequest, Postgres, PostgresOptions, Prefix, Store, testing::PostgresServer};
 
-use crate::support::{address_of_user, bare, key, store};
+use crate::support::{address_of_user, bare, bare_of, key, store};
 
 async fn failure(address: &str) -> (ErrorKind, String) {
     let error = Postgres::connect(address, PostgresOptions::default()).await.unwrap_err();
@@ -95,4 +95,29 @@ async fn who_only_looks_makes_no_tables() {
     assert!(error.to_string().contains("there is no store in the schema typo"), "{error}");
     store("typo").await;
     Postgres::connect(&address, looks()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_password_comes_from_the_file_that_the_address_names_and_is_shown_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let [access, passwords] = ["pg_hba.conf", "pgpass"].map(|name| folder.path().join(name));
+    let rules = "local all all trust\nhost all asked 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
+    fs::write(&access, rules).unwrap();
+    let mut server = PostgresServer::start().unwrap();
+    let role = "CREATE ROLE asked LOGIN PASSWORD 'se:cret'; GRANT CREATE ON DATABASE postgres TO asked";
+    bare_of(&server).await.batch_execute(role).await.unwrap();
+    server.set(&[&format!("hba_file={}", access.display())]);
+    server.resume().unwrap();
+    let address = server.address("asked").replace("postgres@", "asked@");
+    let address = format!("{address}&passfile={}", passwords.display());
+    for line in ["", "*:*:*:asked:wrong-se:cret\n"] {
+        fs::write(&passwords, line).unwrap();
+        let (kind, message) = failure(&address).await;
+        assert_eq!(kind, ErrorKind::Setup, "{message}");
+        assert!(!message.contains("cret"), "{message}");
+    }
+    fs::write(&passwords, "*:*:*:asked:se\\:cret\n").unwrap();
+    let store = Postgres::connect(&address, PostgresOptions::default()).await.unwrap();
+    store.create(&key("k"), vec![]).await.unwrap();
+    assert!(!format!("{store:?}").contains("cret"), "{store:?}");
 }
