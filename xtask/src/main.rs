@@ -47,7 +47,7 @@ fn main() -> ExitCode {
                 .and_then(|()| hidden_items())
                 .and_then(|()| random_kinds())
                 .and_then(|()| gate());
-            let counted = counted.and_then(|()| kills()).and_then(|()| soak());
+            let counted = counted.and_then(|()| kills()).and_then(|()| soak()).and_then(|()| damage());
             let stored = counted.and_then(|()| sweeps()).and_then(|()| cells());
             stored.and_then(|()| published()).and_then(|()| fuzz(None, "20"))
         }
@@ -139,6 +139,12 @@ fn random_kinds() -> Result<(), String> {
 fn gate() -> Result<(), String> {
     let arguments = ["test", "--release", "--package", "wheelwright", "--test", "gate", "--", "--nocapture"];
     run(cargo_command(arguments).env("WHEELWRIGHT_GATE_SEEDS", "1").current_dir(root()))
+}
+
+/// A thousand SQLite files with random damage.
+fn damage() -> Result<(), String> {
+    let arguments = ["test", "--package", "wheelwright-repository", "--test", "damage", "--", "--nocapture"];
+    run(cargo_command(arguments).env("WHEELWRIGHT_DAMAGED_STORES", "1000").current_dir(root()))
 }
 
 /// Sweeps of a hundred thousand records in each store, by processes that are killed.

@@ -71,6 +71,8 @@ pub enum RecordError {
     NewerFormat(u64),
     /// Its checksum does not match.
     Checksum,
+    /// The store knows of it and cannot read it.
+    Lost,
 }
 
 /// Whether something is a record, and no document: no document has the key that every record begins with.
@@ -81,6 +83,9 @@ pub fn is_record(value: Value<'_>) -> bool {
 impl<'a> Record<'a> {
     /// Reads the value that is stored under a key.
     pub(crate) fn read(bytes: &'a [u8], place: Place, arena: &'a Arena) -> Result<Self, RecordError> {
+        if bytes.is_empty() {
+            return Err(RecordError::Lost);
+        }
         let is_checked = checksum::verify(bytes, place)?;
         let limits = Decode { max_bytes: MOST_BYTES, ..Decode::default() };
         let record = limits.decode(bytes, arena).map_err(RecordError::Decode)?.value;
@@ -190,9 +195,10 @@ impl fmt::Display for RecordError {
             Self::Decode(error) => write!(f, "the record is no JSON: {error}"),
             Self::Malformed(part, problem) => write!(f, "the record is damaged: {part} {problem}"),
             Self::Checksum => f.write_str(
-                "its checksum does not match: the record was changed outside of Wheelwright, or the disk is damaged; run \
-                 wheelwright store repair",
+                "its checksum does not match: the record was changed outside of Wheelwright, or the disk is damaged; \
+                 delete it and write it again, from a backup",
             ),
+            Self::Lost => f.write_str("the store cannot read it: the file is damaged; restore a backup"),
             Self::NewerFormat(format) => write!(
                 f,
                 "a newer release wrote the record, in format {format}; this one knows formats up to {EPOCH}: update it"

@@ -20,6 +20,7 @@ use rusqlite::{
 
 use super::{
     SqliteOptions,
+    damage::{self, Damage},
     disk::Reserve,
     failure::{Doing, Problem, is_full},
     private,
@@ -34,14 +35,16 @@ const FORMAT: i64 = 1;
 
 /// A new store. The head is that of [`log::FIRST_HEAD`].
 ///
-/// The value comes last, so that SQLite can tell the rest of a row without reading its pages.
+/// The value comes late, so that SQLite can tell the rest of a row without reading its pages. Rows of earlier releases have
+/// no sum.
 const TABLES: &str = "
     CREATE TABLE log (
         revision INTEGER PRIMARY KEY,
         key TEXT NOT NULL,
         action INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        value BLOB NOT NULL
+        value BLOB NOT NULL,
+        sum INTEGER
     ) STRICT;
     CREATE UNIQUE INDEX log_by_key ON log (key, revision);
     CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
@@ -64,6 +67,10 @@ pub(super) struct File {
     is_alone: bool,
     /// Which files it, first, and those beside it were when it was opened.
     identities: Vec<(PathBuf, Identity)>,
+    /// What can be read of it if its structure is damaged.
+    damage: Option<Damage>,
+    /// Whether rows can have checksums: not in files of earlier releases that cannot be written.
+    has_sums: bool,
 }
 
 /// What tells a file apart from another at the same path: its device and inode, where there are such.
@@ -92,8 +99,17 @@ impl File {
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
         let path = fs::canonicalize(&absolute).unwrap_or(absolute);
         let reserve = Reserve::new(&path, options.reserve_bytes);
-        let mut file =
-            Self { path, options, reserve, readers: Mutex::default(), is_alone: false, identities: Vec::new() };
+        let mut file = Self {
+            path,
+            options,
+            reserve,
+            readers: Mutex::default(),
+            is_alone: false,
+            identities: Vec::new(),
+            damage: None,
+            has_sums: true,
+        };
+        file.has_sums = prepared.is_err() || has_sums(&connection).map_err(|error| told(error.into()))?;
         match prepared {
             Ok(()) => {
                 file.sync_folder();
@@ -101,6 +117,7 @@ impl File {
                 let paths = [file.path.clone(), file.log_path(), file.index_path()].into_iter();
                 file.identities =
                     paths.filter_map(|path| identity_of(&path).map(|identity| (path, identity))).collect();
+                file.check_structure(&connection);
                 Ok((file, connection))
             }
             // Which of the two it is depends on whether the folder or the file cannot be written, and on who asks.
@@ -111,10 +128,55 @@ impl File {
                 file.is_alone = true;
                 let connection = file.connect().map_err(told)?;
                 check_at_once(&connection, &file.path).map_err(told)?;
+                file.has_sums = has_sums(&connection).map_err(|error| told(error.into()))?;
+                file.check_structure(&connection);
+                Ok((file, connection))
+            }
+            Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                file.damage_of(error.to_string()).map_err(|_| told(error.into()))?;
                 Ok((file, connection))
             }
             Err(problem) => Err(told(problem)),
         }
+    }
+
+    fn check_structure(&mut self, connection: &Connection) {
+        let what = match damage::find(connection, self.has_sums) {
+            Ok(None) => return,
+            Ok(Some(what)) => what,
+            Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                error.to_string()
+            }
+            Err(Problem::Sql(rusqlite::Error::QueryReturnedNoRows)) => "the head has no row".to_owned(),
+            // Whatever reads or writes next finds out whether it has passed.
+            Err(_) => return,
+        };
+        let _ = self.damage_of(what);
+    }
+
+    /// Reads what can still be read; fails if that is nothing at all.
+    fn damage_of(&mut self, what: String) -> Result<(), Problem> {
+        let connection = self.connect()?;
+        read_although_damaged(&connection)?;
+        connection
+            .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'log'", [], |row| row.get::<_, i64>(0))?;
+        self.damage = Some(Damage::of(&connection, what, self.has_sums));
+        Ok(())
+    }
+
+    /// Whether rows can have checksums.
+    pub(super) fn has_sums(&self) -> bool {
+        self.has_sums
+    }
+
+    /// What can be read of a file with a damaged structure; none if it is sound.
+    pub(super) fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
+    /// Fails if the structure is damaged.
+    pub(super) fn check_sound(&self) -> Result<(), StoreError> {
+        self.damage.as_ref().map_or(Ok(()), |damage| Err(damage.refusal(&self.path)))
     }
 
     /// Reads, on this thread: readers of a write-ahead log wait for nobody, except while somebody mends it after a crash.
@@ -225,6 +287,9 @@ impl File {
             connect(&self.path, flags)?
         };
         connection.busy_timeout(self.options.busy_timeout)?;
+        if self.damage.is_some() {
+            read_although_damaged(&connection)?;
+        }
         Ok(connection)
     }
 
@@ -287,6 +352,11 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     Ok(connection)
 }
 
+/// Has SQLite read a file that is shorter than its header says.
+fn read_although_damaged(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "writable_schema", true)
+}
+
 fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Problem>) -> Result<T, Problem> {
     let began = Instant::now();
     let mut pause = Duration::from_micros(100);
@@ -338,7 +408,21 @@ fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Res
     let _ = connection.query_one("SELECT revision FROM head WHERE revision = 0", (), |_| Ok(())).and_then(|()| {
         connection.execute("UPDATE head SET revision = ?1, compacted = ?1 WHERE revision = 0", [log::FIRST_HEAD as i64])
     });
+    // Without it, rows get no checksums, as those of earlier releases.
+    if !has_sums(connection)? {
+        let _ = begin(connection, options.busy_timeout).and_then(|transaction| {
+            if !has_sums(&transaction)? {
+                transaction.execute_batch("ALTER TABLE log ADD COLUMN sum INTEGER")?;
+            }
+            Ok(transaction.commit()?)
+        });
+    }
     Ok(())
+}
+
+fn has_sums(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info('log') WHERE name = 'sum'";
+    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
 }
 
 /// Another process may just be creating it.

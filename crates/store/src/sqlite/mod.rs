@@ -6,12 +6,14 @@
 //! share an fsync. A second thread looks for what other processes wrote and wakes the watches.
 
 mod compaction;
+mod damage;
 pub(crate) mod disk;
 mod failure;
 mod file;
 mod mark;
 mod private;
 mod read;
+mod sum;
 mod tail;
 mod watch;
 mod writer;
@@ -128,11 +130,24 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
-        Box::pin(async move { self.file.read(|connection| read::get(connection, key)) })
+        Box::pin(async move {
+            if let Some(damage) = self.file.damage() {
+                let stored = self.file.read(|connection| Ok(damage.get(connection, key, self.file.has_sums())))?;
+                return stored.ok_or_else(|| damage.refusal(&self.file.path));
+            }
+            self.file.read(|connection| read::get(connection, key, self.file.has_sums()))
+        })
     }
 
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
-        Box::pin(async move { self.file.read(|connection| read::page(connection, prefix, &page)) })
+        Box::pin(async move {
+            if let Some(damage) = self.file.damage() {
+                let page =
+                    self.file.read(|connection| Ok(damage.page(connection, prefix, &page, self.file.has_sums())))?;
+                return page.ok_or_else(|| damage.refusal(&self.file.path));
+            }
+            self.file.read(|connection| read::page(connection, prefix, &page, self.file.has_sums()))
+        })
     }
 
     fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
@@ -149,11 +164,17 @@ impl Store for Sqlite {
     }
 
     fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
-        Box::pin(async move { self.file.read(|connection| read::before(connection, key, revision)) })
+        Box::pin(async move {
+            self.file.check_sound()?;
+            self.file.read(|connection| read::before(connection, key, revision, self.file.has_sums()))
+        })
     }
 
     fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
-        Box::pin(async move { self.file.read(|connection| read::is_unchanged(connection, range, since)) })
+        Box::pin(async move {
+            self.file.check_sound()?;
+            self.file.read(|connection| read::is_unchanged(connection, range, since))
+        })
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -174,6 +195,7 @@ impl Store for Sqlite {
 
     fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {
         Box::pin(async move {
+            self.file.check_sound()?;
             let head = self.file.read(read::head)?;
             let told = log::cursor_number(from, head.revision, head.compacted)?;
             let watch = SqliteWatch::new(self.file.clone(), prefix.clone(), told, self.tail.subscribe());
@@ -189,6 +211,7 @@ impl Store for Sqlite {
         Box::pin(async move {
             let began = Instant::now();
             self.file.check_in_place()?;
+            self.file.check_sound()?;
             self.file.read(read::head)?;
             self.writer.ask(Work::Probe).await?;
             Ok(Health { took: began.elapsed() })

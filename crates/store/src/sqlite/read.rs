@@ -5,7 +5,7 @@ use rusqlite::{
     types::{ToSqlOutput, Value},
 };
 
-use super::failure::Problem;
+use super::{failure::Problem, sum};
 use crate::{
     Cursor, ErrorKind, Event, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, Newest, PAGE_LIMIT},
@@ -23,7 +23,15 @@ const PORTION_EVENTS: usize = 256;
 /// The most rows that a watch passes over at once.
 const PORTION_ROWS: u64 = 8192;
 
-const GET: &str = "SELECT revision, action, value FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1";
+/// A statement that reads `sum`, and the same for files without.
+macro_rules! sums {
+    ($before:literal, $after:literal) => {
+        [concat!($before, "NULL", $after), concat!($before, "sum", $after)]
+    };
+}
+
+const GET: [&str; 2] =
+    sums!("SELECT revision, action, value, ", " FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1");
 
 /// How far the log goes.
 #[derive(Clone, Copy, Debug)]
@@ -47,30 +55,46 @@ pub(super) fn head(connection: &Connection) -> Result<Head, Problem> {
     Ok(statement.query_row([], |row| Ok(Head { revision: number(row, 0)?, compacted: number(row, 1)? }))?)
 }
 
-pub(super) fn get(connection: &Connection, key: &Key) -> Result<Option<Stored>, Problem> {
-    let mut statement = connection.prepare_cached(GET)?;
+pub(super) fn get(connection: &Connection, key: &Key, has_sums: bool) -> Result<Option<Stored>, Problem> {
+    let mut statement = connection.prepare_cached(GET[usize::from(has_sums)])?;
     let mut rows = statement.query([key.as_str()])?;
     match rows.next()? {
-        Some(row) if action(row, 1)? != Action::Deleted => {
-            Ok(Some(Stored { revision: log::revision(number(row, 0)?), value: row.get(2)? }))
-        }
-        _ => Ok(None),
+        Some(row) => Ok(stored(row, key)?),
+        None => Ok(None),
     }
 }
 
 /// What a key had right before a revision.
-pub(super) fn before(connection: &Connection, key: &Key, revision: &Revision) -> Result<Option<Stored>, Problem> {
+pub(super) fn before(
+    connection: &Connection,
+    key: &Key,
+    revision: &Revision,
+    has_sums: bool,
+) -> Result<Option<Stored>, Problem> {
     let transaction = connection.unchecked_transaction()?;
     let until = log::revision_number(revision, head(&transaction)?.compacted)?;
-    let sql = "SELECT revision, action, value FROM log WHERE key = ?1 AND revision < ?2 ORDER BY revision DESC LIMIT 1";
-    let mut statement = transaction.prepare_cached(sql)?;
+    const BEFORE: [&str; 2] = sums!(
+        "SELECT revision, action, value, ",
+        " FROM log WHERE key = ?1 AND revision < ?2 ORDER BY revision DESC LIMIT 1"
+    );
+    let mut statement = transaction.prepare_cached(BEFORE[usize::from(has_sums)])?;
     let mut rows = statement.query(params![key.as_str(), until as i64])?;
     match rows.next()? {
-        Some(row) if action(row, 1)? != Action::Deleted => {
-            Ok(Some(Stored { revision: log::revision(number(row, 0)?), value: row.get(2)? }))
-        }
-        _ => Ok(None),
+        Some(row) => Ok(stored(row, key)?),
+        None => Ok(None),
     }
+}
+
+/// The value of a row, of its revision, action, value and checksum; none if it is a removal.
+fn stored(row: &Row<'_>, key: &Key) -> Result<Option<Stored>, Problem> {
+    let (revision, action) = (number(row, 0)?, action(row, 1)?);
+    let value: Vec<u8> = row.get(2)?;
+    let value = match sum::matches(row.get(3)?, revision, key.as_str(), action, &value) {
+        true if action == Action::Deleted => return Ok(None),
+        true => value,
+        false => sum::UNREADABLE,
+    };
+    Ok(Some(Stored { revision: log::revision(revision), value }))
 }
 
 /// The newest row of a key.
@@ -81,7 +105,12 @@ pub(super) fn newest(connection: &Connection, key: &Key) -> Result<Option<Newest
     newest.map(|(revision, number)| Ok(Newest { revision, action: known_action(number)? })).transpose()
 }
 
-pub(super) fn page(connection: &Connection, prefix: &Prefix, request: &PageRequest) -> Result<Page, Problem> {
+pub(super) fn page(
+    connection: &Connection,
+    prefix: &Prefix,
+    request: &PageRequest,
+    has_sums: bool,
+) -> Result<Page, Problem> {
     // The head and the values must be of one moment.
     let transaction = connection.unchecked_transaction()?;
     let head = head(&transaction)?;
@@ -91,21 +120,25 @@ pub(super) fn page(connection: &Connection, prefix: &Prefix, request: &PageReque
         None => (head.revision, prefix.as_str()),
     };
     // The inner query walks the index alone, in the order of the keys, and no further than the page goes.
-    let sql = "SELECT newest.key, log.revision, log.action, log.value FROM (
-                   SELECT key, max(revision) AS revision FROM log INDEXED BY log_by_key
-                   WHERE key > ?1 AND key < ?2 AND revision <= ?3 GROUP BY key ORDER BY key
-               ) AS newest CROSS JOIN log ON log.revision = newest.revision WHERE log.action <> ?4";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query(params![after, End::of(prefix), moment as i64, Action::Deleted as i64])?;
+    const PAGE: [&str; 2] = sums!(
+        "SELECT log.revision, log.action, log.value, ",
+        ", newest.key FROM (
+             SELECT key, max(revision) AS revision FROM log INDEXED BY log_by_key
+             WHERE key > ?1 AND key < ?2 AND revision <= ?3 GROUP BY key ORDER BY key
+         ) AS newest CROSS JOIN log ON log.revision = newest.revision"
+    );
+    let mut statement = transaction.prepare_cached(PAGE[usize::from(has_sums)])?;
+    let mut rows = statement.query(params![after, End::of(prefix), moment as i64])?;
     let (mut items, mut bytes, mut next) = (Vec::new(), 0, None);
     while let Some(row) = rows.next()? {
         if items.len() == limit || bytes > PAGE_BYTES {
             next = items.last().map(|(key, _)| log::continuation(moment, key));
             break;
         }
-        let stored = Stored { revision: log::revision(number(row, 1)?), value: row.get(3)? };
+        let key = key(row, 4)?;
+        let Some(stored) = stored(row, &key)? else { continue };
         bytes += stored.value.len();
-        items.push((key(row, 0)?, stored));
+        items.push((key, stored));
     }
     Ok(Page { items, next, cursor: log::cursor(moment) })
 }
@@ -128,7 +161,12 @@ pub(super) fn is_unchanged(connection: &Connection, range: &KeyRange, since: &Cu
 }
 
 /// What happened after a row.
-pub(super) fn portion(connection: &Connection, prefix: &Prefix, after: u64) -> Result<Portion, Problem> {
+pub(super) fn portion(
+    connection: &Connection,
+    prefix: &Prefix,
+    after: u64,
+    has_sums: bool,
+) -> Result<Portion, Problem> {
     let transaction = connection.unchecked_transaction()?;
     let head = head(&transaction)?;
     if after < head.compacted {
@@ -136,19 +174,25 @@ pub(super) fn portion(connection: &Connection, prefix: &Prefix, after: u64) -> R
     }
     let mut until = head.revision.min(after.saturating_add(PORTION_ROWS));
     // The signs keep SQLite from going by keys, where it would have to sort.
-    let sql = "SELECT revision, key, action, value FROM log
-               WHERE revision > ?1 AND revision <= ?2 AND +key > ?3 AND +key < ?4 ORDER BY revision";
-    let mut statement = transaction.prepare_cached(sql)?;
+    const PORTION: [&str; 2] = sums!(
+        "SELECT revision, key, action, value, ",
+        " FROM log WHERE revision > ?1 AND revision <= ?2 AND +key > ?3 AND +key < ?4 ORDER BY revision"
+    );
+    let mut statement = transaction.prepare_cached(PORTION[usize::from(has_sums)])?;
     let mut rows = statement.query(params![after as i64, until as i64, prefix.as_str(), End::of(prefix)])?;
     let (mut events, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let revision = number(row, 0)?;
-        let value: Vec<u8> = row.get(3)?;
+        let (key, action) = (key(row, 1)?, action(row, 2)?);
+        let mut value: Vec<u8> = row.get(3)?;
+        if !sum::matches(row.get(4)?, revision, key.as_str(), action, &value) {
+            value = sum::UNREADABLE;
+        }
         bytes += value.len();
         let event = Event {
-            key: key(row, 1)?,
+            key,
             revision: log::revision(revision),
-            change: action(row, 2)?.change(value),
+            change: action.change(value),
             cursor: log::cursor(revision),
         };
         events.push((revision, event));
@@ -210,10 +254,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, _writer) = File::open(&folder.path().join("store"), SqliteOptions::default()).unwrap();
         for name in ["a", "b", "a"] {
-            file.read(|connection| get(connection, &Key::new(name).unwrap())).unwrap();
+            file.read(|connection| get(connection, &Key::new(name).unwrap(), true)).unwrap();
         }
-        let status = file.read(|connection| Ok(connection.prepare_cached(GET)?.get_status(StatementStatus::RePrepare)));
-        let runs = file.read(|connection| Ok(connection.prepare_cached(GET)?.get_status(StatementStatus::Run)));
+        let status =
+            file.read(|connection| Ok(connection.prepare_cached(GET[1])?.get_status(StatementStatus::RePrepare)));
+        let runs = file.read(|connection| Ok(connection.prepare_cached(GET[1])?.get_status(StatementStatus::Run)));
         assert_eq!((status.unwrap(), runs.unwrap()), (0, 3));
     }
 }

@@ -33,7 +33,9 @@ impl SqliteWatch {
                 return Ok(event);
             }
             self.head.mark_unchanged();
-            let portion = self.file.read(|connection| read::portion(connection, &self.prefix, self.read))?;
+            let portion = self
+                .file
+                .read(|connection| read::portion(connection, &self.prefix, self.read, self.file.has_sums()))?;
             self.read = portion.until;
             self.events = portion.events.into();
             if !self.events.is_empty() {

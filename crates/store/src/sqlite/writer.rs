@@ -20,6 +20,7 @@ use super::{
     file::{self, File},
     mark::Marks,
     read::{self, Head},
+    sum,
 };
 use crate::{
     ErrorKind, Key, StoreError,
@@ -278,21 +279,28 @@ impl Desk {
     fn append(&self, key: &Key, write: &Write, revision: u64, at: i64) -> Result<(), Problem> {
         let newest = read::newest(&self.connection, key)?;
         let action = write.decide(key, newest)?;
-        let revision = revision as i64;
         match write {
-            Write::Create(value) | Write::Replace { value, .. } => {
-                let sql = "INSERT INTO log (revision, key, action, at, value) VALUES (?1, ?2, ?3, ?4, ?5)";
-                let row = params![revision, key.as_str(), action as i64, at, value];
-                self.connection.prepare_cached(sql)?.execute(row)?;
-            }
+            Write::Create(value) | Write::Replace { value, .. } => self.insert(key, action, revision, at, value),
             Write::Delete { .. } => {
-                let sql = "INSERT INTO log (revision, key, action, at, value)
-                           SELECT ?1, key, ?2, ?3, value FROM log WHERE revision = ?4";
                 let last = newest.map_or(0, |newest| newest.revision as i64);
-                let row = params![revision, Action::Deleted as i64, at, last];
-                self.connection.prepare_cached(sql)?.execute(row)?;
+                let sql = "SELECT value FROM log WHERE revision = ?1";
+                let value: Vec<u8> = self.connection.prepare_cached(sql)?.query_row([last], |row| row.get(0))?;
+                self.insert(key, action, revision, at, &value)
             }
         }
+    }
+
+    fn insert(&self, key: &Key, action: Action, revision: u64, at: i64, value: &[u8]) -> Result<(), Problem> {
+        if !self.file.has_sums() {
+            let sql = "INSERT INTO log (revision, key, action, at, value) VALUES (?1, ?2, ?3, ?4, ?5)";
+            let row = params![revision as i64, key.as_str(), action as i64, at, value];
+            self.connection.prepare_cached(sql)?.execute(row)?;
+            return Ok(());
+        }
+        let sql = "INSERT INTO log (revision, key, action, at, value, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sum = sum::of(revision, key.as_str(), action, value);
+        let row = params![revision as i64, key.as_str(), action as i64, at, value, sum];
+        self.connection.prepare_cached(sql)?.execute(row)?;
         Ok(())
     }
 
@@ -310,6 +318,7 @@ impl Desk {
     }
 
     fn begin(&self) -> Result<(rusqlite::Transaction<'_>, Head), Problem> {
+        self.file.check_sound()?;
         let transaction = file::begin(&self.connection, self.file.options.busy_timeout)?;
         // Once nobody else writes, and so at the last moment.
         self.file.check_in_place()?;

@@ -1,0 +1,307 @@
+//! Stores with random damage: no document is displayed other than it was acknowledged last, and every document whose bytes
+//! were not touched is displayed.
+//!
+//! `WHEELWRIGHT_DAMAGED_STORES` is the number of SQLite files (60), and `WHEELWRIGHT_DAMAGE_SEED` the first seed.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
+#![expect(clippy::print_stderr, reason = "it reports what it tried")]
+
+mod pages;
+mod strike;
+#[path = "../repository/support.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod support;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    env, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::time::timeout;
+use wheelwright_evolve::laws::Random;
+use wheelwright_repository::{
+    Collection, DocumentChange, Name, OpenError, RecordError, Repository, RepositoryError, View, Write,
+};
+use wheelwright_store::{Cursor, PageRequest, Sqlite, SqliteOptions, Store};
+
+use crate::{
+    pages::{Pages, Place},
+    strike::Damage,
+    support::{example, name},
+};
+
+const DOCUMENTS: usize = 240;
+const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
+
+/// A document as each version displays it, and its revision.
+type Shown = ([Vec<u8>; 3], String);
+
+/// An undamaged store, and all that it acknowledged.
+struct Base {
+    folder: TempDir,
+    file: Vec<u8>,
+    /// The file as it was before the last writes.
+    earlier: Vec<u8>,
+    /// Each document as each version displays it, with its revision; none if it was deleted.
+    documents: BTreeMap<Name, Option<Shown>>,
+    /// What happened after a moment: the name, what, and the document as v3 displays it.
+    events: Vec<(Name, DocumentChange, Vec<u8>)>,
+    since: Cursor,
+    places: HashMap<i64, Place>,
+    page: usize,
+}
+
+fn orders(store: Arc<dyn Store>) -> Collection {
+    Repository::new(store, example("orders")).kind("Order").unwrap()
+}
+
+/// A document of a size that depends on the random numbers.
+fn body(number: usize, random: &mut Random) -> Vec<u8> {
+    let length = match random.below(10) {
+        0 => 5_000 + random.below(15_000),
+        1..=3 => random.below(4_000),
+        _ => random.below(600),
+    };
+    let text: String = (0..length).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
+    let lines: Vec<_> = (0..random.below(4)).map(|line| json!({"sku": format!("B-{line}"), "gift": true})).collect();
+    let document = json!({"apiVersion": "shop.example.com/v1", "kind": "Order",
+        "metadata": {"name": format!("order-{number}"), "annotations": {"note": text}},
+        "spec": {"qty": random.below(9) + 1, "city": "Ulm", "coupon": "SPRING", "lines": lines}});
+    document.to_string().into_bytes()
+}
+
+async fn built() -> Base {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("base.db");
+    let mut random = Random::new(7);
+    let names: Vec<Name> = (0..DOCUMENTS).map(|number| name(&format!("shop/order-{number:04}"))).collect();
+    let put = async |orders: &Collection, at: &Name, version: &str, body: &[u8]| {
+        let patch: serde_json::Value = serde_json::from_slice(body).unwrap();
+        let patch = json!({"metadata": {"annotations": patch["metadata"]["annotations"]}}).to_string();
+        orders.patch(at, Write::merge_patch(version, patch.as_bytes())).await.unwrap();
+    };
+    let since = {
+        let sqlite = Arc::new(Sqlite::open(&path, SqliteOptions::default()).unwrap());
+        let orders = orders(sqlite.clone());
+        for (number, at) in names.iter().enumerate() {
+            orders.create(at, Write::document("v1", &body(number, &mut random))).await.unwrap();
+        }
+        for _ in 0..DOCUMENTS / 3 {
+            let number = random.below(DOCUMENTS);
+            put(&orders, &names[number], "v2", &body(number, &mut random)).await;
+        }
+        sqlite.compact().await.unwrap();
+        for _ in 0..20 {
+            let number = random.below(DOCUMENTS);
+            put(&orders, &names[number], "v3", &body(number, &mut random)).await;
+        }
+        sqlite.now().await.unwrap()
+    };
+    let earlier = fs::read(&path).unwrap();
+    let (mut documents, mut events) = (BTreeMap::new(), Vec::new());
+    {
+        let sqlite = Arc::new(Sqlite::open(&path, SqliteOptions::default()).unwrap());
+        let orders = orders(sqlite);
+        for _ in 0..DOCUMENTS / 2 {
+            let number = random.below(DOCUMENTS);
+            let Some(read) = orders.get(&names[number], View::Hub).await.unwrap() else { continue };
+            match random.below(8) {
+                0 => drop(orders.delete(&names[number], &read.revision).await.unwrap()),
+                version => put(&orders, &names[number], VERSIONS[version % 3], &body(number, &mut random)).await,
+            }
+        }
+        for at in &names {
+            let mut shown = Vec::new();
+            let mut revision = String::new();
+            for version in VERSIONS {
+                let Some(read) = orders.get(at, View::Version(version)).await.unwrap() else { continue };
+                revision = read.revision.to_string();
+                shown.push(read.json);
+            }
+            documents.insert(at.clone(), shown.try_into().ok().map(|shown| (shown, revision)));
+        }
+        let head: usize = orders.repository().cursor().await.unwrap().as_str().parse().unwrap();
+        let count = head - since.as_str().parse::<usize>().unwrap();
+        let mut watch = orders.watch(None, &since).await.unwrap();
+        for _ in 0..count {
+            let event = watch.next(View::Version("v3")).await.unwrap();
+            let document = event.document.unwrap();
+            events.push((document.name, event.change, document.json));
+        }
+    }
+    let file = fs::read(&path).unwrap();
+    let root = rusqlite::Connection::open(&path).unwrap().query_row(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'log'",
+        [],
+        |row| row.get::<_, i64>(0),
+    );
+    let pages = Pages::of(&file);
+    let (places, page) = (pages.rows(root.unwrap() as usize), pages.size());
+    Base { folder, earlier, documents, events, since, places, page, file }
+}
+
+/// What came of one damaged store.
+#[derive(Default, Debug)]
+struct Found {
+    /// Documents that were displayed other than they were acknowledged, or not at all although nothing was said.
+    altered: Vec<String>,
+    /// Documents that were not touched, and not displayed.
+    withheld: Vec<String>,
+    /// Documents that were touched, and named as damaged.
+    named: usize,
+    /// Untouched documents of which a file with a damaged structure cannot tell whether it has their newest revision.
+    unknown: usize,
+    served: usize,
+    is_refused: bool,
+}
+
+impl Base {
+    async fn check(&self, path: &Path) -> Found {
+        let mut found = Found::default();
+        let after = fs::read(path).unwrap();
+        let is_touched = |revision: &str| self.places[&revision.parse().unwrap()].is_touched(&self.file, &after);
+        let sqlite = match Sqlite::open(path, SqliteOptions::default()) {
+            Ok(sqlite) => sqlite,
+            Err(error) => {
+                found.is_refused = true;
+                // Without its first page, or that of the table's root, nothing can be found.
+                if after[..self.page] == self.file[..self.page] {
+                    found.withheld.push(format!("the file: {error}"));
+                }
+                return found;
+            }
+        };
+        let orders = orders(Arc::new(sqlite));
+        for (at, expected) in &self.documents {
+            for (number, version) in VERSIONS.into_iter().enumerate() {
+                match (orders.get(at, View::Version(version)).await, expected) {
+                    (Ok(None), None) => {}
+                    (Ok(None), Some(_)) => found.altered.push(format!("{at} is missing")),
+                    (Ok(Some(read)), None) => found.altered.push(format!("{at} is back at {}", read.revision)),
+                    (Ok(Some(read)), Some((shown, _))) if read.json == shown[number] => found.served += 1,
+                    (Ok(Some(read)), Some(_)) => found.altered.push(format!("{at} at {} as {version}", read.revision)),
+                    (Err(_), Some((_, revision))) if is_touched(revision) => found.named += 1,
+                    // Which documents the rest of the file has cannot be known: the store says so of each.
+                    (Err(RepositoryError::Store(_)), Some(_)) => found.unknown += 1,
+                    (Err(RepositoryError::Record(_, OpenError::Record(RecordError::Lost))), Some(_)) => {
+                        found.unknown += 1;
+                    }
+                    (Err(error), Some(_)) => found.withheld.push(format!("{at}: {}", whole(&error))),
+                    (Err(_), None) => {}
+                }
+            }
+        }
+        self.list(&orders, &mut found).await;
+        self.watch(&orders, &mut found).await;
+        found
+    }
+
+    async fn list(&self, orders: &Collection, found: &mut Found) {
+        let mut page = PageRequest::first(100);
+        let mut seen = BTreeMap::new();
+        loop {
+            let Ok(listed) = orders.list(None, page.clone(), View::Version("v3")).await else { return };
+            for item in listed.items {
+                match item {
+                    Ok(document) => drop(seen.insert(document.name, Some(document.json))),
+                    Err(RepositoryError::Record(at, _)) => drop(seen.insert(at, None)),
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            match listed.next {
+                Some(next) => page.after = Some(next),
+                None => break,
+            }
+        }
+        for (at, expected) in &self.documents {
+            match (seen.remove(at), expected) {
+                (Some(None), _) | (None, None) => {}
+                (Some(Some(json)), Some((shown, _))) if json == shown[2] => {}
+                (Some(Some(_)), _) => found.altered.push(format!("{at} in a list")),
+                (None, Some(_)) => found.altered.push(format!("{at} is missing in a list")),
+            }
+        }
+        found.altered.extend(seen.into_iter().filter(|(_, json)| json.is_some()).map(|(at, _)| format!("{at} is new")));
+    }
+
+    async fn watch(&self, orders: &Collection, found: &mut Found) {
+        let Ok(mut watch) = orders.watch(None, &self.since).await else { return };
+        for (number, (at, change, json)) in self.events.iter().enumerate() {
+            let Ok(event) = timeout(Duration::from_secs(10), watch.next(View::Version("v3"))).await else {
+                return found.altered.push(format!("event {number} of {at} does not come"));
+            };
+            let Ok(event) = event else { return };
+            match event.document {
+                Ok(document) if document.name == *at && document.json == *json && event.change == *change => {}
+                Ok(document) => {
+                    return found
+                        .altered
+                        .push(format!("event {number} of {at} is {:?} of {}", event.change, document.name));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+fn whole(error: &RepositoryError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    env::var(variable).map_or(default, |text| text.parse().unwrap())
+}
+
+#[tokio::test]
+async fn no_damaged_sqlite_file_shows_an_altered_document_and_every_untouched_one_is_shown() {
+    let base = built().await;
+    let (count, first) = (number("WHEELWRIGHT_DAMAGED_STORES", 60), number("WHEELWRIGHT_DAMAGE_SEED", 0));
+    let mut problems = Vec::new();
+    let mut counts = BTreeMap::<Damage, [usize; 7]>::new();
+    for seed in first..first + count {
+        let mut random = Random::new(seed as u64 + 1);
+        let damage = Damage::ALL[seed % Damage::ALL.len()];
+        let path: PathBuf = base.folder.path().join(format!("{seed}.db"));
+        fs::write(&path, &base.file).unwrap();
+        damage.strike(&path, &base.earlier, base.page, &mut random);
+        let found = base.check(&path).await;
+        let counts = counts.entry(damage).or_default();
+        let refused = usize::from(found.is_refused);
+        let (altered, withheld) = (found.altered.len(), found.withheld.len());
+        let all = [1, refused, found.served, found.named, found.unknown, altered, withheld];
+        counts.iter_mut().zip(all).for_each(|(count, more)| *count += more);
+        if !found.altered.is_empty() || !found.withheld.is_empty() {
+            let (altered, withheld) = (&found.altered, &found.withheld);
+            problems.push(format!(
+                "seed {seed} {damage:?}: altered {:?} of {}, withheld {:?} of {}",
+                &altered[..altered.len().min(3)],
+                altered.len(),
+                &withheld[..withheld.len().min(3)],
+                withheld.len()
+            ));
+        }
+        for path in [path.clone(), path.with_extension("db-wal"), path.with_extension("db-shm")] {
+            let _ = fs::remove_file(path);
+        }
+    }
+    eprintln!(
+        "damage: [stores, refused as a whole, reads served, reads of damaged documents, reads of unknown ones, altered, withheld]"
+    );
+    for (damage, counts) in &counts {
+        eprintln!("{damage:?}: {counts:?}");
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    // Exchanging revisions and losing the end of the file leaves nothing that can be relied on.
+    let counts = counts.iter().filter(|(damage, _)| !matches!(damage, Damage::Truncated | Damage::RevisionsSwapped));
+    let (served, unknown) =
+        counts.fold((0, 0), |(served, unknown), (_, counts)| (served + counts[2], unknown + counts[4]));
+    assert!(unknown * 10 < served, "{unknown} reads of untouched documents were refused, {served} were served");
+}
