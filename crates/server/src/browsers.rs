@@ -66,6 +66,13 @@ impl Browsers {
         }
     }
 
+    /// The same rules for another address of the server.
+    pub(crate) fn at(&self, scheme: &'static str, listening: IpAddr) -> Self {
+        let hosts = self.hosts.as_ref();
+        let hosts = hosts.map(|hosts| Hosts { listening: listening.to_canonical(), allowed: hosts.allowed.clone() });
+        Self { scheme, public_origin: self.public_origin.clone(), hosts, checks_origins: self.checks_origins }
+    }
+
     /// Refuses a request that names a foreign host or that a foreign page sent.
     pub(crate) fn check(&self, head: &Parts) -> Result<(), Refused> {
         let header = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());

@@ -1,5 +1,6 @@
 //! The server: it accepts connections and looks after them.
 
+mod probes;
 mod respond;
 mod streams;
 
@@ -58,6 +59,8 @@ use crate::{
     work::{InPool, WorkPool},
 };
 
+use self::probes::{Accepted, Lane, ProbeThread};
+
 /// How long a connection that has to leave has to come to the end of a head that it has begun.
 const PARTING: Duration = Duration::from_secs(1);
 
@@ -92,8 +95,8 @@ pub struct Listener {
 /// A server that is bound to an address.
 #[derive(Debug)]
 pub struct Serving {
-    listener: TcpListener,
-    address: SocketAddr,
+    listener: Listener,
+    probes: Option<Listener>,
     service: Arc<Service>,
 }
 
@@ -186,8 +189,9 @@ impl Server {
     }
 
     /// Binds the server to an address that is bound already.
-    pub fn listen(self, Listener { listener, address }: Listener) -> Serving {
-        Serving { listener, address, service: Arc::new(self.service(address)) }
+    pub fn listen(self, listener: Listener) -> Serving {
+        let service = Arc::new(self.service(listener.address));
+        Serving { listener, probes: None, service }
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
@@ -217,10 +221,10 @@ impl Server {
             budget,
             audit,
             denials: Denials::default(),
+            readiness: Arc::new(Readiness::new(repository.clone())),
             repository,
             bodies: Semaphore::new(limits.requests),
             requests: Arc::new(Semaphore::new(limits.requests)),
-            readiness: Readiness::default(),
             is_leaving: AtomicBool::new(false),
             watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
@@ -259,12 +263,23 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 impl Serving {
     /// The address, with the port that was free.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address
+    }
+
+    /// The same, with an address of their own for probes and metrics, without TLS.
+    #[must_use]
+    pub fn with_probes(self, listener: Listener) -> Self {
+        Self { probes: Some(listener), ..self }
+    }
+
+    /// The address of probes, with the port that was free.
+    pub fn probe_address(&self) -> Option<SocketAddr> {
+        self.probes.as_ref().map(|listener| listener.address)
     }
 
     /// How clients reach the server: `http://127.0.0.1:8080`.
     pub fn url(&self) -> String {
-        format!("{}://{}", self.service.reached.scheme, self.address)
+        format!("{}://{}", self.service.reached.scheme, self.address())
     }
 
     /// What there is to try, a line each.
@@ -280,7 +295,11 @@ impl Serving {
     /// Serves until a future is done, and for as long after it as the limits say; then requests that are open are answered,
     /// for as long as the limits let them.
     pub async fn run(self, until: impl Future<Output = ()>) {
-        let Self { listener, service, .. } = self;
+        let Self { listener, probes, service } = self;
+        let mut thread = match ProbeThread::start(service.clone(), listener, probes) {
+            Ok(thread) => thread,
+            Err(error) => return tracing::error!(%error, "cannot start the thread that accepts connections"),
+        };
         let mut open = JoinSet::new();
         let mut until = pin!(async {
             until.await;
@@ -292,29 +311,20 @@ impl Serving {
                 () = &mut until => break,
                 () = &mut watching => break,
                 Some(_) = open.join_next() => continue,
-                accepted = listener.accept() => accepted,
+                accepted = thread.accepted.recv() => accepted,
             };
-            match accepted {
-                Ok((stream, address)) => match service.connections.enter() {
-                    Some(connection) => {
-                        // Answers are written as a whole; waiting for more helps nobody.
-                        let _ = stream.set_nodelay(true);
-                        open.spawn(service.clone().begin(stream, address, connection));
-                    }
-                    None => service.metrics.count_refused("connections"),
-                },
-                // Out of file descriptors, mostly: an idle connection gives one back.
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    service.connections.dismiss_one();
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
+            let Some(Accepted { stream, address, connection }) = accepted else { break };
+            match TcpStream::from_std(stream) {
+                Ok(stream) => drop(open.spawn(service.clone().begin(stream, address, connection, Lane::Workers))),
+                Err(error) => tracing::warn!(%error, "cannot serve a connection"),
             }
         }
         tracing::info!(seconds = service.limits.grace.as_secs(), "about to end: what is open is answered first");
-        drop(listener);
         service.ending.send_replace(true);
-        let done = async { while open.join_next().await.is_some() {} };
+        let done = async {
+            while open.join_next().await.is_some() {}
+            thread.ended().await;
+        };
         if tokio::time::timeout(service.limits.grace, done).await.is_err() {
             tracing::warn!(open = open.len(), "some requests were not done in time");
         }
@@ -345,7 +355,7 @@ pub(crate) struct Service {
     bodies: Semaphore,
     requests: Arc<Semaphore>,
     watches: Arc<Semaphore>,
-    readiness: Readiness,
+    readiness: Arc<Readiness>,
     /// It was asked to end.
     is_leaving: AtomicBool,
     pub(crate) connections: Arc<Connections>,
@@ -363,7 +373,7 @@ impl Service {
             async {
                 // A store may have to write something before it can say whether something was written.
                 self.repository.mark();
-                self.readiness.is_ready(&self.repository).await;
+                self.readiness.is_ready().await;
             },
             self.connections.dismiss_late(),
             self.denials.report(EVERY),
@@ -391,7 +401,7 @@ impl Service {
     }
 
     /// Serves one connection once something comes of it: one that is silent takes next to no memory.
-    async fn begin(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>) {
+    async fn begin(self: Arc<Self>, stream: TcpStream, address: SocketAddr, connection: Arc<Connection>, lane: Lane) {
         let _open = Decrease::of(&self.metrics.connections);
         let (mut ending, mut first) = (self.ending.subscribe(), [0]);
         tokio::select! {
@@ -406,7 +416,7 @@ impl Service {
             self.metrics.count_refused("connections");
             return report(Reason::Connection);
         };
-        Box::pin(self.secure(stream, address, connection, charge)).await;
+        Box::pin(self.secure(stream, address, connection, (charge, lane))).await;
     }
 
     /// Serves one connection, with TLS if that is wanted.
@@ -415,12 +425,13 @@ impl Service {
         stream: TcpStream,
         address: SocketAddr,
         connection: Arc<Connection>,
-        mut charge: Charge,
+        (mut charge, lane): (Charge, Lane),
     ) {
         let shares = self.by_address.of(address.ip());
         let distrusted = watch::Sender::new(false);
         let peer = |certificate| Arc::new(Peer { address, certificate, shares, distrusted });
-        let Some(tls) = &self.tls else { return self.serve(stream, peer(None), None, connection, charge).await };
+        let tls = self.tls.as_ref().filter(|_| matches!(lane, Lane::Workers));
+        let Some(tls) = tls else { return self.serve(stream, peer(None), None, connection, (charge, lane)).await };
         let reloads = tls.reloads();
         let accepted = TlsAcceptor::from(tls.config()).accept(stream);
         let accepted = tokio::select! {
@@ -432,7 +443,7 @@ impl Service {
                 charge.resize(CONNECTION_BYTES + TLS_BYTES);
                 let certificate = ClientCertificate::of(stream.get_ref().1, reloads);
                 let name = certificate.as_ref().and_then(ClientCertificate::name);
-                self.serve(stream, peer(name), certificate, connection, charge).await;
+                self.serve(stream, peer(name), certificate, connection, (charge, lane)).await;
             }
             Some(Err(error)) => {
                 if is_refused_certificate(&error) {
@@ -461,7 +472,7 @@ impl Service {
         peer: Arc<Peer>,
         certificate: Option<ClientCertificate>,
         connection: Arc<Connection>,
-        charge: Charge,
+        (charge, lane): (Charge, Lane),
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -485,9 +496,16 @@ impl Service {
         let respond = service_fn(|request: http::Request<Incoming>| {
             let busy = connection.busy(request.version() == http::Version::HTTP_2);
             let (service, peer) = (self.clone(), peer.clone());
-            let caller = peer.shares.clone();
-            let respond = async move { Ok::<_, Infallible>(service.respond(request, &peer, busy).await) };
-            self.work.task(&caller, respond)
+            let (caller, lane) = (peer.shares.clone(), lane.clone());
+            async move {
+                Ok::<_, Infallible>(match lane {
+                    Lane::Workers => {
+                        let work = service.clone();
+                        work.work.task(&caller, async move { service.respond(request, &peer, busy).await }).await
+                    }
+                    _ => Box::pin(service.respond_beside_probes(request, peer, busy, lane)).await,
+                })
+            }
         });
         let stream = Metered::new(stream, connection.clone(), charge);
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, || report(Reason::Stalled)));

@@ -388,6 +388,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
     }
     let options = ServeOptions {
         listen: arguments.listen,
+        probe_listen: arguments.probe_listen,
         tls,
         access: arguments.access,
         audit: None,

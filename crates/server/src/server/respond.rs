@@ -16,6 +16,7 @@ use crate::{
     audit::{NotRecorded, Origin, Trail},
     auth::Credential,
     body::{self, RequestBody},
+    browsers::Browsers,
     budget::{Allowance, Charge, Exceeded, Purpose},
     caller::Caller,
     connections::Busy,
@@ -87,7 +88,7 @@ impl Service {
         let shares = sender.as_ref().and_then(|caller| caller.shares.as_ref()).unwrap_or(&peer.shares);
         let allowance = Allowance { budget: self.budget.clone(), shares: shares.clone() };
         let (access, answer) = match head {
-            Ok(head) => match own::answer(&head, &self.repository, parts, is_ending).await {
+            Ok(head) => match own::answer(&head, parts, is_ending).await {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &allowance, &mut permit).await,
             },
@@ -179,7 +180,8 @@ impl Service {
             return Err(Refusal::Host);
         }
         let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
-        self.browsers.check(&head).map_err(|(reason, refusal)| {
+        let browsers = head.extensions.get::<Arc<Browsers>>().map_or(&self.browsers, |own| &**own);
+        browsers.check(&head).map_err(|(reason, refusal)| {
             self.metrics.count_refused(reason);
             refusal
         })?;

@@ -84,7 +84,8 @@ async fn every_request_is_told_with_its_caller_its_client_and_the_id_that_is_ans
         (&orders("b"), format!("{ann}Audit-ID: of-the-client\r\n"), "audit-id", "ann", 403),
         (in_group, format!("{ann}x-ms-correlation-request-id: larger\r\n"), "x-ms-request-id", "ann", 200),
         ("/apis/shop.example.com/v1/orders", String::new(), "audit-id", "unknown", 401),
-        ("/livez", String::new(), "audit-id", "anonymous", 200),
+        // In this form it is not recognized by the thread of probes, which logs elsewhere.
+        ("http://localhost/livez", String::new(), "audit-id", "anonymous", 200),
     ] {
         let (answer, client) = ask(&running, path, &headers).await;
         let id = answer.header(id_header).unwrap_or_else(|| panic!("{path}: {answer:?}"));

@@ -10,6 +10,7 @@ mod log;
 #[cfg(target_os = "linux")]
 mod memory;
 mod paths;
+mod probes;
 #[cfg(target_os = "linux")]
 mod process;
 mod resets;

@@ -12,7 +12,7 @@ use tokio::{
 use wheelwright_catalog::Catalog;
 use wheelwright_evolve::Kind;
 use wheelwright_repository::{Repository, ServedKind};
-use wheelwright_server::{Limits, Server, TlsFiles};
+use wheelwright_server::{Limits, Listener, Server, TlsFiles};
 use wheelwright_store::{Memory, Store};
 
 /// What nothing may take longer than, on a machine that has much else to do.
@@ -21,6 +21,8 @@ pub(crate) const LONG: Duration = Duration::from_secs(30);
 /// A server that ends when this is dropped.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
+    /// Where only probes are answered.
+    pub(crate) probes: SocketAddr,
     /// With the files that the server reads again when they change.
     pub(crate) folder: TempDir,
     end: Option<oneshot::Sender<()>>,
@@ -71,13 +73,16 @@ impl Running {
     }
 
     async fn of(server: Server, folder: TempDir) -> Self {
-        let serving = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let probes = Listener::bind(any).await.unwrap();
+        let serving = server.bind(any).await.unwrap().with_probes(probes);
+        let probes = serving.probe_address().unwrap();
         let address = serving.address();
         let (end, asked) = oneshot::channel();
         let ended = tokio::spawn(serving.run(async move {
             let _ = asked.await;
         }));
-        Self { address, folder, end: Some(end), ended }
+        Self { address, probes, folder, end: Some(end), ended }
     }
 
     pub(crate) async fn connect(&self) -> TcpStream {

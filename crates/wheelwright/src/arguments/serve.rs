@@ -29,6 +29,9 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 is one that is free.
     #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
     pub(crate) listen: SocketAddr,
+    /// Serve /livez, /healthz, /readyz and /metrics at this address, too, without TLS: for kubelets and Prometheus.
+    #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "ADDRESS", value_parser = address)]
+    pub(crate) probe_listen: Option<SocketAddr>,
     /// The certificate of the server in PEM; it is read again when it changes.
     #[arg(long, help_heading = ADDRESS_AND_TLS, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,

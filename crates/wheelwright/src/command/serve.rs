@@ -4,7 +4,7 @@ use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use wheelwright_document::{Entry, Value, encode};
 use wheelwright_repository::{ExternalSource, Repository, ServedKind};
-use wheelwright_server::{AuditLog, HttpSource, Limits, Listener, Server, TlsFiles};
+use wheelwright_server::{AuditLog, HttpSource, Limits, Listener, Server, Serving, TlsFiles};
 use wheelwright_store::{Memory, Store, StoreError};
 
 use crate::{Console, Exit};
@@ -14,6 +14,8 @@ use crate::{Console, Exit};
 pub struct ServeOptions {
     /// The address.
     pub listen: SocketAddr,
+    /// The address of probes and metrics alone.
+    pub probe_listen: Option<SocketAddr>,
     /// The files for TLS.
     pub tls: Option<TlsFiles>,
     /// The file that says who may do what.
@@ -51,6 +53,7 @@ pub async fn serve(
 ) -> io::Result<Exit> {
     let ServeOptions {
         listen,
+        probe_listen,
         tls,
         access,
         audit,
@@ -128,6 +131,13 @@ pub async fn serve(
             return refuse(format_args!("{error}; {advice}"), console);
         }
     };
+    let probes = match probe_listen {
+        Some(address) => match Listener::bind(address).await {
+            Ok(listener) => Some(listener),
+            Err(error) => return refuse(format_args!("--probe-listen: {error}"), console),
+        },
+        None => None,
+    };
     let serving = match store.await {
         Ok(store) => server.with_store(store.into()).listen(listener),
         Err(error) => return refuse(error, console),
@@ -135,8 +145,12 @@ pub async fn serve(
     if let Some(advice) = host_advice {
         console.say(advice)?;
     }
+    let serving = probes.into_iter().fold(serving, Serving::with_probes);
     let url = serving.url();
-    let mut line = encode(Value::Object(&[Entry { key: "listening", value: Value::string(&url) }]));
+    let probe_url = serving.probe_address().map(|address| format!("http://{address}"));
+    let entry = |key, url| Entry { key, value: Value::string(url) };
+    let entries = [Some(entry("listening", &url)), probe_url.as_deref().map(|url| entry("probes", url))];
+    let mut line = encode(Value::Object(&entries.into_iter().flatten().collect::<Vec<_>>()));
     line.push(b'\n');
     console.data.write_all(&line)?;
     console.data.flush()?;
