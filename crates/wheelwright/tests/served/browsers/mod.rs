@@ -108,10 +108,10 @@ fn attack_from(host: &str, target_host: &str) {
     let written = written.chain(&["form-redirected", "post-redirected"]);
     let written: BTreeSet<String> = written.map(|name| (*name).to_owned()).collect();
     until("the page writes to the server without protection", || open.names() == written);
-    // Everything that arrived there has arrived at the victim, too, and was refused.
-    let arrived = || seen.lock().unwrap().iter().filter(|seen| seen.path != "/favicon.ico").count();
-    assert!(arrived() > 35, "{:?}", seen.lock().unwrap());
-    until("the victim refuses the same requests", || victim.refused("origin") >= arrived());
+    // The same requests are refused by the victim. A browser may cancel one or the other of them when the page has finished.
+    let arrived = seen.lock().unwrap().iter().filter(|seen| seen.path != "/favicon.ico").count();
+    assert!(arrived > 35, "{:?}", seen.lock().unwrap());
+    until("the victim refuses the same requests", || victim.refused("origin") > 35);
     drop(browser);
 
     assert_unread(&report[&targets[0]]);
