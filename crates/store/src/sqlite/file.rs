@@ -6,7 +6,7 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -67,8 +67,12 @@ pub(super) struct File {
     is_alone: bool,
     /// Which files it, first, and those beside it were when it was opened.
     identities: Vec<(PathBuf, Identity)>,
+    /// Whether the structure was checked when it was opened.
+    is_checked: bool,
+    /// What a check of the structure found, until the thread that writes has looked at the damage.
+    found: Mutex<Option<String>>,
     /// What can be read of it if its structure is damaged.
-    damage: Option<Damage>,
+    damage: OnceLock<Damage>,
     /// Whether rows can have checksums: not in files of earlier releases that cannot be written.
     has_sums: bool,
 }
@@ -106,7 +110,9 @@ impl File {
             readers: Mutex::default(),
             is_alone: false,
             identities: Vec::new(),
-            damage: None,
+            is_checked: false,
+            found: Mutex::default(),
+            damage: OnceLock::new(),
             has_sums: true,
         };
         file.has_sums = prepared.is_err() || has_sums(&connection).map_err(|error| told(error.into()))?;
@@ -140,27 +146,65 @@ impl File {
         }
     }
 
+    /// Checks the structure if the file is small enough.
     fn check_structure(&mut self, connection: &Connection) {
-        let what = match damage::find(connection, self.has_sums) {
-            Ok(None) => return,
-            Ok(Some(what)) => what,
+        let bytes_of = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if bytes_of(&self.path) + bytes_of(&self.log_path()) > self.options.check_at_open_bytes {
+            return;
+        }
+        self.is_checked = true;
+        if let Some(what) = self.find_damage(connection) {
+            let _ = self.damage_of(what);
+        }
+    }
+
+    /// Whether the structure was checked when the file was opened.
+    pub(super) fn is_checked(&self) -> bool {
+        self.is_checked || self.damage.get().is_some()
+    }
+
+    /// The first thing that is wrong with the structure.
+    pub(super) fn find_damage(&self, connection: &Connection) -> Option<String> {
+        match damage::find(connection, self.has_sums) {
+            Ok(found) => found,
             Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
-                error.to_string()
+                Some(error.to_string())
             }
-            Err(Problem::Sql(rusqlite::Error::QueryReturnedNoRows)) => "the head has no row".to_owned(),
+            Err(Problem::Sql(rusqlite::Error::QueryReturnedNoRows)) => Some("the head has no row".to_owned()),
             // Whatever reads or writes next finds out whether it has passed.
-            Err(_) => return,
-        };
-        let _ = self.damage_of(what);
+            Err(_) => None,
+        }
+    }
+
+    /// Records what a check found while the store is in use.
+    pub(super) fn report_damage(&self, what: String) {
+        *self.found() = Some(what);
+    }
+
+    /// Treats the file as damaged if a check found damage. For the thread that writes: nothing is written meanwhile, so what
+    /// is read of the damaged file then is current.
+    pub(super) fn apply_reported_damage(&self) {
+        let found = self.found().take();
+        // If it fails, then every read does.
+        if let Some(what) = found {
+            let _ = self.damage_of(what);
+        }
+    }
+
+    fn found(&self) -> MutexGuard<'_, Option<String>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads what can still be read; fails if that is nothing at all.
-    fn damage_of(&mut self, what: String) -> Result<(), Problem> {
+    fn damage_of(&self, what: String) -> Result<(), Problem> {
         let connection = self.connect()?;
         read_although_damaged(&connection)?;
         connection
             .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'log'", [], |row| row.get::<_, i64>(0))?;
-        self.damage = Some(Damage::of(&connection, what, self.has_sums));
+        let damage = Damage::of(&connection, what, self.has_sums);
+        let mut readers = self.readers();
+        let _ = self.damage.set(damage);
+        readers.clear();
         Ok(())
     }
 
@@ -171,18 +215,21 @@ impl File {
 
     /// What can be read of a file with a damaged structure; none if it is sound.
     pub(super) fn damage(&self) -> Option<&Damage> {
-        self.damage.as_ref()
+        self.damage.get()
     }
 
     /// Fails if the structure is damaged.
     pub(super) fn check_sound(&self) -> Result<(), StoreError> {
-        self.damage.as_ref().map_or(Ok(()), |damage| Err(damage.refusal(&self.path)))
+        self.damage.get().map_or(Ok(()), |damage| Err(damage.refusal(&self.path)))
     }
 
     /// Reads, on this thread: readers of a write-ahead log wait for nobody, except while somebody mends it after a crash.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Problem>) -> Result<T, StoreError> {
         let told = |problem: Problem| problem.told(&self.path, Doing::Read);
-        let kept = self.readers().pop();
+        let (kept, was_damaged) = {
+            let mut readers = self.readers();
+            (readers.pop(), self.damage.get().is_some())
+        };
         let connection = match kept {
             Some(connection) => connection,
             None => self.connect().map_err(told)?,
@@ -191,7 +238,7 @@ impl File {
         // Whoever failed is not used again, so that a new connection finds out whether the failure has passed.
         if !self.is_alone && !matches!(result, Err(Problem::Sql(_))) {
             let mut readers = self.readers();
-            if readers.len() < KEPT_READERS {
+            if readers.len() < KEPT_READERS && was_damaged == self.damage.get().is_some() {
                 readers.push(connection);
             }
         }
@@ -276,7 +323,7 @@ impl File {
         copy.close().map_err(|(_, error)| told(error))
     }
 
-    fn connect(&self) -> Result<Connection, Problem> {
+    pub(super) fn connect(&self) -> Result<Connection, Problem> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Whoever reads must not read another file than the others do. Its log goes when the last who writes is done.
         Self::check_identities(self.identities.get(..1).unwrap_or_default())?;
@@ -287,7 +334,7 @@ impl File {
             connect(&self.path, flags)?
         };
         connection.busy_timeout(self.options.busy_timeout)?;
-        if self.damage.is_some() {
+        if self.damage.get().is_some() {
             read_although_damaged(&connection)?;
         }
         Ok(connection)

@@ -125,6 +125,7 @@ impl Desk {
             match self.queue.recv_timeout(rest) {
                 Ok(first) => self.serve(first),
                 Err(RecvTimeoutError::Timeout) => {
+                    self.file.apply_reported_damage();
                     // If it fails, then it will be tried again, and whoever writes meanwhile is told why.
                     let has_more = self.forget(Age::Over(self.file.options.history)).unwrap_or_default();
                     self.file.reserve.is_used_up();
@@ -318,6 +319,7 @@ impl Desk {
     }
 
     fn begin(&self) -> Result<(rusqlite::Transaction<'_>, Head), Problem> {
+        self.file.apply_reported_damage();
         self.file.check_sound()?;
         let transaction = file::begin(&self.connection, self.file.options.busy_timeout)?;
         // Once nobody else writes, and so at the last moment.

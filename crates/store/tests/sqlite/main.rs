@@ -2,6 +2,7 @@
 
 mod backup;
 mod basics;
+mod damage;
 mod durability;
 mod full;
 mod history;

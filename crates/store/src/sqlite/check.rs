@@ -1,0 +1,69 @@
+//! The check of a large file's structure, in the background.
+//!
+//! It has a thread and a connection of its own and rests as long as it works. What is in the write-ahead log stays there while
+//! it runs, because it reads the file as it was when it began.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use super::{failure::Problem, file::File};
+use crate::StoreError;
+
+/// How many steps of SQLite's are done before the time is looked at.
+const STEPS: i32 = 1000;
+
+/// How long it works before it rests.
+const WORK: Duration = Duration::from_millis(10);
+
+/// The thread, which ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Check {
+    is_ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Check {
+    pub(super) fn start(file: &Arc<File>) -> Result<Self, StoreError> {
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let (file, ended) = (file.clone(), is_ending.clone());
+        let thread = super::start_thread("store-check", move || {
+            // If it cannot be read now, then whatever reads next says so.
+            let _ = check(&file, ended);
+        })?;
+        Ok(Self { is_ending, thread: Some(thread) })
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // What a thread panicked of was said when it did.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<(), Problem> {
+    let mut connection = file.connect()?;
+    let mut began = Instant::now();
+    let pace = move || {
+        let worked = began.elapsed();
+        if worked >= WORK {
+            thread::sleep(worked.min(10 * WORK));
+            began = Instant::now();
+        }
+        is_ending.load(Ordering::Relaxed)
+    };
+    connection.progress_handler(STEPS, Some(pace))?;
+    if let Some(what) = file.find_damage(&connection) {
+        file.report_damage(what);
+    }
+    Ok(())
+}
