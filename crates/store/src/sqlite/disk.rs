@@ -41,7 +41,7 @@ pub(super) fn is_at_size_limit(_: &Path) -> bool {
 /// Less free room than this is none: the store is not ready, and takes nothing but deletes.
 const MARGIN: u64 = 1 << 20;
 
-/// What a server keeps back: the largest values twice, in the write-ahead log and in the file.
+/// The room that a server keeps back: the largest values twice, in the write-ahead log and in the file.
 pub(crate) const RESERVE: u64 = 8 << 20;
 
 /// Whether the disk of a store takes so many bytes of values: in the write-ahead log, and in the file when that is moved there.
@@ -52,7 +52,9 @@ pub(super) fn has_room(path: &Path, bytes: usize) -> bool {
 /// How many bytes can be written to the disk of a file.
 #[cfg(unix)]
 fn free_bytes(path: &Path) -> Option<u64> {
-    rustix::fs::statvfs(path).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+    let disk = rustix::fs::statvfs(path).ok()?;
+    // File systems without blocks, such as ramfs, report no size at all.
+    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Other systems are not asked.
@@ -61,15 +63,15 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Room that is kept back on the disk of a store, in a file beside it. When the disk is full, a delete has it; then there are
-/// only deletes until there is enough room to keep it back again.
+/// Room that is kept back on the disk of a store, in a file beside it. When the disk is full, deletes use it; from then on the
+/// store takes only deletes until there is enough room to keep it back again.
 ///
-/// The file itself is what all processes of a store know of it: it has its full length, or it was given up and is empty.
+/// All processes of a store share the file: it has its full length, or it is empty and its room is used up.
 #[derive(Debug)]
 pub(super) struct Reserve {
     path: PathBuf,
     store: PathBuf,
-    /// None is made if it is 0; one that is there is used all the same.
+    /// 0 if no room is to be kept back. Room that another process keeps back is used all the same.
     bytes: u64,
 }
 
@@ -80,16 +82,19 @@ impl Reserve {
         Self { path: path.into(), store: store.to_owned(), bytes }
     }
 
-    /// Whether there are only deletes for now. Keeps room back again if there is enough.
+    /// Whether the store takes only deletes for now. Keeps room back again if there is enough.
     pub(super) fn is_used_up(&self) -> bool {
-        match fs::metadata(&self.path) {
-            Ok(file) if file.len() > 0 => false,
-            Ok(_) => free_bytes(&self.store).is_some_and(|free| free < self.wanted() + MARGIN) || !self.keep(),
-            Err(_) => {
-                self.keep();
-                false
-            }
+        let is_empty = match fs::metadata(&self.path) {
+            Ok(file) if file.len() > 0 => return false,
+            Ok(_) => true,
+            Err(_) => false,
+        };
+        if free_bytes(&self.store).is_some_and(|free| free < self.wanted() + MARGIN) {
+            return is_empty;
         }
+        // A disk that has room and does not let it be kept back (a quota, the file of another user) is no full disk.
+        let _ = self.keep();
+        false
     }
 
     /// Gives the room up. Says whether there was any.
@@ -102,31 +107,31 @@ impl Reserve {
         if self.bytes == 0 { RESERVE } else { self.bytes }
     }
 
-    /// Says whether room is kept back, or none is to be.
-    fn keep(&self) -> bool {
+    /// Keeps room back, unless none is to be kept.
+    fn keep(&self) -> io::Result<()> {
         if self.bytes == 0 {
-            return true;
+            return Ok(());
         }
-        if free_bytes(&self.store).is_none_or(|free| free < self.bytes + MARGIN) {
-            return false;
+        let is_new = !self.path.exists();
+        super::private::create(&self.path)?;
+        let file = fs::OpenOptions::new().write(true).open(&self.path)?;
+        if is_new {
+            // Every process that may write the store may use it. If that cannot be set, only this user may.
+            let _ = fs::metadata(&self.store).and_then(|store| file.set_permissions(store.permissions()));
         }
-        let kept = super::private::create(&self.path).and_then(|()| {
-            let file = fs::OpenOptions::new().write(true).open(&self.path)?;
-            // Whoever may write the store may use it.
-            file.set_permissions(fs::metadata(&self.store)?.permissions())?;
-            allocate(&file, self.bytes).inspect_err(|_| drop(file.set_len(0)))
-        });
-        kept.is_ok()
+        // An empty file would mean that the room is used up.
+        allocate(&file, self.bytes).inspect_err(|_| drop(fs::remove_file(&self.path)))
     }
 }
 
 /// Gives a file so many bytes that are its own on the disk.
 fn allocate(mut file: &fs::File, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    if rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes).is_ok() {
-        return Ok(());
+    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
+        // Some file systems cannot do that.
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+        outcome => return Ok(outcome?),
     }
-    // Where that cannot be asked for.
     io::copy(&mut io::Read::take(io::repeat(0), bytes), &mut file)?;
     file.sync_all()
 }

@@ -164,8 +164,6 @@ impl Desk {
 
     /// Commits what there is room for: on a full disk, deletes alone, in the room that is kept back for them.
     fn commit_with_room(&self, works: &[Work]) -> Vec<Result<u64, StoreError>> {
-        let is_full =
-            |outcome: &Result<_, StoreError>| outcome.as_ref().is_err_and(|error| *error.kind() == ErrorKind::Full);
         let bytes: usize = works.iter().map(Work::bytes).sum();
         let mut failure = disk::full(&self.file.path);
         if self.has_room(bytes) {
@@ -182,26 +180,47 @@ impl Desk {
             }
         }
         let deletes: Vec<Work> = works.iter().filter(|work| work.is_delete()).cloned().collect();
-        let mut answers = Vec::new();
-        if !deletes.is_empty() {
-            let mut outcome = self.commit(&deletes);
-            if is_full(&outcome) && self.file.reserve.give_up() {
-                outcome = self.commit(&deletes);
-            }
-            match outcome {
-                Ok(of_deletes) => answers = of_deletes,
-                Err(error) => failure = error,
-            }
-            // What was deleted gives its room back at once, although it could be watched for longer.
-            let _ = self.forget(Age::Any);
-            self.checkpoint("PASSIVE");
-        }
-        let mut answers = answers.into_iter();
+        let mut answers = self.commit_deletes(&deletes).into_iter();
         let answers = works.iter().map(|work| match work.is_delete() {
             true => answers.next().unwrap_or_else(|| Err(copy(&failure))),
             false => Err(copy(&failure)),
         });
         answers.collect()
+    }
+
+    /// Commits deletes: together or, if there is no room for all at once, one at a time.
+    fn commit_deletes(&self, deletes: &[Work]) -> Vec<Result<u64, StoreError>> {
+        if deletes.is_empty() {
+            return Vec::new();
+        }
+        let answers = match self.commit(deletes) {
+            Ok(answers) => answers,
+            Err(error) if *error.kind() == ErrorKind::Full => {
+                deletes.iter().map(|delete| self.commit_delete(std::slice::from_ref(delete))).collect()
+            }
+            Err(error) => deletes.iter().map(|_| Err(copy(&error))).collect(),
+        };
+        self.give_back("PASSIVE");
+        answers
+    }
+
+    /// Commits a delete on a full disk, in the end in the room that is kept back for it.
+    fn commit_delete(&self, delete: &[Work]) -> Result<u64, StoreError> {
+        let mut outcome = self.commit(delete);
+        if is_full(&outcome) {
+            self.give_back("RESTART");
+            outcome = self.commit(delete);
+        }
+        if is_full(&outcome) && self.file.reserve.give_up() {
+            outcome = self.commit(delete);
+        }
+        outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)))
+    }
+
+    /// Makes the room of deleted documents free at once, although watches could still need their history.
+    fn give_back(&self, checkpoint: &str) {
+        let _ = self.forget(Age::Any);
+        self.checkpoint(checkpoint);
     }
 
     /// Whether there is room for more than deletes: on the disk, or in the file, where documents were deleted.
@@ -327,6 +346,11 @@ impl Desk {
         let head = read::head(&transaction)?;
         Ok((transaction, head))
     }
+}
+
+/// Whether a commit failed because there is no room.
+fn is_full<T>(outcome: &Result<T, StoreError>) -> bool {
+    outcome.as_ref().is_err_and(|error| *error.kind() == ErrorKind::Full)
 }
 
 /// The same failure for one more of those who wait.

@@ -78,6 +78,32 @@ async fn on_a_full_disk_there_are_deletes_and_when_there_is_room_there_are_write
 }
 
 #[tokio::test]
+async fn large_documents_are_deleted_at_once_although_there_is_room_for_one_at_a_time() {
+    let test = "full::large_documents_are_deleted_at_once_although_there_is_room_for_one_at_a_time";
+    let Some(folder) = on_a_disk_of_its_own("64m", test) else { return };
+    let store = open(&folder);
+    let mut written = Vec::new();
+    for number in 0..5 {
+        let key = key(&format!("a/{number}"));
+        let revision = store.create(&key, vec![7; 3 << 20]).await.unwrap();
+        written.push((key, revision));
+    }
+    // Closing the store removes its write-ahead log, which would be room.
+    drop(store);
+    let store = open(&folder);
+    fill(&folder.join("ballast"));
+    let [one, two, three, four, five] = &written[..] else { unreachable!("five were written") };
+    let deleted = tokio::join!(
+        store.delete(&one.0, &one.1),
+        store.delete(&two.0, &two.1),
+        store.delete(&three.0, &three.1),
+        store.delete(&four.0, &four.1),
+        store.delete(&five.0, &five.1),
+    );
+    assert!(matches!(deleted, (Ok(()), Ok(()), Ok(()), Ok(()), Ok(()))), "{deleted:?}");
+}
+
+#[tokio::test]
 async fn a_store_that_keeps_nothing_back_has_no_reserve() {
     let folder = folder();
     drop(crate::open(folder.path()));
