@@ -26,8 +26,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Budget {
     most: usize,
-    /// Bytes that wait for clients: bodies, answers, lists and watches.
+    /// Bytes that wait for clients: bodies, answers, lists and events of watches.
     pub(crate) held: Arc<Pool>,
+    /// Bytes of open watches and their selectors, which may stay for a day.
+    watches: Arc<Pool>,
     /// Bytes that requests need while they are processed. Nothing in it waits for a client, so that it always gets free.
     pub(crate) processing: Arc<Pool>,
     /// Bytes of connections, and of heads of requests.
@@ -48,6 +50,7 @@ pub(crate) struct Pool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sort {
     Held,
+    Watches,
     Processing,
     Connections,
 }
@@ -67,6 +70,7 @@ pub(crate) enum Purpose {
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     held: AtomicUsize,
+    watches: AtomicUsize,
     processing: AtomicUsize,
     connections: AtomicUsize,
     freed: Freed,
@@ -128,7 +132,7 @@ pub(crate) fn charge_record(bytes: usize) -> bool {
 pub(crate) enum Exceeded {
     /// The caller has half of it.
     Caller,
-    /// All of it is in use.
+    /// All of it is in use, or all but the part that is kept for callers with little.
     All,
 }
 
@@ -143,10 +147,11 @@ impl Budget {
     pub(crate) fn new(limits: &Limits) -> Arc<Self> {
         let most = limits.memory_bytes;
         // The rest is for what is kept, for the store, and for what cannot be counted exactly.
-        let held = Arc::new(Pool::new(Sort::Held, most / 4));
+        let held = Arc::new(Pool::new(Sort::Held, most / 16 * 3));
+        let watches = Arc::new(Pool::new(Sort::Watches, most / 8));
         let processing = Arc::new(Pool::new(Sort::Processing, most / 16 * 3));
         let connections = Arc::new(Pool::new(Sort::Connections, most / 5));
-        Arc::new(Self { most, held, processing, connections })
+        Arc::new(Self { most, held, watches, processing, connections })
     }
 
     /// The most memory that the process may use.
@@ -156,7 +161,7 @@ impl Budget {
 
     /// The bytes that are in use for each purpose.
     pub(crate) fn used(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        let pools = [&self.held, &self.processing, &self.connections];
+        let pools = [&self.held, &self.watches, &self.processing, &self.connections];
         Purpose::ALL.iter().map(move |purpose| {
             let bytes = pools.iter().map(|pool| pool.by_purpose[*purpose as usize].load(Ordering::Relaxed));
             (purpose.name(), bytes.sum())
@@ -185,15 +190,21 @@ impl Pool {
         Self { sort, most, used: AtomicUsize::new(0), by_purpose: Default::default(), freed: Freed::default() }
     }
 
-    /// Adds bytes to what is used. One use that is larger than all that there is has it alone, so that small budgets keep
-    /// nothing from being done.
+    /// Adds bytes to what is used. The last quarter is kept for callers that have less than a sixteenth, so that a few callers
+    /// with their halves do not lock out the others. One use that is larger than all that there is has it alone, so that small
+    /// budgets keep nothing from being done.
     fn add(&self, shares: &Shares, bytes: usize) -> Result<(), Exceeded> {
         if bytes == 0 {
             return Ok(());
         }
         let own = shares.memory.of(self.sort);
-        add(own, bytes, self.most.div_ceil(2)).map_err(|()| Exceeded::Caller)?;
-        add(&self.used, bytes, self.most).map_err(|()| {
+        let before = add(own, bytes, self.most.div_ceil(2)).map_err(|()| Exceeded::Caller)?;
+        let reserve = match self.sort {
+            Sort::Connections => 0,
+            _ if before < self.most / 16 => 0,
+            _ => self.most / 4,
+        };
+        add(&self.used, bytes, self.most - reserve).map(drop).map_err(|()| {
             own.fetch_sub(bytes, Ordering::SeqCst);
             Exceeded::All
         })
@@ -216,18 +227,20 @@ impl Pool {
     }
 }
 
-fn add(used: &AtomicUsize, bytes: usize, most: usize) -> Result<(), ()> {
+/// Adds bytes, up to a limit, and returns how many there were before.
+fn add(used: &AtomicUsize, bytes: usize, most: usize) -> Result<usize, ()> {
     let add = |used: usize| {
         let sum = used.checked_add(bytes)?;
         (sum <= most || used == 0).then_some(sum)
     };
-    used.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add).map(drop).map_err(drop)
+    used.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add).map_err(drop)
 }
 
 impl Held {
     fn of(&self, sort: Sort) -> &AtomicUsize {
         match sort {
             Sort::Held => &self.held,
+            Sort::Watches => &self.watches,
             Sort::Processing => &self.processing,
             Sort::Connections => &self.connections,
         }
@@ -246,6 +259,11 @@ impl Allowance {
     /// Charges bytes that clients may be slow to take or send.
     pub(crate) fn try_hold(&self, purpose: Purpose, bytes: usize) -> Result<Charge, Exceeded> {
         self.try_take(&self.budget.held, purpose, bytes)
+    }
+
+    /// Charges a watch and its selector, for as long as it is open.
+    pub(crate) fn watch(&self, bytes: usize) -> Result<Charge, Exceeded> {
+        self.try_take(&self.budget.watches, Purpose::Watches, bytes)
     }
 
     /// Charges bytes that clients may be slow to take, as soon as they are free, or says after some time why they are not.
@@ -414,9 +432,9 @@ impl AsRef<[u8]> for Charged {
 mod tests {
     use super::*;
 
-    /// A budget of which 4,000 bytes can be held, and some callers.
+    /// A budget of which 6,000 bytes can be held and 4,000 are for watches, and some callers.
     fn callers<const N: usize>() -> (Arc<Budget>, [Allowance; N]) {
-        let budget = Budget::new(&Limits { memory_bytes: 16_000, ..Limits::default() });
+        let budget = Budget::new(&Limits { memory_bytes: 32_000, ..Limits::default() });
         let allowances = std::array::from_fn(|_| Allowance { budget: budget.clone(), shares: Arc::default() });
         (budget, allowances)
     }
@@ -428,18 +446,50 @@ mod tests {
     #[test]
     fn a_caller_has_half_and_all_callers_have_all() {
         let (budget, [one, two, three]) = callers();
-        let mut first = one.try_hold(Purpose::Requests, 1_500).unwrap();
+        let mut first = one.try_hold(Purpose::Requests, 2_500).unwrap();
         assert_eq!(one.try_hold(Purpose::Answers, 501).unwrap_err(), Exceeded::Caller);
-        first.try_grow(2_000).unwrap();
-        assert_eq!(first.try_grow(2_001).unwrap_err(), Exceeded::Caller);
-        let second = two.try_hold(Purpose::Requests, 2_000).unwrap();
+        first.try_grow(3_000).unwrap();
+        assert_eq!(first.try_grow(3_001).unwrap_err(), Exceeded::Caller);
+        let second = two.try_hold(Purpose::Requests, 3_000).unwrap();
         assert_eq!(three.try_hold(Purpose::Requests, 1).unwrap_err(), Exceeded::All);
-        assert_eq!(held(&budget), 4_000);
+        assert_eq!(held(&budget), 6_000);
         drop(first);
-        let third = three.try_hold(Purpose::Requests, 2_000).unwrap();
+        let third = three.try_hold(Purpose::Requests, 3_000).unwrap();
         drop((second, third));
         assert_eq!(held(&budget), 0);
         assert_eq!(one.try_hold(Purpose::Requests, 9_000).unwrap().bytes, 9_000, "it is alone");
+    }
+
+    /// All charges of 100 bytes that there is memory for.
+    fn all_of(take: impl Fn(usize) -> Result<Charge, Exceeded>) -> Vec<Charge> {
+        std::iter::repeat_with(|| take(100)).map_while(Result::ok).collect()
+    }
+
+    #[test]
+    fn the_last_quarter_is_for_callers_with_less_than_a_sixteenth() {
+        let (budget, [one, two, three, four]) = callers();
+        let hold = |caller: &Allowance, bytes| caller.try_hold(Purpose::Requests, bytes);
+        let first = all_of(|bytes| hold(&one, bytes));
+        let second = all_of(|bytes| hold(&two, bytes));
+        assert_eq!((first.len(), second.len()), (30, 15));
+        assert_eq!(hold(&two, 1).unwrap_err(), Exceeded::All);
+        let third = all_of(|bytes| hold(&three, bytes));
+        assert_eq!(third.len(), 4, "it has less than 375 bytes before the last one");
+        let fourth = hold(&four, 1_100).unwrap();
+        assert_eq!(held(&budget), 6_000);
+        drop((first, second, third, fourth));
+    }
+
+    #[test]
+    fn two_callers_with_many_watches_leave_memory_for_watches_and_lists_of_others() {
+        let (budget, [one, two, three]) = callers();
+        let watches = [&one, &two].map(|caller| all_of(|bytes| caller.watch(bytes)));
+        assert_eq!(watches.each_ref().map(Vec::len), [20, 10]);
+        let watch = three.watch(1_000).unwrap();
+        let list = three.try_hold(Purpose::Lists, 3_000).unwrap();
+        assert_eq!(held(&budget), 7_000);
+        drop((watches, watch, list));
+        assert_eq!(held(&budget), 0);
     }
 
     #[tokio::test]
@@ -467,7 +517,7 @@ mod tests {
             })
         };
         assert_eq!(read(&[100, 1_000, 500]).await, Ok(3), "the longest counts");
-        let held = one.try_hold(Purpose::Answers, 1_800).unwrap();
+        let held = one.try_hold(Purpose::Answers, 2_700).unwrap();
         assert_eq!(read(&[50, 600]).await, Err(Refused { exceeded: Exceeded::Caller, is_first: false }));
         assert_eq!(read(&[600]).await, Err(Refused { exceeded: Exceeded::Caller, is_first: true }));
         drop(held);
@@ -477,12 +527,12 @@ mod tests {
     #[tokio::test]
     async fn processing_waits_for_memory_that_the_same_or_another_caller_gives_back() {
         let (_, [one, two, three]) = callers();
-        let first = one.process(1_500).await;
+        let first = one.process(3_000).await;
         let waiting = tokio::spawn({
             let one = one.clone();
-            async move { one.process(1_500).await }
+            async move { one.process(3_000).await }
         });
-        let second = two.process(1_500).await;
+        let second = two.process(3_000).await;
         assert!(timeout(Duration::from_millis(20), three.process(100)).await.is_err(), "all is in use");
         drop(first);
         let third = waiting.await.unwrap();

@@ -43,6 +43,11 @@ impl Shares {
         (before < all.div_ceil(2)).then_some(share)
     }
 
+    /// Whether the caller has more than a sixteenth of all places: then the last quarter is for others.
+    pub(crate) fn has_many(&self, place: Place, all: usize) -> bool {
+        self.count(place).load(Ordering::Relaxed) > all / 16
+    }
+
     fn count(&self, place: Place) -> &AtomicUsize {
         match place {
             Place::Request => &self.requests,
@@ -110,6 +115,17 @@ mod tests {
         assert!(shares.take(Place::Request, 1).is_some(), "watches are no requests, and one place is for everybody");
         drop(held);
         assert!(shares.take(Place::Watch, 4).is_some());
+    }
+
+    #[test]
+    fn a_caller_has_many_places_beyond_a_sixteenth() {
+        let shares = Arc::new(Shares::default());
+        let mut held: Vec<Share> = (0..4).map(|_| shares.take(Place::Watch, 64).unwrap()).collect();
+        assert!(!shares.has_many(Place::Watch, 64));
+        held.extend(shares.take(Place::Watch, 64));
+        assert!(shares.has_many(Place::Watch, 64) && !shares.has_many(Place::Request, 64));
+        held.pop();
+        assert!(!shares.has_many(Place::Watch, 64));
     }
 
     #[test]

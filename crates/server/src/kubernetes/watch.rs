@@ -51,7 +51,7 @@ impl Target {
         work::step(selection_bytes(request)).await;
         let options = ListOptions::of(&request.head.query, &self.resource, true)?;
         let shape = Shape::of(self, request, Count::Events)?;
-        let charge = request.allowance.try_hold(Purpose::Watches, WATCH_BYTES + options.selector.bytes());
+        let charge = request.allowance.watch(WATCH_BYTES + options.selector.bytes());
         let charge = charge.map_err(Status::out_of_memory)?;
         let collection = &self.resource.collection;
         let now = collection.repository().cursor().await;

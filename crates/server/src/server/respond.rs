@@ -7,6 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
+use tokio::sync::Semaphore;
 
 use super::{Service, streams::Stream};
 use crate::{
@@ -226,7 +227,7 @@ impl Service {
                 Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
                 _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
             };
-            let share = self.share(shares, place, all)?;
+            let share = self.share(shares, place, all, room)?;
             let Ok(place) = room.clone().try_acquire_owned() else {
                 self.metrics.count_refused("requests");
                 return Err(Refusal::TooMany(Duration::from_secs(1)));
@@ -274,7 +275,7 @@ impl Service {
         if body.is_end_stream() {
             return Ok((Bytes::new(), None));
         }
-        let _share = self.share(&allowance.shares, Place::Body, self.limits.requests)?;
+        let _share = self.share(&allowance.shares, Place::Body, self.limits.requests, &self.bodies)?;
         // Whoever sends slowly keeps only others from sending.
         let Ok(_place) = self.bodies.try_acquire() else {
             self.metrics.count_refused("bodies");
@@ -321,12 +322,18 @@ impl Service {
         Refusal::OutOfMemory(exceeded)
     }
 
-    /// A place for a caller, unless they have half of all.
-    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize) -> Result<Share, Refusal> {
-        shares.take(place, all).ok_or_else(|| {
+    /// A place for a caller that has less than half of all. The last quarter is kept for callers with less than a sixteenth,
+    /// so that a few callers do not lock out the others.
+    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize, room: &Semaphore) -> Result<Share, Refusal> {
+        let share = shares.take(place, all).ok_or_else(|| {
             self.metrics.count_refused("caller");
             Refusal::TooManyOfOne(Duration::from_secs(1))
-        })
+        })?;
+        if room.available_permits() <= all / 16 * 4 && shares.has_many(place, all) {
+            self.metrics.count_refused(if place == Place::Body { "bodies" } else { "requests" });
+            return Err(Refusal::TooMany(Duration::from_secs(1)));
+        }
+        Ok(share)
     }
 
     fn refuse(&self, dialect: Dialect, refusal: &Refusal) -> Answer {

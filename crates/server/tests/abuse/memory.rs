@@ -1,6 +1,9 @@
 //! Attacks on memory by callers who may make requests: bodies that do not end, and answers that are not read.
 
-use std::time::Duration;
+use std::{
+    net::Ipv4Addr,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -9,9 +12,9 @@ use tokio::{
 };
 
 use crate::{
-    process::{Process, plain},
+    process::{ATTACKER, BYSTANDER, Client, PROBE, Process, plain},
     resets::{HEADERS, PREFACE, frame, get, no_window},
-    support::{order, orders},
+    support::{LONG, order, orders},
 };
 
 /// A note that makes an order about as long as it may be.
@@ -194,6 +197,62 @@ fn watches_with_long_selectors() {
     Process::holds_memory(plain(), async |process| {
         let by_labels = deaf(process, 300, "GET", &path, "").await;
         (by_labels, deaf(process, 300, "GET", &by_fields, "").await)
+    });
+}
+
+/// Opens watches with long selectors that last for a day and match nothing, and returns those that the server accepted.
+async fn silent_watches(process: &Process, from: Ipv4Addr, count: usize) -> Vec<TcpStream> {
+    let terms = ["a"; 29_000].join(",");
+    let query = "watch=true&resourceVersion=1&timeoutSeconds=86400";
+    let request =
+        format!("GET {}?{query}&labelSelector={terms} HTTP/1.1\r\nHost: localhost\r\n\r\n", orders("attacked"));
+    let mut held = Vec::new();
+    for _ in 0..count {
+        let mut stream = process.connect_from(from).await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut head = [0; 12];
+        timeout(LONG, stream.read_exact(&mut head)).await.expect("there is an answer").unwrap();
+        match &head {
+            b"HTTP/1.1 200" => held.push(stream),
+            _ => return held,
+        }
+    }
+    panic!("{count} watches of one caller were accepted");
+}
+
+/// The statuses of lists and watches of a caller, and how long they took.
+async fn list_and_watch(process: &Process, from: Ipv4Addr) -> (Vec<u16>, Duration) {
+    let (port, path) = (process.address.port(), orders("bystander"));
+    let began = Instant::now();
+    let mut statuses = Vec::new();
+    for _ in 0..50 {
+        let mut client = Client::connect(from, port).await.unwrap();
+        statuses.push(client.request("GET", &path, "").await.unwrap());
+        statuses.push(client.request("GET", &format!("{path}?watch=true&resourceVersion=1"), "").await.unwrap());
+    }
+    (statuses, began.elapsed())
+}
+
+#[test]
+fn silent_watches_of_two_callers_leave_room_for_a_third() {
+    const ATTEMPTS: usize = 3;
+    Process::holds_memory(plain(), async |process| {
+        let (statuses, before) = list_and_watch(process, ATTACKER).await;
+        assert_eq!(statuses, [200; 100]);
+        let first = silent_watches(process, BYSTANDER, 2_000).await;
+        let second = silent_watches(process, PROBE, 2_000).await;
+        assert!(first.len() > second.len() && second.len() > 20, "{} and {}", first.len(), second.len());
+        // The machine may have other work: a measurement that seems slow is repeated.
+        let mut times = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let (statuses, during) = list_and_watch(process, ATTACKER).await;
+            assert_eq!(statuses, [200; 100], "with {} and {} silent watches", first.len(), second.len());
+            times.push(during);
+            if during <= before * 2 {
+                return (first, second);
+            }
+        }
+        panic!("lists and watches took {times:?} instead of {before:?}");
     });
 }
 

@@ -40,9 +40,9 @@ const MEASURED: Duration = Duration::from_secs(2);
 const PACE: Duration = Duration::from_millis(5);
 
 /// Loopback addresses of different callers.
-const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
-const BYSTANDER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-const PROBE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
+pub(crate) const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
+pub(crate) const BYSTANDER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+pub(crate) const PROBE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
 /// One attack at a time has the machine.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -137,6 +137,11 @@ impl Process {
     pub(crate) async fn put(&self, path: &str, body: &str) -> u16 {
         let mut client = Client::connect(ATTACKER, self.address.port()).await.unwrap();
         client.request("PUT", path, body).await.unwrap()
+    }
+
+    /// A connection from one of the loopback addresses.
+    pub(crate) async fn connect_from(&self, from: Ipv4Addr) -> TcpStream {
+        connect(from, self.address.port(), None).await.unwrap()
     }
 
     /// Attacks a server, and checks only that its memory stays within bounds.

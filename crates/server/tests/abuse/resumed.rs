@@ -79,7 +79,7 @@ async fn watches_that_wait_for_their_clients_and_for_memory_miss_and_repeat_noth
     const WATCHES: usize = 8;
     let mut limits = Limits::default();
     // Two megabytes of events for one caller, and a watch wants half a megabyte.
-    limits.memory_bytes = 16 << 20;
+    limits.memory_bytes = 22 << 20;
     let running = Running::with_limits(limits).await;
     let mut watches = Vec::new();
     for _ in 0..WATCHES {
