@@ -117,7 +117,7 @@ impl Tls {
                 }
                 // Half of a change, perhaps: the other half is seen later.
                 Err(error) => {
-                    tracing::error!(%error, "the certificate has changed and cannot be used; the old one counts")
+                    tracing::error!(%error, "the certificate has changed and cannot be used; the previous one stays in use")
                 }
             }
         }

@@ -142,6 +142,26 @@ mod tests {
         iter::zip(is_new, origins).collect()
     }
 
+    #[test]
+    fn insertions_at_the_head_of_a_long_list_move_few_items() {
+        const INSERTIONS: usize = 10_000;
+        let old = vec![Value::Null; 400_000];
+        let mut list = List::open(&old);
+        let mut moved = 0;
+        for _ in 0..INSERTIONS {
+            let chunks = list.chunks.len();
+            // All items of the first chunk follow the new one.
+            moved += list.chunks[0].len();
+            list.insert(0, Item { node: Node::shared(Value::Bool(true)), origin: None });
+            if list.chunks.len() > chunks {
+                // A split moves the second half of the chunk, and the chunks that follow.
+                moved += list.chunks[1].len() + chunks - 1;
+            }
+        }
+        assert_eq!(list.len(), old.len() + INSERTIONS);
+        assert!(moved <= INSERTIONS * 2 * CHUNK, "{moved} items were moved");
+    }
+
     proptest! {
         /// A list behaves as a vector does, whatever its chunks are.
         #[test]

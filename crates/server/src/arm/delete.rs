@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    audit::{self, Trail},
+    audit::{self, NotRecorded, Trail},
+    refusal::Refusal,
     request::Head,
 };
 
@@ -55,8 +56,10 @@ pub(crate) async fn delete(
             Ok(Done::Began(operation, location)) => {
                 head.trail.changed(None, true, false);
                 let below = kinds.below(resource.kind);
-                if let Left::More = clear_below(&below, &name, Ending::Marked, &head.trail).await? {
-                    return Err(busy_below());
+                match clear_below(&below, &name, Ending::Marked, &head.trail).await? {
+                    Left::Nothing | Left::Waiting => {}
+                    Left::More => return Err(busy_below()),
+                    Left::NotRecorded => return Err(not_recorded()),
                 }
                 let answer = Answer::empty(StatusCode::ACCEPTED);
                 return Ok(poll::announced(answer, &operation, resource.kind, location.as_deref(), version, head));
@@ -126,6 +129,7 @@ async fn remove(
         Left::Nothing => {}
         Left::Waiting => return Ok(Done::Waiting),
         Left::More => return Ok(Done::Refused(busy_below())),
+        Left::NotRecorded => return Ok(Done::Refused(not_recorded())),
     }
     Ok(match kind.collection.delete(&document.name, &revision).await? {
         Removed::Gone => Done::Gone,
@@ -196,6 +200,8 @@ enum Left {
     Waiting,
     /// Others write it all the time.
     More,
+    /// The audit log cannot be written: no more resources are removed.
+    NotRecorded,
 }
 
 impl Ending {
@@ -227,8 +233,8 @@ async fn clear_below(below: &[&Kind], name: &Name, ending: Ending, trail: &Trail
                     let name = document.name.clone();
                     let above: Vec<Box<str>> = names_above(&name).map(Box::from).collect();
                     let fate = settle(kind, document, ending).await?;
-                    if !was_reached {
-                        trail.removed(&fate.removed(kind, &name));
+                    if !was_reached && let Err(NotRecorded) = trail.removed(&fate.removed(kind, &name)).await {
+                        return Ok(Left::NotRecorded);
                     }
                     is_settled &= was_reached && matches!(fate, Fate::Marked);
                     if let Fate::Marked | Fate::Busy = fate {
@@ -275,6 +281,10 @@ async fn settle(kind: &Kind, document: Document, ending: Ending) -> Result<Fate,
         }
     }
     Ok(Fate::Busy)
+}
+
+fn not_recorded() -> ArmError {
+    ArmError::of_refusal(&Refusal::OutcomeNotRecorded)
 }
 
 fn busy_below() -> ArmError {

@@ -20,7 +20,8 @@ use tokio::sync::oneshot;
 
 use crate::throttle::Throttle;
 
-/// The most bytes of lines that wait for the disk.
+/// The most bytes of lines that wait for the disk. In strict mode, lines that no request waits for use at most half of them,
+/// so that refused requests leave room for the lines of writes.
 const MOST_WAITING: usize = 4 << 20;
 /// The most lines that are written before they are acknowledged together.
 const MOST_AT_ONCE: usize = 256;
@@ -160,7 +161,8 @@ impl AuditLog {
 
     fn send(&self, line: Vec<u8>, written: Option<oneshot::Sender<()>>) -> Result<(), NotRecorded> {
         let length = line.len();
-        if self.shared.waiting.fetch_add(length, Ordering::Relaxed) + length > MOST_WAITING {
+        let most = if self.is_strict() && written.is_none() { MOST_WAITING / 2 } else { MOST_WAITING };
+        if self.shared.waiting.fetch_add(length, Ordering::Relaxed) + length > most {
             self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
             self.shared.lose(1, &"the disk is too slow for the lines that are made");
             return Err(NotRecorded);
@@ -170,6 +172,11 @@ impl AuditLog {
 }
 
 impl Recording {
+    #[cfg(test)]
+    pub(super) fn is_accepted(&self) -> bool {
+        self.0.is_ok()
+    }
+
     /// Waits until the line is on record.
     pub(super) async fn wait(self) -> Result<(), NotRecorded> {
         match tokio::time::timeout(PATIENCE, self.0?).await {
@@ -290,12 +297,26 @@ fn write_line(out: &mut impl Write, line: &[u8], is_torn: &mut bool) -> io::Resu
     Ok(())
 }
 
+/// Opens a file without waiting: a named pipe without a reader is an error.
+#[cfg(unix)]
 fn appending(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    use rustix::{
+        fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open},
+        io::Errno,
+    };
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = match open(path, flags, Mode::RUSR | Mode::WUSR) {
+        Err(Errno::NXIO) => return Err(io::Error::other("a named pipe needs a reader: start the reader first")),
+        opened => opened?,
+    };
+    // The thread that writes waits for slow readers.
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file.into())
+}
+
+#[cfg(not(unix))]
+fn appending(path: &Path) -> io::Result<File> {
+    File::options().append(true).create(true).open(path)
 }
 
 /// Past the lock on standard output, which the command holds.

@@ -13,6 +13,9 @@ use wheelwright_repository::{Revision, Written};
 use super::{AuditLog, NotRecorded, line::Line, log::Recording};
 use crate::{access::Access, answer::Answer, arm, kubernetes};
 
+/// The most objects that are removed in strict mode before their lines are on record.
+const MOST_PENDING: usize = 50;
+
 /// The lines that a request leaves in the audit log; none where there is no audit log.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail(Option<Arc<Lines>>);
@@ -48,6 +51,8 @@ struct State {
     revision: Option<String>,
     is_changed: Option<bool>,
     is_dry_run: Option<bool>,
+    /// Whether the line before a write is on record.
+    is_intended: bool,
     /// Lines of objects that are not yet known to be on record.
     pending: Vec<Recording>,
     is_done: bool,
@@ -105,27 +110,32 @@ impl Trail {
     }
 
     /// Adds a line for one of several objects that a request removes.
-    pub(crate) fn removed(&self, removed: &Removed<'_>) {
+    ///
+    /// # Errors
+    /// In strict mode, lines are not on record: no more objects may be removed. This is checked every [`MOST_PENDING`]
+    /// lines, and at each line while the log cannot be written.
+    pub(crate) async fn removed(&self, removed: &Removed<'_>) -> Result<(), NotRecorded> {
+        let Some(lines) = &self.0 else { return Ok(()) };
+        let pending = lines.add_removed(removed);
+        if pending >= MOST_PENDING || lines.log.is_failing() { self.settle().await } else { Ok(()) }
+    }
+
+    /// Adds a line for a watch or a long list that ended because its caller lost access.
+    pub(crate) fn revoked(&self, reason: &str) {
         let Some(lines) = &self.0 else { return };
         let arena = Arena::new();
-        let mut line = lines.line("object", &arena);
-        let mut state = lines.state();
-        line.access(state.access.as_ref(), removed.kind);
-        line.text("name", Some(removed.name));
-        line.number("status", Some(removed.status.as_u16().into()));
-        line.truth("changed", Some(removed.status.is_success()));
-        line.truth("dryRun", Some(removed.is_dry_run));
-        line.word("revision", removed.revision.map(Revision::as_str));
-        match lines.log.is_strict() {
-            true => state.pending.push(lines.log.record(line.bytes())),
-            false => lines.log.submit(line.bytes()),
-        }
+        let mut line = lines.line("revoked", &arena);
+        line.access(lines.state().access.as_ref(), None);
+        line.text("reason", Some(reason));
+        lines.log.submit(line.bytes());
     }
 
     /// In strict mode, puts on record that a write is about to be done.
     pub(crate) async fn intend(&self) -> Result<(), NotRecorded> {
         let Some(lines) = self.0.as_ref().filter(|lines| lines.log.is_strict()) else { return Ok(()) };
-        lines.log.record(lines.intent()).wait().await
+        lines.log.record(lines.intent()).wait().await?;
+        lines.state().is_intended = true;
+        Ok(())
     }
 
     /// In strict mode, waits until the lines of all objects are on record.
@@ -137,11 +147,12 @@ impl Trail {
         Ok(())
     }
 
-    /// Adds the last line, if the request is a write or was refused. In strict mode, that of a write is on record afterwards.
+    /// Adds the last line, if the request is a write or was refused. If the line before a write is on record, waits until
+    /// this one is, too.
     pub(crate) async fn done(&self, answer: &Answer, took: Duration) -> Result<(), NotRecorded> {
         let Some(lines) = &self.0 else { return Ok(()) };
         let Some(line) = lines.outcome(answer, took) else { return Ok(()) };
-        if !lines.is_write() || !lines.log.is_strict() {
+        if !lines.state().is_intended {
             lines.log.submit(line);
             return Ok(());
         }
@@ -182,6 +193,24 @@ impl Lines {
         line.word("method", Some(origin.method.as_str()));
         line.text("path", Some(&origin.path));
         line
+    }
+
+    /// Adds a line for a removed object; returns the number of lines that are not yet known to be on record.
+    fn add_removed(&self, removed: &Removed<'_>) -> usize {
+        let arena = Arena::new();
+        let mut line = self.line("object", &arena);
+        let mut state = self.state();
+        line.access(state.access.as_ref(), removed.kind);
+        line.text("name", Some(removed.name));
+        line.number("status", Some(removed.status.as_u16().into()));
+        line.truth("changed", Some(removed.status.is_success()));
+        line.truth("dryRun", Some(removed.is_dry_run));
+        line.word("revision", removed.revision.map(Revision::as_str));
+        match self.log.is_strict() {
+            true => state.pending.push(self.log.record(line.bytes())),
+            false => self.log.submit(line.bytes()),
+        }
+        state.pending.len()
     }
 
     fn intent(&self) -> Vec<u8> {
@@ -231,8 +260,13 @@ impl Lines {
 impl Drop for Lines {
     fn drop(&mut self) {
         let state = std::mem::take(&mut *self.state());
-        if self.is_write() && !state.is_done {
-            self.log.submit(self.last(&state, None));
+        if !self.is_write() || state.is_done {
+            return;
+        }
+        let line = self.last(&state, None);
+        match state.is_intended {
+            true => drop(self.log.record(line)),
+            false => self.log.submit(line),
         }
     }
 }
@@ -256,4 +290,57 @@ pub(crate) fn refused_certificate(log: Option<&AuditLog>, client: SocketAddr, er
     line.word("credential", Some("certificate"));
     line.text("reason", Some(&error.to_string()));
     log.submit(line.bytes());
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{fs::File, path::Path, process::Command};
+
+    use super::*;
+    use crate::audit::AuditLoss;
+
+    /// The trail of a write in strict mode.
+    fn trail(log: &AuditLog) -> Trail {
+        let origin = || Origin {
+            request: None,
+            correlation: None,
+            client: ([127, 0, 0, 1], 1).into(),
+            caller: None,
+            credential: "none",
+            certificate: None,
+            dialect: "kubernetes",
+            method: Method::POST,
+            path: "/".to_owned(),
+        };
+        Trail::begin(Some(log), origin)
+    }
+
+    #[tokio::test]
+    async fn removals_stop_when_their_lines_are_not_recorded() {
+        let trail = trail(&AuditLog::open(Path::new("/dev/full"), AuditLoss::Refused).unwrap());
+        let removed = Removed { kind: None, name: "one", status: StatusCode::OK, revision: None, is_dry_run: false };
+        let mut count = 1;
+        while trail.removed(&removed).await.is_ok() {
+            count += 1;
+        }
+        assert!(count <= MOST_PENDING, "{count} objects were removed");
+    }
+
+    #[tokio::test]
+    async fn refused_requests_wait_for_nothing_and_leave_room_for_the_lines_of_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        // A reader that never reads.
+        let unread = File::options().read(true).write(true).open(&pipe).unwrap();
+        let log = AuditLog::open(&pipe, AuditLoss::Refused).unwrap();
+        let refused = Answer::empty(StatusCode::UNAUTHORIZED);
+        while log.lost().get() == 0 {
+            trail(&log).done(&refused, Duration::ZERO).await.unwrap();
+        }
+        let line = b"the line of a write".to_vec();
+        assert!(log.record(line).is_accepted());
+        // Ends the thread that writes.
+        drop(unread);
+    }
 }

@@ -54,8 +54,8 @@ impl Guard {
         let file = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
         let (caller, unknown) = match credential {
             // Found by its hash: how long that takes tells nothing of other tokens.
-            Credential::Token(hash) => (file.by_token.get(hash), "nobody is known by this token"),
-            Credential::Certificate(name) => (file.by_certificate.get(name), "nobody is known by this certificate"),
+            Credential::Token(hash) => (file.by_token.get(hash), "no user has this token"),
+            Credential::Certificate(name) => (file.by_certificate.get(name), "no user has this certificate"),
         };
         caller.cloned().ok_or_else(|| Refusal::Unknown(unknown.into()))
     }
@@ -91,7 +91,7 @@ impl Guard {
                 }
                 Err(error) => {
                     let file = self.path.display();
-                    tracing::error!(%file, %error, "the access file has changed and cannot be used; the old one counts")
+                    tracing::error!(%file, %error, "the access file has changed and cannot be used; the previous file stays in use")
                 }
             }
         }

@@ -167,8 +167,10 @@ impl Removing {
                 Err(status) => (status.code, None),
             };
             let is_dry_run = self.options.is_dry_run;
-            self.target.trail.removed(&audit::Removed { kind: None, name: name.last(), status, revision, is_dry_run });
+            let line = audit::Removed { kind: None, name: name.last(), status, revision, is_dry_run };
+            let recorded = self.target.trail.removed(&line).await;
             removed?;
+            recorded.map_err(|NotRecorded| Status::not_recorded())?;
         }
         self.target.trail.settle().await.map_err(|NotRecorded| Status::not_recorded())?;
         if self.lister.is_done() {

@@ -132,6 +132,7 @@ impl Service {
             credential: credential.and_then(Result::ok),
             peer: peer.clone(),
             caller: sender.map(|caller| caller.name.clone()),
+            trail,
         });
         let cut = stream.map(|stream| Box::pin(self.until_cut(stream)) as Cut);
         let busy = if is_watch { busy.for_long() } else { busy };

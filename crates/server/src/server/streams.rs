@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::Service;
 use crate::{
     access::{Access, Verb},
+    audit::Trail,
     auth::Credential,
     peer::Peer,
     refusal::Refusal,
@@ -21,12 +22,13 @@ pub(super) struct Stream {
     pub(super) peer: Arc<Peer>,
     /// The name of the caller, for the log.
     pub(super) caller: Option<Box<str>>,
+    pub(super) trail: Trail,
 }
 
 impl Service {
     /// Waits until a stream has to end; returns what its client is sent last.
     pub(super) async fn until_cut(self: Arc<Self>, stream: Stream) -> Bytes {
-        let Stream { access, credential, peer, caller } = &stream;
+        let Stream { access, credential, peer, caller, trail } = &stream;
         let is_watch = access.verb == Verb::Watch;
         let mut ending = self.ending.subscribe();
         let refusal = tokio::select! {
@@ -38,6 +40,7 @@ impl Service {
         let (verb, kind, scope) = (access.verb.name(), access.kind.as_deref(), access.scope.as_granted());
         let (client, reason) = (peer.address, refusal.message());
         tracing::info!(%client, caller, verb, kind, scope, reason, "a stream was ended since its caller lost access");
+        trail.revoked(&reason);
         match is_watch {
             true => self.kubernetes.watch_error(&refusal),
             false => Bytes::new(),

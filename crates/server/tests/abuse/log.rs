@@ -108,7 +108,7 @@ async fn denied_requests_are_warnings_and_no_client_can_fill_the_log_with_them()
     let (log, _logging) = Log::begin();
     let running = Running::with_access(&access_file()).await;
     for (token, status, caller, reason) in [
-        ("wrong", 401, "unknown", "nobody is known by this token"),
+        ("wrong", 401, "unknown", "no user has this token"),
         ("token-a", 403, "ann", "ann may not list Order.shop.example.com in namespace b"),
     ] {
         let authorization = format!("Authorization: Bearer {token}\r\n");

@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
+    fs::{self, File},
+    io::{BufRead, BufReader},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::Command,
@@ -292,17 +293,19 @@ fn requests_are_served_while_the_log_cannot_be_written_and_the_loss_is_counted()
     until(|| (audited.metric("wheelwright_audit_lost_total") == 1).then_some(()));
 }
 
+/// Creates a named pipe, and its reader.
+fn read_pipe(pipe: &Path) -> File {
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    // To open it for reading alone would wait for a writer.
+    File::options().read(true).write(true).open(pipe).unwrap()
+}
+
 #[test]
 fn a_reader_that_is_too_slow_keeps_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let reading = {
-        let pipe = pipe.clone();
-        thread::spawn(move || fs::File::open(pipe).unwrap())
-    };
+    let _unread = read_pipe(&pipe);
     let audited = Audited::writing_to(folder, pipe, &[]);
-    let _unread = reading.join().unwrap();
     let mut client = audited.client();
     // More than the 64 KiB that a pipe holds.
     for number in 0..300 {
@@ -340,25 +343,74 @@ fn strict_means_no_write_without_a_line() {
 }
 
 #[test]
+fn a_collection_is_not_deleted_further_once_lines_cannot_be_written() {
+    const APPS: usize = 400;
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let reader = read_pipe(&pipe);
+    let audited = Audited::writing_to(folder, pipe, &["--audit-strict"]);
+    // The reader leaves when the deletion has begun. At most the 64 KiB that the pipe holds are recorded after that.
+    let reading = thread::spawn(move || {
+        let mut lines = BufReader::new(reader).lines().map(Result::unwrap);
+        lines.find(|line| line.contains(r#""verb":"deletecollection""#)).unwrap();
+    });
+    let mut client = audited.client();
+    let name = |number: usize| format!("app-{number:03}");
+    for number in 0..APPS {
+        assert_eq!(client.request("POST", apps(), &app(&name(number), "a")).unwrap().0, 201);
+    }
+    let answer = client.request("DELETE", apps(), "").unwrap();
+    assert!(answer.0 == 504 && answer.1.contains("audit log"), "{answer:?}");
+    reading.join().unwrap();
+    let mut status = |number| client.request("GET", &format!("{}/{}", apps(), name(number)), "").unwrap().0;
+    assert_eq!((status(0), status(APPS - 1)), (404, 200));
+}
+
+#[test]
+fn a_watch_that_ends_because_its_caller_lost_access_has_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = folder.path().join("access.yaml");
+    fs::write(&access, ACCESS).unwrap();
+    let audited = Audited::start(&["--access", access.to_str().unwrap()]);
+    let mut client = audited.client();
+    assert_eq!(ask(&mut client, "GET", &format!("{}?watch=true", apps()), "secret", ""), 200);
+    fs::write(&access, ACCESS.replace("namespaces/shop", "namespaces/bank")).unwrap();
+    let lines = audited.lines(1);
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    let found = ["stage", "caller", "verb", "kind", "scope"].map(|key| line[key].as_str().unwrap());
+    assert_eq!(found, ["revoked", "ann", "watch", "WebApp.apps.example.com", "namespaces/shop"]);
+    assert!(line["reason"].as_str().unwrap().contains("may not watch"), "{line}");
+}
+
+#[test]
+fn a_pipe_without_a_reader_does_not_block_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    drop(read_pipe(&pipe));
+    let said = not_started(folder.path(), "pipe");
+    let expected = "error: --audit-log: cannot write the audit log to pipe: a named pipe needs a reader";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_named_with_its_option() {
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_wheelwright"))
-        .args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--store",
-            "sqlite:a.db",
-            "--audit-log",
-            "no/such/file",
-            "--catalog",
-        ])
+    let said = not_started(folder.path(), "no/such/file");
+    assert!(said.contains("error: --audit-log: cannot write the audit log to no/such/file: "), "{said}");
+    assert!(!folder.path().join("a.db").exists(), "no store is created for a server that does not start");
+}
+
+/// The errors of a server that must not start with an audit log.
+fn not_started(folder: &Path, log: &str) -> String {
+    // A server that does not end is killed, with another exit code.
+    let output = Command::new("timeout")
+        .args(["--signal=KILL", "30", env!("CARGO_BIN_EXE_wheelwright"), "serve", "--listen", "127.0.0.1:0"])
+        .args(["--store", "sqlite:a.db", "--audit-log", log, "--catalog"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml").canonicalize().unwrap())
-        .current_dir(folder.path())
+        .current_dir(folder)
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("error: --audit-log: cannot write the audit log to no/such/file: "), "{said}");
-    assert!(!folder.path().join("a.db").exists(), "no store is created for a server that does not start");
+    said
 }
