@@ -283,20 +283,27 @@ impl Allowance {
         }
     }
 
-    /// Charges a connection, or says that there is no memory for one. If there is none for anyone, it may be that an idle
-    /// connection makes room, and then there is a little more until it has left.
-    pub(crate) fn connect(&self, bytes: usize, makes_room: impl FnOnce() -> bool) -> Option<Charge> {
+    /// Charges a connection or a request of HTTP/2; none if there is no memory for it.
+    ///
+    /// If memory is exceeded, an idle connection can make room: any, or one of the caller if it has half of the memory. A
+    /// little more than all is used until that connection has closed. Callers with very little need no such connection, so
+    /// that others who are busy with all of the memory do not lock them out.
+    pub(crate) fn connect(&self, bytes: usize, makes_room: impl FnOnce(Exceeded) -> bool) -> Option<Charge> {
         let pool = &self.budget.connections;
-        match self.try_take(pool, Purpose::Connections, bytes) {
-            Ok(charge) => Some(charge),
-            Err(Exceeded::All) if pool.used.load(Ordering::SeqCst) < pool.most / 8 * 9 && makes_room() => {
-                let (pool, shares) = (pool.clone(), self.shares.clone());
-                let mut charge = Charge { pool, shares, purpose: Purpose::Connections, bytes: 0 };
-                charge.resize(bytes);
-                Some(charge)
-            }
-            Err(_) => None,
-        }
+        let exceeded = match self.try_take(pool, Purpose::Connections, bytes) {
+            Ok(charge) => return Some(charge),
+            Err(exceeded) => exceeded,
+        };
+        let (own, used) = (self.shares.memory.connections.load(Ordering::SeqCst), pool.used.load(Ordering::SeqCst));
+        let is_small = own + bytes <= pool.most / 64;
+        let most = if is_small { pool.most / 8 * 9 } else { pool.most / 16 * 17 };
+        let has_overdraft = own < pool.most / 16 * 9 && used < most;
+        (has_overdraft && (makes_room(exceeded) || is_small)).then(|| {
+            let (pool, shares) = (pool.clone(), self.shares.clone());
+            let mut charge = Charge { pool, shares, purpose: Purpose::Connections, bytes: 0 };
+            charge.resize(bytes);
+            charge
+        })
     }
 
     /// A charge of no bytes, which can grow.
@@ -435,6 +442,37 @@ mod tests {
     /// A budget of which 6,000 bytes can be held and 4,000 are for watches, and some callers.
     fn callers<const N: usize>() -> (Arc<Budget>, [Allowance; N]) {
         let budget = Budget::new(&Limits { memory_bytes: 32_000, ..Limits::default() });
+        let allowances = std::array::from_fn(|_| Allowance { budget: budget.clone(), shares: Arc::default() });
+        (budget, allowances)
+    }
+
+    #[test]
+    fn connections_of_a_caller_with_half_make_room_for_its_others() {
+        let (budget, [one, two]) = connecting();
+        let most = budget.connections.most;
+        let _half = one.connect(most / 2, |_| false).unwrap();
+        assert!(one.connect(100, |_| false).is_none(), "all of its connections are busy");
+        let more = one.connect(100, |exceeded| exceeded == Exceeded::Caller).expect("an idle one makes room");
+        assert!(two.connect(most / 4, |_| false).is_some());
+        drop(more);
+        let _overdraft = one.connect(most / 16, |_| true).unwrap();
+        assert!(one.connect(100, |_| true).is_none(), "one that makes room has yet to close");
+    }
+
+    #[test]
+    fn callers_who_are_busy_with_all_connections_do_not_lock_out_small_ones() {
+        let (budget, [one, two, three]) = connecting();
+        let most = budget.connections.most;
+        let _busy = [&one, &two].map(|busy| busy.connect(most / 2, |_| false).unwrap());
+        let _small = three.connect(most / 128, |_| false).expect("a small caller");
+        let _overdraft = [&one, &two].map(|busy| busy.connect(most / 16, |_| true));
+        assert!(three.connect(most / 128, |_| false).is_some(), "others leave the rest of the overdraft");
+        assert!(three.connect(most / 32, |_| false).is_none(), "it is not small any more");
+    }
+
+    /// A budget with whole numbers of bytes for connections, and some callers.
+    fn connecting<const N: usize>() -> (Arc<Budget>, [Allowance; N]) {
+        let budget = Budget::new(&Limits { memory_bytes: 5 << 20, ..Limits::default() });
         let allowances = std::array::from_fn(|_| Allowance { budget: budget.clone(), shares: Arc::default() });
         (budget, allowances)
     }

@@ -1,5 +1,6 @@
 //! The connections that there are, so that idle ones make room for others.
 
+mod callers;
 #[cfg(test)]
 mod tests;
 
@@ -7,7 +8,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -17,15 +18,23 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     Limits,
+    budget::Charge,
     cut::{Reason, report},
     progress::Progress,
+    share::Shares,
 };
+
+use self::callers::IdleByCaller;
 
 /// How long nobody is looked for to make room after none was found.
 const FULL: Duration = Duration::from_millis(20);
 
 /// Bytes of a head that every connection has room for.
 const BUFFER: usize = 8 << 10;
+
+/// Bytes of memory that a byte of an unfinished head of HTTP/2 may take, divided by two: it can stand for a field, which is
+/// in the decoded head and in the room that this grows by.
+const DECODED: usize = 64;
 
 /// Bytes of a body that a client may send before the server reads it, for each request of HTTP/2.
 pub(crate) const WINDOW: u32 = 64 << 10;
@@ -42,6 +51,8 @@ pub(crate) struct Connections {
     next: AtomicUsize,
     times: Times,
     most: usize,
+    /// Those of callers that have half of the memory for connections.
+    idle_by_caller: Mutex<IdleByCaller>,
     /// The most bytes of a connection that are read and not processed.
     most_buffered: usize,
 }
@@ -75,6 +86,8 @@ struct Queue {
 struct Member {
     state: Mutex<State>,
     leave: Notify,
+    /// The caller that its memory is charged to, once it is.
+    caller: OnceLock<Arc<Shares>>,
 }
 
 #[derive(Debug, Default)]
@@ -91,7 +104,9 @@ struct State {
     fresh_until: Option<Instant>,
     /// It was asked to leave.
     is_leaving: bool,
-    /// Bytes that came since the last request began, and are none of its body.
+    /// A client took too long over an answer.
+    is_late: bool,
+    /// Bytes of an unfinished head: of HTTP/1, what was read since the last request began and is not of its body.
     head: usize,
     /// The most bytes that came at once: buffers grow with them.
     most_at_once: usize,
@@ -123,6 +138,7 @@ pub(crate) struct Busy {
     /// Which one it is among those of the connection.
     number: usize,
     progress: Arc<Progress>,
+    _charge: Option<Charge>,
 }
 
 impl Connections {
@@ -140,6 +156,7 @@ impl Connections {
             next: AtomicUsize::new(0),
             times,
             most: limits.connections,
+            idle_by_caller: Mutex::default(),
             most_buffered: limits.head_bytes + WINDOW as usize,
         })
     }
@@ -159,7 +176,7 @@ impl Connections {
         // Whoever says nothing at all has less time than whoever has said something.
         let until = Instant::now() + self.times.head;
         let state = State { idle_until: Some(until), fresh_until: Some(until), ..State::default() };
-        let member = Arc::new(Member { state: Mutex::new(state), leave: Notify::new() });
+        let member = Arc::new(Member { state: Mutex::new(state), leave: Notify::new(), caller: OnceLock::new() });
         locked(&self.queue).fresh.insert((until, number), member.clone());
         locked(&self.known).insert(number, member.clone());
         Some(Arc::new(Connection { all: self.clone(), number, member }))
@@ -231,6 +248,7 @@ impl Connections {
                 if is_late {
                     member.leave.notify_one();
                 }
+                state.is_late |= is_late;
                 if is_late && !state.is_leaving {
                     state.is_leaving = true;
                     report(Reason::Slow);
@@ -297,13 +315,27 @@ impl Connection {
         self.member.leave.notified().await;
     }
 
-    /// Something has come: there is little time for the rest of the head that it begins. What comes while it is busy may
-    /// belong to the request before it; whoever begins a head so is as one who is idle.
-    pub(crate) fn heard(&self, bytes: usize) {
+    /// Whether it was asked to leave because a client took too long over an answer.
+    pub(crate) fn is_late(&self) -> bool {
+        locked(&self.member.state).is_late
+    }
+
+    /// Sets the caller that its memory is charged to.
+    pub(crate) fn set_caller(&self, shares: &Arc<Shares>) {
+        let _ = self.member.caller.set(shares.clone());
+    }
+
+    /// Counts bytes that were read; of HTTP/2, with the length of the unfinished head at their end.
+    ///
+    /// There is little time for the rest of a head that they begin. Bytes of HTTP/1 that are read while the connection is
+    /// busy may belong to the body of the request before.
+    pub(crate) fn has_read(&self, bytes: usize, multiplexed_head: Option<usize>) {
         let state = &mut *locked(&self.member.state);
         state.most_at_once = state.most_at_once.max(bytes);
-        if state.is_multiplexed || state.open.is_empty() {
-            state.head += bytes;
+        match multiplexed_head {
+            Some(head) => state.head = head.saturating_mul(DECODED),
+            None if state.open.is_empty() => state.head += bytes,
+            None => {}
         }
         if let Some(until) = state.idle_until.as_mut().filter(|_| !state.is_multiplexed) {
             *until = (*until).min(Instant::now() + self.all.times.head);
@@ -328,8 +360,8 @@ impl Connection {
         !locked(&self.member.state).open.is_empty()
     }
 
-    /// It is busy until what this gives is dropped, with a request that may be one of several.
-    pub(crate) fn busy(self: &Arc<Self>, is_multiplexed: bool) -> Busy {
+    /// It is busy until what this gives is dropped, with a request that may be one of several, each charged by itself.
+    pub(crate) fn busy(self: &Arc<Self>, is_multiplexed: bool, charge: Option<Charge>) -> Busy {
         let (now, progress) = (Instant::now(), Arc::new(Progress::default()));
         let until = Some(now + self.all.times.answer);
         let mut state = locked(&self.member.state);
@@ -344,7 +376,7 @@ impl Connection {
         if let Some(until) = was_fresh {
             self.all.no_longer_fresh(self.number, until);
         }
-        Busy { connection: self.clone(), number, progress }
+        Busy { connection: self.clone(), number, progress, _charge: charge }
     }
 }
 

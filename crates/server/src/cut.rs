@@ -7,7 +7,7 @@ use crate::throttle::Throttle;
 /// Why a connection or an answer is cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reason {
-    /// There is no memory for another connection.
+    /// There is no memory for another connection, or for another request of one.
     Connection,
     /// There is no memory for the head of a request.
     Head,
@@ -25,7 +25,10 @@ pub(crate) fn report(reason: Reason) {
     let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(more) = reports[reason as usize].admit() else { return };
     let message = match reason {
-        Reason::Connection => "a connection was refused: the memory for connections is in use",
+        Reason::Connection => {
+            "a connection or a request of HTTP/2 was refused: the memory for connections, or its address's half of it, is \
+             in use"
+        }
         Reason::Head => "a connection with an unfinished head was closed: the memory for connections is in use",
         Reason::Stalled => "a connection was closed: its client does not read what it was sent",
         Reason::Slow => "a connection was closed: its client reads an answer too slowly",

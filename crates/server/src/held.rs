@@ -142,7 +142,7 @@ mod tests {
 
     async fn parts(body: AnswerBody, is_multiplexed: bool) -> Vec<usize> {
         let connection = Connections::new(&Limits::default()).enter().unwrap();
-        let mut held = Held::new(body, None, None, connection.busy(is_multiplexed), is_multiplexed);
+        let mut held = Held::new(body, None, None, connection.busy(is_multiplexed, None), is_multiplexed);
         let (hint, mut parts) = (held.size_hint().exact(), Vec::new());
         while let Some(Ok(frame)) = held.frame().await {
             parts.push(frame.into_data().unwrap().len());

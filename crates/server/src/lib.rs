@@ -20,6 +20,7 @@ mod changes;
 mod connections;
 mod cut;
 mod denials;
+mod frames;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod held;

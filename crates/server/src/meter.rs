@@ -16,7 +16,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use crate::{budget::Charge, connections::Connection};
+use crate::{budget::Charge, connections::Connection, frames::Frames};
 
 /// How long a connection waits until it asks for memory again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -29,6 +29,7 @@ pub(crate) struct Metered<S> {
     /// What the connection takes without what it reads.
     base: usize,
     charge: Charge,
+    frames: Frames,
     /// Running while there is no memory for what was read.
     pause: Option<Pin<Box<Sleep>>>,
 }
@@ -36,12 +37,16 @@ pub(crate) struct Metered<S> {
 impl<S> Metered<S> {
     /// A stream of a connection with the charge that it has so far.
     pub(crate) fn new(stream: S, connection: Arc<Connection>, charge: Charge) -> Self {
-        Self { stream, connection, base: charge.bytes(), charge, pause: None }
+        Self { stream, connection, base: charge.bytes(), charge, frames: Frames::new(), pause: None }
     }
 
-    /// Charges the connection for what it has read; false if there is no memory.
+    /// Charges the connection for what it has read; false if there is no memory. Only HTTP/2 gives buffers back while the
+    /// connection lasts.
     fn grow(&mut self) -> bool {
         let bytes = self.base + self.connection.buffered();
+        if matches!(self.frames, Frames::Http2(_)) && bytes < self.charge.bytes() {
+            self.charge.resize(bytes);
+        }
         if bytes <= self.charge.bytes() || self.charge.try_grow(bytes).is_ok() {
             return true;
         }
@@ -65,7 +70,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         let bytes = buffer.filled().len() - filled;
         if bytes > 0 {
-            self.connection.heard(bytes);
+            let head = self.frames.read(&buffer.filled()[filled..]);
+            self.connection.has_read(bytes, head);
             if !self.grow() {
                 self.pause = Some(Box::pin(sleep(PAUSE)));
             }

@@ -5,7 +5,6 @@ mod respond;
 mod streams;
 
 use std::{
-    convert::Infallible,
     error::Error,
     fmt, io,
     net::SocketAddr,
@@ -39,7 +38,7 @@ use crate::{
     audit,
     auth::Guard,
     browsers::{Authentication, Browsers, host_name},
-    budget::{Allowance, Budget, Charge},
+    budget::{Allowance, Budget, Charge, Exceeded},
     caller::Caller,
     connections::{Connection, Connections, WINDOW},
     cut::{Reason, report},
@@ -70,6 +69,8 @@ const CONNECTION_BYTES: usize = 24 << 10;
 const HANDSHAKE_BYTES: usize = 64 << 10;
 /// More memory once it is.
 const TLS_BYTES: usize = 24 << 10;
+/// Memory of a request of HTTP/2 until its answer is sent, with a short answer.
+const STREAM_BYTES: usize = 16 << 10;
 /// A silent connection takes less than a part of the memory per connection.
 const SILENT_BYTES: usize = 32 << 10;
 
@@ -411,12 +412,23 @@ impl Service {
         }
         let allowance = Allowance { budget: self.budget.clone(), shares: self.by_address.of(address.ip()) };
         let bytes = CONNECTION_BYTES + if self.tls.is_some() { HANDSHAKE_BYTES } else { 0 };
-        let charge = allowance.connect(bytes, || self.connections.dismiss_one());
-        let Some(charge) = charge else {
-            self.metrics.count_refused("connections");
-            return report(Reason::Connection);
-        };
+        let Some(charge) = self.charge_connection(&allowance, bytes) else { return };
+        connection.set_caller(&allowance.shares);
         Box::pin(self.secure(stream, address, connection, (charge, lane))).await;
+    }
+
+    /// Charges a connection or a request of HTTP/2, for which an idle connection may have to leave; none if there is no
+    /// memory for it.
+    fn charge_connection(&self, allowance: &Allowance, bytes: usize) -> Option<Charge> {
+        let charge = allowance.connect(bytes, |exceeded| match exceeded {
+            Exceeded::Caller => self.connections.dismiss_one_of(&allowance.shares),
+            Exceeded::All => self.connections.dismiss_one(),
+        });
+        if charge.is_none() {
+            self.metrics.count_refused("connections");
+            report(Reason::Connection);
+        }
+        charge
     }
 
     /// Serves one connection, with TLS if that is wanted.
@@ -493,12 +505,20 @@ impl Service {
             .max_send_buf_size(64 << 10)
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
+        let allowance = Allowance { budget: self.budget.clone(), shares: peer.shares.clone() };
         let respond = service_fn(|request: http::Request<Incoming>| {
-            let busy = connection.busy(request.version() == http::Version::HTTP_2);
+            let is_multiplexed = request.version() == http::Version::HTTP_2;
+            let charge = is_multiplexed.then(|| self.charge_connection(&allowance, STREAM_BYTES));
+            let busy = match charge {
+                // The client knows that the request was not processed and can be sent again.
+                Some(None) => Err(h2::Error::from(h2::Reason::REFUSED_STREAM)),
+                charge => Ok(connection.busy(is_multiplexed, charge.flatten())),
+            };
             let (service, peer) = (self.clone(), peer.clone());
             let (caller, lane) = (peer.shares.clone(), lane.clone());
             async move {
-                Ok::<_, Infallible>(match lane {
+                let busy = busy?;
+                Ok::<_, h2::Error>(match lane {
                     Lane::Workers => {
                         let work = service.clone();
                         work.work.task(&caller, async move { service.respond(request, &peer, busy).await }).await
@@ -518,8 +538,10 @@ impl Service {
             _ = ending.wait_for(|is_ending| *is_ending) => {}
         }
         serving.as_mut().graceful_shutdown();
-        // Ends at once if it is idle, and with its last answer if it is not. Half a head is no request that is owed one.
-        if tokio::time::timeout(PARTING, serving.as_mut()).await.is_err() && connection.is_busy() {
+        // Ends at once if it is idle, and with its last answer if it is not. Half a head is no request that is owed one, and
+        // a client that was too slow has had its time.
+        let has_ended = tokio::time::timeout(PARTING, serving.as_mut()).await.is_ok();
+        if !has_ended && connection.is_busy() && !connection.is_late() {
             let _ = tokio::time::timeout(self.limits.grace, serving).await;
         }
     }

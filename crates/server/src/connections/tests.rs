@@ -14,7 +14,7 @@ async fn is_dismissed(connection: &Connection) -> bool {
 async fn an_idle_connection_makes_room_and_a_busy_one_does_not() {
     let all = connections(2);
     let (one, two) = (all.enter().unwrap(), all.enter().unwrap());
-    let (busy_one, busy_two) = (one.busy(false), two.busy(false));
+    let (busy_one, busy_two) = (one.busy(false, None), two.busy(false, None));
     assert!(all.enter().is_none(), "all are busy");
     drop(busy_two);
     tokio::time::sleep(FULL).await;
@@ -36,10 +36,10 @@ async fn those_that_are_idle_go_one_after_the_other_and_those_that_come_back_do_
     let fifth = all.enter().unwrap();
     assert!(is_dismissed(&connected[0]).await);
     // It was found idle with the others, and is not any more.
-    drop(connected[1].busy(false));
+    drop(connected[1].busy(false, None));
     let sixth = all.enter().unwrap();
     assert!(is_dismissed(&connected[2]).await && !is_dismissed(&connected[1]).await);
-    let busy: Vec<_> = connected.iter().chain([&fifth, &sixth]).map(|one| one.busy(false)).collect();
+    let busy: Vec<_> = connected.iter().chain([&fifth, &sixth]).map(|one| one.busy(false, None)).collect();
     assert!(all.enter().is_none(), "all are busy");
     drop(busy);
     assert!(all.enter().is_none(), "all were just now");
@@ -51,7 +51,7 @@ async fn those_that_are_idle_go_one_after_the_other_and_those_that_come_back_do_
 async fn a_crowd_that_says_nothing_pushes_out_itself() {
     let all = connections(16);
     let used: Vec<_> = (0..16).map(|_| all.enter().unwrap()).collect();
-    used.iter().for_each(|one| drop(one.busy(false)));
+    used.iter().for_each(|one| drop(one.busy(false, None)));
     let mut silent = Vec::new();
     for _ in 0..30 {
         silent.push(all.enter().unwrap());
@@ -70,7 +70,7 @@ async fn a_crowd_that_says_nothing_pushes_out_itself() {
 async fn who_never_said_anything_goes_before_who_did() {
     let all = connections(2);
     let (used, fresh) = (all.enter().unwrap(), all.enter().unwrap());
-    drop(used.busy(false));
+    drop(used.busy(false, None));
     let _new = all.enter().unwrap();
     assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
 }
@@ -79,7 +79,7 @@ async fn who_never_said_anything_goes_before_who_did() {
 async fn who_is_about_to_speak_takes_the_place_of_who_is_idle() {
     let all = connections(160);
     let used: Vec<_> = (0..160).map(|_| all.enter().unwrap()).collect();
-    used.iter().for_each(|one| drop(one.busy(false)));
+    used.iter().for_each(|one| drop(one.busy(false, None)));
     let mut new = std::collections::VecDeque::new();
     for _ in 0..60 {
         new.push_back(all.enter().unwrap());
@@ -88,7 +88,7 @@ async fn who_is_about_to_speak_takes_the_place_of_who_is_idle() {
         if new.len() > 10 {
             let speaks = new.pop_front().unwrap();
             assert!(!is_dismissed(&speaks).await);
-            drop(speaks.busy(false));
+            drop(speaks.busy(false, None));
         }
     }
 }
@@ -97,7 +97,7 @@ async fn who_is_about_to_speak_takes_the_place_of_who_is_idle() {
 async fn whoever_takes_an_answer_drop_by_drop_has_to_leave_and_whoever_watches_has_not() {
     let all = connections(9);
     let (slow, watching) = (all.enter().unwrap(), all.enter().unwrap());
-    let (_slow, _watching) = (slow.busy(false), watching.busy(false).for_long());
+    let (_slow, _watching) = (slow.busy(false, None), watching.busy(false, None).for_long());
     let sweeper = tokio::spawn({
         let all = all.clone();
         async move { all.dismiss_late().await }
@@ -113,7 +113,7 @@ async fn whoever_takes_an_answer_drop_by_drop_has_to_leave_and_whoever_watches_h
 async fn whoever_takes_nothing_of_an_answer_has_to_leave_and_whoever_waits_for_us_has_not() {
     let all = connections(9);
     let connected: Vec<_> = (0..3).map(|_| all.enter().unwrap()).collect();
-    let busy: Vec<_> = connected.iter().map(|connection| connection.busy(false).for_long()).collect();
+    let busy: Vec<_> = connected.iter().map(|connection| connection.busy(false, None).for_long()).collect();
     let [deaf, slow, ours] = &busy[..] else { unreachable!() };
     deaf.progress().offer();
     let sweeper = tokio::spawn({
@@ -138,18 +138,18 @@ async fn whoever_begins_a_head_has_less_time_than_whoever_waits() {
     let connected: Vec<_> = (0..4).map(|_| all.enter().unwrap()).collect();
     let [waiting, beginning, both, many] = &connected[..] else { unreachable!() };
     for connection in &connected {
-        drop(connection.busy(Arc::ptr_eq(connection, many)));
+        drop(connection.busy(Arc::ptr_eq(connection, many), None));
     }
-    let _busy = both.busy(false);
+    let _busy = both.busy(false, None);
     let sweeper = tokio::spawn({
         let all = all.clone();
         async move { all.dismiss_late().await }
     });
     // However much comes of it.
     for _ in 0..12 {
-        beginning.heard(1);
-        both.heard(1);
-        many.heard(1);
+        beginning.has_read(1, None);
+        both.has_read(1, None);
+        many.has_read(1, Some(0));
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     assert!(is_dismissed(beginning).await);
@@ -163,7 +163,7 @@ async fn whoever_begins_a_head_has_less_time_than_whoever_waits() {
 async fn whoever_is_idle_for_too_long_has_to_leave() {
     let all = connections(9);
     let (used, fresh) = (all.enter().unwrap(), all.enter().unwrap());
-    drop(used.busy(false));
+    drop(used.busy(false, None));
     let sweeper = tokio::spawn({
         let all = all.clone();
         async move { all.dismiss_late().await }
@@ -172,5 +172,78 @@ async fn whoever_is_idle_for_too_long_has_to_leave() {
     assert!(is_dismissed(&fresh).await && !is_dismissed(&used).await);
     tokio::time::sleep(Duration::from_secs(200)).await;
     assert!(is_dismissed(&used).await);
+    sweeper.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_connection_makes_room_for_another_of_its_caller_and_those_of_others_do_not() {
+    let all = connections(100);
+    let (own, other) = (Arc::default(), Arc::default());
+    let connect = |caller| {
+        let connection = all.enter().unwrap();
+        connection.set_caller(caller);
+        connection
+    };
+    let (first, second, third) = (connect(&own), connect(&own), connect(&other));
+    for connection in [&first, &second, &third] {
+        drop(connection.busy(false, None));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let busy = second.busy(false, None);
+    let _not_charged = all.enter().unwrap();
+    assert!(all.dismiss_one_of(&own));
+    assert!(is_dismissed(&first).await);
+    assert!(!all.dismiss_one_of(&own), "the other one is busy");
+    drop(busy);
+    assert!(!all.dismiss_one_of(&own), "it was just now");
+    tokio::time::sleep(FULL).await;
+    assert!(all.dismiss_one_of(&own));
+    assert!(is_dismissed(&second).await && !is_dismissed(&third).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_caller_used_connections_make_room_until_those_without_a_request_are_a_crowd() {
+    let all = connections(100);
+    let caller = Arc::default();
+    let connected: Vec<_> = (0..16).map(|_| all.enter().unwrap()).collect();
+    connected.iter().for_each(|connection| connection.set_caller(&caller));
+    connected[..14].iter().for_each(|connection| drop(connection.busy(false, None)));
+    assert!(all.dismiss_one_of(&caller));
+    assert!(!is_dismissed(&connected[14]).await && !is_dismissed(&connected[15]).await);
+    let more = all.enter().unwrap();
+    more.set_caller(&caller);
+    locked(&all.idle_by_caller).clear();
+    assert!(all.dismiss_one_of(&caller));
+    assert!(is_dismissed(&connected[14]).await || is_dismissed(&connected[15]).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_of_a_watch_are_not_an_unfinished_head() {
+    let all = connections(9);
+    let connection = all.enter().unwrap();
+    let _watch = connection.busy(true, None).for_long();
+    for _ in 0..100_000 {
+        connection.has_read(17, Some(0));
+    }
+    assert_eq!(connection.buffered(), 0);
+    connection.has_read(2_000, Some(2_000));
+    assert!(connection.buffered() > 100 << 10, "a short head can be long once it is decoded");
+    connection.has_read(17, Some(0));
+    assert_eq!(connection.buffered(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_connections_of_slow_clients_are_late() {
+    let all = connections(9);
+    let (slow, idle) = (all.enter().unwrap(), all.enter().unwrap());
+    let busy = slow.busy(true, None);
+    busy.progress().offer();
+    let sweeper = tokio::spawn({
+        let all = all.clone();
+        async move { all.dismiss_late().await }
+    });
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    assert!(is_dismissed(&slow).await && slow.is_late());
+    assert!(is_dismissed(&idle).await && !idle.is_late());
     sweeper.abort();
 }

@@ -53,7 +53,7 @@ const WRITING_FACTOR: usize = 4;
 /// How long a request waits for memory to be processed.
 const MEMORY_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Shorter answers are not charged: the number of requests bounds them.
+/// Shorter answers are not charged: the number of requests, or the memory for connections, bounds them.
 const CHARGED_ANSWER: usize = 16 << 10;
 
 /// What a request is about, in its dialect.

@@ -6,7 +6,7 @@ use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 
 use crate::{
     process::{Process, most_connections, plain},
-    resets::{CONTINUATION, HEADERS, PREFACE, SETTINGS, frame},
+    resets::{CONTINUATION, HEADERS, PREFACE, SETTINGS, frame, get, no_window},
     tls::{Authority, files},
 };
 
@@ -46,6 +46,22 @@ fn heads_of_many_frames_that_do_not_end() {
     let begin = [&[0, 1, b'x', 0x7f, 0x80, 0xff, 0x03][..], &[b'x'; 16_000]].concat();
     let more = frame(CONTINUATION, 0, 1, &[b'x'; 16_000]);
     let bytes = [PREFACE, &settings, &frame(HEADERS, 0, 1, &begin), &more, &more, &more].concat();
+    Process::withstands(plain, async |_| {}, async |process| flood(process, 4_000, &bytes).await);
+}
+
+#[test]
+fn requests_of_http_2_whose_refusals_are_not_read() {
+    let refused = get("/nothing");
+    let requests = (0..64).flat_map(|number| frame(HEADERS, 5, 1 + 2 * number, &refused));
+    let bytes: Vec<u8> = PREFACE.iter().copied().chain(no_window()).chain(requests).collect();
+    Process::withstands(plain, async |_| {}, async |process| flood(process, 4_000, &bytes).await);
+}
+
+#[test]
+fn heads_of_many_fields_that_do_not_end() {
+    // Each byte stands for a field of the table that every connection begins with.
+    let fields = frame(HEADERS, 0, 1, &[0x90; 1_500]);
+    let bytes = [PREFACE, &frame(SETTINGS, 0, 0, &[]), &fields].concat();
     Process::withstands(plain, async |_| {}, async |process| flood(process, 4_000, &bytes).await);
 }
 
