@@ -176,7 +176,7 @@ impl Collection {
     pub async fn create(&self, name: &Name, write: Write<'_>) -> Result<Written, RepositoryError> {
         let key = self.kind.key(name)?;
         let answers = self.answers(name).await?;
-        self.repository.step(write.bytes()).await;
+        self.repository.step(self.kind.write_bytes(write.bytes())).await;
         let sealed = self.kind.create(name, &write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = match write.is_dry_run {
@@ -400,7 +400,7 @@ impl Collection {
     ) -> Result<Written, RepositoryError> {
         let called = (name, &stored.revision);
         let answers = self.answers(name).await?;
-        self.repository.step(stored.value.len() + write.bytes()).await;
+        self.repository.step(self.kind.write_bytes(stored.value.len() + write.bytes())).await;
         let sealed = self.kind.update(&stored.value, called, &write, &answers, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         if sealed.is_same {

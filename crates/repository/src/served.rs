@@ -10,7 +10,7 @@ use wheelwright_evolve::{
 use wheelwright_store::{BadKey, Key, Prefix};
 
 use crate::{
-    Name, RepositoryError,
+    LIGHT_BYTES, Name, RepositoryError,
     access::Access,
     computed::Computed,
     dress::{Dress, STATE_PATH},
@@ -20,6 +20,9 @@ use crate::{
     record::Place,
     size::default_bytes,
 };
+
+/// What rules may cost at most, in Kubernetes' units, in a step that is light: about a millisecond.
+const LIGHT_RULES: u64 = 20_000;
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub struct ServedKind {
     pub(crate) computed: Vec<Computed>,
     arm: Option<ArmResource>,
     prefix: Prefix,
+    /// Whether the rules of a version can take a long time for a short document.
+    has_costly_rules: bool,
     /// The most bytes that the defaults of a version can add to one object.
     pub(crate) default_bytes: usize,
     /// Of all that is declared.
@@ -148,11 +153,19 @@ impl ServedKind {
             external,
             kubernetes: declared.kubernetes.clone(),
             prefix,
+            has_costly_rules: history
+                .indexes()
+                .any(|version| kind.program(version).is_some_and(|program| program.most_rule_cost() > LIGHT_RULES)),
             default_bytes: declaration.versions.iter().map(|version| default_bytes(&version.schema)).max().unwrap_or(0),
             declared: fingerprint_of(&kind, declaration),
             other_lenses: kind.history().versions.iter().map(|_| OnceLock::new()).collect(),
             kind,
         })
+    }
+
+    /// The bytes of the step that validates a write: a costly one is no light step, however short the document is.
+    pub(crate) fn write_bytes(&self, bytes: usize) -> usize {
+        if self.has_costly_rules { bytes.max(LIGHT_BYTES) } else { bytes }
     }
 
     /// The kind.

@@ -33,8 +33,8 @@ pub(crate) enum Refusal {
     OutOfMemory(Exceeded),
     /// There is no memory left for the outcome of a write, which may have been done.
     AnswerOutOfMemory,
-    /// The request took too long.
-    OutOfTime,
+    /// The request took too long; a read may be tried again after some time.
+    OutOfTime(Option<Duration>),
     /// The audit log cannot be written, so that nothing was done.
     NotRecorded,
     /// The request was done, but its outcome could not be written to the audit log.
@@ -52,7 +52,7 @@ impl Refusal {
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::TooMany(_) | Self::TooManyOfOne(_) | Self::OutOfMemory(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::OutOfTime | Self::AnswerOutOfMemory | Self::OutcomeNotRecorded => StatusCode::GATEWAY_TIMEOUT,
+            Self::OutOfTime(_) | Self::AnswerOutOfMemory | Self::OutcomeNotRecorded => StatusCode::GATEWAY_TIMEOUT,
             Self::NotRecorded => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -90,7 +90,12 @@ impl Refusal {
             Self::OutcomeNotRecorded => {
                 "the outcome could not be written to the audit log; read first whether it was done".to_owned()
             }
-            Self::OutOfTime => "the request took too long; nobody knows whether it was done, so read first".to_owned(),
+            Self::OutOfTime(None) => {
+                "the request took too long; nobody knows whether it was done, so read first".to_owned()
+            }
+            Self::OutOfTime(Some(after)) => {
+                format!("the request took too long; try again in {} seconds", after.as_secs().max(1))
+            }
         }
     }
 
@@ -100,6 +105,7 @@ impl Refusal {
             Self::TooMany(after) | Self::TooManyOfOne(after) => Some(*after),
             Self::OutOfMemory(_) => Some(Duration::from_secs(1)),
             Self::NotRecorded => Some(Duration::from_secs(5)),
+            Self::OutOfTime(after) => *after,
             _ => None,
         }
     }

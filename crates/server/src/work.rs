@@ -49,8 +49,17 @@ struct Current {
     caller: Mutex<Arc<Shares>>,
     /// Whether the task has stopped at a step.
     is_at_step: AtomicBool,
-    /// Its place in the queue.
-    place: Mutex<Option<Place>>,
+    standing: Mutex<Standing>,
+}
+
+/// Where a task is.
+#[derive(Debug)]
+enum Standing {
+    /// Polled, or waiting for something else than a thread.
+    Outside,
+    Queued(Place),
+    /// No longer wanted: it is neither queued nor polled again.
+    Dropped,
 }
 
 /// The work pool of a server. Its threads end when this is dropped.
@@ -137,14 +146,12 @@ impl Drop for WorkPool {
 }
 
 impl Pool {
-    /// Queues a task that has stopped at a step, unless it is queued already.
+    /// Queues a task that has stopped at a step, unless it is queued already or was dropped.
     fn enqueue(self: &Arc<Self>, current: &Current, job: Arc<dyn queue::Job>) {
-        let mut place = locked(&current.place);
-        if place.is_some() {
-            return;
-        }
+        let mut standing = locked(&current.standing);
+        let Standing::Outside = *standing else { return };
         let caller = Arc::as_ptr(&*locked(&current.caller)).addr();
-        *place = Some(locked(&self.queue).push(caller, job));
+        *standing = Standing::Queued(locked(&self.queue).push(caller, job));
         self.changed.notify_one();
         if !self.is_started.swap(true, Ordering::Relaxed) {
             self.start();

@@ -10,9 +10,9 @@ use crate::{
     ErrorType::{self, Forbidden, Invalid, NotSupported, Required},
     Problem, Root, Schema,
     lower::Named,
-    model::{ListType, Type, ValidationRule},
+    model::{ListType, ValidationRule},
     problem::Problems,
-    rules::{Compiler, OLD_SELF, normalized},
+    rules::{Compiler, OLD_SELF, multiplied, normalized},
 };
 
 /// Checks every rule of a schema, with Kubernetes' error types and paths.
@@ -277,16 +277,6 @@ impl Checker<'_> {
     ) -> &mut Problem {
         self.problems.push(Problem::new(rule, kind, path, source.span, message))
     }
-}
-
-/// How many values there can be below a node of which there are some.
-fn multiplied(cardinality: Option<u64>, schema: &Schema) -> Option<u64> {
-    let most = match schema.r#type {
-        Some(Type::Object) if schema.additional_properties.is_some() => schema.checks.max_properties,
-        Some(Type::Array) => schema.checks.max_items,
-        _ => Some(1),
-    };
-    Some(cardinality?.saturating_mul(u64::try_from(most?).unwrap_or(0)))
 }
 
 fn factor(cost: u64, limit: u64) -> String {

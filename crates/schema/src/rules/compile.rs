@@ -2,7 +2,7 @@
 
 use wheelwright_expr::{CompileError, Expression, ShapeId, Shapes, Type, Variable};
 
-use super::{NodeRules, Rule, Rules, normalized, shape::SchemaShapes};
+use super::{NodeRules, Rule, Rules, multiplied, normalized, shape::SchemaShapes};
 use crate::{
     ErrorType, Schema,
     model::{Additional, ValidationRule},
@@ -66,40 +66,55 @@ impl<'s> Compiler<'s> {
     /// The rules for the nodes of a program of the same schema.
     pub(crate) fn rules(self, schema: &Schema, nodes: &[Node], root: NodeId) -> Rules {
         let mut by_node: Vec<_> = nodes.iter().map(|_| None).collect();
-        self.add(schema, nodes, root, &mut by_node);
+        self.add(schema, nodes, root, Some(1), &mut by_node);
         Rules { shapes: self.shapes.shapes, by_node: by_node.into() }
     }
 
     /// Adds the rules of a node and those below it; says whether there are any.
-    fn add(&self, schema: &Schema, nodes: &[Node], id: NodeId, into: &mut [Option<NodeRules>]) -> bool {
+    fn add(
+        &self,
+        schema: &Schema,
+        nodes: &[Node],
+        id: NodeId,
+        cardinality: Option<u64>,
+        into: &mut [Option<NodeRules>],
+    ) -> bool {
         // What rules cannot see has none, nor has anything in it.
         let Some(shape) = self.shapes.get(schema) else { return false };
         let node = &nodes[id.0 as usize];
         let mut found = !schema.extensions.validations.is_empty();
+        let below = multiplied(cardinality, schema);
         for (property, field) in schema.properties.iter().zip(&node.fields.list) {
-            found |= self.add(&property.schema, nodes, field.node, into);
+            found |= self.add(&property.schema, nodes, field.node, below, into);
         }
         if let (Some(items), Some(item_node)) = (&schema.items, node.items) {
-            found |= self.add(items, nodes, item_node, into);
+            found |= self.add(items, nodes, item_node, below, into);
         }
-        if let (Some(Additional::Schema(below)), Some(below_node)) = (&schema.additional_properties, node.additional) {
-            found |= self.add(below, nodes, below_node, into);
+        if let (Some(Additional::Schema(values)), Some(below_node)) = (&schema.additional_properties, node.additional) {
+            found |= self.add(values, nodes, below_node, below, into);
         }
         if found {
             let rules = schema.extensions.validations.iter().filter(|rule| !rule.rule.text.trim().is_empty());
-            into[id.0 as usize] =
-                Some(NodeRules { shape, rules: rules.map(|rule| self.rule(schema, rule, shape)).collect() });
+            let count = cardinality.unwrap_or_else(|| self.most(schema));
+            let rules = rules.map(|rule| self.rule(schema, rule, shape, count)).collect();
+            into[id.0 as usize] = Some(NodeRules { shape, rules });
         }
         found
     }
 
-    fn rule(&self, schema: &Schema, rule: &ValidationRule, shape: ShapeId) -> Rule {
+    fn rule(&self, schema: &Schema, rule: &ValidationRule, shape: ShapeId, count: u64) -> Rule {
         let compiled = self.compile(rule, shape);
+        let estimate = |expression: &Result<Expression, CompileError>| {
+            expression.as_ref().map_or(0, |expression| expression.estimate(self.shapes(), &compiled.variables).max)
+        };
+        let most_cost = estimate(&compiled.rule).saturating_mul(count);
+        let most_cost = most_cost.saturating_add(compiled.message.as_ref().map_or(0, estimate));
         let [message, source] = [&rule.message, &rule.rule].map(|named| named.text.trim());
         let name = if message.is_empty() { source } else { message };
         Rule {
             expression: compiled.rule.map_err(|error| format!("the rule cannot be evaluated: {error}")),
             message_expression: compiled.message.and_then(Result::ok),
+            most_cost,
             optional_old_self: rule.optional_old_self == Some(true),
             kind: match &*rule.reason.text {
                 "FieldValueForbidden" => ErrorType::Forbidden,

@@ -10,7 +10,7 @@ pub(crate) use evaluate::{evaluate_default_rules, evaluate_rules};
 pub(crate) use field_path::normalized;
 use wheelwright_expr::{Expression, ShapeId, Shapes};
 
-use crate::{ErrorType, program::NodeId};
+use crate::{ErrorType, Schema, model::Type, program::NodeId};
 
 /// The rules of a schema, by the node of the program that they are declared at.
 #[derive(Debug)]
@@ -23,6 +23,12 @@ pub(crate) struct Rules {
 impl Rules {
     fn at(&self, id: NodeId) -> Option<&NodeRules> {
         self.by_node[id.0 as usize].as_ref()
+    }
+
+    /// The most that all rules together can cost for one document, by their estimates.
+    pub(crate) fn most_cost(&self) -> u64 {
+        let rules = self.by_node.iter().flatten().flat_map(|node| &node.rules);
+        rules.fold(0, |total, rule| total.saturating_add(rule.most_cost))
     }
 }
 
@@ -39,6 +45,8 @@ struct Rule {
     /// What must hold; `Err` says why it cannot be evaluated, and fails every document.
     expression: Result<Expression, String>,
     message_expression: Option<Expression>,
+    /// The most that it can cost for all values of a document, by its estimate.
+    most_cost: u64,
     optional_old_self: bool,
     kind: ErrorType,
     /// What follows the path of the node in the path of an error.
@@ -58,4 +66,14 @@ impl Rule {
     fn message_uses_old_self(&self) -> bool {
         self.message_expression.as_ref().is_some_and(|expression| expression.uses(OLD_SELF))
     }
+}
+
+/// How many values there can be below a node of which there are some; none if only the size of a request limits that.
+pub(crate) fn multiplied(cardinality: Option<u64>, schema: &Schema) -> Option<u64> {
+    let most = match schema.r#type {
+        Some(Type::Object) if schema.additional_properties.is_some() => schema.checks.max_properties,
+        Some(Type::Array) => schema.checks.max_items,
+        _ => Some(1),
+    };
+    Some(cardinality?.saturating_mul(u64::try_from(most?).unwrap_or(0)))
 }

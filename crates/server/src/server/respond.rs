@@ -260,7 +260,8 @@ impl Service {
                 let refusal = self.out_of_memory(refused.exceeded);
                 if access.verb.is_read() || refused.is_first { refusal } else { Refusal::AnswerOutOfMemory }
             })?;
-            answer.map_err(|_| Refusal::OutOfTime)
+            // A client that is told when to try again would repeat a write that may have been done.
+            answer.map_err(|_| Refusal::OutOfTime(access.verb.is_read().then_some(Duration::from_secs(1))))
         };
         let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
         (Some(access), answer)

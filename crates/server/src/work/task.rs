@@ -13,7 +13,7 @@ use std::{
     time::Instant,
 };
 
-use super::{BEGAN, CURRENT, Current, Pool, locked, queue::Job};
+use super::{BEGAN, CURRENT, Current, Pool, Standing, locked, queue::Job};
 use crate::share::Shares;
 
 /// A future whose long steps run in the pool.
@@ -37,8 +37,8 @@ enum Progress<F: Future> {
 
 impl<F: Future> Task<F> {
     pub(super) fn new(pool: Arc<Pool>, caller: Arc<Shares>, future: F) -> Self {
-        let (caller, place) = (Mutex::new(caller), Mutex::default());
-        let current = Arc::new(Current { pool, caller, is_at_step: AtomicBool::new(false), place });
+        let (caller, standing) = (Mutex::new(caller), Mutex::new(Standing::Outside));
+        let current = Arc::new(Current { pool, caller, is_at_step: AtomicBool::new(false), standing });
         let progress = Mutex::new(Progress::Underway(Box::pin(future)));
         Self(Arc::new(Shared { progress, waker: Mutex::default(), current }))
     }
@@ -80,7 +80,8 @@ where
 impl<F: Future> Drop for Task<F> {
     fn drop(&mut self) {
         let current = &self.0.current;
-        if let Some(place) = locked(&current.place).take() {
+        let standing = mem::replace(&mut *locked(&current.standing), Standing::Dropped);
+        if let Standing::Queued(place) = standing {
             let removed = locked(&current.pool.queue).remove(place);
             drop(removed);
         }
@@ -117,7 +118,13 @@ where
     F::Output: Send,
 {
     fn run(self: Arc<Self>) {
-        *locked(&self.current.place) = None;
+        {
+            let mut standing = locked(&self.current.standing);
+            if let Standing::Dropped = *standing {
+                return;
+            }
+            *standing = Standing::Outside;
+        }
         let Some(waker) = locked(&self.waker).clone() else { return };
         let mut progress = locked(&self.progress);
         BEGAN.set(Some(Instant::now()));

@@ -138,6 +138,42 @@ async fn tasks_that_are_dropped_or_time_out_leave_the_queue_at_once() {
 }
 
 #[tokio::test]
+async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
+    let pool = WorkPool::new(Gauge::default());
+    let busy = busy(&pool).await;
+    let (go, receiver) = mpsc::channel::<()>();
+    let (begun, went_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (begins, goes_on) = (begun.clone(), went_on.clone());
+    let task = tokio::spawn(pool.task(&caller(), async move {
+        step(LIGHT_BYTES).await;
+        begins.store(true, Ordering::Relaxed);
+        let _ = receiver.recv();
+        // Another task waits by then, and this one has had its turn.
+        thread::sleep(TURN);
+        step(LIGHT_BYTES).await;
+        goes_on.store(true, Ordering::Relaxed);
+    }));
+    until(|| !locked(&pool.0.queue).is_empty()).await;
+    let mut busy = busy.into_iter();
+    let (first, blocker) = busy.next().unwrap();
+    drop(first);
+    blocker.await.unwrap();
+    until(|| begun.load(Ordering::Relaxed)).await;
+    let waiting = tokio::spawn(pool.task(&caller(), step(LIGHT_BYTES)));
+    until(|| !locked(&pool.0.queue).is_empty()).await;
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    drop(go);
+    waiting.await.unwrap();
+    until(|| Arc::strong_count(&went_on) == 1).await;
+    assert!(!went_on.load(Ordering::Relaxed));
+    for (go, task) in busy {
+        drop(go);
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_panic_reaches_the_task_and_the_pool_goes_on() {
     let pool = WorkPool::new(Gauge::default());
     for _ in 0..10 {

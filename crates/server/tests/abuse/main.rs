@@ -23,6 +23,8 @@ mod smuggling;
 mod support;
 mod tenants;
 mod tls;
+#[cfg(target_os = "linux")]
+mod work;
 
 /// As in the command, so that memory that is free again is measured as such.
 #[global_allocator]

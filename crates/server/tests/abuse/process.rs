@@ -129,8 +129,13 @@ impl Process {
 
     /// Creates an order of the attacker with a note, and returns the status.
     pub(crate) async fn create(&self, name: &str, note: &str) -> u16 {
+        self.post(&orders("attacked"), &order(name, note)).await
+    }
+
+    /// Creates something as the attacker, and returns the status.
+    pub(crate) async fn post(&self, path: &str, body: &str) -> u16 {
         let mut client = Client::connect(ATTACKER, self.address.port()).await.unwrap();
-        client.request("POST", &orders("attacked"), &order(name, note)).await.unwrap()
+        client.request("POST", path, body).await.unwrap()
     }
 
     /// Writes something as the attacker, and returns the status.

@@ -1,0 +1,137 @@
+//! Requests that take much CPU time, again and again: probes and other callers are served meanwhile.
+
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncWriteExt, copy, sink},
+    net::TcpStream,
+    task::JoinSet,
+    time::sleep,
+};
+
+use crate::{
+    process::{Process, plain},
+    support::{order, orders},
+};
+
+/// Time between the answer to a client and its next request, as refusals ask for.
+const PAUSE: Duration = Duration::from_secs(1);
+
+const JSON: &str = "application/json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// A request on a connection of its own.
+fn request(method: &str, path: &str, headers: &str, sort: &str, body: &str) -> String {
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}");
+    format!("{head}Content-Type: {sort}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// Clients of the attacker that make the same request until they are dropped, and read all answers.
+fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, request: &str) {
+    for _ in 0..count {
+        let (address, request) = (process.address, request.to_owned());
+        clients.spawn(async move {
+            loop {
+                if let Ok(mut stream) = TcpStream::connect(address).await {
+                    // A refused request may not be read to its end.
+                    let _ = stream.write_all(request.as_bytes()).await;
+                    let _ = copy(&mut stream, &mut sink()).await;
+                }
+                sleep(PAUSE).await;
+            }
+        });
+    }
+}
+
+/// Attacks a server with clients that repeat one request each.
+fn withstands(prepare: impl AsyncFn(&Process), requests: &[(usize, String)]) {
+    Process::withstands(plain, prepare, async |process| {
+        let mut clients = JoinSet::new();
+        for (count, request) in requests {
+            repeat(&mut clients, process, *count, request);
+        }
+        clients
+    });
+}
+
+fn ledgers() -> String {
+    orders("attacked").replace("orders", "ledgers")
+}
+
+fn ledger(name: &str, entries: usize) -> String {
+    let entries = vec!["0"; entries].join(",");
+    format!(
+        r#"{{"apiVersion":"shop.example.com/v1","kind":"Ledger","metadata":{{"name":"{name}"}},"spec":{{"entries":[{entries}]}}}}"#
+    )
+}
+
+async fn create_ledgers(process: &Process, count: usize, entries: usize) {
+    for number in 0..count {
+        assert_eq!(process.post(&ledgers(), &ledger(&format!("l{number}"), entries)).await, 201);
+    }
+}
+
+/// Orders with a label.
+async fn create_orders(process: &Process, count: usize) {
+    for number in 0..count {
+        let name = format!(r#"o{number}","labels":{{"a":"b"}},"generateName":""#);
+        assert_eq!(process.post(&orders("attacked"), &order(&name, "")).await, 201);
+    }
+}
+
+#[test]
+fn json_patches_that_insert_at_the_head_of_a_long_list() {
+    let insert = r#"{"op":"add","path":"/spec/entries/0","value":1}"#;
+    let patch = format!("[{}]", [insert; 350].join(","));
+    let path = format!("{}/l0", ledgers());
+    let request = request("PATCH", &path, "", "application/json-patch+json", &patch);
+    withstands(async |process| create_ledgers(process, 1, 400_000).await, &[(200, request)]);
+}
+
+#[test]
+fn merge_patches_of_long_objects() {
+    let path = format!("{}/l0", ledgers());
+    let short = request("PATCH", &path, "", MERGE_PATCH, r#"{"metadata":{"labels":{"a":"b"}}}"#);
+    // Nearly 3 MiB.
+    let long = request("PATCH", &path, "", MERGE_PATCH, &ledger("l0", 1_500_000));
+    withstands(async |process| create_ledgers(process, 1, 1_500_000).await, &[(180, short), (20, long)]);
+}
+
+#[test]
+fn pages_of_long_objects_as_tables_and_yaml() {
+    let table = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n";
+    let tables = request("GET", &format!("{}?includeObject=Object", ledgers()), table, JSON, "");
+    let yaml = request("GET", &ledgers(), "Accept: application/yaml\r\n", JSON, "");
+    withstands(async |process| create_ledgers(process, 5, 400_000).await, &[(100, tables), (100, yaml)]);
+}
+
+#[test]
+fn selectors_of_many_terms_over_many_objects() {
+    let terms = ["a"; 31_000].join(",");
+    let list = request("GET", &format!("{}?labelSelector={terms}", orders("attacked")), "", JSON, "");
+    withstands(async |process| create_orders(process, 200).await, &[(200, list)]);
+}
+
+#[test]
+fn deletions_of_collections_in_dry_run() {
+    let short = request("DELETE", &format!("{}?dryRun=All", orders("attacked")), "", JSON, "");
+    let long = request("DELETE", &format!("{}?dryRun=All", ledgers()), "", JSON, "");
+    withstands(
+        async |process| {
+            create_orders(process, 200).await;
+            create_ledgers(process, 5, 400_000).await;
+        },
+        &[(100, short), (100, long)],
+    );
+}
+
+#[test]
+fn short_documents_with_costly_rules() {
+    let numbers = vec!["0"; 400].join(",");
+    let body = format!(
+        r#"{{"apiVersion":"shop.example.com/v1","kind":"Roster","metadata":{{"name":"r"}},"spec":{{"numbers":[{numbers}]}}}}"#
+    );
+    let path = orders("attacked").replace("orders", "rosters");
+    let request = request("POST", &format!("{path}?dryRun=All"), "", JSON, &body);
+    withstands(async |_| {}, &[(200, request)]);
+}
