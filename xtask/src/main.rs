@@ -167,6 +167,8 @@ fn kills() -> Result<(), String> {
     run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
     let arguments = ["test", "--package", "wheelwright", "--test", "served", "killed"];
     run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "200").current_dir(root()))?;
+    let arguments = ["test", "--package", "wheelwright", "--test", "killed_lock"];
+    run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
     let arguments = ["test", "--package", "wheelwright", "--test", "served", "full_disk"];
     // More rounds fill the small disk with the store itself, which then has room in its file and refuses nothing.
     run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "50").current_dir(root()))

@@ -47,7 +47,7 @@ pub use name_rule::NameRule;
 pub use operations::{ListedBy, LongRunning, Operations};
 pub use parse::{CatalogFile, KindEntry, Schemas, parse_catalog};
 pub use policy::{NullPolicy, PolicySet, Scoped};
-pub use replace::replace_file;
+pub use replace::{remove_leftovers, replace_file};
 pub use service::{ComputedField, Deprecation};
 pub use source::{OnDisk, Source};
 pub use stored::{Adopt, External, Missing};

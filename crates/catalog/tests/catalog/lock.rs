@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use wheelwright_catalog::{LOCK_FILE, OnDisk, read_lock, write_lock};
+use wheelwright_catalog::{LOCK_FILE, OnDisk, read_lock, remove_leftovers, write_lock};
 
 use crate::support::Folder;
 
@@ -29,6 +29,24 @@ fn a_lock_that_cannot_be_written_stays_as_it_was() {
     let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, [LOCK_FILE], "no temporary file is left behind");
     assert!(read_lock(&OnDisk::default(), &folder.0).is_err(), "a folder is no lock");
+}
+
+#[test]
+fn leftovers_of_killed_processes_are_removed() {
+    let folder = Folder::new();
+    let left = folder.write(".wheelwright.lock.4242-0.tmp", "left");
+    let in_use = folder.write(".wheelwright.lock.1-7.tmp", "in use");
+    let of_others = [".wheelwright.lock.old.tmp", ".other.lock.4242-0.tmp", "wheelwright.lock.4242-0.tmp"];
+    of_others.iter().for_each(|name| drop(folder.write(name, "of the user")));
+    let writer = fs::File::open(&in_use).unwrap();
+    writer.lock().unwrap();
+    write_lock(&folder.0.join(LOCK_FILE), "text").unwrap();
+    assert!(!left.exists());
+    assert!(in_use.exists(), "its process lives");
+    drop(writer);
+    remove_leftovers(&folder.0.join(LOCK_FILE));
+    assert!(!in_use.exists());
+    assert!(of_others.iter().all(|name| folder.0.join(name).exists()));
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use wheelwright_catalog::{Catalog, Kind, OnDisk, write_lock};
+use wheelwright_catalog::{Catalog, Kind, OnDisk, remove_leftovers, write_lock};
 use wheelwright_evolve::{
     self as evolve, History, HubMove, Lock, VersionHistory, VersionName,
     check::{Incompatibility, changed_beyond_lock, check},
@@ -243,6 +243,10 @@ fn write(file: &LockFile, lock: &Lock, moves: &[HubMove], check: bool, console: 
     let after = if is_windows { after.replace('\n', "\r\n") } else { after };
     let is_same = file.input.as_ref().is_some_and(|input| input.text().lines().eq(after.lines()));
     if is_same {
+        if !check {
+            // A run that was killed after it replaced the lock may have left its temporary file.
+            remove_leftovers(&file.path());
+        }
         return console.say(format_args!("{name} is up to date")).map(|()| Exit::Clean);
     }
     let changed = changed_lines(&before, &after);
