@@ -170,8 +170,7 @@ fn kills() -> Result<(), String> {
     let arguments = ["test", "--package", "wheelwright", "--test", "killed_lock"];
     run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "500").current_dir(root()))?;
     let arguments = ["test", "--package", "wheelwright", "--test", "served", "full_disk"];
-    // More rounds fill the small disk with the store itself, which then has room in its file and refuses nothing.
-    run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "50").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_KILLS", "300").current_dir(root()))
 }
 
 /// A server under mixed load for half an hour, or as long as the environment says: it loses nothing, and does not grow.
