@@ -1,6 +1,6 @@
 //! Idle connections of callers that have half of the memory for connections: they make room for others of the same caller.
 
-use std::{cmp::Reverse, collections::HashMap, sync::Arc};
+use std::{cmp::Reverse, collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -9,6 +9,11 @@ use crate::share::Shares;
 
 /// More callers than can have half of the memory at a time.
 const CALLERS: usize = 8;
+
+/// How often connections of one caller make room, and for how long they may do so without a pause: connections are cheaper to
+/// refuse than to serve, and a flood of one address is not to keep the server from others.
+const PACE: Duration = Duration::from_millis(10);
+const BURST: Duration = Duration::from_millis(500);
 
 /// Idle connections by the address of their caller's shares.
 pub(super) type IdleByCaller = HashMap<usize, Idle>;
@@ -20,6 +25,8 @@ pub(super) struct Idle {
     members: Vec<(Instant, Arc<Member>)>,
     /// When none was idle.
     was_full: Option<Instant>,
+    /// When as many have made room as the pace allows.
+    paced: Option<Instant>,
 }
 
 impl Connections {
@@ -32,14 +39,19 @@ impl Connections {
         }
         // Connections keep their caller, so another caller has this address only once there are none.
         let idle = by_caller.entry(Arc::as_ptr(caller) as usize).or_default();
-        if idle.was_full.is_some_and(|then| then.elapsed() < FULL) {
+        let now = Instant::now();
+        let paced = idle.paced.map_or(now, |paced| paced.max(now));
+        if idle.was_full.is_some_and(|then| then.elapsed() < FULL) || paced >= now + BURST {
             return false;
         }
         let is_found = idle.dismiss_one() || {
             idle.members = self.idle_of(caller);
             idle.dismiss_one()
         };
-        idle.was_full = (!is_found).then(Instant::now);
+        idle.was_full = (!is_found).then_some(now);
+        if is_found {
+            idle.paced = Some(paced + PACE);
+        }
         is_found
     }
 

@@ -247,3 +247,15 @@ async fn only_connections_of_slow_clients_are_late() {
     assert!(is_dismissed(&idle).await && !idle.is_late());
     sweeper.abort();
 }
+
+#[tokio::test(start_paused = true)]
+async fn connections_of_a_caller_make_room_at_a_pace() {
+    let all = connections(200);
+    let caller = Arc::default();
+    let connected: Vec<_> = (0..100).map(|_| all.enter().unwrap()).collect();
+    connected.iter().for_each(|connection| connection.set_caller(&caller));
+    let room = || (0..100).filter(|_| all.dismiss_one_of(&caller)).count();
+    assert_eq!(room(), 50);
+    tokio::time::advance(Duration::from_millis(100)).await;
+    assert_eq!(room(), 10);
+}
