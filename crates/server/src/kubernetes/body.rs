@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+use http::header;
 use wheelwright_document::{Arena, Decode, DuplicateKeys, Value, YamlErrorKind, decode_yaml, encode};
 
 use super::{accept::MEDIA_TYPES, status::Status};
 use crate::request::Request;
+
+/// How the name of clients begins that OpenAPI Generator has made, such as the Python client of Kubernetes.
+const GENERATED_CLIENT: &str = "OpenAPI-Generator/";
 
 /// A body as JSON in which no key is there twice.
 #[derive(Debug)]
@@ -17,11 +21,14 @@ pub(super) struct Body<'b> {
 
 /// Whether a body is in YAML; or that it is in neither YAML nor JSON.
 ///
-/// Unlike Kubernetes, a body without a type is not taken for JSON: a web page may send one to any server.
+/// Unlike Kubernetes, a body without a type is not taken for JSON: a web page may send one to any server. The exception is
+/// the Python client of Kubernetes, which creates custom objects so; a page cannot send a request by its name.
 pub(super) fn is_yaml(request: &Request) -> Result<bool, Status> {
+    let is_generated = request.head.header(header::USER_AGENT).is_some_and(|agent| agent.starts_with(GENERATED_CLIENT));
     match request.head.content_type().as_deref() {
         Some("application/json") => Ok(false),
         Some("application/yaml") => Ok(true),
+        None if is_generated => Ok(false),
         _ => Err(Status::unsupported_media_type(MEDIA_TYPES)),
     }
 }
