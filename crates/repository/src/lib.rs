@@ -50,8 +50,8 @@ pub use request::{Body, Judge, Keeping, UnknownFields, Write, Writer};
 pub use scheduler::{LIGHT_BYTES, Scheduler};
 pub use served::{ArmResource, ArmVersion, ServedKind};
 pub use sweep::{
-    Accepted, Loss, Needs, Problem, Problems, SweepCounts, SweepError, SweepOptions, SweepPlan, SweepProgress,
-    SweepStatus, Verified,
+    Accepted, Loss, Needs, Problem, Problems, Scrubbed, SweepCounts, SweepError, SweepOptions, SweepPlan,
+    SweepProgress, SweepStatus, Verified,
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;

@@ -41,6 +41,7 @@ mod query;
 mod refusal;
 mod request;
 mod request_id;
+mod scrub;
 mod server;
 mod share;
 mod shelf;

@@ -21,7 +21,7 @@ use prometheus_client::{
 };
 use wheelwright_repository::{Repository, SourceCounts};
 
-use crate::{access::Access, audit::AuditLog, budget::Budget};
+use crate::{access::Access, audit::AuditLog, budget::Budget, scrub::Scrub};
 
 /// The metrics of a server.
 #[derive(Debug)]
@@ -62,7 +62,12 @@ struct RefusedLabels {
 }
 
 impl Metrics {
-    pub(crate) fn new(repository: Repository, budget: Arc<Budget>, audit: Option<&AuditLog>) -> Self {
+    pub(crate) fn new(
+        repository: Repository,
+        budget: Arc<Budget>,
+        audit: Option<&AuditLog>,
+        scrub: Option<&Scrub>,
+    ) -> Self {
         let buckets = || Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]);
         let metrics = Self {
             registry: Registry::with_prefix("wheelwright"),
@@ -88,6 +93,9 @@ impl Metrics {
         registry.register_collector(Box::new(Memory(budget)));
         if let Some(audit) = audit {
             registry.register("audit_lost", "Lines of the audit log that could not be written", audit.lost().clone());
+        }
+        if let Some(scrub) = scrub {
+            scrub.register(&mut registry);
         }
         if repository.source_counts().next().is_some() {
             registry.register_collector(Box::new(Sources(repository)));
@@ -194,7 +202,7 @@ mod tests {
     #[test]
     fn one_sees_who_still_uses_a_version() {
         let store = Arc::new(wheelwright_store::Memory::new());
-        let metrics = Metrics::new(Repository::new(store, []), Budget::new(&Limits::default()), None);
+        let metrics = Metrics::new(Repository::new(store, []), Budget::new(&Limits::default()), None, None);
         let access = Access {
             verb: Verb::Get,
             kind: Some("Order.shop.example.com".into()),

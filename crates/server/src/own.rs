@@ -49,6 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) async fn answer(
     head: &Head,
     (metrics, readiness, audit): (&Metrics, &Arc<Readiness>, Option<&AuditLog>),
+    damaged: Option<String>,
     is_ending: bool,
 ) -> Option<Answer> {
     let endpoint = match head.raw_path() {
@@ -67,15 +68,14 @@ pub(crate) async fn answer(
         Endpoint::Ready => {
             let is_ready = readiness.is_ready().await;
             match (is_ready, head.query.get("verbose")) {
-                (_, Some(_)) => verbose(is_ready, audit),
+                (_, Some(_)) => verbose(is_ready, audit, damaged.as_deref()),
                 (true, None) => Answer::text(StatusCode::OK, "ok"),
                 (false, None) => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be used\n"),
             }
         }
         Endpoint::Metrics => {
             // They tell of what everybody does.
-            let everything = Access { verb: Verb::Get, kind: None, version: None, scope: Scope::All };
-            if let Err(refusal) = head.caller.check(&everything) {
+            if let Err(refusal) = head.caller.check(&everything()) {
                 let answer = Answer::text(refusal.status(), format!("{}\n", refusal.message()));
                 return Some(answer.refusing(&refusal));
             }
@@ -86,13 +86,20 @@ pub(crate) async fn answer(
     Some(answer)
 }
 
-/// The readiness of each part. Without its audit log the server is ready for reads, and for writes unless it is strict.
-fn verbose(is_ready: bool, audit: Option<&AuditLog>) -> Answer {
+/// What those may do who may read everything.
+pub(crate) fn everything() -> Access {
+    Access { verb: Verb::Get, kind: None, version: None, scope: Scope::All }
+}
+
+/// The readiness of each part. Without its audit log the server is ready for reads, and for writes unless it is strict. With
+/// damaged records it is ready for all others.
+fn verbose(is_ready: bool, audit: Option<&AuditLog>, damaged: Option<&str>) -> Answer {
     let line = |name: &str, is_good: bool| match is_good {
         true => format!("[+]{name} ok\n"),
         false => format!("[-]{name} failed\n"),
     };
     let mut text = line("store", is_ready);
+    text.extend(damaged.map(|damaged| format!("[!]damaged records: {damaged}\n")));
     text.extend(audit.map(|audit| line("audit-log", !audit.is_failing())));
     let code = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     Answer::text(code, text)

@@ -51,6 +51,7 @@ use crate::{
     own::Readiness,
     peer::Peer,
     request::Reached,
+    scrub::Scrub,
     share::ByAddress,
     shelf::Shelf,
     stall::Stalling,
@@ -84,6 +85,7 @@ pub struct Server {
     public_url: Option<Box<str>>,
     allowed_hosts: Vec<Box<str>>,
     audit: Option<AuditLog>,
+    scrub: Option<Duration>,
 }
 
 /// An address that is bound before the server of it is complete. Connections wait until it serves.
@@ -119,6 +121,7 @@ impl Server {
             public_url: None,
             allowed_hosts: Vec::new(),
             audit: None,
+            scrub: None,
         }
     }
 
@@ -181,6 +184,12 @@ impl Server {
         Self { audit: Some(log), ..self }
     }
 
+    /// The same, looking for damaged records: slowly, and again so long after it is done.
+    #[must_use]
+    pub fn with_scrub(self, every: Duration) -> Self {
+        Self { scrub: Some(every), ..self }
+    }
+
     /// Binds the server to an address.
     ///
     /// # Errors
@@ -196,7 +205,7 @@ impl Server {
     }
 
     pub(crate) fn service(self, address: SocketAddr) -> Service {
-        let Self { repository, mut limits, tls, guard, public_url, allowed_hosts, audit } = self;
+        let Self { repository, mut limits, tls, guard, public_url, allowed_hosts, audit, scrub } = self;
         limits.connections = limits.connections.min(limits.memory_bytes / SILENT_BYTES).max(1);
         let scheme = if tls.is_some() { "https" } else { "http" };
         let authentication = match &guard {
@@ -208,7 +217,8 @@ impl Server {
         let repository = repository.with_scheduler(Arc::new(InPool));
         let shelf = Arc::new(Shelf::new(limits.kept_bytes.min(limits.memory_bytes / 16)));
         let budget = Budget::new(&limits);
-        let metrics = Metrics::new(repository.clone(), budget.clone(), audit.as_ref());
+        let scrub = scrub.map(|every| Arc::new(Scrub::new(every)));
+        let metrics = Metrics::new(repository.clone(), budget.clone(), audit.as_ref(), scrub.as_deref());
         Service {
             reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
             browsers,
@@ -221,6 +231,7 @@ impl Server {
             metrics,
             budget,
             audit,
+            scrub,
             denials: Denials::default(),
             readiness: Arc::new(Readiness::new(repository.clone())),
             repository,
@@ -307,6 +318,12 @@ impl Serving {
             service.leave().await;
         });
         let mut watching = pin!(service.watch_over());
+        let mut background = JoinSet::new();
+        if let Some(scrub) = service.scrub.clone() {
+            let repository = service.repository.clone();
+            let scrubbing = async move { scrub.run(&repository).await };
+            background.spawn(service.work.task(&Arc::default(), scrubbing));
+        }
         loop {
             let accepted = tokio::select! {
                 () = &mut until => break,
@@ -322,6 +339,7 @@ impl Serving {
         }
         tracing::info!(seconds = service.limits.grace.as_secs(), "about to end: what is open is answered first");
         service.ending.send_replace(true);
+        background.shutdown().await;
         let done = async {
             while open.join_next().await.is_some() {}
             thread.ended().await;
@@ -350,6 +368,7 @@ pub(crate) struct Service {
     tls: Option<Tls>,
     guard: Option<Guard>,
     audit: Option<AuditLog>,
+    scrub: Option<Arc<Scrub>>,
     denials: Denials,
     anonymous: Arc<Caller>,
     /// Places for bodies that are being read.

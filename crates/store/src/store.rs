@@ -103,6 +103,15 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// What this store can promise.
     fn guarantees(&self) -> Guarantees;
+
+    /// Begins to check the structure of what it is stored in, in the background, where damage is not noticed by reading. If
+    /// it finds damage, then [`health`](Self::health) fails from then on.
+    ///
+    /// # Errors
+    /// The check cannot begin.
+    fn start_check(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// What happens to the keys with a prefix.

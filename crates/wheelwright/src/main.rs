@@ -398,6 +398,7 @@ fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
         allow_plain: arguments.allow_plain,
         allow_anonymous: arguments.allow_anonymous,
         limits,
+        scrub: (!arguments.scrub.is_zero()).then_some(arguments.scrub),
         hints: arguments.log_format == LogFormat::Text,
     };
     let place = Place { store: arguments.store, catalog: arguments.catalog };

@@ -5,6 +5,7 @@
 //!   and so is what remains of a sweep whose process has ended.
 //! - [`Collection::sweep_status`] reads the ledger.
 //! - [`Collection::verify`] holds every record against what a sweep promises.
+//! - [`Collection::scrub`] looks for damaged records, slowly.
 //! - [`Collection::needs`] says which records need a version that is to be retired.
 
 mod ledger;
@@ -14,6 +15,7 @@ mod problems;
 mod retire;
 mod rewrite;
 mod run;
+mod scrub;
 mod tenure;
 mod verify;
 mod walk;
@@ -23,6 +25,7 @@ pub use plan::SweepPlan;
 pub use problems::{Problem, Problems};
 pub use retire::{Accepted, Loss, Needs};
 pub use run::{SweepOptions, SweepProgress};
+pub use scrub::Scrubbed;
 pub use verify::Verified;
 
 use crate::{Collection, Repository, RepositoryError};

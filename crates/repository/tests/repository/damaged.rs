@@ -363,3 +363,31 @@ async fn a_record_that_an_older_release_wrote_again_is_read_and_gets_a_new_check
     assert_eq!(record.matches("$checksum").count(), 1, "{record}");
     assert!(record.contains(r#""quantity":4"#), "{record}");
 }
+
+#[tokio::test]
+async fn a_scrub_finds_every_damaged_record_and_no_other() {
+    let mut planted = planted();
+    let mut expected = Vec::new();
+    for number in 0..1200 {
+        let at = name(&format!("shop/{number:04}"));
+        let body = json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "metadata": {"name": "x"}, "spec": {"qty": 3}});
+        let body = body.to_string();
+        let written = planted.documents.create(&at, Write::document("v1", body.as_bytes())).await.unwrap();
+        if number % 100 == 7 {
+            let damaged = String::from_utf8(planted.bytes(&at).await).unwrap().replacen(":3", ":4", 1);
+            let key = planted.documents.kind().key(&at).unwrap();
+            planted.store.replace(&key, &written.document.revision, damaged.into_bytes()).await.unwrap();
+            expected.push(at.to_string());
+        }
+    }
+    let mut newer = record();
+    newer["$wheelwright"] = json!(2);
+    planted.plant(newer.to_string().as_bytes()).await;
+    let (mut records, mut found) = (0, Vec::new());
+    let scrub = planted.documents.scrub(0, |page| {
+        records += page.records;
+        found.extend(page.damaged.into_iter().map(|problem| problem.name.to_string()));
+    });
+    scrub.await.unwrap();
+    assert_eq!((records, found), (1201, expected));
+}

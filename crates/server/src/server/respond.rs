@@ -86,10 +86,11 @@ impl Service {
         let sender = caller.as_ref().ok().cloned();
         let head = caller.and_then(|caller| self.head(head, caller, trail.clone()));
         let parts = (&self.metrics, &self.readiness, self.audit.as_ref());
+        let damaged = is_probe.then(|| self.damaged_records(credential.as_ref())).flatten();
         let shares = sender.as_ref().and_then(|caller| caller.shares.as_ref()).unwrap_or(&peer.shares);
         let allowance = Allowance { budget: self.budget.clone(), shares: shares.clone() };
         let (access, answer) = match head {
-            Ok(head) => match own::answer(&head, parts, is_ending).await {
+            Ok(head) => match own::answer(&head, parts, damaged, is_ending).await {
                 Some(answer) => (None, answer),
                 None => self.routed(dialect, head, body, &allowance, &mut permit).await,
             },
@@ -148,6 +149,12 @@ impl Service {
             Some((guard, credential)) => guard.caller(credential.as_ref().map_err(Clone::clone)?),
             None => Ok(self.anonymous.clone()),
         }
+    }
+
+    /// How many damaged records there are, named for those who may read everything.
+    fn damaged_records(&self, credential: Option<&Result<Credential, Refusal>>) -> Option<String> {
+        let may_read = || self.caller(credential).is_ok_and(|caller| caller.check(&own::everything()).is_ok());
+        self.scrub.as_ref()?.summary(may_read)
     }
 
     /// Where a request comes from, for the audit log.

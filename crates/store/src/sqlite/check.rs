@@ -1,4 +1,4 @@
-//! The check of a large file's structure, in the background.
+//! The check of a file's structure in the background.
 //!
 //! It has a thread and a connection of its own and rests as long as it works. What is in the write-ahead log stays there while
 //! it runs, because it reads the file as it was when it began.
@@ -37,6 +37,10 @@ impl Check {
             let _ = check(&file, ended);
         })?;
         Ok(Self { is_ending, thread: Some(thread) })
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 }
 

@@ -21,7 +21,7 @@ mod writer;
 
 use std::{
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -42,7 +42,7 @@ use writer::{Work, Writer};
 #[derive(Debug)]
 pub struct Sqlite {
     // Dropped in this order: the connection of the writer is the last, because only a connection that may write cleans up.
-    _check: Option<Check>,
+    check: Mutex<Option<Check>>,
     tail: Tail,
     writer: Writer,
     marks: Arc<Marks>,
@@ -101,7 +101,7 @@ impl Sqlite {
         let tail = Tail::start(&file)?;
         let marks = Arc::default();
         let writer = Writer::start(&file, connection, tail.head(), &marks)?;
-        Ok(Self { _check: check, tail, writer, marks, file })
+        Ok(Self { check: Mutex::new(check), tail, writer, marks, file })
     }
 
     /// Copies the store as it is now to a new file, while it is written to. The file appears when it is complete. Takes
@@ -228,6 +228,14 @@ impl Store for Sqlite {
 
     fn guarantees(&self) -> Guarantees {
         Guarantees::STRONG
+    }
+
+    fn start_check(&self) -> Result<(), StoreError> {
+        let mut check = self.check.lock().unwrap_or_else(PoisonError::into_inner);
+        if check.as_ref().is_none_or(Check::is_done) && self.file.damage().is_none() {
+            *check = Some(Check::start(&self.file)?);
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The check of large files in the background.
+//! The check of a file in the background.
 
 use std::time::Instant;
 
@@ -35,6 +35,24 @@ async fn damage_of_a_large_file_is_found_while_it_is_used() {
     assert_eq!(store.get(&key("a/1")).await.unwrap().unwrap().value, b"a/1");
     assert_eq!(store.get(&key("a/2")).await.unwrap().unwrap().value, b"");
     assert_eq!(store.get(&key("a/3")).await.unwrap().unwrap().value, b"a/3");
+}
+
+#[tokio::test]
+async fn damage_of_a_file_in_use_is_found_by_a_check() {
+    let folder = folder();
+    let store = open(folder.path());
+    for name in ["a/1", "a/2"] {
+        store.create(&key(name), name.into()).await.unwrap();
+    }
+    store.health().await.unwrap();
+    let file = rusqlite::Connection::open(folder.path().join("store")).unwrap();
+    file.execute("UPDATE log SET action = 1 WHERE key = 'a/2'", []).unwrap();
+    let began = Instant::now();
+    while store.health().await.is_ok() {
+        assert!(began.elapsed() < PATIENCE, "the damage is not found");
+        store.start_check().unwrap();
+    }
+    assert_eq!(store.get(&key("a/1")).await.unwrap().unwrap().value, b"a/1");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What `serve` is given.
 
-use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
@@ -96,10 +96,27 @@ pub(crate) struct Serve {
     /// balancers.
     #[arg(long, help_heading = LIFECYCLE, value_name = "SECONDS", default_value = "0")]
     pub(crate) shutdown_delay: u32,
+    /// How long after a scrub the next one begins, such as 24h, 30m or 90s; `off` for none. A scrub reads all records slowly, to
+    /// find damaged ones.
+    #[arg(long, help_heading = LIFECYCLE, value_name = "DURATION", default_value = "24h", value_parser = interval)]
+    pub(crate) scrub: Duration,
 }
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| "expected an IP address with a port, such as 127.0.0.1:8080 or [::1]:8080")
+}
+
+/// Reads a duration: `24h`, `30m` or `90s`; zero for `off`.
+fn interval(text: &str) -> Result<Duration, &'static str> {
+    if matches!(text, "0" | "off") {
+        return Ok(Duration::ZERO);
+    }
+    let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
+    let parsed = units.iter().find_map(|(unit, seconds)| {
+        let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
+        Some(Duration::from_secs(u64::from(number) * seconds))
+    });
+    parsed.ok_or("expected a duration, such as 24h, 30m or 90s, or off")
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -114,4 +131,21 @@ pub(crate) enum LogLevel {
 pub(crate) enum LogFormat {
     Text,
     Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_have_units() {
+        for (text, seconds) in
+            [("90s", 90), ("30m", 1800), ("24h", 86_400), ("7d", 604_800), ("0", 0), ("0s", 0), ("off", 0)]
+        {
+            assert_eq!(interval(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "h", "24", "-1h", "1.5h", "on", "1h30m"] {
+            assert!(interval(text).is_err(), "{text}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `serve`: every version of every kind over HTTP.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use wheelwright_document::{Entry, Value, encode};
 use wheelwright_repository::{ExternalSource, Repository, ServedKind};
@@ -34,6 +34,8 @@ pub struct ServeOptions {
     pub allow_anonymous: bool,
     /// How much is done at once.
     pub limits: Limits,
+    /// How long after a scrub the next one begins; none if damaged records are not looked for.
+    pub scrub: Option<Duration>,
     /// Show people what to try; without it, one event of the log says what is served.
     pub hints: bool,
 }
@@ -63,6 +65,7 @@ pub async fn serve(
         allow_plain,
         allow_anonymous,
         limits,
+        scrub,
         hints,
     } = options;
     if !listen.ip().is_loopback() {
@@ -123,6 +126,9 @@ pub async fn serve(
     }
     if let Some(log) = audit {
         server = server.with_audit(log);
+    }
+    if let Some(every) = scrub {
+        server = server.with_scrub(every);
     }
     let listener = match Listener::bind(listen).await {
         Ok(listener) => listener,

@@ -37,6 +37,13 @@ impl Server {
         Self::run(command, &webapps(), store, &[])
     }
 
+    /// Serves the web applications, and writes the log to a file.
+    pub(crate) fn logging_to(log: &Path, store: &Path, options: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"exec "$0" "$@" 2>"$LOG""#, env!("CARGO_BIN_EXE_wheelwright")]).env("LOG", log);
+        Self::run(command, &webapps(), store, options)
+    }
+
     fn run(mut command: Command, catalog: &Path, store: &Path, options: &[&str]) -> Self {
         let mut child = command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store"])
