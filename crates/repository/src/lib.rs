@@ -8,6 +8,7 @@
 //! - [`Repository::kind`] gives the [`Collection`] of its documents: get, list, create, update, patch, delete, watch; each as
 //!   a version, as the hub or as the version that the owner speaks ([`View`]).
 //! - [`Collection::sweep`] brings all records to the hub of today, and [`Collection::needs`] says what a version is needed for.
+//! - [`Collection::find_damage`] lists damaged records, and [`Collection::repair`] puts good copies in their places.
 //! - Every write is conditional, and what changes nothing is not stored.
 
 mod absence;
@@ -27,6 +28,7 @@ mod nulls;
 mod open;
 mod record;
 mod remove;
+mod repair;
 mod repository;
 mod request;
 mod scheduler;
@@ -45,6 +47,7 @@ pub use name::Name;
 pub use open::{Document, OpenError, View};
 pub use record::{EPOCH, Metadata, Operation, RecordError, is_record};
 pub use remove::{Removal, Removed};
+pub use repair::{CopySource, DamageReport, Damaged, GoodCopy, Repaired};
 pub use repository::Repository;
 pub use request::{Body, Judge, Keeping, UnknownFields, Write, Writer};
 pub use scheduler::{LIGHT_BYTES, Scheduler};

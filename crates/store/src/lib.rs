@@ -34,7 +34,7 @@ pub use key::{BadKey, Key, KeyRange, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
 pub use open::backup;
-pub use open::{open, open_existing, open_to_serve};
+pub use open::{open, open_existing, open_to_repair, open_to_serve};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]

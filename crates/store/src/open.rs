@@ -2,6 +2,8 @@
 
 #[cfg(feature = "sqlite")]
 use std::path::Path;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use std::time::Duration;
 
 use crate::{ErrorKind, Store, StoreError};
 
@@ -11,7 +13,7 @@ use crate::{ErrorKind, Store, StoreError};
 /// # Errors
 /// [`Setup`](ErrorKind::Setup) for an address that no driver is for; otherwise as the driver does.
 pub async fn open(address: &str) -> Result<Box<dyn Store>, StoreError> {
-    open_or_make(address, true).await
+    open_or_make(address, Purpose::Create).await
 }
 
 /// As [`open`], for a server: a SQLite store keeps room back on its disk, so that documents can be deleted when it is full.
@@ -33,7 +35,15 @@ pub async fn open_to_serve(address: &str) -> Result<Box<dyn Store>, StoreError> 
 /// # Errors
 /// [`Setup`](ErrorKind::Setup) if there is no store; otherwise as for [`open`].
 pub async fn open_existing(address: &str) -> Result<Box<dyn Store>, StoreError> {
-    open_or_make(address, false).await
+    open_or_make(address, Purpose::Existing).await
+}
+
+/// As [`open_existing`], for finding earlier revisions of damaged values: this process removes no history.
+///
+/// # Errors
+/// As for [`open_existing`].
+pub async fn open_to_repair(address: &str) -> Result<Box<dyn Store>, StoreError> {
+    open_or_make(address, Purpose::Repair).await
 }
 
 /// Copies the store at an address, as it is now, to a new file, while others write to it.
@@ -57,19 +67,39 @@ pub fn backup(address: &str, to: &Path) -> Result<(), StoreError> {
     not(any(feature = "sqlite", feature = "postgres")),
     expect(unused_variables, reason = "without drivers there is nothing to make")
 )]
-async fn open_or_make(address: &str, make: bool) -> Result<Box<dyn Store>, StoreError> {
+async fn open_or_make(address: &str, purpose: Purpose) -> Result<Box<dyn Store>, StoreError> {
     #[cfg(feature = "sqlite")]
-    if let Some(path) = path_of(address, make)? {
-        let store = crate::Sqlite::open(path, crate::SqliteOptions::default())?;
-        return Ok(Box::new(store));
+    if let Some(path) = path_of(address, purpose == Purpose::Create)? {
+        let mut options = crate::SqliteOptions::default();
+        if purpose == Purpose::Repair {
+            options.history = WHOLE_HISTORY;
+        }
+        return Ok(Box::new(crate::Sqlite::open(path, options)?));
     }
     #[cfg(feature = "postgres")]
     if is_postgres(address) {
-        let options = crate::PostgresOptions { create: make, ..crate::PostgresOptions::default() };
+        let mut options =
+            crate::PostgresOptions { create: purpose == Purpose::Create, ..crate::PostgresOptions::default() };
+        if purpose == Purpose::Repair {
+            options.history = WHOLE_HISTORY;
+        }
         let store = crate::Postgres::connect(address, options).await?;
         return Ok(Box::new(store));
     }
     Err(no_driver(address))
+}
+
+/// Longer than any store has existed.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const WHOLE_HISTORY: Duration = Duration::from_secs(50 * 365 * 24 * 60 * 60);
+
+/// What a store is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// It is created if it does not exist.
+    Create,
+    Existing,
+    Repair,
 }
 
 /// The file of a SQLite database, which must be there unless it may be made.

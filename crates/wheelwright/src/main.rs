@@ -30,12 +30,14 @@ use wheelwright::{
     catalog::{Disk, OnDisk, files},
     command::{
         self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
-        LockOptions, MigrateOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions, Way,
+        LockOptions, MigrateOptions, RepairOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions,
+        Way,
     },
     findings::{Date, Level},
     repository::{Accepted, Repository, ServedKind, SweepOptions},
     schema::Root,
     server::{AuditError, AuditLog, AuditLoss, Limits, TlsFiles},
+    store::StoreError,
 };
 
 #[global_allocator]
@@ -493,7 +495,43 @@ fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit>
                 Ok(Exit::Usage)
             }
         },
+        StoreCommand::Repair { place, from, write, keep } => repair(&place, from.as_deref(), write, keep, console),
     }
+}
+
+fn repair(
+    place: &Place,
+    from: Option<&str>,
+    write: bool,
+    keep: Option<PathBuf>,
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let kinds = match load(place, if write { Access::Write } else { Access::Read }, console)? {
+        Ok(kinds) => kinds,
+        Err(exit) => return Ok(exit),
+    };
+    let beside = || place.store.strip_prefix("sqlite:").and_then(|file| Path::new(file).parent()).map(Path::to_owned);
+    let options = RepairOptions { write, keep: keep.or_else(beside).unwrap_or_default() };
+    in_runtime(kinds, console, async |kinds, console| {
+        let opened = async {
+            let store = wheelwright::store::open_to_repair(&place.store).await?;
+            let backup = match from {
+                Some(from) => Some(wheelwright::store::open_to_repair(from).await?),
+                None => None,
+            };
+            Ok::<_, StoreError>((store, backup))
+        };
+        match opened.await {
+            Ok((store, backup)) => {
+                let repository = Repository::new(store.into(), kinds);
+                command::store_repair(&repository, backup.as_deref(), &options, console).await
+            }
+            Err(error) => {
+                writeln!(console.conversation, "error: {error}")?;
+                Ok(Exit::Usage)
+            }
+        }
+    })
 }
 
 /// What is done with a store.

@@ -139,6 +139,98 @@ fn what_is_damaged_can_be_looked_at_removed_and_replaced() {
     assert_eq!(run(&["store", "put", "order-v1.yaml"]), (Some(0), b"default/books\n".to_vec(), said));
 }
 
+#[test]
+fn damaged_records_are_listed_and_repaired_from_the_log_or_a_backup() {
+    use wheelwright::store::{Key, Sqlite, SqliteOptions, Store};
+    let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/orders");
+    let folder = tempfile::tempdir().unwrap();
+    let [store, backup] =
+        ["orders.db", "backup.db"].map(|name| format!("sqlite:{}", folder.path().join(name).display()));
+    let run = |what: &[&str]| {
+        let output =
+            wheelwright().current_dir(&orders).arg("store").args(what).args(["--store", &store]).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap().replace(&format!("{}/", folder.path().display()), "");
+        (output.status.code(), stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let said = |text: &str| text.to_owned();
+    for name in ["default/one", "default/two"] {
+        assert_eq!(run(&["put", "order-v1.yaml", "--name", name]).0, Some(0));
+    }
+    assert_eq!(run(&["repair"]), (Some(0), said("2 records: none is damaged\n"), String::new()));
+    assert_eq!(run(&["backup", &folder.path().join("backup.db").display().to_string()]).0, Some(0));
+    assert_eq!(run(&["delete", "default/two"]).0, Some(0));
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Sqlite::open(folder.path().join("orders.db"), SqliteOptions::default()).unwrap();
+        let key = |name: &str| Key::new(format!("shop.example.com/Order/default/{name}")).unwrap();
+        let one = store.get(&key("one")).await.unwrap().unwrap();
+        store.replace(&key("one"), &one.revision, b"{one".to_vec()).await.unwrap();
+        store.create(&key("two"), b"{two".to_vec()).await.unwrap();
+        store.create(&key("three"), b"{three".to_vec()).await.unwrap();
+    });
+    let modified = |text: String| {
+        let time = |line: &str| line.split_once(", modified at ").map_or(line, |(line, _)| line).to_owned();
+        text.lines().map(time).collect::<Vec<_>>()
+    };
+    let (code, listed, _) = run(&["repair"]);
+    assert_eq!(code, Some(1));
+    let why = |name: &str| format!("the record is no JSON: {name}");
+    let begins = |lines: &[String], expected: &[&str]| {
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+        for (line, begin) in lines.iter().zip(expected) {
+            assert!(line.starts_with(begin), "{line:?} does not begin with {begin:?}");
+        }
+    };
+    let none = "  no good copy; name a backup with --from";
+    begins(
+        &modified(listed),
+        &[
+            &format!("Order default/one is damaged at revision 5: {}", why("")),
+            "  in the log: revision 2, an older one",
+            "Order default/three is damaged at revision 7: ",
+            none,
+            "Order default/two is damaged at revision 6: ",
+            none,
+            "3 records: 3 damaged, 1 with a good copy, which --write puts in its place",
+        ],
+    );
+    assert!(!folder.path().join("default_one.5.damaged").exists());
+
+    // Nothing is replaced whose damaged bytes cannot be saved.
+    std::fs::write(folder.path().join("default_one.5.damaged"), "other").unwrap();
+    let (code, left, _) = run(&["repair", "--write"]);
+    assert_eq!(code, Some(1));
+    let refused =
+        "  left unchanged: default_one.5.damaged: exists with other content; name another folder with --keep\n";
+    assert!(left.contains(refused), "{left}");
+    std::fs::remove_file(folder.path().join("default_one.5.damaged")).unwrap();
+
+    let (code, repaired, _) = run(&["repair", "--write", "--from", &backup]);
+    assert_eq!(code, Some(1));
+    begins(
+        &modified(repaired),
+        &[
+            "Order default/one is damaged at revision 5: ",
+            "  in the log: revision 2, an older one",
+            "  in the backup: revision 2, another one",
+            "  repaired from revision 2 in the log, which is now revision 8; the damaged bytes are in default_one.5.damaged",
+            "Order default/three is damaged at revision 7: ",
+            "  no good copy",
+            "Order default/two is damaged at revision 6: ",
+            "  in the backup: revision 3, another one",
+            "  repaired from revision 3 in the backup, which is now revision 9; the damaged bytes are in default_two.6.damaged",
+            "3 records: 3 damaged, 2 repaired, 1 left",
+        ],
+    );
+    assert_eq!(std::fs::read(folder.path().join("default_one.5.damaged")).unwrap(), b"{one");
+    assert_eq!(std::fs::read(folder.path().join("default_two.6.damaged")).unwrap(), b"{two");
+    assert_eq!(run(&["get", "default/two", "--as", "v1"]).0, Some(0));
+    assert_eq!(run(&["delete", "--force", "default/three"]).0, Some(0));
+    assert_eq!(run(&["repair"]), (Some(0), said("2 records: none is damaged\n"), String::new()));
+    assert_eq!(run(&["repair", "--from", "sqlite:nowhere.db"]).0, Some(2));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_run_that_is_interrupted_says_that_it_can_be_gone_on_with() {

@@ -196,9 +196,12 @@ impl fmt::Display for RecordError {
             Self::Malformed(part, problem) => write!(f, "the record is damaged: {part} {problem}"),
             Self::Checksum => f.write_str(
                 "its checksum does not match: the record was changed outside of Wheelwright, or the disk is damaged; \
-                 delete it and write it again, from a backup",
+                 wheelwright store repair shows which good copies there are",
             ),
-            Self::Lost => f.write_str("the store cannot read it: the file is damaged; restore a backup"),
+            Self::Lost => f.write_str(
+                "the store cannot read it: the record is damaged; wheelwright store repair shows which good copies there \
+                 are",
+            ),
             Self::NewerFormat(format) => write!(
                 f,
                 "a newer release wrote the record, in format {format}; this one knows formats up to {EPOCH}: update it"

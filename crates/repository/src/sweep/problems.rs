@@ -28,7 +28,7 @@ pub struct Problems {
 
 impl Problems {
     /// Adds one.
-    pub(super) fn add(&mut self, name: &str, why: impl fmt::Display) {
+    pub(crate) fn add(&mut self, name: &str, why: impl fmt::Display) {
         self.count += 1;
         self.listed.push(Problem { name: name.into(), why: why.to_string().into() });
     }

@@ -98,12 +98,12 @@ impl Repository {
 
 impl Collection {
     /// Looks at every record.
-    pub(super) async fn walk(&self, see: impl FnMut(&Key, &Stored)) -> Result<(), RepositoryError> {
+    pub(crate) async fn walk(&self, see: impl FnMut(&Key, &Stored)) -> Result<(), RepositoryError> {
         Ok(Walk::new(self.store(), self.kind.prefix()).all(see).await?)
     }
 
     /// What a key is called in messages.
-    pub(super) fn called<'k>(&self, key: &'k Key) -> &'k str {
+    pub(crate) fn called<'k>(&self, key: &'k Key) -> &'k str {
         key.as_str().strip_prefix(self.kind.prefix().as_str()).unwrap_or(key.as_str())
     }
 }

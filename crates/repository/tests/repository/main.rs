@@ -15,6 +15,7 @@ mod mixed;
 mod protocols;
 mod reads_and_writes;
 mod records;
+mod repair;
 mod rollout;
 mod rules;
 mod service;

@@ -195,4 +195,27 @@ Examples:
         #[arg(long, value_name = "ADDRESS")]
         store: String,
     },
+    /// List damaged records with their good copies, and put those back.
+    ///
+    /// Good copies are in the store's log, for as long as its history goes back, and in a backup. A copy of the damaged revision
+    /// itself is best, then the newest one in the log. The exit code is 1 if a damaged record is left.
+    #[command(after_help = "\
+Examples:
+  wheelwright store repair --store sqlite:orders.db
+  wheelwright store repair --store sqlite:orders.db --from sqlite:orders-monday.db
+  wheelwright store repair --store sqlite:orders.db --from sqlite:orders-monday.db --write")]
+    Repair {
+        #[command(flatten)]
+        place: Place,
+        /// Look for good copies in this backup, too: sqlite:PATH or postgres://USER@HOST/DATABASE.
+        #[arg(long, value_name = "ADDRESS")]
+        from: Option<String>,
+        /// Put the best copy of each damaged record in its place, as a new revision.
+        #[arg(long)]
+        write: bool,
+        /// Save damaged bytes in this folder, as NAME.REVISION.damaged; by default beside the SQLite file, otherwise in the
+        /// current folder.
+        #[arg(long, value_name = "FOLDER", requires = "write")]
+        keep: Option<PathBuf>,
+    },
 }

@@ -288,8 +288,8 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
         }
         RepositoryError::Record(_, OpenError::Record(RecordError::Decode(_) | RecordError::Malformed(..))) => console
             .say(
-            "help: wheelwright store get --raw writes what is stored; wheelwright store delete --force removes it, \
-                 whatever it is",
+            "help: wheelwright store repair shows which good copies there are; wheelwright store get --raw writes what is \
+                 stored, and wheelwright store delete --force removes it",
         )?,
         RepositoryError::Record(..) => console.say("help: wheelwright store get --raw writes what is stored")?,
         _ => {}

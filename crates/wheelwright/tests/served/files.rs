@@ -50,6 +50,7 @@ fn a_command_that_is_refused_creates_no_store() {
         &["store", "delete", "a/b", "--catalog", &catalog],
         &["store", "put", "no-names.yaml", "--catalog", &catalog],
         &["store", "backup", "backup.db"],
+        &["store", "repair", "--catalog", &catalog],
         &["migrate", "plan", "--catalog", &catalog],
         &["migrate", "run", "--catalog", &catalog],
         &["migrate", "status", "--catalog", &catalog],
