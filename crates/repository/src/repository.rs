@@ -114,6 +114,15 @@ impl Repository {
         &self.store
     }
 
+    /// Starts a check of the structure of the store in the background. If it finds damage, then [`health`](Self::health) fails
+    /// from then on.
+    ///
+    /// # Errors
+    /// The check cannot begin.
+    pub fn start_check(&self) -> Result<(), RepositoryError> {
+        Ok(self.store.start_check()?)
+    }
+
     /// Whether the store can be read and written, by trying it.
     ///
     /// # Errors

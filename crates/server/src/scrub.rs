@@ -91,7 +91,7 @@ impl Scrub {
         *damaged = found;
         self.count.set(damaged.len() as i64);
         drop(damaged);
-        Ok(repository.store().start_check()?)
+        repository.start_check()
     }
 
     /// Logs a damaged record once.
