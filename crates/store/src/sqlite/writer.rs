@@ -214,7 +214,10 @@ impl Desk {
         if is_full(&outcome) && self.file.reserve.give_up() {
             outcome = self.commit(delete);
         }
-        outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)))
+        let answer = outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)));
+        // The next one can use the room of this one only if the write-ahead log begins again.
+        self.give_back("RESTART");
+        answer
     }
 
     /// Makes the room of deleted documents free at once, although watches could still need their history.
