@@ -22,7 +22,7 @@ pub fn decode<'a>(bytes: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, Decode
 /// It may nest deeper than what is accepted, because versions may move fields down.
 ///
 /// # Errors
-/// What is wrong, with its offset and the path of the value it is in.
+/// Malformed JSON, with the offset and the path of the value.
 pub fn decode_trusted<'a>(bytes: &'a [u8], arena: &'a Arena) -> Result<Value<'a>, DecodeError> {
     let options = Decode { max_bytes: usize::MAX, max_depth: MAX_TRUSTED_DEPTH, ..Decode::default() };
     Ok(options.run(bytes, arena)?.value)

@@ -43,7 +43,7 @@ pub struct Damaged {
 pub struct GoodCopy {
     /// Where it is.
     pub source: CopySource,
-    /// Its revision. One that equals the damaged revision loses nothing.
+    /// The revision of the copy. A copy of the damaged revision itself loses nothing.
     pub revision: Revision,
     /// When a client last changed the document in it, if it has that.
     pub modified_at: Option<Timestamp>,
@@ -54,7 +54,7 @@ pub struct GoodCopy {
 pub enum CopySource {
     /// An earlier revision in the store's own log.
     Log,
-    /// The same key in a backup.
+    /// A copy from a backup, stored under the same key.
     Backup,
 }
 
@@ -175,7 +175,7 @@ impl RecordError {
     }
 }
 
-/// What is wrong with a record, without the advice to look for a copy.
+/// Describes the damage of a record, without the advice to look for a copy.
 fn summary(error: &RecordError) -> String {
     match error {
         RecordError::Checksum => "its checksum does not match".to_owned(),

@@ -47,7 +47,7 @@ impl Repository {
         Self { kinds, store, clock: Arc::new(now), sources: Sources::default(), scheduler: None }
     }
 
-    /// The same kinds, in another store.
+    /// Replaces the store, and keeps the kinds.
     #[must_use]
     pub fn with_store(self, store: Arc<dyn Store>) -> Self {
         Self { store, ..self }
@@ -73,7 +73,7 @@ impl Repository {
         Ok(Self { sources, ..self })
     }
 
-    /// The same, with a scheduler of long CPU-bound steps.
+    /// Runs long CPU-bound steps where a scheduler puts them.
     #[must_use]
     pub fn with_scheduler(self, scheduler: Arc<dyn Scheduler>) -> Self {
         Self { scheduler: Some(scheduler), ..self }

@@ -21,7 +21,7 @@ use crate::{
     size::default_bytes,
 };
 
-/// What rules may cost at most, in Kubernetes' units, in a step that is light: about a millisecond.
+/// The highest cost of rules, in Kubernetes' units, in a light step: about a millisecond.
 const LIGHT_RULES: u64 = 20_000;
 
 /// A kind with all that reading and writing its records needs. Use it from any number of threads.

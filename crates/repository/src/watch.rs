@@ -95,7 +95,7 @@ impl DocumentWatch {
                 let before = self.watch.cursor();
                 self.pending = Some((self.watch.next().await?, before));
             }
-            // What is under no name of the kind is not the kind's.
+            // A key without a valid name does not belong to this kind.
             match self.pending.as_ref().and_then(|(event, _)| self.collection.kind().name(&event.key)) {
                 Some(name) => break Ok(name),
                 None => self.pending = None,

@@ -69,7 +69,7 @@ pub enum RecordError {
     Malformed(&'static str, String),
     /// A newer release wrote it, in a format of this number.
     NewerFormat(u64),
-    /// Its checksum does not match.
+    /// The checksum does not match the record and its key.
     Checksum,
     /// The store knows of it and cannot read it.
     Lost,

@@ -52,7 +52,7 @@ impl Collection {
     }
 }
 
-/// What is wrong with a record if it is damaged.
+/// Returns the error of a damaged record.
 fn damage(bytes: &[u8], place: Place) -> Option<RecordError> {
     let arena = Arena::for_input(bytes.len());
     match Record::read(bytes, place, &arena) {

@@ -49,7 +49,7 @@ struct Base {
     earlier: Vec<u8>,
     /// Each document as each version displays it, with its revision; none if it was deleted.
     documents: BTreeMap<Name, Option<Shown>>,
-    /// What happened after a moment: the name, what, and the document as v3 displays it.
+    /// The changes after a moment: name, kind of change, and the document as v3 displays it.
     events: Vec<(Name, DocumentChange, Vec<u8>)>,
     since: Cursor,
     places: HashMap<i64, Place>,
@@ -145,7 +145,7 @@ async fn built() -> Base {
     Base { folder, earlier, documents, events, since, places, page, file }
 }
 
-/// What came of one damaged store.
+/// The results of one damaged store.
 #[derive(Default, Debug)]
 struct Found {
     /// Documents that were displayed other than they were acknowledged, or not at all although nothing was said.

@@ -57,7 +57,7 @@ pub(crate) struct Process {
 
 /// What the server process runs: it serves until its standard input ends.
 #[test]
-#[ignore = "it is the server process of the attacks"]
+#[ignore = "the attack tests start it as their server process; by itself it tests nothing"]
 fn server_process() {
     let Some(folder) = env::var_os(FOLDER) else { return };
     raise_open_files();

@@ -82,7 +82,7 @@ impl Reserve {
         Self { path: path.into(), store: store.to_owned(), bytes }
     }
 
-    /// Whether the store takes only deletes for now. Keeps room back again if there is enough.
+    /// Whether the store takes only deletes because the reserve is used up. Fills the reserve again if there is room.
     pub(super) fn is_used_up(&self) -> bool {
         let is_empty = match fs::metadata(&self.path) {
             Ok(file) if file.len() > 0 => return false,
