@@ -179,6 +179,8 @@ impl Collection {
         self.repository.step(self.kind.write_bytes(write.bytes())).await;
         let sealed = self.kind.create(name, &write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
         self.check_answers(name, &sealed, &answers)?;
+        // A scheduler may give up here, but not after the write.
+        self.repository.step(sealed.bytes.len()).await;
         let revision = match write.is_dry_run {
             true if self.store().get(&key).await?.is_some() => return Err(StoreError::exists(&key).into()),
             // It has none yet.
@@ -430,6 +432,8 @@ impl Collection {
             self.store().delete(key, expected).await?;
             return Ok(expected.clone());
         }
+        // A scheduler may give up here, but not after the write.
+        self.repository.step(sealed.bytes.len()).await;
         Ok(self.store().replace(key, expected, sealed.bytes.clone()).await?)
     }
 

@@ -22,6 +22,12 @@ use crate::{Limits, share::Shares};
 /// How long a request waits for memory before it is refused, or cut off.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Bytes of memory that processing a byte of a body may take: values of two bytes of JSON, in several versions.
+pub(crate) const PROCESSING_FACTOR: usize = 16;
+
+/// Memory for a step of the work pool over a document of 3 MiB.
+const STEP_BYTES: usize = PROCESSING_FACTOR * (3 << 20);
+
 /// All memory that clients can make the server use.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -101,26 +107,23 @@ tokio::task_local! {
 struct Records {
     factor: usize,
     charge: Mutex<Charge>,
-    refused: Mutex<Option<Refused>>,
-}
-
-/// Why a request may not go on with a record that it has read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Refused {
-    pub(crate) exceeded: Exceeded,
-    /// Whether it is the first record, so that nothing has been done.
-    pub(crate) is_first: bool,
+    refused: Mutex<Option<Exceeded>>,
 }
 
 /// Charges the current request for a record of so many bytes, if it has read none that is longer; false if there is no
-/// memory for it. Then the request does not go on.
+/// memory for it, and the request must stop. Only the first record is refused: a later one may be the outcome of a write
+/// that has been committed.
 pub(crate) fn charge_record(bytes: usize) -> bool {
     let charged = RECORDS.try_with(|records| {
         let charge = &mut *records.charge.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_first = charge.bytes == 0;
         // Small budgets keep no long record from being read.
         let bytes = (bytes * records.factor).min(charge.pool.most / 8);
-        let refused = charge.try_grow(bytes).err().map(|exceeded| Refused { exceeded, is_first });
+        if charge.bytes > 0 {
+            let longest = charge.bytes.max(bytes);
+            charge.resize(longest);
+            return true;
+        }
+        let refused = charge.try_grow(bytes).err();
         *records.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
         refused.is_none()
     });
@@ -157,6 +160,11 @@ impl Budget {
     /// The most memory that the process may use.
     pub(crate) fn most(&self) -> usize {
         self.most
+    }
+
+    /// How many steps of the work pool there is memory for at once, at least one.
+    pub(crate) fn steps(&self) -> usize {
+        (self.processing.most / STEP_BYTES).max(1)
     }
 
     /// The bytes that are in use for each purpose.
@@ -261,6 +269,18 @@ impl Allowance {
         self.try_take(&self.budget.held, purpose, bytes)
     }
 
+    /// Charges bytes that are in use already, even if there is no memory for them.
+    pub(crate) fn hold(&self, purpose: Purpose, bytes: usize) -> Charge {
+        let mut charge = self.nothing(purpose);
+        charge.resize(bytes);
+        charge
+    }
+
+    /// Whether the caller may hold more bytes, at least one.
+    pub(crate) fn has_room(&self) -> Result<(), Exceeded> {
+        self.try_hold(Purpose::Requests, 1).map(drop)
+    }
+
     /// Charges a watch and its selector, for as long as it is open.
     pub(crate) fn watch(&self, bytes: usize) -> Result<Charge, Exceeded> {
         self.try_take(&self.budget.watches, Purpose::Watches, bytes)
@@ -317,8 +337,8 @@ impl Allowance {
     }
 
     /// Does something with charges for the records that it reads, each of them for so many times its length; or stops as
-    /// soon as there is no memory for one.
-    pub(crate) async fn reading<T>(&self, factor: usize, future: impl Future<Output = T>) -> Result<T, Refused> {
+    /// soon as there is no memory for the first one.
+    pub(crate) async fn reading<T>(&self, factor: usize, future: impl Future<Output = T>) -> Result<T, Exceeded> {
         let (charge, refused) = (Mutex::new(self.nothing(Purpose::Requests)), Mutex::default());
         let records = Arc::new(Records { factor, charge, refused });
         let mut future = pin!(RECORDS.scope(records.clone(), future));
@@ -556,10 +576,16 @@ mod tests {
         };
         assert_eq!(read(&[100, 1_000, 500]).await, Ok(3), "the longest counts");
         let held = one.try_hold(Purpose::Answers, 2_700).unwrap();
-        assert_eq!(read(&[50, 600]).await, Err(Refused { exceeded: Exceeded::Caller, is_first: false }));
-        assert_eq!(read(&[600]).await, Err(Refused { exceeded: Exceeded::Caller, is_first: true }));
+        assert_eq!(read(&[600, 50]).await, Err(Exceeded::Caller));
+        assert_eq!(read(&[50, 600]).await, Ok(2), "a later record may be the outcome of a write");
         drop(held);
         assert_eq!(budget.used().map(|(_, bytes)| bytes).sum::<usize>(), 0);
+    }
+
+    #[test]
+    fn memory_for_processing_bounds_the_steps_at_once() {
+        let steps = |mib: usize| Budget::new(&Limits { memory_bytes: mib << 20, ..Limits::default() }).steps();
+        assert_eq!([32, 256, 511, 512, 4_096].map(steps), [1, 1, 1, 2, 16]);
     }
 
     #[tokio::test]

@@ -33,7 +33,7 @@ pub(crate) fn report(reason: Reason) {
         Reason::Stalled => "a connection was closed: its client does not read what it was sent",
         Reason::Slow => "a connection was closed: its client reads an answer too slowly",
         Reason::Answer => {
-            "a list or a watch was cut off: the memory for answers, or its caller's half of it, is in use"
+            "a list, a watch or a deletion was cut off: the memory for answers, or its caller's half of it, is in use"
         }
     };
     tracing::warn!(more, "{message}");

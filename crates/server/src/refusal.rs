@@ -31,8 +31,6 @@ pub(crate) enum Refusal {
     TooManyOfOne(Duration),
     /// There is no memory left for it, or none for its caller; later there may be.
     OutOfMemory(Exceeded),
-    /// There is no memory left for the outcome of a write, which may have been done.
-    AnswerOutOfMemory,
     /// The request took too long; a read may be tried again after some time.
     OutOfTime(Option<Duration>),
     /// The audit log cannot be written, so that nothing was done.
@@ -52,7 +50,7 @@ impl Refusal {
             Self::Unknown(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::TooMany(_) | Self::TooManyOfOne(_) | Self::OutOfMemory(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::OutOfTime(_) | Self::AnswerOutOfMemory | Self::OutcomeNotRecorded => StatusCode::GATEWAY_TIMEOUT,
+            Self::OutOfTime(_) | Self::OutcomeNotRecorded => StatusCode::GATEWAY_TIMEOUT,
             Self::NotRecorded => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -80,10 +78,6 @@ impl Refusal {
             Self::OutOfMemory(Exceeded::Caller) => {
                 "half of the memory of the server is in use for this caller, and the \
                  rest is for others; read the answers that wait, and try again in a second"
-                    .to_owned()
-            }
-            Self::AnswerOutOfMemory => {
-                "there is no memory for the outcome of the request; read the object to see whether it was done"
                     .to_owned()
             }
             Self::NotRecorded => "the audit log cannot be written, so nothing was done; try again later".to_owned(),

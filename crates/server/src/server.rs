@@ -227,7 +227,7 @@ impl Server {
             anonymous: Arc::new(Caller::anonymous()),
             arm: Arm::new(&repository, &limits, shelf.clone()),
             kubernetes: Kubernetes::new(repository.clone(), &shelf),
-            work: WorkPool::new(metrics.queued.clone()),
+            work: WorkPool::new(budget.steps(), metrics.queued.clone()),
             metrics,
             budget,
             audit,

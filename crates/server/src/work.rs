@@ -71,6 +71,8 @@ struct Pool {
     queue: Mutex<Queue>,
     /// Notified when the queue is filled or closed.
     changed: Condvar,
+    /// How many threads it may have.
+    most_threads: usize,
     is_started: AtomicBool,
 }
 
@@ -126,10 +128,11 @@ fn poll_step() -> Poll<()> {
 }
 
 impl WorkPool {
-    /// A pool that starts its threads with the first step, and a gauge of the tasks that wait for it.
-    pub(crate) fn new(queued: Gauge) -> Self {
+    /// A pool that starts its threads with the first step: one for each core, but no more than `most_threads`. The gauge
+    /// counts the tasks that wait for it.
+    pub(crate) fn new(most_threads: usize, queued: Gauge) -> Self {
         let queue = Mutex::new(Queue::new(queued));
-        Self(Arc::new(Pool { queue, changed: Condvar::new(), is_started: AtomicBool::new(false) }))
+        Self(Arc::new(Pool { queue, changed: Condvar::new(), most_threads, is_started: AtomicBool::new(false) }))
     }
 
     /// A task of a caller.
@@ -160,7 +163,7 @@ impl Pool {
 
     fn start(self: &Arc<Self>) {
         let runtime = Handle::current();
-        let count = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let count = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(self.most_threads);
         for number in 0..count {
             let (pool, runtime) = (self.clone(), runtime.clone());
             let spawned = thread::Builder::new().name(format!("work-{number}")).spawn(move || pool.work(&runtime));

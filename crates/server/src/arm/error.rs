@@ -104,7 +104,7 @@ impl ArmError {
             Refusal::Unknown(_) => "AuthenticationFailed",
             Refusal::Forbidden(_) => "AuthorizationFailed",
             Refusal::TooMany(_) | Refusal::TooManyOfOne(_) | Refusal::OutOfMemory(_) => "TooManyRequests",
-            Refusal::OutOfTime(_) | Refusal::AnswerOutOfMemory | Refusal::OutcomeNotRecorded => "GatewayTimeout",
+            Refusal::OutOfTime(_) | Refusal::OutcomeNotRecorded => "GatewayTimeout",
             Refusal::NotRecorded => "ServiceUnavailable",
         };
         Self::new(refusal.status(), code, refusal.message())

@@ -233,9 +233,7 @@ fn refusal_status(refusal: &Refusal) -> Status {
         Refusal::Path(_) | Refusal::Host | Refusal::CutShort => "BadRequest",
         Refusal::TooLarge(_) => "RequestEntityTooLarge",
         Refusal::Packed => "UnsupportedMediaType",
-        Refusal::TooSlow(_) | Refusal::OutOfTime(_) | Refusal::AnswerOutOfMemory | Refusal::OutcomeNotRecorded => {
-            "Timeout"
-        }
+        Refusal::TooSlow(_) | Refusal::OutOfTime(_) | Refusal::OutcomeNotRecorded => "Timeout",
         Refusal::NotRecorded => "ServiceUnavailable",
         Refusal::Unknown(_) => "Unauthorized",
         Refusal::Forbidden(_) => "Forbidden",

@@ -6,7 +6,12 @@ use http::{HeaderValue, StatusCode, header};
 use wheelwright_document::{Arena, Number, Value, encode};
 
 use super::{json::Json, resource::Resource};
-use crate::{answer::Answer, budget::Exceeded, refusal::Refusal};
+use crate::{
+    answer::Answer,
+    budget::Exceeded,
+    cut::{Reason, report},
+    refusal::Refusal,
+};
 
 /// An answer in words, mostly about what was not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +24,8 @@ pub(crate) struct Status {
     pub(crate) next: Option<String>,
     /// The error behind it, for the log alone.
     pub(crate) cause: Option<Box<str>>,
+    /// Whether the memory budget is in use.
+    pub(crate) is_out_of_memory: bool,
 }
 
 /// What a status is about.
@@ -48,6 +55,9 @@ impl Status {
 
     /// Logs that an answer was broken off after it had begun, or that a watch ended with an error.
     pub(crate) fn log(&self, what: &'static str) {
+        if self.is_out_of_memory {
+            report(Reason::Answer);
+        }
         let status = self.code.as_u16();
         match self.cause_of_failure() {
             Some(error) => tracing::error!(status, error, "{what}"),
@@ -57,7 +67,7 @@ impl Status {
 
     /// A failure without details.
     pub(crate) fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, next: None, cause: None }
+        Self { code, reason, message: message.into(), details: None, next: None, cause: None, is_out_of_memory: false }
     }
 
     /// The request makes no sense.
@@ -175,7 +185,8 @@ impl Status {
     /// There is no memory for the request, or none for its caller.
     pub(crate) fn out_of_memory(exceeded: Exceeded) -> Self {
         let message = Refusal::OutOfMemory(exceeded).message();
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message).retry_after(1)
+        let status = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message).retry_after(1);
+        Self { is_out_of_memory: true, ..status }
     }
 
     /// The same, about an object of a resource.
@@ -270,3 +281,40 @@ impl fmt::Display for Status {
 }
 
 impl Error for Status {}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_broken_off_for_memory_is_a_warning() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            Status::expired("too old").log("a list was broken off");
+            assert_eq!(lines.0.lock().unwrap().len(), 0, "a client's error is not a warning");
+            Status::out_of_memory(Exceeded::All).log("a list was broken off");
+        });
+        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        assert!(text.contains("WARN") && text.contains("was cut off: the memory for answers"), "{text}");
+    }
+}

@@ -18,7 +18,7 @@ use crate::{
     auth::Credential,
     body::{self, RequestBody},
     browsers::Browsers,
-    budget::{Allowance, Charge, Exceeded, Purpose},
+    budget::{Allowance, Charge, Exceeded, PROCESSING_FACTOR, Purpose},
     caller::Caller,
     connections::Busy,
     held::{Cut, Decrease, Held, Permit},
@@ -40,9 +40,6 @@ enum Dialect {
     Arm,
     Kubernetes,
 }
-
-/// Bytes of memory that processing a byte of a body may take: values of two bytes of JSON, in several versions.
-const PROCESSING_FACTOR: usize = 16;
 
 /// Bytes of memory that reading a byte of a record takes, while the request waits to be worked on.
 const READING_FACTOR: usize = 2;
@@ -246,6 +243,9 @@ impl Service {
                 return Err(self.out_of_memory(Exceeded::All));
             };
             if access.verb.is_write() {
+                if body.is_empty() {
+                    allowance.has_room().map_err(|exceeded| self.out_of_memory(exceeded))?;
+                }
                 trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
             }
             let request = Request { head, body, allowance: allowance.clone() };
@@ -263,10 +263,7 @@ impl Service {
                 verb if verb.is_read() => READING_FACTOR,
                 _ => WRITING_FACTOR,
             };
-            let answer = allowance.reading(factor, answer).await.map_err(|refused| {
-                let refusal = self.out_of_memory(refused.exceeded);
-                if access.verb.is_read() || refused.is_first { refusal } else { Refusal::AnswerOutOfMemory }
-            })?;
+            let answer = allowance.reading(factor, answer).await.map_err(|exceeded| self.out_of_memory(exceeded))?;
             // A client that is told when to try again would repeat a write that may have been done.
             answer.map_err(|_| Refusal::OutOfTime(access.verb.is_read().then_some(Duration::from_secs(1))))
         };
@@ -305,19 +302,20 @@ impl Service {
         }
     }
 
-    /// The same answer, charged to its caller until it is sent; or that there is no memory for it.
+    /// The same answer, charged to its caller until it is sent; an error if it is of a read and there is no memory for it.
     fn charge(&self, answer: Answer, access: Option<&Access>, allowance: &Allowance) -> Result<Answer, Refusal> {
         let AnswerBody::Whole(Some(bytes)) = &answer.body else { return Ok(answer) };
         if bytes.len() < CHARGED_ANSWER {
             return Ok(answer);
         }
-        let charge = allowance.try_hold(Purpose::Answers, bytes.len()).map_err(|exceeded| {
-            let refusal = self.out_of_memory(exceeded);
-            match access.is_none_or(|access| access.verb.is_read()) {
-                true => refusal,
-                false => Refusal::AnswerOutOfMemory,
+        let charge = match allowance.try_hold(Purpose::Answers, bytes.len()) {
+            Ok(charge) => charge,
+            Err(exceeded) if access.is_none_or(|access| access.verb.is_read()) => {
+                return Err(self.out_of_memory(exceeded));
             }
-        })?;
+            // A write that has been stored is not refused.
+            Err(_) => allowance.hold(Purpose::Answers, bytes.len()),
+        };
         let body = AnswerBody::Whole(Some(charge.attach(bytes.clone())));
         Ok(Answer { body, ..answer })
     }

@@ -18,7 +18,7 @@ fn is_of_pool(name: &str) -> bool {
 
 #[tokio::test]
 async fn a_light_step_stays_and_a_heavy_one_moves_to_the_pool() {
-    let pool = WorkPool::new(Gauge::default());
+    let pool = WorkPool::new(8, Gauge::default());
     let names = pool.task(&caller(), async {
         step(LIGHT_BYTES - 1).await;
         let light = thread_name();
@@ -34,8 +34,16 @@ async fn a_light_step_stays_and_a_heavy_one_moves_to_the_pool() {
 }
 
 #[tokio::test]
+async fn a_pool_has_no_more_threads_than_it_may() {
+    let pool = WorkPool::new(1, Gauge::default());
+    let (_busy, _task) = blocking(&pool).await;
+    let second = timeout(Duration::from_millis(100), pool.task(&caller(), async { step(LIGHT_BYTES).await })).await;
+    assert!(second.is_err(), "the only thread is busy");
+}
+
+#[tokio::test]
 async fn spawned_tasks_use_the_pool_too() {
-    let pool = WorkPool::new(Gauge::default());
+    let pool = WorkPool::new(8, Gauge::default());
     let spawned = pool.task(&caller(), async {
         let spawned = spawn(async {
             step(LIGHT_BYTES).await;
@@ -82,7 +90,7 @@ async fn busy(pool: &WorkPool) -> Vec<(mpsc::Sender<()>, JoinHandle<()>)> {
 #[tokio::test]
 async fn callers_take_turns_and_the_tasks_of_one_run_in_order() {
     let queued = Gauge::default();
-    let pool = WorkPool::new(queued.clone());
+    let pool = WorkPool::new(8, queued.clone());
     let busy = busy(&pool).await;
     let (many, few) = (caller(), caller());
     let (sender, order) = mpsc::channel();
@@ -117,7 +125,7 @@ async fn callers_take_turns_and_the_tasks_of_one_run_in_order() {
 #[tokio::test]
 async fn tasks_that_are_dropped_or_time_out_leave_the_queue_at_once() {
     let queued = Gauge::default();
-    let pool = WorkPool::new(queued.clone());
+    let pool = WorkPool::new(8, queued.clone());
     let busy = busy(&pool).await;
     let mut waiting = Vec::new();
     for _ in 0..100 {
@@ -139,7 +147,7 @@ async fn tasks_that_are_dropped_or_time_out_leave_the_queue_at_once() {
 
 #[tokio::test]
 async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
-    let pool = WorkPool::new(Gauge::default());
+    let pool = WorkPool::new(8, Gauge::default());
     let busy = busy(&pool).await;
     let (go, receiver) = mpsc::channel::<()>();
     let (begun, went_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -175,7 +183,7 @@ async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
 
 #[tokio::test]
 async fn a_panic_reaches_the_task_and_the_pool_goes_on() {
-    let pool = WorkPool::new(Gauge::default());
+    let pool = WorkPool::new(8, Gauge::default());
     for _ in 0..10 {
         let task = tokio::spawn(pool.task(&caller(), async {
             step(LIGHT_BYTES).await;
