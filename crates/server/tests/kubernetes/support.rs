@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::oneshot;
 use wheelwright_catalog::{Catalog, LOCK_FILE};
-use wheelwright_evolve::Kind;
+use wheelwright_evolve::{Hooks, Kind};
 use wheelwright_repository::{Repository, ServedKind};
 use wheelwright_server::{Limits, Server};
 use wheelwright_store::{Memory, Store};
@@ -34,8 +34,13 @@ impl Running {
 
     /// A server of the kinds of a catalog that has no lock.
     pub(crate) async fn of_catalog(catalog: &Catalog) -> Self {
+        Self::with_hooks(catalog, &Hooks::default()).await
+    }
+
+    /// A server of the kinds of a catalog whose changes call hooks.
+    pub(crate) async fn with_hooks(catalog: &Catalog, hooks: &Hooks) -> Self {
         let store = Memory::new();
-        let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(catalog));
+        let repository = Repository::new(Arc::new(store.clone()) as Arc<dyn Store>, kinds(catalog, hooks));
         Self::serve(store, repository, Limits::default()).await
     }
 
@@ -56,9 +61,9 @@ impl Running {
     }
 }
 
-fn kinds(catalog: &Catalog) -> Vec<ServedKind> {
+fn kinds(catalog: &Catalog, hooks: &Hooks) -> Vec<ServedKind> {
     let kinds = catalog.kinds().iter().map(|declared| {
-        let (kind, problems) = Kind::compile(&declared.declaration, None);
+        let (kind, problems) = Kind::compile_with(&declared.declaration, None, hooks);
         assert!(problems.is_empty(), "{problems:?}");
         ServedKind::new(kind.expect("there are versions"), declared).expect("a name for keys")
     });
