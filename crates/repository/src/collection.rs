@@ -434,7 +434,11 @@ impl Collection {
         }
         // A scheduler may give up here, but not after the write.
         self.repository.step(sealed.bytes.len()).await;
-        Ok(self.store().replace(key, expected, sealed.bytes.clone()).await?)
+        let (store, bytes) = (self.store(), sealed.bytes.clone());
+        Ok(match sealed.advances_deletion {
+            true => store.replace_to_delete(key, expected, bytes).await?,
+            false => store.replace(key, expected, bytes).await?,
+        })
     }
 
     async fn written(

@@ -44,6 +44,7 @@ impl ServedKind {
             let after = SizedRecord { metadata: &envelope.metadata, object, bytes: sealed.len() };
             self.check_size(name, after, Some(before))?;
         }
-        Ok(Sealed { bytes: sealed, is_same, is_released, notes: Notes::default() })
+        let advances_deletion = envelope.metadata.advances_deletion(&opened.envelope.metadata);
+        Ok(Sealed { bytes: sealed, is_same, is_released, advances_deletion, notes: Notes::default() })
     }
 }

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 511;
 /// A document that is stored less deep than this is not too deep in any version: no version moves fields that far down.
 const SHALLOW: usize = 400;
 /// Room for what only the server writes, now and later: revisions, `systemData`, states, the finalizers of a deletion.
-const SERVER_BYTES: usize = 4 << 10;
+pub(crate) const SERVER_BYTES: usize = 4 << 10;
 /// The largest form that a version may display after a write.
 const MAX_DISPLAYED_BYTES: usize = MAX_DOCUMENT_BYTES - SERVER_BYTES;
 /// The growth of a document without defaults: longer names, parents of moved fields, computed fields, metadata.

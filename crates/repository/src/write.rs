@@ -25,7 +25,7 @@ use crate::{
     open::Opened,
     record::{Envelope, Place},
     request::{Body, Keeping, UnknownFields, Write, Writer},
-    size::{MAX_RECORD_BYTES, SizedRecord},
+    size::{MAX_RECORD_BYTES, SERVER_BYTES, SizedRecord},
 };
 
 /// What a write makes of a record.
@@ -37,6 +37,8 @@ pub(crate) struct Sealed {
     pub(crate) is_same: bool,
     /// Its removal was asked for, and nobody has to agree any more.
     pub(crate) is_released: bool,
+    /// It is a step to its removal that makes it hardly larger: there is room for it on a full disk.
+    pub(crate) advances_deletion: bool,
     pub(crate) notes: Notes,
 }
 
@@ -126,7 +128,7 @@ impl ServedKind {
         let bytes = envelope.seal_of_any_size(stored, self.place(name))?;
         let after = SizedRecord { metadata: &envelope.metadata, object: stored, bytes: bytes.len() };
         self.check_size(name, after, None)?;
-        Ok(Sealed { bytes, is_same: false, is_released: false, notes })
+        Ok(Sealed { bytes, is_same: false, is_released: false, advances_deletion: false, notes })
     }
 
     /// The record after a write to one that is there.
@@ -182,7 +184,9 @@ impl ServedKind {
             let after = SizedRecord { metadata: &envelope.metadata, object: written, bytes: bytes.len() };
             self.check_size(called.0, after, Some(before))?;
         }
-        Ok(Sealed { bytes, is_same: is_same && !is_released, is_released, notes })
+        let advances_deletion =
+            envelope.metadata.advances_deletion(&opened.envelope.metadata) && bytes.len() <= old.len() + SERVER_BYTES;
+        Ok(Sealed { bytes, is_same: is_same && !is_released, is_released, advances_deletion, notes })
     }
 
     /// A record that this program may write.

@@ -83,6 +83,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`Missing`](crate::ErrorKind::Missing) if it has none.
     fn replace<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision>;
 
+    /// Stores another value for a key that is being deleted: a mark, or one reason less to keep it. A store that keeps room
+    /// back for deletes uses it for these writes, too, so the value should be hardly larger than the one before.
+    ///
+    /// Fails as [`replace`](Self::replace) does.
+    fn replace_to_delete<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision> {
+        self.replace(key, expected, value)
+    }
+
     /// Removes the value with a revision.
     ///
     /// Fails as [`replace`](Self::replace) does.

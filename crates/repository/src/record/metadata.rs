@@ -51,6 +51,11 @@ const PROVISIONING_STATE: &str = "provisioningState";
 const OPERATIONS: &str = "operations";
 
 impl Metadata {
+    /// Whether a write that leaves this metadata marked the document as deleted, or removed a finalizer from one that is.
+    pub(crate) fn advances_deletion(&self, before: &Self) -> bool {
+        self.deleted_at.is_some() && (before.deleted_at.is_none() || self.finalizers.len() < before.finalizers.len())
+    }
+
     /// The metadata as a part of a record.
     pub(crate) fn to_value<'a>(&'a self, arena: &'a Arena) -> Value<'a> {
         let text = |text: &Option<Box<str>>| text.as_ref().map(|text| Value::string(arena.text(text)));

@@ -8,34 +8,72 @@ use std::{
 
 use crate::{ErrorKind, StoreError};
 
-/// That there is no room for a database, and why.
+/// The error of a write for which there is no room: on the disk, or below a limit.
 pub(super) fn full(path: &Path) -> StoreError {
-    let shown = path.display();
-    let message = if is_at_size_limit(path) {
-        format!("{shown} has reached the file size limit of the process; raise it (ulimit -f)")
-    } else {
-        format!("the disk that holds {shown} is full; make room, or delete documents")
-    };
+    if has_room(path, 0) {
+        return at_limit(path);
+    }
+    let message = format!("the disk that holds {} is full; make room, or delete documents", path.display());
     StoreError::new(ErrorKind::Full, message)
 }
 
-/// Whether a file of a database is as large as the process may have one, give or take a few pages.
+/// The error of a write for which there is no room although the disk has some.
+pub(super) fn at_limit(path: &Path) -> StoreError {
+    let limit = process_limit().map_or_else(
+        || "a size limit or a quota".to_owned(),
+        |limit| format!("the file size limit of the process (ulimit -f), {limit} bytes,"),
+    );
+    // What is beyond the limit cannot be written, not even to delete it.
+    let or_delete = if has_outgrown_limit(path) { "" } else { ", or delete documents" };
+    StoreError::new(ErrorKind::Full, format!("{limit} leaves no room in {}; raise it{or_delete}", path.display()))
+}
+
+/// The size that files of this process may have.
 #[cfg(unix)]
-pub(super) fn is_at_size_limit(path: &Path) -> bool {
-    const PAGES: u64 = 4 * 4096;
-    let Some(limit) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current else { return false };
-    let is_at_limit = |suffix| {
-        let mut path = OsString::from(path);
-        path.push(suffix);
-        fs::metadata(path).is_ok_and(|file| file.len() + PAGES > limit)
-    };
-    ["", "-wal", "-journal"].into_iter().any(is_at_limit)
+pub(super) fn process_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
 }
 
 /// Other systems have no such limit.
 #[cfg(not(unix))]
-pub(super) fn is_at_size_limit(_: &Path) -> bool {
-    false
+pub(super) fn process_limit() -> Option<u64> {
+    None
+}
+
+/// How much of a file below its size limit is kept back for deletes. A value that is accepted is at most half as large.
+pub(super) fn kept_below(limit: u64) -> u64 {
+    RESERVE.min(limit / 2)
+}
+
+/// Whether a write of a database failed for its size: a file is as large as the process may have one, give or take a few pages,
+/// or a quota is used up.
+pub(super) fn may_not_grow(path: &Path) -> bool {
+    const PAGES: u64 = 4 * 4096;
+    let is_at_limit = |suffix, limit| fs::metadata(beside(path, suffix)).is_ok_and(|file| file.len() + PAGES > limit);
+    process_limit().is_some_and(|limit| ["", "-wal", "-journal"].into_iter().any(|suffix| is_at_limit(suffix, limit)))
+        || is_over_quota(path)
+}
+
+fn has_outgrown_limit(path: &Path) -> bool {
+    process_limit().is_some_and(|limit| fs::metadata(path).is_ok_and(|file| file.len() > limit))
+}
+
+/// Whether a little more cannot be written beside a file, for want of room or of quota.
+fn is_over_quota(path: &Path) -> bool {
+    let probe = beside(path, "-probe");
+    let written = fs::File::create(&probe).and_then(|file| allocate(&file, 64 << 10));
+    let _ = fs::remove_file(&probe);
+    written.is_err_and(|error| is_for_room(&error))
+}
+
+fn is_for_room(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut beside = OsString::from(path);
+    beside.push(suffix);
+    beside.into()
 }
 
 /// Less free room than this is none: the store is not ready, and takes nothing but deletes.
@@ -44,9 +82,9 @@ const MARGIN: u64 = 1 << 20;
 /// The room that a server keeps back: the largest values twice, in the write-ahead log and in the file.
 pub(crate) const RESERVE: u64 = 8 << 20;
 
-/// Whether the disk of a store takes so many bytes of values: in the write-ahead log, and in the file when that is moved there.
-pub(super) fn has_room(path: &Path, bytes: usize) -> bool {
-    free_bytes(path).is_none_or(|free| free >= MARGIN + 2 * bytes as u64)
+/// Whether the disk of a store takes so many bytes.
+pub(super) fn has_room(path: &Path, bytes: u64) -> bool {
+    free_bytes(path).is_none_or(|free| free >= MARGIN + bytes)
 }
 
 /// How many bytes can be written to the disk of a file.
@@ -77,9 +115,7 @@ pub(super) struct Reserve {
 
 impl Reserve {
     pub(super) fn new(store: &Path, bytes: u64) -> Self {
-        let mut path = OsString::from(store);
-        path.push("-reserve");
-        Self { path: path.into(), store: store.to_owned(), bytes }
+        Self { path: beside(store, "-reserve"), store: store.to_owned(), bytes }
     }
 
     /// Whether the store takes only deletes because the reserve is used up. Fills the reserve again if there is room.
@@ -92,9 +128,8 @@ impl Reserve {
         if free_bytes(&self.store).is_some_and(|free| free < self.wanted() + MARGIN) {
             return is_empty;
         }
-        // A disk that has room and does not let it be kept back (a quota, the file of another user) is no full disk.
-        let _ = self.keep();
-        false
+        // A disk that has room and does not let it be kept back, as in a file of another user, is not full. A quota is.
+        self.keep().is_err_and(|error| is_empty && is_for_room(&error))
     }
 
     /// Gives the room up. Says whether there was any.
@@ -113,14 +148,17 @@ impl Reserve {
             return Ok(());
         }
         let is_new = !self.path.exists();
+        let bytes = process_limit().map_or(self.bytes, |limit| limit.min(self.bytes));
         super::private::create(&self.path)?;
         let file = fs::OpenOptions::new().write(true).open(&self.path)?;
         if is_new {
             // Every process that may write the store may use it. If that cannot be set, only this user may.
             let _ = fs::metadata(&self.store).and_then(|store| file.set_permissions(store.permissions()));
         }
-        // An empty file would mean that the room is used up.
-        allocate(&file, self.bytes).inspect_err(|_| drop(fs::remove_file(&self.path)))
+        allocate(&file, bytes).inspect_err(|error| {
+            // An empty file means that the room is used up.
+            let _ = if is_for_room(error) && !is_new { file.set_len(0) } else { fs::remove_file(&self.path) };
+        })
     }
 }
 

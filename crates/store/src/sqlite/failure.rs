@@ -63,7 +63,7 @@ pub(super) fn is_full(path: &Path, error: &rusqlite::Error) -> bool {
         Some(ErrorCode::SystemIoFailure) => match extended {
             // The index of the write-ahead log could not grow.
             Some(ffi::SQLITE_IOERR_SHMSIZE) => true,
-            Some(ffi::SQLITE_IOERR_WRITE) => disk::is_at_size_limit(path),
+            Some(ffi::SQLITE_IOERR_WRITE) => disk::may_not_grow(path),
             _ => false,
         },
         _ => false,

@@ -437,11 +437,6 @@ fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Res
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;
          PRAGMA journal_size_limit = 67108864",
     )?;
-    if let Some(bytes) = options.max_file_bytes {
-        let page_bytes: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
-        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page_bytes;
-        connection.pragma_update_and_check(None, "max_page_count", pages.max(1), |_| Ok(()))?;
-    }
     if content == Content::Nothing {
         let transaction = begin(connection, options.busy_timeout)?;
         if check(&transaction, path)? == Content::Nothing {

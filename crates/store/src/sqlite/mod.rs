@@ -66,7 +66,8 @@ pub struct SqliteOptions {
     /// The structure of a file up to this size is checked when it is opened, which takes 1.3 s for 286 MB. That of a larger one
     /// is checked in the background while the store is used.
     pub check_at_open_bytes: u64,
-    /// The size that the file may grow to; beyond it, writes fail with [`Full`](ErrorKind::Full). None: as the disk allows.
+    /// The size that the file may grow to; beyond it, writes fail with [`Full`](ErrorKind::Full). A part of it, at most 8 MiB,
+    /// is kept back for deletes. None: as the disk and the file size limit of the process (`ulimit -f`) allow.
     pub max_file_bytes: Option<u64>,
     /// How much room on the disk is kept back for deletes, in a file beside the store; 0 for none. A server keeps 8 MiB.
     pub reserve_bytes: u64,
@@ -124,15 +125,17 @@ impl Sqlite {
         Ok(())
     }
 
-    async fn write(&self, key: &Key, write: Write) -> Result<Revision, StoreError> {
-        if let Write::Create(value) | Write::Replace { value, .. } = &write {
+    async fn write(&self, work: Work) -> Result<Revision, StoreError> {
+        if let Work::Write(key, Write::Create(value) | Write::Replace { value, .. })
+        | Work::Removal(key, Write::Replace { value, .. }) = &work
+        {
             let most = self.file.options.max_value_bytes;
             if value.len() > most {
                 let message = format!("the value of {key} has {} bytes; the store takes {most}", value.len());
                 return Err(StoreError::new(ErrorKind::TooLarge, message));
             }
         }
-        self.writer.ask(Work::Write(key.clone(), write)).await.map(log::revision)
+        self.writer.ask(work).await.map(log::revision)
     }
 }
 
@@ -190,15 +193,20 @@ impl Store for Sqlite {
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
-        Box::pin(self.write(key, Write::Create(value)))
+        Box::pin(self.write(Work::Write(key.clone(), Write::Create(value))))
     }
 
     fn replace<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision> {
-        Box::pin(self.write(key, Write::Replace { expected: expected.clone(), value }))
+        Box::pin(self.write(Work::Write(key.clone(), Write::Replace { expected: expected.clone(), value })))
+    }
+
+    fn replace_to_delete<'a>(&'a self, key: &'a Key, expected: &'a Revision, value: Vec<u8>) -> Answer<'a, Revision> {
+        Box::pin(self.write(Work::Removal(key.clone(), Write::Replace { expected: expected.clone(), value })))
     }
 
     fn delete<'a>(&'a self, key: &'a Key, expected: &'a Revision) -> Answer<'a, ()> {
-        Box::pin(async move { self.write(key, Write::Delete { expected: expected.clone() }).await.map(drop) })
+        let delete = Work::Removal(key.clone(), Write::Delete { expected: expected.clone() });
+        Box::pin(async move { self.write(delete).await.map(drop) })
     }
 
     fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {

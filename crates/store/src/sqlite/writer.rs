@@ -1,6 +1,7 @@
 //! The thread that writes.
 
 use std::{
+    cell::Cell,
     mem,
     sync::{
         Arc,
@@ -41,6 +42,8 @@ const COMPACTED_AT_ONCE: u64 = 1024;
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Write(Key, Write),
+    /// A delete, or a write on the way to one: on a full disk, it may use the room that is kept back.
+    Removal(Key, Write),
     /// Writes something that means nothing, to see whether it can be written.
     Probe,
     /// Forgets a part of what happened, however new it is.
@@ -71,7 +74,8 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel();
         let marks = Marking(marks.clone());
-        let desk = Desk { file: file.clone(), marks, connection, queue, head: head.clone() };
+        let desk =
+            Desk { file: file.clone(), marks, connection, queue, head: head.clone(), applied_limit: Cell::new(None) };
         let thread = super::start_thread("store-writer", move || desk.work())?;
         Ok(Self { room: Room::new(), jobs, thread: Some(thread) })
     }
@@ -106,6 +110,15 @@ struct Desk {
     connection: Connection,
     queue: Receiver<Job>,
     head: Arc<watch::Sender<u64>>,
+    /// The limit that SQLite knows.
+    applied_limit: Cell<Option<u64>>,
+}
+
+/// How many bytes of the file are used.
+struct Pages {
+    used: u64,
+    /// Where documents were deleted.
+    free: u64,
 }
 
 /// What no mark is told without.
@@ -164,55 +177,66 @@ impl Desk {
 
     /// Commits what there is room for: on a full disk, deletes alone, in the room that is kept back for them.
     fn commit_with_room(&self, works: &[Work]) -> Vec<Result<u64, StoreError>> {
-        let bytes: usize = works.iter().map(Work::bytes).sum();
-        let mut failure = disk::full(&self.file.path);
-        if self.has_room(bytes) {
-            let mut outcome = self.commit(works);
-            if is_full(&outcome) {
-                // The write-ahead log may have room that is not needed any more.
-                self.checkpoint("RESTART");
-                outcome = self.commit(works);
-            }
-            match outcome {
-                Ok(answers) => return answers,
-                Err(error) if *error.kind() == ErrorKind::Full => failure = error,
-                Err(error) => return works.iter().map(|_| Err(copy(&error))).collect(),
-            }
+        let bytes: usize = works.iter().map(Work::room).sum();
+        let mut room = self.check_room(bytes);
+        if is_full(&room) {
+            // A shorter history is better than no writes.
+            self.give_back("PASSIVE");
+            room = self.check_room(bytes);
         }
-        let deletes: Vec<Work> = works.iter().filter(|work| work.is_delete()).cloned().collect();
-        let mut answers = self.commit_deletes(&deletes).into_iter();
-        let answers = works.iter().map(|work| match work.is_delete() {
+        let failure = match room.and_then(|()| self.commit_after_checkpoint(works)) {
+            Ok(answers) => return answers,
+            Err(error) if *error.kind() == ErrorKind::Full => error,
+            Err(error) => return works.iter().map(|_| Err(copy(&error))).collect(),
+        };
+        let removals: Vec<Work> = works.iter().filter(|work| work.is_removal()).cloned().collect();
+        let mut answers = self.commit_removals(&removals).into_iter();
+        let answers = works.iter().map(|work| match work.is_removal() {
             true => answers.next().unwrap_or_else(|| Err(copy(&failure))),
             false => Err(copy(&failure)),
         });
         answers.collect()
     }
 
-    /// Commits deletes: together or, if there is no room for all at once, one at a time.
-    fn commit_deletes(&self, deletes: &[Work]) -> Vec<Result<u64, StoreError>> {
-        if deletes.is_empty() {
+    /// Commits writes. If there is no room for them, room of the write-ahead log that is not needed any more is used first.
+    fn commit_after_checkpoint(&self, works: &[Work]) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
+        let mut outcome = self.commit(works);
+        if is_full(&outcome) {
+            self.checkpoint("RESTART");
+            outcome = self.commit(works);
+        }
+        if is_full(&outcome) && disk::has_room(&self.file.path, 0) {
+            // There is less room than the disk reports, as under a quota: from now on only deletes are written.
+            self.file.reserve.give_up();
+        }
+        outcome
+    }
+
+    /// Commits removals: together or, if there is no room for all at once, one at a time.
+    fn commit_removals(&self, removals: &[Work]) -> Vec<Result<u64, StoreError>> {
+        if removals.is_empty() {
             return Vec::new();
         }
-        let answers = match self.commit(deletes) {
+        let answers = match self.commit(removals) {
             Ok(answers) => answers,
             Err(error) if *error.kind() == ErrorKind::Full => {
-                deletes.iter().map(|delete| self.commit_delete(std::slice::from_ref(delete))).collect()
+                removals.iter().map(|removal| self.commit_removal(std::slice::from_ref(removal))).collect()
             }
-            Err(error) => deletes.iter().map(|_| Err(copy(&error))).collect(),
+            Err(error) => removals.iter().map(|_| Err(copy(&error))).collect(),
         };
         self.give_back("PASSIVE");
         answers
     }
 
-    /// Commits a delete on a full disk, in the end in the room that is kept back for it.
-    fn commit_delete(&self, delete: &[Work]) -> Result<u64, StoreError> {
-        let mut outcome = self.commit(delete);
+    /// Commits a removal on a full disk, in the end in the room that is kept back for it.
+    fn commit_removal(&self, removal: &[Work]) -> Result<u64, StoreError> {
+        let mut outcome = self.commit(removal);
         if is_full(&outcome) {
             self.give_back("RESTART");
-            outcome = self.commit(delete);
+            outcome = self.commit(removal);
         }
         if is_full(&outcome) && self.file.reserve.give_up() {
-            outcome = self.commit(delete);
+            outcome = self.commit(removal);
         }
         let answer = outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)));
         // The next one can use the room of this one only if the write-ahead log begins again.
@@ -226,17 +250,54 @@ impl Desk {
         self.checkpoint(checkpoint);
     }
 
-    /// Whether there is room for more than deletes: on the disk, or in the file, where documents were deleted.
-    fn has_room(&self, bytes: usize) -> bool {
-        if !self.file.reserve.is_used_up() && disk::has_room(&self.file.path, bytes) {
-            return true;
+    /// Fails if there is room for deletes only: on the disk, below the limit of the file, and in the file, where documents were
+    /// deleted.
+    fn check_room(&self, bytes: usize) -> Result<(), StoreError> {
+        let path = &self.file.path;
+        // Values are written to the write-ahead log and to the file.
+        let bytes = 2 * bytes as u64;
+        let limit = self.size_limit();
+        self.apply_size_limit(limit);
+        let has_room = || !self.file.reserve.is_used_up() && disk::has_room(path, bytes);
+        if limit.is_none() && has_room() {
+            return Ok(());
         }
-        let free = self.connection.query_one(
-            "SELECT freelist_count * page_size FROM pragma_freelist_count(), pragma_page_size()",
-            (),
-            |row| row.get::<_, i64>(0),
-        );
-        free.is_ok_and(|free| free as u64 >= disk::RESERVE + 2 * bytes as u64)
+        let pages = self.pages().map_err(|error| Problem::from(error).told(path, Doing::Write))?;
+        if limit.is_some_and(|limit| pages.used + bytes + disk::kept_below(limit) > limit) {
+            return Err(disk::at_limit(path));
+        }
+        match pages.free >= disk::RESERVE + bytes || has_room() {
+            true => Ok(()),
+            false => Err(disk::full(path)),
+        }
+    }
+
+    /// The size that the file may grow to.
+    fn size_limit(&self) -> Option<u64> {
+        self.file.options.max_file_bytes.into_iter().chain(disk::process_limit()).min()
+    }
+
+    /// Has SQLite refuse writes that would need a larger file: they would stay in the write-ahead log and could never be moved.
+    fn apply_size_limit(&self, limit: Option<u64>) {
+        /// SQLite's own.
+        const MOST_PAGES: u64 = 0xffff_fffe;
+        if self.applied_limit.replace(limit) == limit {
+            return;
+        }
+        let page_bytes = self.connection.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0));
+        let pages = limit.zip(page_bytes.ok()).map_or(MOST_PAGES, |(limit, bytes)| limit / bytes.max(1) as u64);
+        // If it fails, the file system refuses such writes later.
+        let _ =
+            self.connection
+                .pragma_update_and_check(None, "max_page_count", pages.clamp(1, MOST_PAGES) as i64, |_| Ok(()));
+    }
+
+    fn pages(&self) -> rusqlite::Result<Pages> {
+        let sql = "SELECT (page_count - freelist_count) * page_size, freelist_count * page_size
+                   FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+        self.connection.query_one(sql, (), |row| {
+            Ok(Pages { used: row.get::<_, i64>(0)? as u64, free: row.get::<_, i64>(1)? as u64 })
+        })
     }
 
     /// Moves what is in the write-ahead log to the file, as far as there is room and nobody reads it.
@@ -271,14 +332,16 @@ impl Desk {
         let mut answers = Vec::with_capacity(works.len());
         for work in works {
             answers.push(match work {
-                Work::Write(key, write) => match self.append(key, write, revision + 1, at) {
-                    Ok(()) => {
-                        revision += 1;
-                        Ok(revision)
+                Work::Write(key, write) | Work::Removal(key, write) => {
+                    match self.append(key, write, revision + 1, at) {
+                        Ok(()) => {
+                            revision += 1;
+                            Ok(revision)
+                        }
+                        Err(Problem::Store(refusal)) if *refusal.kind() != ErrorKind::Corrupt => Err(refusal),
+                        Err(problem) => return Err(problem),
                     }
-                    Err(Problem::Store(refusal)) if *refusal.kind() != ErrorKind::Corrupt => Err(refusal),
-                    Err(problem) => return Err(problem),
-                },
+                }
                 Work::Probe => {
                     // SQLite writes nothing where nothing changes.
                     self.connection.prepare_cached("UPDATE head SET probes = probes + 1")?.execute([])?;
@@ -363,14 +426,22 @@ fn copy(error: &StoreError) -> StoreError {
 }
 
 impl Work {
-    fn is_delete(&self) -> bool {
-        matches!(self, Self::Write(_, Write::Delete { .. }))
+    fn is_removal(&self) -> bool {
+        matches!(self, Self::Removal(..))
+    }
+
+    /// How many bytes of the disk are needed. A store that has no room for a short document is not healthy.
+    fn room(&self) -> usize {
+        if matches!(self, Self::Probe) { 64 << 10 } else { self.bytes() }
     }
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Write(_, Write::Create(value) | Write::Replace { value, .. }) => value.len(),
-            Self::Write(_, Write::Delete { .. }) | Self::Probe | Self::Compact => 0,
+            Self::Write(_, write) | Self::Removal(_, write) => match write {
+                Write::Create(value) | Write::Replace { value, .. } => value.len(),
+                Write::Delete { .. } => 0,
+            },
+            Self::Probe | Self::Compact => 0,
         }
     }
 }

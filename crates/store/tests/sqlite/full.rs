@@ -4,7 +4,7 @@ use std::{fs, io::Write, path::Path};
 
 use wheelwright_store::{ErrorKind, Sqlite, SqliteOptions, Store};
 
-use crate::{folder, key, trouble::on_a_disk_of_its_own};
+use crate::{assert_passed, folder, folder_of_parent, key, process_under, trouble::on_a_disk_of_its_own};
 
 const RESERVE: u64 = 8 << 20;
 
@@ -101,6 +101,77 @@ async fn large_documents_are_deleted_at_once_although_there_is_room_for_one_at_a
         store.delete(&five.0, &five.1),
     );
     assert!(matches!(deleted, (Ok(()), Ok(()), Ok(()), Ok(()), Ok(()))), "{deleted:?}");
+}
+
+#[tokio::test]
+async fn on_a_full_disk_marks_of_deleted_documents_are_written() {
+    let test = "full::on_a_full_disk_marks_of_deleted_documents_are_written";
+    let Some(folder) = on_a_disk_of_its_own("32m", test) else { return };
+    let store = open(&folder);
+    let mut written = Vec::new();
+    for number in 0..100 {
+        let key = key(&format!("a/{number}"));
+        written.push((key.clone(), store.create(&key, vec![7; 100_000]).await.unwrap()));
+    }
+    // Closing the store removes its write-ahead log, which would be room.
+    drop(store);
+    let store = open(&folder);
+    fill(&folder.join("ballast"));
+    let (first, revision) = &written[0];
+    let error = store.replace(first, revision, vec![8; 100_100]).await.unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+    for (key, revision) in &written {
+        let marked = store.replace_to_delete(key, revision, vec![8; 100_100]).await.unwrap();
+        assert_eq!(store.get(key).await.unwrap().unwrap().value, vec![8; 100_100]);
+        store.delete(key, &marked).await.unwrap();
+    }
+}
+
+/// A store whose files may have this size: the largest values fill it, and all of them can be deleted.
+#[tokio::test]
+async fn below_a_file_size_limit_there_are_deletes_and_then_writes() {
+    const LIMIT: u64 = 24 << 20;
+    let test = "full::below_a_file_size_limit_there_are_deletes_and_then_writes";
+    let Some(folder) = folder_of_parent() else {
+        let limited = format!(r#"trap '' XFSZ; exec prlimit --fsize={LIMIT} "$0" "$@""#);
+        let folder = folder();
+        assert_passed(&process_under(&["sh", "-c", &limited], test, folder.path()).output().expect("prlimit"));
+        return;
+    };
+    let mut store = open(&folder);
+    for value_bytes in [3 << 20, 10_000] {
+        let mut written = Vec::new();
+        let error = loop {
+            let key = key(&format!("a/{}", written.len()));
+            match store.create(&key, vec![7; value_bytes]).await {
+                Ok(revision) => written.push((key, revision)),
+                Err(error) => break error,
+            }
+            assert!(written.len() < 10_000, "the limit is not noticed");
+        };
+        assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+        let message = error.to_string();
+        assert!(message.contains("(ulimit -f)") && message.contains(&LIMIT.to_string()), "{message}");
+        assert!(message.contains("or delete documents"), "{message}");
+        assert!(written.len() * value_bytes > (6 << 20), "{} of {value_bytes} bytes", written.len());
+        if value_bytes > 1 << 20 {
+            store.health().await.unwrap();
+            store.create(&key("small"), vec![7; 1000]).await.unwrap();
+        }
+        // A restart finds what was written to the log of SQLite.
+        drop(store);
+        store = open(&folder);
+        for (key, revision) in &written {
+            let revision = store.replace_to_delete(key, revision, vec![8; value_bytes]).await.unwrap();
+            store.delete(key, &revision).await.unwrap();
+        }
+        store.health().await.unwrap();
+        store.create(&key("a/0"), vec![7; value_bytes]).await.unwrap();
+        store.delete(&key("a/0"), &store.get(&key("a/0")).await.unwrap().unwrap().revision).await.unwrap();
+    }
+    drop(store);
+    let check = rusqlite::Connection::open(folder.join("store")).unwrap();
+    assert_eq!(check.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
 }
 
 #[tokio::test]

@@ -13,22 +13,30 @@ use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, S
 use crate::{assert_passed, folder, folder_of_parent, key, open, open_with, prefix, process_under};
 
 #[tokio::test]
-async fn a_file_that_may_not_grow_is_full_until_something_is_forgotten() {
+async fn a_file_that_may_not_grow_forgets_its_history_and_then_takes_deletes_only() {
     let folder = folder();
     let options = SqliteOptions { max_file_bytes: Some(1 << 20), ..SqliteOptions::default() };
     let store = open_with(folder.path(), options);
-    let full = key("a");
-    let mut revision = store.create(&full, vec![0; 10_000]).await.unwrap();
+    let mut revision = store.create(&key("a"), vec![0; 10_000]).await.unwrap();
+    // More than the file can hold at once.
+    for value in 1..200 {
+        revision = store.replace(&key("a"), &revision, vec![value; 10_000]).await.unwrap();
+    }
+    let mut written = vec![(key("a"), revision)];
     let error = loop {
-        match store.replace(&full, &revision, vec![1; 10_000]).await {
-            Ok(next) => revision = next,
+        let key = key(&format!("b/{}", written.len()));
+        match store.create(&key, vec![0; 10_000]).await {
+            Ok(revision) => written.push((key, revision)),
             Err(error) => break error,
         }
+        assert!(written.len() < 200, "the file grows");
     };
     assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
-    assert_eq!(store.get(&full).await.unwrap().unwrap().revision, revision);
-    store.compact().await.unwrap();
-    store.replace(&full, &revision, vec![2; 10_000]).await.unwrap();
+    for (key, revision) in &written {
+        assert_eq!(store.get(key).await.unwrap().unwrap().revision, *revision);
+        store.delete(key, revision).await.unwrap();
+    }
+    store.create(&key("a"), vec![2; 10_000]).await.unwrap();
 }
 
 #[tokio::test]

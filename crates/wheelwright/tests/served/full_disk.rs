@@ -44,14 +44,19 @@ impl Acknowledged {
     }
 }
 
-/// Creates applications and deletes two of three, until the server is killed. A creation that is refused for lack of room stores
+/// Creates applications and deletes two of three, one of them with a finalizer, until the server is killed. A creation that is refused for lack of room stores
 /// nothing.
 fn write(address: SocketAddr, round: usize, writer: usize, refused: &AtomicUsize) -> Outcomes {
     let mut outcomes = Outcomes::new();
     let Ok(mut client) = connect(address) else { return outcomes };
     for number in 0.. {
         let name = format!("r{round}-w{writer}-{number}");
-        match client.request("POST", apps(), &app(&name, &"x".repeat(20_000))) {
+        let mut body = app(&name, &"x".repeat(20_000));
+        let has_finalizer = number % 3 == 1;
+        if has_finalizer {
+            body = body.replacen(r#""metadata":{"#, r#""metadata":{"finalizers":["example.com/a"],"#, 1);
+        }
+        match client.request("POST", apps(), &body) {
             Ok((201, _)) => outcomes.push((name, Acknowledged::Created)),
             Ok((507, _)) => {
                 refused.fetch_add(1, Ordering::Relaxed);
@@ -67,7 +72,11 @@ fn write(address: SocketAddr, round: usize, writer: usize, refused: &AtomicUsize
         }
         if number % 3 != 0 {
             let name = outcomes.last().unwrap().0.clone();
-            let deleted = client.request("DELETE", &format!("{}/{name}", apps()), "");
+            let path = format!("{}/{name}", apps());
+            let mut deleted = client.request("DELETE", &path, "");
+            if has_finalizer && matches!(deleted, Ok((200, _))) {
+                deleted = client.request("PATCH", &path, r#"{"metadata":{"finalizers":null}}"#);
+            }
             outcomes.last_mut().unwrap().1 = match deleted {
                 Ok((200, _)) => Acknowledged::Deleted,
                 Ok((status, body)) => panic!("a delete must succeed on a full disk: {status} {body}"),
@@ -106,7 +115,7 @@ fn fill(file: &Path) -> io::Result<()> {
 }
 
 /// Waits for a condition; returns whether it held in time.
-fn within(time: Duration, mut holds: impl FnMut() -> bool) -> bool {
+pub(crate) fn within(time: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + time;
     loop {
         if holds() {
@@ -163,8 +172,11 @@ fn every_write_that_was_acknowledged_is_there_after_kills_on_a_disk_that_was_ful
         let (kept, gone): (Vec<_>, Vec<_>) =
             written.into_iter().enumerate().partition(|(number, _)| *number % 50 == 0 && round % 5 == 0);
         for (_, (name, _)) in gone {
-            let status = client.request("DELETE", &format!("{}/{name}", apps()), "").unwrap().0;
-            assert!(matches!(status, 200 | 404), "{name}: {status}");
+            let path = format!("{}/{name}", apps());
+            for (method, body) in [("DELETE", ""), ("PATCH", r#"{"metadata":{"finalizers":null}}"#)] {
+                let status = client.request(method, &path, body).unwrap().0;
+                assert!(matches!(status, 200 | 404), "{method} {name}: {status}");
+            }
         }
         all.extend(kept.into_iter().map(|(_, outcome)| outcome));
     }

@@ -1,11 +1,17 @@
 //! A server whose files may not grow: `ulimit -f`.
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
 
-use crate::server::{Server, app, apps};
+use crate::{
+    full_disk::within,
+    server::{Client, Server, app, apps},
+};
+
+/// The longest wait for readiness to follow the store.
+const READINESS: Duration = Duration::from_secs(20);
 
 #[test]
-fn a_file_size_limit_is_an_error_of_writes_and_no_end_of_the_server() {
+fn below_a_file_size_limit_writes_fail_and_documents_can_be_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("limited.db");
     let mut server = Server::start(&store, &[]);
@@ -20,7 +26,15 @@ fn a_file_size_limit_is_an_error_of_writes_and_no_end_of_the_server() {
     let (mut written, mut refused) = (Vec::new(), None);
     for number in 0..200 {
         let name = format!("app-{number}");
-        match client.request("POST", apps(), &app(&name, &image)).unwrap() {
+        let body = match number % 2 {
+            0 => app(&name, &image),
+            _ => app(&name, &image).replacen(
+                "{\"name\"",
+                "{\"finalizers\":[\"example.com/a\",\"example.com/b\"],\"name\"",
+                1,
+            ),
+        };
+        match client.request("POST", apps(), &body).unwrap() {
             (201, _) => written.push(name),
             other => {
                 refused = Some(other);
@@ -31,13 +45,42 @@ fn a_file_size_limit_is_an_error_of_writes_and_no_end_of_the_server() {
     let (status, body) = refused.expect("a megabyte does not hold them");
     assert_eq!(status, 507, "{body}");
     assert!(body.contains("the store is full"), "{body}");
-    assert!(!written.is_empty());
+    assert!(written.len() > 4, "{}", written.len());
+    // Until there is room for less than a small document.
+    let refused = loop {
+        let name = format!("small-{}", written.len());
+        match client.request("POST", apps(), &app(&name, "x")).unwrap() {
+            (201, _) => written.push(name),
+            other => break other,
+        }
+    };
+    assert_eq!(refused.0, 507, "{}", refused.1);
+    let becomes = |client: &mut Client, status| {
+        assert!(within(READINESS, || client.request("GET", "/readyz", "").unwrap().0 == status), "not {status}");
+    };
+    becomes(&mut client, 503);
+    for name in written.drain(..written.len() - 3) {
+        let path = format!("{}/{name}", apps());
+        let (status, body) = client.request("DELETE", &path, "").unwrap();
+        assert_eq!(status, 200, "{name}: {body}");
+        if body.contains("deletionTimestamp") && body.contains("example.com/b") {
+            for finalizers in [r#"["example.com/b"]"#, "null"] {
+                let patch = format!(r#"{{"metadata":{{"finalizers":{finalizers}}}}}"#);
+                let (status, body) = client.request("PATCH", &path, &patch).unwrap();
+                assert_eq!(status, 200, "{name}: {body}");
+            }
+        }
+        assert_eq!(client.request("GET", &path, "").unwrap().0, 404, "{name}");
+    }
+    assert_eq!(client.request("POST", apps(), &app("within", &image)).unwrap().0, 201);
+    becomes(&mut client, 200);
     set("--fsize=unlimited:unlimited");
     assert_eq!(client.request("POST", apps(), &app("later", &image)).unwrap().0, 201);
+    written.extend(["within".to_owned(), "later".to_owned()]);
     server.kill();
     let server = Server::start(&store, &[]);
     let mut client = server.connect().unwrap();
-    for name in written.iter().map(String::as_str).chain(["later"]) {
+    for name in &written {
         assert_eq!(client.request("GET", &format!("{}/{name}", apps()), "").unwrap().0, 200, "{name}");
     }
 }
