@@ -8,7 +8,7 @@
 use std::net::IpAddr;
 
 use http::{
-    Uri, header,
+    HeaderName, Uri, header,
     request::Parts,
     uri::{Authority, Scheme},
 };
@@ -44,6 +44,8 @@ pub(crate) enum Authentication {
     Certificates,
 }
 
+static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
 /// A request that is refused: the reason for metrics, and the answer.
 pub(crate) type Refused = (&'static str, Refusal);
 
@@ -73,33 +75,32 @@ impl Browsers {
         Self { scheme, public_origin: self.public_origin.clone(), hosts, checks_origins: self.checks_origins }
     }
 
-    /// Refuses a request that names a foreign host or that a foreign page sent.
-    pub(crate) fn check(&self, head: &Parts) -> Result<(), Refused> {
-        let header = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let authority = head.uri.authority().map(Authority::as_str);
-        if let Some(hosts) = &self.hosts
-            && let Some(foreign) = header.into_iter().chain(authority).find(|host| !hosts.allow(host))
-        {
+    /// Refuses a request that names a foreign host.
+    pub(crate) fn check_host(&self, head: &Parts) -> Result<(), Refused> {
+        let Some(hosts) = &self.hosts else { return Ok(()) };
+        if let Some(foreign) = host_header(head).into_iter().chain(authority(head)).find(|host| !hosts.allow(host)) {
             let message = format!(
                 "the host {foreign:?} is not allowed, so that web pages cannot reach the server by a name of theirs: use \
                  localhost or the server's address, or start the server with --allow-host NAME"
             );
             return Err(("host", Refusal::Forbidden(message)));
         }
-        match self.checks_origins {
-            true => self.check_origin(head, header.or(authority)),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
-    fn check_origin(&self, head: &Parts, host: Option<&str>) -> Result<(), Refused> {
+    /// Refuses a request that a foreign page sent.
+    pub(crate) fn check_origin(&self, head: &Parts) -> Result<(), Refused> {
+        if !self.checks_origins {
+            return Ok(());
+        }
         let is_own = |origin: &str| {
+            let host = host_header(head).or(authority(head));
             let sent_to = origin.strip_prefix(self.scheme).and_then(|rest| rest.strip_prefix("://"));
             let is_host = sent_to.zip(host).is_some_and(|(sent_to, host)| sent_to.eq_ignore_ascii_case(host));
             is_host || self.public_origin.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(origin))
         };
         let foreign = head.headers.get_all(header::ORIGIN).iter().find(|origin| !origin.to_str().is_ok_and(is_own));
-        let mut sites = head.headers.get_all("sec-fetch-site").iter();
+        let mut sites = head.headers.get_all(&SEC_FETCH_SITE).iter();
         let is_foreign_site = sites.any(|site| site != "same-origin" && site != "none");
         let page = match (foreign, is_foreign_site) {
             (Some(origin), _) => format!("a web page of the origin {origin:?}"),
@@ -135,6 +136,14 @@ impl Hosts {
         };
         is_reachable || self.allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
     }
+}
+
+fn host_header(head: &Parts) -> Option<&str> {
+    head.headers.get(header::HOST)?.to_str().ok()
+}
+
+fn authority(head: &Parts) -> Option<&str> {
+    head.uri.authority().map(Authority::as_str)
 }
 
 /// Reads a host name or an IP address, without a port.

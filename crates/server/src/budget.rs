@@ -4,10 +4,11 @@
 //! it is dropped, so it lives beside the bytes that it is for.
 
 use std::{
+    cell::{Cell, RefCell},
     future::poll_fn,
-    pin::pin,
+    pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     task::Poll,
@@ -99,15 +100,17 @@ pub(crate) struct Charge {
 }
 
 tokio::task_local! {
-    static RECORDS: Arc<Records>;
+    static RECORDS: Records;
 }
 
 /// The charge of a request for the records that it reads: how long they are is known only once they are there.
 #[derive(Debug)]
 struct Records {
     factor: usize,
-    charge: Mutex<Charge>,
-    refused: Mutex<Option<Exceeded>>,
+    allowance: Arc<Allowance>,
+    /// None before the first record.
+    charge: RefCell<Option<Charge>>,
+    refused: Cell<Option<Exceeded>>,
 }
 
 /// Charges the current request for a record of so many bytes, if it has read none that is longer; false if there is no
@@ -115,17 +118,19 @@ struct Records {
 /// that has been committed.
 pub(crate) fn charge_record(bytes: usize) -> bool {
     let charged = RECORDS.try_with(|records| {
-        let charge = &mut *records.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        let Records { factor, allowance, charge, refused } = records;
         // Small budgets keep no long record from being read.
-        let bytes = (bytes * records.factor).min(charge.pool.most / 8);
-        if charge.bytes > 0 {
-            let longest = charge.bytes.max(bytes);
-            charge.resize(longest);
-            return true;
+        let bytes = (bytes * factor).min(allowance.budget.held.most / 8);
+        let charge = &mut *charge.borrow_mut();
+        match charge {
+            Some(charge) => charge.resize(charge.bytes.max(bytes)),
+            None => {
+                let first = allowance.try_hold(Purpose::Requests, bytes);
+                refused.set(first.as_ref().err().copied());
+                *charge = first.ok();
+            }
         }
-        let refused = charge.try_grow(bytes).err();
-        *records.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
-        refused.is_none()
+        charge.is_some()
     });
     charged.unwrap_or(true)
 }
@@ -202,9 +207,6 @@ impl Pool {
     /// with their halves do not lock out the others. One use that is larger than all that there is has it alone, so that small
     /// budgets keep nothing from being done.
     fn add(&self, shares: &Shares, bytes: usize) -> Result<(), Exceeded> {
-        if bytes == 0 {
-            return Ok(());
-        }
         let own = shares.memory.of(self.sort);
         let before = add(own, bytes, self.most.div_ceil(2)).map_err(|()| Exceeded::Caller)?;
         let reserve = match self.sort {
@@ -225,9 +227,6 @@ impl Pool {
     }
 
     fn sub(&self, shares: &Shares, bytes: usize) {
-        if bytes == 0 {
-            return;
-        }
         shares.memory.of(self.sort).fetch_sub(bytes, Ordering::SeqCst);
         self.used.fetch_sub(bytes, Ordering::SeqCst);
         self.freed.wake();
@@ -338,18 +337,20 @@ impl Allowance {
 
     /// Does something with charges for the records that it reads, each of them for so many times its length; or stops as
     /// soon as there is no memory for the first one.
-    pub(crate) async fn reading<T>(&self, factor: usize, future: impl Future<Output = T>) -> Result<T, Exceeded> {
-        let (charge, refused) = (Mutex::new(self.nothing(Purpose::Requests)), Mutex::default());
-        let records = Arc::new(Records { factor, charge, refused });
-        let mut future = pin!(RECORDS.scope(records.clone(), future));
-        poll_fn(|context| match future.as_mut().poll(context) {
+    pub(crate) async fn reading<T>(
+        self: &Arc<Self>,
+        factor: usize,
+        mut future: Pin<&mut impl Future<Output = T>>,
+    ) -> Result<T, Exceeded> {
+        let records = Records { factor, allowance: self.clone(), charge: RefCell::default(), refused: Cell::default() };
+        let reading = poll_fn(|context| match future.as_mut().poll(context) {
             Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),
-            Poll::Pending => match *records.refused.lock().unwrap_or_else(PoisonError::into_inner) {
-                Some(refused) => Poll::Ready(Err(refused)),
+            Poll::Pending => match RECORDS.with(|records| records.refused.get()) {
+                Some(exceeded) => Poll::Ready(Err(exceeded)),
                 None => Poll::Pending,
             },
-        })
-        .await
+        });
+        RECORDS.scope(records, reading).await
     }
 
     fn try_take(&self, pool: &Arc<Pool>, purpose: Purpose, bytes: usize) -> Result<Charge, Exceeded> {
@@ -404,6 +405,9 @@ impl Charge {
     /// Charges so many bytes in all, if there are more than before.
     pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), Exceeded> {
         let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
         self.pool.add(&self.shares, more)?;
         self.count(more);
         Ok(())
@@ -439,6 +443,9 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
         self.pool.by_purpose[self.purpose as usize].fetch_sub(self.bytes, Ordering::Relaxed);
         self.pool.sub(&self.shares, self.bytes);
     }
@@ -457,12 +464,15 @@ impl AsRef<[u8]> for Charged {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use super::*;
 
     /// A budget of which 6,000 bytes can be held and 4,000 are for watches, and some callers.
-    fn callers<const N: usize>() -> (Arc<Budget>, [Allowance; N]) {
+    fn callers<const N: usize>() -> (Arc<Budget>, [Arc<Allowance>; N]) {
         let budget = Budget::new(&Limits { memory_bytes: 32_000, ..Limits::default() });
-        let allowances = std::array::from_fn(|_| Allowance { budget: budget.clone(), shares: Arc::default() });
+        let allowances =
+            std::array::from_fn(|_| Arc::new(Allowance { budget: budget.clone(), shares: Arc::default() }));
         (budget, allowances)
     }
 
@@ -491,9 +501,10 @@ mod tests {
     }
 
     /// A budget with whole numbers of bytes for connections, and some callers.
-    fn connecting<const N: usize>() -> (Arc<Budget>, [Allowance; N]) {
+    fn connecting<const N: usize>() -> (Arc<Budget>, [Arc<Allowance>; N]) {
         let budget = Budget::new(&Limits { memory_bytes: 5 << 20, ..Limits::default() });
-        let allowances = std::array::from_fn(|_| Allowance { budget: budget.clone(), shares: Arc::default() });
+        let allowances =
+            std::array::from_fn(|_| Arc::new(Allowance { budget: budget.clone(), shares: Arc::default() }));
         (budget, allowances)
     }
 
@@ -564,15 +575,16 @@ mod tests {
     #[tokio::test]
     async fn a_request_stops_at_a_record_for_which_there_is_no_memory() {
         let (budget, [one]) = callers();
-        let read = |lengths: &'static [usize]| {
-            one.reading(2, async move {
+        let read = async |lengths: &'static [usize]| {
+            let reading = pin!(async {
                 for bytes in lengths {
                     if !charge_record(*bytes) {
                         std::future::pending::<()>().await;
                     }
                 }
                 lengths.len()
-            })
+            });
+            one.reading(2, reading).await
         };
         assert_eq!(read(&[100, 1_000, 500]).await, Ok(3), "the longest counts");
         let held = one.try_hold(Purpose::Answers, 2_700).unwrap();

@@ -212,6 +212,12 @@ impl Connections {
         idle
     }
 
+    fn buffered(&self, state: &State) -> usize {
+        // A buffer may be twice as long as what is in it.
+        let bytes = 2 * state.head.max(state.most_at_once).min(self.most_buffered);
+        bytes.saturating_sub(2 * BUFFER)
+    }
+
     /// Asks the connection with the longest unfinished head to leave.
     fn dismiss_longest_head(&self) {
         let queue = &mut *locked(&self.queue);
@@ -325,11 +331,12 @@ impl Connection {
         let _ = self.member.caller.set(shares.clone());
     }
 
-    /// Counts bytes that were read; of HTTP/2, with the length of the unfinished head at their end.
+    /// Counts bytes that were read; of HTTP/2, with the length of the unfinished head at their end. Returns how much memory
+    /// the buffers of the connection take for what it has read, beyond what every connection has.
     ///
     /// There is little time for the rest of a head that they begin. Bytes of HTTP/1 that are read while the connection is
     /// busy may belong to the body of the request before.
-    pub(crate) fn has_read(&self, bytes: usize, multiplexed_head: Option<usize>) {
+    pub(crate) fn has_read(&self, bytes: usize, multiplexed_head: Option<usize>) -> usize {
         let state = &mut *locked(&self.member.state);
         state.most_at_once = state.most_at_once.max(bytes);
         match multiplexed_head {
@@ -340,14 +347,12 @@ impl Connection {
         if let Some(until) = state.idle_until.as_mut().filter(|_| !state.is_multiplexed) {
             *until = (*until).min(Instant::now() + self.all.times.head);
         }
+        self.all.buffered(state)
     }
 
     /// How much memory its buffers take for what it has read, beyond what every connection has.
     pub(crate) fn buffered(&self) -> usize {
-        let state = locked(&self.member.state);
-        // A buffer may be twice as long as what is in it.
-        let bytes = 2 * state.head.max(state.most_at_once).min(self.all.most_buffered);
-        bytes.saturating_sub(2 * BUFFER)
+        self.all.buffered(&locked(&self.member.state))
     }
 
     /// Asks the connection with the longest unfinished head to leave, which may be this one.

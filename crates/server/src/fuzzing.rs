@@ -28,8 +28,8 @@ impl Unbound {
         let mut request = request.map(|body| Full::new(Bytes::from(body)));
         request.headers_mut().entry(header::HOST).or_insert(HeaderValue::from_static("localhost"));
         let Some(connection) = self.0.connections.enter() else { return http::Response::default() };
-        let (head, body) =
-            self.0.clone().respond(request, &Arc::new(Peer::local()), connection.busy(false, None)).await.into_parts();
+        let peer = Arc::new(Peer::local(&self.0.budget));
+        let (head, body) = self.0.clone().respond(request, peer, connection.busy(false, None)).await.into_parts();
         let Ok(body) = body.collect().await;
         http::Response::from_parts(head, body.to_bytes())
     }

@@ -42,8 +42,8 @@ impl<S> Metered<S> {
 
     /// Charges the connection for what it has read; false if there is no memory. Only HTTP/2 gives buffers back while the
     /// connection lasts.
-    fn grow(&mut self) -> bool {
-        let bytes = self.base + self.connection.buffered();
+    fn grow(&mut self, buffered: usize) -> bool {
+        let bytes = self.base + buffered;
         if matches!(self.frames, Frames::Http2(_)) && bytes < self.charge.bytes() {
             self.charge.resize(bytes);
         }
@@ -63,7 +63,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     ) -> Poll<io::Result<()>> {
         while let Some(pause) = &mut self.pause {
             ready!(pause.as_mut().poll(context));
-            let is_over = self.grow();
+            let buffered = self.connection.buffered();
+            let is_over = self.grow(buffered);
             self.pause = (!is_over).then(|| Box::pin(sleep(PAUSE)));
         }
         let filled = buffer.filled().len();
@@ -71,8 +72,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let bytes = buffer.filled().len() - filled;
         if bytes > 0 {
             let head = self.frames.read(&buffer.filled()[filled..]);
-            self.connection.has_read(bytes, head);
-            if !self.grow() {
+            let buffered = self.connection.has_read(bytes, head);
+            if !self.grow(buffered) {
                 self.pause = Some(Box::pin(sleep(PAUSE)));
             }
         }

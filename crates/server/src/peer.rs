@@ -1,21 +1,28 @@
 //! Who is at the other end of a connection.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+};
 
 use tokio::sync::watch;
 
-use crate::share::Shares;
+use crate::budget::Allowance;
+#[cfg(feature = "fuzzing")]
+use crate::budget::Budget;
 
 /// Who is at the other end of a connection.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     /// The name in a certificate that was verified.
     pub(crate) certificate: Option<Box<str>>,
-    /// What all have who come from there.
-    pub(crate) shares: Arc<Shares>,
+    /// The memory of all clients at the address, and what else they share.
+    pub(crate) allowance: Arc<Allowance>,
     /// Whether the certificate is no longer accepted.
     pub(crate) distrusted: watch::Sender<bool>,
+    /// A value of `Host` that was checked: most connections have one for all of their requests.
+    pub(crate) host: OnceLock<Box<[u8]>>,
 }
 
 impl Peer {
@@ -29,12 +36,13 @@ impl Peer {
 #[cfg(feature = "fuzzing")]
 impl Peer {
     /// Somebody who needs no connection.
-    pub(crate) fn local() -> Self {
+    pub(crate) fn local(budget: &Arc<Budget>) -> Self {
         Self {
             address: ([127, 0, 0, 1], 0).into(),
             certificate: None,
-            shares: Arc::default(),
+            allowance: Arc::new(Allowance { budget: budget.clone(), shares: Arc::default() }),
             distrusted: watch::Sender::new(false),
+            host: OnceLock::new(),
         }
     }
 }

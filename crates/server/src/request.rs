@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) head: Head,
     pub(crate) body: Bytes,
     /// The memory that its caller may have.
-    pub(crate) allowance: Allowance,
+    pub(crate) allowance: Arc<Allowance>,
 }
 
 /// How the server is reached.

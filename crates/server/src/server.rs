@@ -11,12 +11,13 @@ use std::{
     path::Path,
     pin::pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use futures_util::future::Either;
 use http::Uri;
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
@@ -322,7 +323,7 @@ impl Serving {
         if let Some(scrub) = service.scrub.clone() {
             let repository = service.repository.clone();
             let scrubbing = async move { scrub.run(&repository).await };
-            background.spawn(service.work.task(&Arc::default(), scrubbing));
+            background.spawn(service.work.task(&Arc::default(), Box::pin(scrubbing)));
         }
         loop {
             let accepted = tokio::select! {
@@ -362,7 +363,7 @@ pub(crate) struct Service {
     arm: Arm,
     kubernetes: Kubernetes,
     limits: Limits,
-    budget: Arc<Budget>,
+    pub(crate) budget: Arc<Budget>,
     reached: Arc<Reached>,
     browsers: Browsers,
     tls: Option<Tls>,
@@ -429,11 +430,12 @@ impl Service {
             () = connection.dismissed() => return self.not_secured_in_time(address),
             _ = ending.wait_for(|is_ending| *is_ending) => return,
         }
-        let allowance = Allowance { budget: self.budget.clone(), shares: self.by_address.of(address.ip()) };
+        let shares = self.by_address.of(address.ip());
+        let allowance = Arc::new(Allowance { budget: self.budget.clone(), shares });
         let bytes = CONNECTION_BYTES + if self.tls.is_some() { HANDSHAKE_BYTES } else { 0 };
         let Some(charge) = self.charge_connection(&allowance, bytes) else { return };
         connection.set_caller(&allowance.shares);
-        Box::pin(self.secure(stream, address, connection, (charge, lane))).await;
+        Box::pin(self.secure(stream, (address, allowance), connection, (charge, lane))).await;
     }
 
     /// Charges a connection or a request of HTTP/2, for which an idle connection may have to leave; none if there is no
@@ -454,13 +456,12 @@ impl Service {
     async fn secure(
         self: Arc<Self>,
         stream: TcpStream,
-        address: SocketAddr,
+        (address, allowance): (SocketAddr, Arc<Allowance>),
         connection: Arc<Connection>,
         (mut charge, lane): (Charge, Lane),
     ) {
-        let shares = self.by_address.of(address.ip());
         let distrusted = watch::Sender::new(false);
-        let peer = |certificate| Arc::new(Peer { address, certificate, shares, distrusted });
+        let peer = |certificate| Arc::new(Peer { address, certificate, allowance, distrusted, host: OnceLock::new() });
         let tls = self.tls.as_ref().filter(|_| matches!(lane, Lane::Workers));
         let Some(tls) = tls else { return self.serve(stream, peer(None), None, connection, (charge, lane)).await };
         let reloads = tls.reloads();
@@ -524,27 +525,25 @@ impl Service {
             .max_send_buf_size(64 << 10)
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
-        let allowance = Allowance { budget: self.budget.clone(), shares: peer.shares.clone() };
         let respond = service_fn(|request: http::Request<Incoming>| {
             let is_multiplexed = request.version() == http::Version::HTTP_2;
-            let charge = is_multiplexed.then(|| self.charge_connection(&allowance, STREAM_BYTES));
+            let charge = is_multiplexed.then(|| self.charge_connection(&peer.allowance, STREAM_BYTES));
             let busy = match charge {
                 // The client knows that the request was not processed and can be sent again.
                 Some(None) => Err(h2::Error::from(h2::Reason::REFUSED_STREAM)),
                 charge => Ok(connection.busy(is_multiplexed, charge.flatten())),
             };
-            let (service, peer) = (self.clone(), peer.clone());
-            let (caller, lane) = (peer.shares.clone(), lane.clone());
-            async move {
-                let busy = busy?;
-                Ok::<_, h2::Error>(match lane {
-                    Lane::Workers => {
-                        let work = service.clone();
-                        work.work.task(&caller, async move { service.respond(request, &peer, busy).await }).await
-                    }
-                    _ => Box::pin(service.respond_beside_probes(request, peer, busy, lane)).await,
-                })
-            }
+            let response = busy.map(|busy| match &lane {
+                Lane::Workers => {
+                    let task = Box::pin(self.clone().respond(request, peer.clone(), busy));
+                    Either::Left(self.work.task(&peer.allowance.shares, task))
+                }
+                lane => {
+                    let (service, peer) = (self.clone(), peer.clone());
+                    Either::Right(Box::pin(service.respond_beside_probes(request, peer, busy, lane.clone())))
+                }
+            });
+            async move { Ok::<_, h2::Error>(response?.await) }
         });
         let stream = Metered::new(stream, connection.clone(), charge);
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, || report(Reason::Stalled)));

@@ -12,6 +12,7 @@ use std::{
     cell::Cell,
     future::poll_fn,
     num::NonZeroUsize,
+    pin::Pin,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -99,7 +100,12 @@ pub(crate) async fn step(bytes: usize) {
 
 /// Sets the caller that the current task works for.
 pub(crate) fn set_caller(caller: &Arc<Shares>) {
-    let _ = CURRENT.try_with(|current| *locked(&current.caller) = caller.clone());
+    let _ = CURRENT.try_with(|current| {
+        let current = &mut *locked(&current.caller);
+        if !Arc::ptr_eq(current, caller) {
+            *current = caller.clone();
+        }
+    });
 }
 
 /// Spawns a task for the caller of the current one.
@@ -109,7 +115,7 @@ where
     F::Output: Send + 'static,
 {
     match CURRENT.try_with(|current| (current.pool.clone(), locked(&current.caller).clone())) {
-        Ok((pool, caller)) => tokio::spawn(Task::new(pool, caller, future)),
+        Ok((pool, caller)) => tokio::spawn(Task::new(pool, caller, Box::pin(future))),
         Err(_) => tokio::spawn(future),
     }
 }
@@ -135,8 +141,8 @@ impl WorkPool {
         Self(Arc::new(Pool { queue, changed: Condvar::new(), most_threads, is_started: AtomicBool::new(false) }))
     }
 
-    /// A task of a caller.
-    pub(crate) fn task<F: Future>(&self, caller: &Arc<Shares>, future: F) -> Task<F> {
+    /// A task of a caller. The future comes in its box: most are large, and every move copies them.
+    pub(crate) fn task<F: Future>(&self, caller: &Arc<Shares>, future: Pin<Box<F>>) -> Task<F> {
         Task::new(self.0.clone(), caller.clone(), future)
     }
 }

@@ -77,9 +77,9 @@ impl Arm {
     }
 
     /// Answers a request that was routed, and that its sender may make.
-    pub(crate) async fn answer(&self, route: Route<'_>, request: Request) -> Answer {
+    pub(crate) async fn answer(&self, route: &Route<'_>, request: &Request) -> Answer {
         let Route { target, version, .. } = route;
-        let answer = self.answered(&target, version, &request).await.unwrap_or_else(ArmError::into_answer);
+        let answer = self.answered(target, version, request).await.unwrap_or_else(ArmError::into_answer);
         headers::announced(answer, version, &target.kind().versions())
     }
 

@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use http::{HeaderMap, Method, StatusCode};
@@ -83,9 +83,9 @@ impl Trail {
     }
 
     /// What the request is about.
-    pub(crate) fn about(&self, access: &Access, name: Option<String>) {
+    pub(crate) fn about(&self, access: &Access, name: impl FnOnce() -> Option<String>) {
         if let Some(mut state) = self.state() {
-            (state.access, state.name) = (Some(access.clone()), name);
+            (state.access, state.name) = (Some(access.clone()), name());
         }
     }
 
@@ -149,9 +149,9 @@ impl Trail {
 
     /// Adds the last line, if the request is a write or was refused. If the line before a write is on record, waits until
     /// this one is, too.
-    pub(crate) async fn done(&self, answer: &Answer, took: Duration) -> Result<(), NotRecorded> {
+    pub(crate) async fn done(&self, answer: &Answer, began: Instant) -> Result<(), NotRecorded> {
         let Some(lines) = &self.0 else { return Ok(()) };
-        let Some(line) = lines.outcome(answer, took) else { return Ok(()) };
+        let Some(line) = lines.outcome(answer, began.elapsed()) else { return Ok(()) };
         if !lines.state().is_intended {
             lines.log.submit(line);
             return Ok(());
@@ -336,7 +336,7 @@ mod tests {
         let log = AuditLog::open(&pipe, AuditLoss::Refused).unwrap();
         let refused = Answer::empty(StatusCode::UNAUTHORIZED);
         while log.lost().get() == 0 {
-            trail(&log).done(&refused, Duration::ZERO).await.unwrap();
+            trail(&log).done(&refused, Instant::now()).await.unwrap();
         }
         let line = b"the line of a write".to_vec();
         assert!(log.record(line).is_accepted());

@@ -120,13 +120,13 @@ impl Kubernetes {
     }
 
     /// Answers a request that was routed, and that its sender may make.
-    pub(crate) async fn answer(&self, route: Route, request: Request) -> Answer {
-        uncached(match route.subject {
+    pub(crate) async fn answer(&self, route: &Route, request: &Request) -> Answer {
+        uncached(match &route.subject {
             Subject::Kinds => self.discovery.answer(&request.head),
-            Subject::Namespaces(Some(name)) => self.namespaces.get(&name, &request.head),
+            Subject::Namespaces(Some(name)) => self.namespaces.get(name, &request.head),
             Subject::Namespaces(None) => Box::pin(self.namespaces.list(&request.head)).await,
             Subject::Objects(target) => {
-                let (answer, warnings) = match target.answer(&request).await {
+                let (answer, warnings) = match target.answer(request).await {
                     Ok(answered) => answered,
                     Err(status) => (status.answer(), Vec::new()),
                 };

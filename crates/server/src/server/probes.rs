@@ -225,9 +225,9 @@ impl Service {
             Lane::ProbeThread(workers) => Some(workers).filter(|_| !is_own),
             Lane::Workers => None,
         };
-        let Some(workers) = workers else { return self.respond(request, &peer, busy).await };
-        let service = self.clone();
-        let task = self.work.task(&peer.shares.clone(), async move { service.respond(request, &peer, busy).await });
+        let Some(workers) = workers else { return self.respond(request, peer, busy).await };
+        let shares = peer.allowance.shares.clone();
+        let task = self.work.task(&shares, Box::pin(self.clone().respond(request, peer, busy)));
         // Ends with the connection.
         let mut answering = JoinSet::new();
         answering.spawn_on(task, &workers);

@@ -1,6 +1,7 @@
 //! The steps that lead every request to its dialect and back.
 
 use std::{
+    pin::pin,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -50,6 +51,9 @@ const WRITING_FACTOR: usize = 4;
 /// How long a request waits for memory to be processed.
 const MEMORY_PATIENCE: Duration = Duration::from_secs(10);
 
+/// Longer values of `Host` are checked again with each request.
+const MOST_HOST_BYTES: usize = 255;
+
 /// Shorter answers are not charged: the number of requests, or the memory for connections, bounds them.
 const CHARGED_ANSWER: usize = 16 << 10;
 
@@ -64,7 +68,7 @@ impl Service {
     pub(crate) async fn respond<B: RequestBody>(
         self: Arc<Self>,
         request: http::Request<B>,
-        peer: &Arc<Peer>,
+        peer: Arc<Peer>,
         busy: Busy,
     ) -> http::Response<Held> {
         let began = Instant::now();
@@ -79,13 +83,15 @@ impl Service {
         let credential = self.guard.as_ref().map(|_| Credential::of(&head.headers, peer.certificate.as_deref()));
         let caller = self.caller(credential.as_ref().filter(|_| !is_probe));
         let audited = self.audit.as_ref().filter(|_| !is_probe);
-        let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, peer, caller.as_deref().ok()));
+        let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, &peer, caller.as_deref().ok()));
         let sender = caller.as_ref().ok().cloned();
-        let head = caller.and_then(|caller| self.head(head, caller, trail.clone()));
+        let head = caller.and_then(|caller| self.head(head, &peer, caller, trail.clone()));
         let parts = (&self.metrics, &self.readiness, self.audit.as_ref());
         let damaged = is_probe.then(|| self.damaged_records(credential.as_ref())).flatten();
-        let shares = sender.as_ref().and_then(|caller| caller.shares.as_ref()).unwrap_or(&peer.shares);
-        let allowance = Allowance { budget: self.budget.clone(), shares: shares.clone() };
+        let allowance = match sender.as_ref().and_then(|caller| caller.shares.clone()) {
+            Some(shares) => Arc::new(Allowance { budget: self.budget.clone(), shares }),
+            None => peer.allowance.clone(),
+        };
         let (access, answer) = match head {
             Ok(head) => match own::answer(&head, parts, damaged, is_ending).await {
                 Some(answer) => (None, answer),
@@ -97,7 +103,7 @@ impl Service {
             Ok(answer) => answer,
             Err(refusal) => self.refuse(dialect, &refusal),
         };
-        let answer = match trail.done(&answer, began.elapsed()).await {
+        let answer = match trail.done(&answer, began).await {
             Err(NotRecorded) if answer.status.is_success() => self.refuse(dialect, &Refusal::OutcomeNotRecorded),
             _ => answer,
         };
@@ -115,7 +121,7 @@ impl Service {
             path: path.path(),
             access: access.as_ref(),
             caller: sender.as_deref(),
-            peer,
+            peer: &peer,
             ids: &ids,
             status: answer.status,
             reason: answer.reason.as_deref(),
@@ -128,7 +134,7 @@ impl Service {
         let stream = access.filter(|_| matches!(answer.body, AnswerBody::Pieces(_))).map(|access| Stream {
             access,
             credential: credential.and_then(Result::ok),
-            peer: peer.clone(),
+            peer,
             caller: sender.map(|caller| caller.name.clone()),
             trail,
         });
@@ -181,16 +187,30 @@ impl Service {
         }
     }
 
-    fn head(&self, head: http::request::Parts, caller: Arc<Caller>, trail: Trail) -> Result<Head, Refusal> {
-        if !names_its_host(&head) {
-            return Err(Refusal::Host);
-        }
-        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
+    fn head(
+        &self,
+        head: http::request::Parts,
+        peer: &Peer,
+        caller: Arc<Caller>,
+        trail: Trail,
+    ) -> Result<Head, Refusal> {
         let browsers = head.extensions.get::<Arc<Browsers>>().map_or(&self.browsers, |own| &**own);
-        browsers.check(&head).map_err(|(reason, refusal)| {
+        let counted = |(reason, refusal)| {
             self.metrics.count_refused(reason);
             refusal
-        })?;
+        };
+        let host = only_host(&head);
+        if host.is_none_or(|host| peer.host.get().is_none_or(|checked| **checked != *host)) {
+            if !names_its_host(&head) {
+                return Err(Refusal::Host);
+            }
+            browsers.check_host(&head).map_err(counted)?;
+            if let Some(host) = host.filter(|host| host.len() <= MOST_HOST_BYTES) {
+                let _ = peer.host.set(host.into());
+            }
+        }
+        browsers.check_origin(&head).map_err(counted)?;
+        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
         Ok(Head {
             path,
             query: Query::of(head.uri.query()),
@@ -209,7 +229,7 @@ impl Service {
         dialect: Dialect,
         head: Head,
         body: B,
-        allowance: &Allowance,
+        allowance: &Arc<Allowance>,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
@@ -222,7 +242,7 @@ impl Service {
         };
         let access = route.access().clone();
         let trail = head.trail.clone();
-        trail.about(&access, route.name());
+        trail.about(&access, || route.name());
         let answered = async {
             head.caller.check(&access)?;
             let shares = &allowance.shares;
@@ -238,10 +258,7 @@ impl Service {
                 return Err(Refusal::TooMany(Duration::from_secs(1)));
             };
             *permit = Some(Permit::new(place, share, gauge));
-            let processing = allowance.process(body.len() * PROCESSING_FACTOR);
-            let Ok(_processing) = tokio::time::timeout(MEMORY_PATIENCE, processing).await else {
-                return Err(self.out_of_memory(Exceeded::All));
-            };
+            let _processing = self.processing(&body, allowance).await?;
             if access.verb.is_write() {
                 if body.is_empty() {
                     allowance.has_room().map_err(|exceeded| self.out_of_memory(exceeded))?;
@@ -251,12 +268,12 @@ impl Service {
             let request = Request { head, body, allowance: allowance.clone() };
             let answer = async {
                 work::step(request.body.len()).await;
-                match route {
-                    Route::Arm(route) => self.arm.answer(route, request).await,
-                    Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
+                match &route {
+                    Route::Arm(route) => self.arm.answer(route, &request).await,
+                    Route::Kubernetes(route) => self.kubernetes.answer(route, &request).await,
                 }
             };
-            let answer = tokio::time::timeout(self.limits.request_time, answer);
+            let answer = pin!(tokio::time::timeout(self.limits.request_time, answer));
             // Lists and watches charge what they read by themselves.
             let factor = match access.verb {
                 Verb::List | Verb::Watch | Verb::DeleteCollection => 0,
@@ -299,6 +316,18 @@ impl Service {
         match headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
             true => Ok((body, Some(charge))),
             false => Err(Refusal::Packed),
+        }
+    }
+
+    /// Charges the processing of a body, once there is memory for it; none if the body is empty.
+    async fn processing(&self, body: &Bytes, allowance: &Allowance) -> Result<Option<Charge>, Refusal> {
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let charge = allowance.process(body.len() * PROCESSING_FACTOR);
+        match tokio::time::timeout(MEMORY_PATIENCE, charge).await {
+            Ok(charge) => Ok(Some(charge)),
+            Err(_) => Err(self.out_of_memory(Exceeded::All)),
         }
     }
 
@@ -364,6 +393,15 @@ impl Service {
             Some(after) => answer.with(header::RETRY_AFTER, after.as_secs().max(1)),
             None => answer,
         }
+    }
+}
+
+/// The value of `Host`, if nothing else in a request names a host.
+fn only_host(head: &http::request::Parts) -> Option<&[u8]> {
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next(), head.uri.authority()) {
+        (Some(host), None, None) => Some(host.as_bytes()),
+        _ => None,
     }
 }
 

@@ -36,10 +36,10 @@ enum Progress<F: Future> {
 }
 
 impl<F: Future> Task<F> {
-    pub(super) fn new(pool: Arc<Pool>, caller: Arc<Shares>, future: F) -> Self {
+    pub(super) fn new(pool: Arc<Pool>, caller: Arc<Shares>, future: Pin<Box<F>>) -> Self {
         let (caller, standing) = (Mutex::new(caller), Mutex::new(Standing::Outside));
         let current = Arc::new(Current { pool, caller, is_at_step: AtomicBool::new(false), standing });
-        let progress = Mutex::new(Progress::Underway(Box::pin(future)));
+        let progress = Mutex::new(Progress::Underway(future));
         Self(Arc::new(Shared { progress, waker: Mutex::default(), current }))
     }
 }
@@ -60,16 +60,12 @@ where
             // A thread of the pool polls it, and wakes this task afterwards.
             Err(TryLockError::WouldBlock) => return Poll::Pending,
         };
-        shared.poll(&mut progress, context);
-        match mem::replace(&mut *progress, Progress::Taken) {
-            Progress::Ended(Ok(output)) => Poll::Ready(output),
-            Progress::Ended(Err(panic)) => {
-                drop(progress);
-                resume_unwind(panic)
-            }
-            underway => {
-                *progress = underway;
-                drop(progress);
+        let polled = shared.poll(&mut progress, context);
+        drop(progress);
+        match polled {
+            Poll::Ready(Ok(output)) => Poll::Ready(output),
+            Poll::Ready(Err(panic)) => resume_unwind(panic),
+            Poll::Pending => {
                 shared.queue_if_at_step();
                 Poll::Pending
             }
@@ -89,14 +85,22 @@ impl<F: Future> Drop for Task<F> {
 }
 
 impl<F: Future> Shared<F> {
-    fn poll(&self, progress: &mut Progress<F>, context: &mut Context<'_>) {
-        let Progress::Underway(future) = progress else { return };
+    /// Polls the future, or takes its outcome if it has ended.
+    fn poll(&self, progress: &mut Progress<F>, context: &mut Context<'_>) -> Poll<thread::Result<F::Output>> {
+        let Progress::Underway(future) = progress else {
+            return match mem::replace(progress, Progress::Taken) {
+                Progress::Ended(outcome) => Poll::Ready(outcome),
+                _ => Poll::Pending,
+            };
+        };
         let poll = || CURRENT.sync_scope(self.current.clone(), || future.as_mut().poll(context));
-        match catch_unwind(AssertUnwindSafe(poll)) {
-            Ok(Poll::Pending) => {}
-            Ok(Poll::Ready(output)) => *progress = Progress::Ended(Ok(output)),
-            Err(panic) => *progress = Progress::Ended(Err(panic)),
-        }
+        let outcome = match catch_unwind(AssertUnwindSafe(poll)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => Ok(output),
+            Err(panic) => Err(panic),
+        };
+        *progress = Progress::Taken;
+        Poll::Ready(outcome)
     }
 }
 
@@ -128,7 +132,9 @@ where
         let Some(waker) = locked(&self.waker).clone() else { return };
         let mut progress = locked(&self.progress);
         BEGAN.set(Some(Instant::now()));
-        self.poll(&mut progress, &mut Context::from_waker(&waker));
+        if let Poll::Ready(outcome) = self.poll(&mut progress, &mut Context::from_waker(&waker)) {
+            *progress = Progress::Ended(outcome);
+        }
         BEGAN.set(None);
         drop(progress);
         self.queue_if_at_step();

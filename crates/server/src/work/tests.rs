@@ -16,10 +16,14 @@ fn is_of_pool(name: &str) -> bool {
     name.starts_with("work-")
 }
 
+fn start<F: Future>(pool: &WorkPool, caller: &Arc<Shares>, future: F) -> Task<F> {
+    pool.task(caller, Box::pin(future))
+}
+
 #[tokio::test]
 async fn a_light_step_stays_and_a_heavy_one_moves_to_the_pool() {
     let pool = WorkPool::new(8, Gauge::default());
-    let names = pool.task(&caller(), async {
+    let names = start(&pool, &caller(), async {
         step(LIGHT_BYTES - 1).await;
         let light = thread_name();
         step(LIGHT_BYTES).await;
@@ -37,14 +41,14 @@ async fn a_light_step_stays_and_a_heavy_one_moves_to_the_pool() {
 async fn a_pool_has_no_more_threads_than_it_may() {
     let pool = WorkPool::new(1, Gauge::default());
     let (_busy, _task) = blocking(&pool).await;
-    let second = timeout(Duration::from_millis(100), pool.task(&caller(), async { step(LIGHT_BYTES).await })).await;
+    let second = timeout(Duration::from_millis(100), start(&pool, &caller(), async { step(LIGHT_BYTES).await })).await;
     assert!(second.is_err(), "the only thread is busy");
 }
 
 #[tokio::test]
 async fn spawned_tasks_use_the_pool_too() {
     let pool = WorkPool::new(8, Gauge::default());
-    let spawned = pool.task(&caller(), async {
+    let spawned = start(&pool, &caller(), async {
         let spawned = spawn(async {
             step(LIGHT_BYTES).await;
             thread_name()
@@ -59,7 +63,7 @@ async fn blocking(pool: &WorkPool) -> (mpsc::Sender<()>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel();
     let has_begun = Arc::new(AtomicBool::new(false));
     let begun = has_begun.clone();
-    let task = tokio::spawn(pool.task(&caller(), async move {
+    let task = tokio::spawn(start(pool, &caller(), async move {
         step(LIGHT_BYTES).await;
         begun.store(true, Ordering::Relaxed);
         let _ = receiver.recv();
@@ -97,7 +101,7 @@ async fn callers_take_turns_and_the_tasks_of_one_run_in_order() {
     let mut tasks = Vec::new();
     for (caller, name) in [(&many, "m1"), (&many, "m2"), (&many, "m3"), (&few, "f1"), (&few, "f2")] {
         let sender = sender.clone();
-        let task = pool.task(caller, async move {
+        let task = start(&pool, caller, async move {
             step(LIGHT_BYTES).await;
             let _ = sender.send(name);
             // Only this thread goes on, so that the order is that of the queue.
@@ -129,14 +133,14 @@ async fn tasks_that_are_dropped_or_time_out_leave_the_queue_at_once() {
     let busy = busy(&pool).await;
     let mut waiting = Vec::new();
     for _ in 0..100 {
-        waiting.push(tokio::spawn(pool.task(&caller(), async {
+        waiting.push(tokio::spawn(start(&pool, &caller(), async {
             step(LIGHT_BYTES).await;
         })));
     }
     until(|| queued.get() == 100).await;
     waiting.iter().for_each(JoinHandle::abort);
     until(|| locked(&pool.0.queue).is_empty()).await;
-    let late = pool.task(&caller(), async { timeout(Duration::from_millis(10), step(LIGHT_BYTES)).await.is_err() });
+    let late = start(&pool, &caller(), async { timeout(Duration::from_millis(10), step(LIGHT_BYTES)).await.is_err() });
     assert!(timeout(Duration::from_secs(30), late).await.expect("its own time is up"));
     assert!(locked(&pool.0.queue).is_empty());
     for (go, task) in busy {
@@ -152,7 +156,7 @@ async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
     let (go, receiver) = mpsc::channel::<()>();
     let (begun, went_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (begins, goes_on) = (begun.clone(), went_on.clone());
-    let task = tokio::spawn(pool.task(&caller(), async move {
+    let task = tokio::spawn(start(&pool, &caller(), async move {
         step(LIGHT_BYTES).await;
         begins.store(true, Ordering::Relaxed);
         let _ = receiver.recv();
@@ -167,7 +171,7 @@ async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
     drop(first);
     blocker.await.unwrap();
     until(|| begun.load(Ordering::Relaxed)).await;
-    let waiting = tokio::spawn(pool.task(&caller(), step(LIGHT_BYTES)));
+    let waiting = tokio::spawn(start(&pool, &caller(), step(LIGHT_BYTES)));
     until(|| !locked(&pool.0.queue).is_empty()).await;
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
@@ -185,13 +189,13 @@ async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
 async fn a_panic_reaches_the_task_and_the_pool_goes_on() {
     let pool = WorkPool::new(8, Gauge::default());
     for _ in 0..10 {
-        let task = tokio::spawn(pool.task(&caller(), async {
+        let task = tokio::spawn(start(&pool, &caller(), async {
             step(LIGHT_BYTES).await;
             panic!("in the pool");
         }));
         assert!(task.await.unwrap_err().is_panic());
     }
-    let name = pool.task(&caller(), async {
+    let name = start(&pool, &caller(), async {
         step(LIGHT_BYTES).await;
         thread_name()
     });
