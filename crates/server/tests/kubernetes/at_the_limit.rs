@@ -527,6 +527,7 @@ impl Subject<'_> {
     async fn watch(&self, path: &str, accept: &str, count: usize) {
         let headers = [("Accept".to_owned(), accept.to_owned())];
         let mut watch = begin(self.running.address, "GET", path, &headers, None).await;
+        watch.read_some().await;
         let lines = loop {
             let is_ended = watch.read_for(Duration::from_millis(100)).await;
             let text = String::from_utf8(watch.so_far().body).expect("text");
