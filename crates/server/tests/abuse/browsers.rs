@@ -169,6 +169,26 @@ async fn a_request_for_an_absolute_address_is_for_that_host() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn every_request_of_a_connection_is_checked() {
+    let running = Running::with_limits(short()).await;
+    let mut requests = String::new();
+    for (target, headers) in [
+        ("/apis", "Host: localhost\r\n"),
+        ("/apis", "Host: evil.example\r\n"),
+        ("/apis", "Host: localhost\r\nHost: localhost\r\n"),
+        ("/apis", ""),
+        ("http://evil.example/apis", "Host: localhost\r\n"),
+        ("/apis", "Host: localhost\r\nOrigin: http://evil.example\r\n"),
+        ("/apis", "Host: localhost\r\nConnection: close\r\n"),
+    ] {
+        requests.push_str(&format!("GET {target} HTTP/1.1\r\n{headers}\r\n"));
+    }
+    let answers = running.say(requests).await;
+    let statuses: Vec<&str> = answers.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+    assert_eq!(statuses, ["200", "403", "400", "400", "403", "403", "200"], "{answers}");
+}
+
 const ACCESS: &str = "roles: {all: [{verbs: [\"*\"], kinds: [\"*\"]}]}\n\
     users:\n- {name: ann, certificate: ann.example.com, grants: [{role: all, scopes: [\"*\"]}]}\n\
     - {name: bob, tokens: [\"sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b\"], \
