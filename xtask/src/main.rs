@@ -141,10 +141,12 @@ fn gate() -> Result<(), String> {
     run(cargo_command(arguments).env("WHEELWRIGHT_GATE_SEEDS", "1").current_dir(root()))
 }
 
-/// A thousand SQLite files with random damage.
+/// A thousand SQLite files and two hundred PostgreSQL stores with random damage.
 fn damage() -> Result<(), String> {
     let arguments = ["test", "--package", "wheelwright-repository", "--test", "damage", "--", "--nocapture"];
-    run(cargo_command(arguments).env("WHEELWRIGHT_DAMAGED_STORES", "1000").current_dir(root()))
+    run(cargo_command(arguments).env("WHEELWRIGHT_DAMAGED_STORES", "1000").current_dir(root()))?;
+    let arguments = ["test", "--package", "wheelwright-repository", "--test", "damage_postgres", "--", "--nocapture"];
+    run(cargo_command(arguments).env("WHEELWRIGHT_DAMAGED_POSTGRES", "200").current_dir(root()))
 }
 
 /// Sweeps of a hundred thousand records in each store, by processes that are killed.

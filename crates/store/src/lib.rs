@@ -25,6 +25,8 @@ mod room;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sum;
 #[cfg(feature = "conformance")]
 pub mod testing;
 mod token;

@@ -119,9 +119,9 @@ impl Readers {
             Ok(rows) => Ok(rows),
             Err(error) if failure::is_lost(&error) || failure::is_in_the_way(&error) => {
                 let second = self.query_once(slot, statement, parameters).await?;
-                second.map_err(|error| failure::of_server(&error))
+                second.map_err(|error| failure::of_read(&error))
             }
-            Err(error) => Err(failure::of_server(&error)),
+            Err(error) => Err(failure::of_read(&error)),
         }
     }
 

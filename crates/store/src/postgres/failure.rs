@@ -36,6 +36,36 @@ pub(super) fn is_table_missing(error: &Error) -> bool {
     matches!(code(error), Some("42P01" | "3F000"))
 }
 
+/// Whether the server cannot read its data.
+pub(super) fn is_damage(error: &Error) -> bool {
+    let message = || error.as_db_error().map_or("", |server| server.message());
+    match code(error) {
+        // Damaged data or index, a page that the disk does not return, a file that is missing.
+        Some("XX001" | "XX002" | "58030" | "58P01") => true,
+        // Rows whose lengths or transactions cannot be.
+        Some("XX000") => ["invalid memory alloc", "MultiXactId", "unexpected", "could not"]
+            .iter()
+            .any(|part| message().contains(part)),
+        _ => false,
+    }
+}
+
+/// A failure of a statement that reads.
+pub(super) fn of_read(error: &Error) -> StoreError {
+    match error.as_db_error() {
+        Some(server) if is_damage(error) => {
+            let message = format!("the database cannot read its data: {}: restore it from a backup", server.message());
+            StoreError::new(ErrorKind::Corrupt, message)
+        }
+        _ => of_server(error),
+    }
+}
+
+/// Whether a table lacks a column.
+pub(super) fn is_column_missing(error: &Error) -> bool {
+    code(error) == Some("42703")
+}
+
 /// A failure of a statement that has changed nothing, or of a connection that was not made.
 pub(super) fn of_server(error: &Error) -> StoreError {
     let Some(server) = error.as_db_error() else {

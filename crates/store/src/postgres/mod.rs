@@ -1,12 +1,17 @@
 //! A store in a PostgreSQL database, for many processes.
 
 mod address;
+mod check;
 mod connection;
+mod damage;
 mod failure;
+mod forget;
 mod news;
 mod password;
 mod read;
 mod rows;
+mod scan;
+mod structure;
 mod tables;
 mod tls;
 mod watch;
@@ -14,7 +19,10 @@ mod writer;
 
 use std::{
     fmt,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -23,10 +31,13 @@ use tokio::{
     task::AbortHandle,
     time::timeout,
 };
+use tokio_postgres::types::Type;
+use twox_hash::XxHash3_64;
 
 use self::{
     connection::{Connector, Readers},
     news::News,
+    structure::Structure,
     tables::Statements,
     watch::PostgresWatch,
     writer::{Order, Request, Writer},
@@ -37,6 +48,9 @@ use crate::{
     log::{self, Write},
     room::Room,
 };
+
+/// The room that there must be after a write that found none, before the store counts as ready again.
+const PROBE_BYTES: u64 = 256 << 10;
 
 /// A store in a PostgreSQL database. Clones are the same store.
 ///
@@ -67,6 +81,9 @@ pub struct PostgresOptions {
     pub read_connections: usize,
     /// How long the database may take to answer before the connection counts as lost. Default: 10 seconds.
     pub patience: Duration,
+    /// The structure of a table up to this size is checked when it is opened, that of a larger one in the background while the
+    /// store is used. Default: 64 MiB.
+    pub check_at_open_bytes: u64,
     /// Whether the tables are made where they are not there. Default: yes.
     pub create: bool,
 }
@@ -81,6 +98,7 @@ impl Default for PostgresOptions {
             max_value_bytes: 4 << 20,
             read_connections: 4,
             patience: Duration::from_secs(10),
+            check_at_open_bytes: 64 << 20,
             create: true,
         }
     }
@@ -103,6 +121,31 @@ struct Shared {
     statements: Statements,
     readers: Readers,
     news: News,
+    structure: Structure,
+    /// The last write failed because there was no room.
+    is_full: AtomicBool,
+}
+
+impl Shared {
+    /// Fails if there was no room for the last write and still is none.
+    async fn check_room(&self) -> Result<(), StoreError> {
+        if !self.is_full.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let client = self.connector.connect().await?;
+        let random = |number| XxHash3_64::oneshot_with_seed(number, b"").to_ne_bytes();
+        // Compressed, the value would find room within a page.
+        let value: Vec<u8> = (0..PROBE_BYTES / 8).flat_map(random).collect();
+        let probe = async {
+            client.batch_execute("BEGIN").await?;
+            client.execute_typed(&self.statements.probe, &[(&value, Type::BYTEA)]).await?;
+            client.batch_execute("ROLLBACK").await
+        };
+        let probed = timeout(self.connector.patience, probe).await.map_err(|_| failure::too_slow())?;
+        probed.map_err(|error| failure::of_server(&error))?;
+        self.is_full.store(false, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl Postgres {
@@ -115,13 +158,22 @@ impl Postgres {
     /// The database cannot be reached, or refuses the user or what is needed; or a newer release made its tables.
     pub async fn connect(address: &str, mut options: PostgresOptions) -> Result<Self, StoreError> {
         let connector = address::parse(address, &mut options)?;
-        let statements = Statements::new(&options.schema);
         let client = connector.connect().await?;
-        let set_up = timeout(connector.patience, statements.set_up(&client, &options));
-        set_up.await.map_err(|_| failure::too_slow())??;
+        let set_up = timeout(connector.patience, Statements::set_up(&client, &options));
+        let statements = set_up.await.map_err(|_| failure::too_slow())??;
         let readers = Readers::new(connector.clone(), options.read_connections);
         let news = News::new();
-        let shared = Arc::new(Shared { options, connector, statements, readers, news });
+        let structure = Structure::default();
+        let shared = Arc::new(Shared {
+            options,
+            connector,
+            statements,
+            readers,
+            news,
+            structure,
+            is_full: AtomicBool::new(false),
+        });
+        shared.check_at_open().await?;
         let (queue, requests) = mpsc::unbounded_channel();
         tokio::spawn(Writer::new(shared.clone(), client).run(requests));
         let follower = tokio::spawn(news::follow(shared.clone())).abort_handle();
@@ -167,11 +219,29 @@ impl Postgres {
 
 impl Store for Postgres {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
-        Box::pin(read::get(&self.0.shared, key))
+        Box::pin(async move {
+            let shared = &self.0.shared;
+            if let Some(damage) = shared.damage().await? {
+                return damage.get(shared, key).await;
+            }
+            match read::get(shared, key).await {
+                Err(error) => shared.examine(error).await?.get(shared, key).await,
+                stored => stored,
+            }
+        })
     }
 
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
-        Box::pin(async move { read::page(&self.0.shared, prefix, &page).await })
+        Box::pin(async move {
+            let shared = &self.0.shared;
+            if let Some(damage) = shared.damage().await? {
+                return damage.page(shared, prefix, &page).await;
+            }
+            match read::page(shared, prefix, &page).await {
+                Err(error) => shared.examine(error).await?.page(shared, prefix, &page).await,
+                found => found,
+            }
+        })
     }
 
     fn list_after<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Continuation>> {
@@ -188,11 +258,17 @@ impl Store for Postgres {
     }
 
     fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
-        Box::pin(read::before(&self.0.shared, key, revision))
+        Box::pin(async move {
+            self.0.shared.structure.check_sound()?;
+            read::before(&self.0.shared, key, revision).await
+        })
     }
 
     fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
-        Box::pin(read::is_unchanged(&self.0.shared, range, since))
+        Box::pin(async move {
+            self.0.shared.structure.check_sound()?;
+            read::is_unchanged(&self.0.shared, range, since).await
+        })
     }
 
     fn create<'a>(&'a self, key: &'a Key, value: Vec<u8>) -> Answer<'a, Revision> {
@@ -209,6 +285,7 @@ impl Store for Postgres {
 
     fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {
         Box::pin(async move {
+            self.0.shared.structure.check_sound()?;
             let watch = PostgresWatch::begin(self.0.clone(), prefix.clone(), from).await?;
             Ok(Box::new(watch) as Box<dyn Watch>)
         })
@@ -221,6 +298,8 @@ impl Store for Postgres {
     fn health(&self) -> Answer<'_, Health> {
         Box::pin(async move {
             let began = Instant::now();
+            self.0.shared.structure.check_sound()?;
+            self.0.shared.check_room().await?;
             tokio::try_join!(self.now_number(), self.ask(Order::Check))?;
             Ok(Health { took: began.elapsed() })
         })
@@ -228,6 +307,15 @@ impl Store for Postgres {
 
     fn guarantees(&self) -> Guarantees {
         Guarantees::STRONG
+    }
+
+    fn start_check(&self) -> Result<(), StoreError> {
+        let shared = self.0.shared.clone();
+        let runtime = tokio::runtime::Handle::try_current()
+            .map_err(|error| StoreError::new(ErrorKind::Unavailable, "a check needs a tokio runtime").because(error))?;
+        // If the database cannot be read now, the next read fails.
+        runtime.spawn(async move { shared.check(true).await });
+        Ok(())
     }
 }
 

@@ -8,8 +8,9 @@ use super::{
     rows::{self, LogRow},
 };
 use crate::{
-    Continuation, Cursor, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
+    Continuation, Cursor, ErrorKind, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, PAGE_LIMIT},
+    sum,
 };
 
 /// The size of values after which a page is long enough.
@@ -19,27 +20,32 @@ const PAGE_BYTES: i64 = 1 << 20;
 const MOST_ROWS: i64 = 8192;
 
 pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
-    let key = key.as_str().as_bytes();
-    let rows = shared.readers.query(&shared.statements.get, &[(&key, Type::BYTEA)]).await?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let value: Option<Vec<u8>> = rows::column(row, 1)?;
-    let revision = log::revision(rows::revision(row, 0)?);
-    Ok(value.map(|value| Stored { revision, value }))
+    let bytes = key.as_str().as_bytes();
+    let parameters: &Parameters<'_> = &[(&bytes, Type::BYTEA)];
+    let rows = match shared.readers.query(&shared.statements.get, parameters).await {
+        // The value may be all that cannot be read.
+        Err(error) if *error.kind() == ErrorKind::Corrupt => {
+            let rows = shared.readers.query(&shared.statements.get_no_value, parameters).await?;
+            let Some(row) = rows.first() else { return Ok(None) };
+            let is_removal = rows::action(row, 1)? == Action::Deleted;
+            let revision = log::revision(rows::revision(row, 0)?);
+            return Ok((!is_removal).then_some(Stored { revision, value: sum::UNREADABLE }));
+        }
+        rows => rows?,
+    };
+    rows.first().map_or(Ok(None), |row| rows::stored(key, row))
 }
 
 /// What a key had right before a revision.
 pub(super) async fn before(shared: &Shared, key: &Key, revision: &Revision) -> Result<Option<Stored>, StoreError> {
     let until = log::revision_number(revision, 0)? as i64;
-    let key = key.as_str().as_bytes();
-    let parameters: &Parameters<'_> = &[(&key, Type::BYTEA), (&until, Type::INT8)];
+    let bytes = key.as_str().as_bytes();
+    let parameters: &Parameters<'_> = &[(&bytes, Type::BYTEA), (&until, Type::INT8)];
     let rows = shared.readers.query(&shared.statements.before, parameters).await?;
     // Asked later, so that whatever was forgotten meanwhile is known.
     let head = rows::head(&shared.readers.query(&shared.statements.head, &[]).await?)?;
     log::revision_number(revision, head.compacted)?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let value: Option<Vec<u8>> = rows::column(row, 1)?;
-    let revision = log::revision(rows::revision(row, 0)?);
-    Ok(value.map(|value| Stored { revision, value }))
+    rows.first().map_or(Ok(None), |row| rows::stored(key, row))
 }
 
 /// Whether nothing has happened to some keys since a moment.
@@ -76,8 +82,21 @@ pub(super) async fn page(shared: &Shared, prefix: &Prefix, request: &PageRequest
             (&most_rows, Type::INT8),
             (&PAGE_BYTES, Type::INT8),
         ];
-        let rows = shared.readers.query(&shared.statements.list, parameters).await?;
-        let (head, rows) = rows::head_and_log(&rows)?;
+        let rows = shared.readers.query(&shared.statements.list, parameters).await;
+        let (head, rows) = match rows {
+            // Without values, which are read one by one.
+            Err(error) if *error.kind() == ErrorKind::Corrupt => {
+                let parameters = [&parameters[..4], &[(&0_i64, Type::INT8)]].concat();
+                let rows = shared.readers.query(&shared.statements.list, &parameters).await?;
+                let (head, mut rows) = rows::head_and_log(&rows)?;
+                let mut key = None;
+                let newest = rows.iter_mut().filter(move |row| key.replace(row.key.clone()).as_ref() != Some(&row.key));
+                let newest = newest.filter(|row| row.action != Action::Deleted);
+                read_values(shared, newest, PAGE_BYTES).await?;
+                (head, rows)
+            }
+            rows => rows::head_and_log(&rows?)?,
+        };
         if let Some(after) = &request.after {
             log::continuation_parts(after, prefix, head.revision, head.compacted)?;
         }
@@ -96,6 +115,39 @@ pub(super) async fn page(shared: &Shared, prefix: &Prefix, request: &PageRequest
         }
         most_rows = (most_rows * 2).min(MOST_ROWS);
     }
+}
+
+/// Reads the values of rows one by one, until there are so many bytes.
+pub(super) async fn read_values<'r>(
+    shared: &Shared,
+    rows: impl Iterator<Item = &'r mut LogRow>,
+    most: i64,
+) -> Result<(), StoreError> {
+    let mut bytes = 0;
+    for row in rows.filter(|row| row.value.is_none()) {
+        if bytes >= most {
+            return Ok(());
+        }
+        let value = value(shared, row).await?;
+        bytes += value.len() as i64;
+        row.value = Some(value);
+    }
+    Ok(())
+}
+
+/// The value of a row, unreadable if the server cannot read it.
+async fn value(shared: &Shared, row: &LogRow) -> Result<Vec<u8>, StoreError> {
+    let (key, revision) = (row.key.as_str().as_bytes(), row.revision as i64);
+    let parameters: &Parameters<'_> = &[(&key, Type::BYTEA), (&revision, Type::INT8)];
+    let rows = match shared.readers.query(&shared.statements.value, parameters).await {
+        Err(error) if *error.kind() == ErrorKind::Corrupt => return Ok(sum::UNREADABLE),
+        rows => rows?,
+    };
+    let Some(found) = rows.first() else { return Ok(sum::UNREADABLE) };
+    let value: Vec<u8> = rows::column(found, 0)?;
+    let is_right =
+        sum::matches_parts(rows::column(found, 1)?, row.revision, row.key.as_str(), row.action, Some(&value));
+    Ok(if is_right { value } else { sum::UNREADABLE })
 }
 
 /// A page as it grows.

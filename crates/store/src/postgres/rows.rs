@@ -3,7 +3,11 @@
 use tokio_postgres::{Row, types::FromSql};
 
 use super::{failure, tables};
-use crate::{ErrorKind, Key, StoreError, log::Action};
+use crate::{
+    ErrorKind, Key, StoreError, Stored,
+    log::{self, Action},
+    sum,
+};
 
 /// How far the log goes, and what of it is forgotten.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +22,7 @@ pub(super) struct LogRow {
     pub(super) revision: u64,
     pub(super) key: Key,
     pub(super) action: Action,
-    /// None if the statement left it out.
+    /// None if the statement left it out. Unreadable if the checksum of the row does not match.
     pub(super) value: Option<Vec<u8>>,
 }
 
@@ -35,9 +39,25 @@ pub(super) fn head_and_log(rows: &[Row]) -> Result<(Head, Vec<LogRow>), StoreErr
     let log = rows.iter().filter(|_| !is_empty).map(|row| {
         let key = String::from_utf8(column(row, 3)?).ok().and_then(|text| Key::new(text).ok());
         let key = key.ok_or_else(|| corrupt("a key that is none"))?;
-        Ok(LogRow { revision: revision(row, 2)?, key, action: action(row, 4)?, value: column(row, 5)? })
+        let (revision, action) = (revision(row, 2)?, action(row, 4)?);
+        let mut value: Option<Vec<u8>> = column(row, 5)?;
+        if !sum::matches_parts(column(row, 6)?, revision, key.as_str(), action, value.as_deref()) {
+            value = Some(sum::UNREADABLE);
+        }
+        Ok(LogRow { revision, key, action, value })
     });
     Ok((head, log.collect::<Result<_, StoreError>>()?))
+}
+
+/// The value of a key in a row of revision, action, value and checksum; none if the row is a removal.
+pub(super) fn stored(key: &Key, row: &Row) -> Result<Option<Stored>, StoreError> {
+    let (revision, action) = (revision(row, 0)?, action(row, 1)?);
+    let value: Option<Vec<u8>> = column(row, 2)?;
+    let value = match sum::matches_parts(column(row, 3)?, revision, key.as_str(), action, value.as_deref()) {
+        true => value,
+        false => Some(sum::UNREADABLE),
+    };
+    Ok(value.map(|value| Stored { revision: log::revision(revision), value }))
 }
 
 pub(super) fn revision(row: &Row, index: usize) -> Result<u64, StoreError> {

@@ -26,10 +26,14 @@ const SETUP_ATTEMPTS: usize = 20;
 /// The statements for one schema.
 #[derive(Debug)]
 pub(super) struct Statements {
-    /// The newest row of a key (1).
+    /// The newest row of a key (1): revision, action, value unless it is a removal, checksum.
     pub(super) get: String,
-    /// The newest row of a key (1) before a revision (2).
+    /// The same without the value.
+    pub(super) get_no_value: String,
+    /// The same as [`get`](Self::get) of the newest row of a key (1) before a revision (2).
     pub(super) before: String,
+    /// The value and the checksum of the row of a key (1) with a revision (2).
+    pub(super) value: String,
     /// The head, and rows of keys after one (1) and before one (2), up to a moment (3): by key, newest first.
     ///
     /// No more than so many (4) rows are looked at, however long the history of a key is: whoever asks goes on after the
@@ -41,14 +45,23 @@ pub(super) struct Statements {
     /// The head, and whether none of the first so many (2) rows after a revision (1) has a key after one (3), before one (4)
     /// and up to one (5).
     pub(super) is_unchanged: String,
+    /// The size of the table log in bytes.
+    pub(super) size: String,
+    /// The table log.
+    pub(super) log: String,
+    /// Every row of the log as [`get`](Self::get) returns it, for a condition to be added.
+    pub(super) row: String,
     /// The head.
     pub(super) head: String,
     /// The head, locked until the transaction ends.
     pub(super) lock_head: String,
     /// The newest rows of keys (1), without their values. One look into the index a key, however long its history is.
     pub(super) newest: String,
-    /// Appends rows (1 revisions, 2 keys, 3 actions, 4 values). One without a value has that of an earlier row (5).
+    /// Appends rows (1 revisions, 2 keys, 3 actions, 4 values). One without a value has that of an earlier row (5). With
+    /// their checksums (6), if the table has such; that of a row without a value has that row's half of the value.
     pub(super) append: String,
+    /// Appends a row with a value (1) that no reader ever sees, to find out whether there is room for it.
+    pub(super) probe: String,
     /// Moves the head on (1).
     pub(super) advance: String,
     /// The first so many (1) rows that are not forgotten, each with whether it is not yet so many milliseconds (2) old.
@@ -57,12 +70,21 @@ pub(super) struct Statements {
     pub(super) up_to: String,
     /// Deletes rows (1).
     pub(super) forget: String,
-    /// Says that the log is forgotten up to a revision (1).
+    /// Marks the log as forgotten up to a revision (1). If there are checksums, the digest of the rows that are kept up to
+    /// there changes by some bits (2), unless it is unknown because an earlier release has deleted rows.
     pub(super) mark_forgotten: String,
     /// Tells everybody who listens that there is something new.
     pub(super) notify: String,
     /// Listens.
     pub(super) listen: String,
+    /// The digest of the rows that are kept up to where the log is forgotten, and up to where it was when it was computed.
+    pub(super) digest: String,
+    /// Stores a digest (1) if the log is still forgotten up to the same revision (2).
+    pub(super) set_digest: String,
+    /// Whether rows have checksums: tables of earlier releases have none, and a user may lack the right to add them.
+    pub(super) has_sums: bool,
+    /// Adds the columns of checksums to tables of earlier releases.
+    add_sums: String,
     format: String,
     /// Gives a store of an earlier release in which nothing has happened the head of a new one.
     begin_head: String,
@@ -71,30 +93,51 @@ pub(super) struct Statements {
 }
 
 impl Statements {
-    pub(super) fn new(schema: &str) -> Self {
+    pub(super) fn new(schema: &str, has_sums: bool) -> Self {
         let schema = format!("\"{}\"", schema.replace('"', "\"\""));
         let (log, head) = (format!("{schema}.log"), format!("{schema}.head"));
         // Planners that know nothing of the tables yet know at least that this is one row.
         let one_head = format!("(SELECT revision, compacted FROM {head} WHERE id = 1) h");
         // The clock of the server, so that all writers have the same; and not when the transaction began, which may have
         // waited long for those that come before it in the log.
+        let sum = if has_sums { "sum" } else { "NULL::int8" };
+        let get = |value: &str, condition: &str| {
+            format!(
+                "SELECT revision, action, {value}, {sum} FROM {log} \
+                 WHERE key = $1 {condition} ORDER BY revision DESC LIMIT 1"
+            )
+        };
+        let value = "CASE WHEN action <> 2 THEN value END";
+        // A value and its half of the checksum are copied together.
+        let (sum_column, new_sum, new_sums) = match has_sums {
+            true => (
+                ", sum",
+                format!(
+                    ", CASE WHEN n.value IS NULL \
+                       THEN n.sum | ((SELECT o.sum FROM {log} o WHERE o.revision = n.earlier) & 4294967295) \
+                       ELSE n.sum END"
+                ),
+                ("$1, $2, $3, $4, $5, $6", ", sum"),
+            ),
+            false => ("", String::new(), ("$1, $2, $3, $4, $5", "")),
+        };
+        let digest = match has_sums {
+            true => ", digest = CASE WHEN digested = compacted THEN digest # $2 END, digested = $1",
+            false => "",
+        };
         let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8";
         Self {
-            get: format!(
-                "SELECT revision, CASE WHEN action <> 2 THEN value END FROM {log} \
-                 WHERE key = $1 ORDER BY revision DESC LIMIT 1"
-            ),
-            before: format!(
-                "SELECT revision, CASE WHEN action <> 2 THEN value END FROM {log} \
-                 WHERE key = $1 AND revision < $2 ORDER BY revision DESC LIMIT 1"
-            ),
+            get: get(value, ""),
+            get_no_value: get("NULL::bytea", ""),
+            before: get(value, "AND revision < $2"),
+            value: format!("SELECT value, {sum} FROM {log} WHERE key = $1 AND revision = $2"),
             list: format!(
-                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \
+                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value, l.row_sum \
                  FROM {one_head} LEFT JOIN LATERAL ( \
-                   SELECT revision, key, action, \
+                   SELECT revision, key, action, {sum} AS row_sum, \
                      CASE WHEN action <> 2 AND lag(key) OVER w IS DISTINCT FROM key AND {bytes_before} < $5 \
                        THEN value END AS value \
-                   FROM (SELECT revision, key, action, value FROM {log} \
+                   FROM (SELECT * FROM {log} \
                          WHERE key > $1 AND ($2::bytea IS NULL OR key < $2) AND revision <= $3 \
                          ORDER BY key, revision DESC LIMIT $4) r \
                    WINDOW w AS (ORDER BY key, revision DESC)) l ON true \
@@ -102,10 +145,11 @@ impl Statements {
                 bytes_before = bytes_before("key, revision DESC"),
             ),
             changes: format!(
-                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value \
+                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value, l.row_sum \
                  FROM {one_head} LEFT JOIN LATERAL ( \
-                   SELECT revision, key, action, CASE WHEN {bytes_before} < $5 THEN value END AS value \
-                   FROM (SELECT revision, key, action, value FROM {log} \
+                   SELECT revision, key, action, {sum} AS row_sum, \
+                     CASE WHEN {bytes_before} < $5 THEN value END AS value \
+                   FROM (SELECT * FROM {log} \
                          WHERE revision > $1 ORDER BY revision LIMIT $2) r \
                    WHERE key >= $3 AND ($4::bytea IS NULL OR key < $4)) l ON true \
                  ORDER BY l.revision",
@@ -117,6 +161,8 @@ impl Statements {
                    WHERE key > $3 AND ($4::bytea IS NULL OR key < $4) AND ($5::bytea IS NULL OR key <= $5)) \
                  FROM {one_head}"
             ),
+            size: format!("SELECT pg_relation_size('{log}'::regclass)"),
+            row: format!("SELECT revision, action, {value}, {sum} FROM {log}"),
             head: format!("SELECT revision, compacted FROM {head}"),
             lock_head: format!("SELECT revision, compacted, format FROM {head} FOR UPDATE"),
             newest: format!(
@@ -124,11 +170,13 @@ impl Statements {
                    SELECT revision, action FROM {log} WHERE log.key = k.key ORDER BY revision DESC LIMIT 1) l"
             ),
             append: format!(
-                "INSERT INTO {log} (revision, key, action, value, at) \
+                "INSERT INTO {log} (revision, key, action, value, at{sum_column}) \
                  SELECT n.revision, n.key, n.action, \
-                   coalesce(n.value, (SELECT o.value FROM {log} o WHERE o.revision = n.earlier)), {now} \
-                 FROM unnest($1, $2, $3, $4, $5) AS n(revision, key, action, value, earlier)"
+                   coalesce(n.value, (SELECT o.value FROM {log} o WHERE o.revision = n.earlier)), {now}{new_sum} \
+                 FROM unnest({}) AS n(revision, key, action, value, earlier{})",
+                new_sums.0, new_sums.1
             ),
+            probe: format!("INSERT INTO {log} (revision, key, action, value, at) VALUES (-1, ''::bytea, 0, $1, 0)"),
             advance: format!("UPDATE {head} SET revision = $1"),
             // A row from the far future was written when the clock was wrong; it must not stop anything until then.
             forgettable: format!(
@@ -137,13 +185,20 @@ impl Statements {
             ),
             // The order makes planners look into the index for each key.
             up_to: format!(
-                "SELECT l.revision FROM unnest($1) AS k(key), LATERAL ( \
+                "SELECT l.revision, k.key FROM unnest($1) AS k(key), LATERAL ( \
                    SELECT revision FROM {log} WHERE log.key = k.key AND revision <= $2 ORDER BY revision DESC) l"
             ),
             forget: format!("DELETE FROM {log} WHERE revision = ANY($1)"),
-            mark_forgotten: format!("UPDATE {head} SET compacted = $1"),
+            mark_forgotten: format!("UPDATE {head} SET compacted = $1{digest}"),
             notify: format!("NOTIFY {schema}"),
             listen: format!("LISTEN {schema}"),
+            digest: format!("SELECT digest, digested FROM {head}"),
+            set_digest: format!("UPDATE {head} SET digest = $1, digested = $2 WHERE compacted = $2"),
+            has_sums,
+            add_sums: format!(
+                "BEGIN; SET LOCAL lock_timeout = 2000; ALTER TABLE {log} ADD COLUMN sum int8; \
+                 ALTER TABLE {head} ADD COLUMN digest int8; ALTER TABLE {head} ADD COLUMN digested int8; COMMIT"
+            ),
             format: format!("SELECT format, revision FROM {head}"),
             begin_head: format!(
                 "UPDATE {head} SET revision = {FIRST_HEAD}, compacted = {FIRST_HEAD} WHERE revision = 0"
@@ -151,13 +206,43 @@ impl Statements {
             create_schema: format!("CREATE SCHEMA {schema}"),
             create_tables: format!(
                 "CREATE TABLE {log} (revision int8 NOT NULL, key bytea NOT NULL, action int2 NOT NULL, \
-                   value bytea NOT NULL, at int8 NOT NULL); \
+                   value bytea NOT NULL, at int8 NOT NULL, sum int8); \
                  CREATE UNIQUE INDEX log_revision ON {log} (revision ASC); \
                  CREATE UNIQUE INDEX log_key ON {log} (key ASC, revision DESC); \
                  CREATE TABLE {head} (id int2 PRIMARY KEY CHECK (id = 1), format int4 NOT NULL, \
-                   revision int8 NOT NULL, compacted int8 NOT NULL); \
-                 INSERT INTO {head} (id, format, revision, compacted) VALUES (1, {FORMAT}, {FIRST_HEAD}, {FIRST_HEAD})"
+                   revision int8 NOT NULL, compacted int8 NOT NULL, digest int8, digested int8); \
+                 INSERT INTO {head} (id, format, revision, compacted, digest, digested) \
+                 VALUES (1, {FORMAT}, {FIRST_HEAD}, {FIRST_HEAD}, 0, {FIRST_HEAD})"
             ),
+            log,
+        }
+    }
+
+    /// The statements for tables that exist now, after creating them where they are missing.
+    pub(super) async fn set_up(client: &Client, options: &PostgresOptions) -> Result<Self, StoreError> {
+        let statements = Self::new(&options.schema, true);
+        statements.create_missing(client, options).await?;
+        let has_sums = statements.find_sums(client, options.create).await?;
+        Ok(if has_sums { statements } else { Self::new(&options.schema, false) })
+    }
+
+    /// Whether rows have checksums, after adding the columns to tables of earlier releases where that is allowed. Those
+    /// releases go on writing rows, without checksums.
+    async fn find_sums(&self, client: &Client, may_add: bool) -> Result<bool, StoreError> {
+        let mut may_add = may_add;
+        loop {
+            match client.query_typed(&self.digest, &[]).await {
+                Ok(_) => return Ok(true),
+                Err(error) if failure::is_column_missing(&error) && may_add => {
+                    may_add = false;
+                    // Another process may have added them, or this one may not: the next attempt finds out.
+                    if client.batch_execute(&self.add_sums).await.is_err() {
+                        client.batch_execute("ROLLBACK").await.map_err(|error| failure::of_server(&error))?;
+                    }
+                }
+                Err(error) if failure::is_column_missing(&error) => return Ok(false),
+                Err(error) => return Err(failure::of_server(&error)),
+            }
         }
     }
 
@@ -165,7 +250,7 @@ impl Statements {
     ///
     /// Any number of processes may do this at once: all but one fail to make a table that another one made, and find it
     /// when they look again.
-    pub(super) async fn set_up(&self, client: &Client, options: &PostgresOptions) -> Result<(), StoreError> {
+    async fn create_missing(&self, client: &Client, options: &PostgresOptions) -> Result<(), StoreError> {
         let schema = &*options.schema;
         let mut attempt = 1;
         loop {

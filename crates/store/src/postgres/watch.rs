@@ -8,9 +8,9 @@ use tokio_postgres::types::Type;
 use super::{
     Inner, Shared,
     connection::{Backoff, Parameters},
-    rows,
+    read, rows,
 };
-use crate::{Answer, Cursor, Event, Prefix, StoreError, Watch, log};
+use crate::{Answer, Cursor, ErrorKind, Event, Prefix, StoreError, Watch, log};
 
 /// The most rows that one statement looks at, of any keys.
 const MOST_ROWS: u64 = 1000;
@@ -44,6 +44,7 @@ impl PostgresWatch {
     /// Says whether it got there.
     async fn read_on(&mut self) -> Result<bool, StoreError> {
         let shared: &Shared = &self.store.shared;
+        shared.structure.check_sound()?;
         let (read, begin) = (self.read as i64, self.prefix.as_str().as_bytes());
         let end = self.prefix.end().map(String::into_bytes);
         let most_rows = MOST_ROWS as i64;
@@ -54,8 +55,17 @@ impl PostgresWatch {
             (&end, Type::BYTEA),
             (&PORTION_BYTES, Type::INT8),
         ];
-        let rows = shared.readers.query(&shared.statements.changes, parameters).await?;
-        let (head, rows) = rows::head_and_log(&rows)?;
+        let (head, rows) = match shared.readers.query(&shared.statements.changes, parameters).await {
+            // Without values, which are read one by one.
+            Err(error) if *error.kind() == ErrorKind::Corrupt => {
+                let parameters = [&parameters[..4], &[(&0_i64, Type::INT8)]].concat();
+                let rows = shared.readers.query(&shared.statements.changes, &parameters).await?;
+                let (head, mut rows) = rows::head_and_log(&rows)?;
+                read::read_values(shared, rows.iter_mut(), PORTION_BYTES).await?;
+                (head, rows)
+            }
+            rows => rows::head_and_log(&rows?)?,
+        };
         log::cursor_number(&log::cursor(self.read), head.revision, head.compacted)?;
         // Nothing of what is not forgotten is left out of the log, so this is the last row that was looked at.
         let last = head.revision.min(self.read + MOST_ROWS);

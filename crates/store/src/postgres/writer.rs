@@ -4,13 +4,20 @@
 //! head, and takes the numbers after it, only after all smaller numbers are committed: whoever sees a revision sees all
 //! before it, there are no gaps, and a watcher that reads the log by number misses nothing although many processes write.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until, timeout, timeout_at},
 };
-use tokio_postgres::{Client, Error, Row, types::Type};
+use tokio_postgres::{
+    Client, Error,
+    types::{ToSql, Type},
+};
 
 use super::{
     Shared,
@@ -21,6 +28,7 @@ use crate::{
     ErrorKind, Key, StoreError,
     log::{Action, Newest, Write},
     room::Place,
+    sum,
 };
 
 /// The most writes of a transaction, and the bytes of values after which it is full.
@@ -28,8 +36,6 @@ const BATCH_WRITES: usize = 512;
 const BATCH_BYTES: usize = 8 << 20;
 /// How often a transaction is tried that stands in the way of others.
 const ATTEMPTS: usize = 10;
-/// The most rows that are forgotten at once: others wait for this long.
-const FORGET_ROWS: i64 = 500;
 
 /// Something to do, and who waits for the revision that it makes.
 #[derive(Debug)]
@@ -56,8 +62,8 @@ pub(super) enum Order {
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    shared: Arc<Shared>,
-    client: Option<Arc<Client>>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) client: Option<Arc<Client>>,
     backoff: Backoff,
     /// Has one thing in it while others have yet to be told of something new.
     untold: mpsc::Sender<()>,
@@ -65,7 +71,7 @@ pub(super) struct Writer {
 
 /// Why a transaction did not do.
 #[derive(Debug)]
-enum Trouble {
+pub(super) enum Trouble {
     /// It stood in the way of others, and was undone.
     Again(StoreError),
     /// The connection was lost before the end of the transaction was sent, which may be tried over another one.
@@ -135,7 +141,15 @@ impl Writer {
     }
 
     async fn write(&mut self, batch: Vec<Request>) {
-        let outcome = self.transact(&batch).await;
+        let outcome = match self.shared.structure.check_sound() {
+            Ok(()) => self.transact(&batch).await,
+            damaged => damaged.map(|()| Vec::new()),
+        };
+        if let Err(error) = &outcome
+            && *error.kind() == ErrorKind::Full
+        {
+            self.shared.is_full.store(true, Ordering::Relaxed);
+        }
         // Whoever asked may be gone.
         match outcome {
             Ok(answers) => {
@@ -237,6 +251,7 @@ impl Writer {
         let done = timeout_at(end(), self.carry_out(client, &plan)).await;
         done.map_err(|_| Trouble::Ended(unknown("the database did not answer in time")))??;
         if !plan.rows.is_empty() {
+            self.shared.is_full.store(false, Ordering::Relaxed);
             self.shared.news.learn(plan.head + plan.rows.len() as u64);
             // If it is full, then what is about to be told is told of this too; if it is closed, nobody is told.
             let _ = self.untold.try_send(());
@@ -280,19 +295,26 @@ impl Writer {
         let actions: Vec<i16> = plan.rows.iter().map(|row| row.action as i16).collect();
         let values: Vec<Option<&[u8]>> = plan.rows.iter().map(|row| row.value).collect();
         let earlier: Vec<Option<i64>> = plan.rows.iter().map(|row| row.earlier).collect();
-        let rows: &Parameters<'_> = &[
+        let sums: Vec<i64> = (first..)
+            .zip(&plan.rows)
+            .map(|(revision, row)| sum::of_parts(revision, row.key.as_str(), row.action, row.value))
+            .collect();
+        let mut rows: Vec<(&(dyn ToSql + Sync), Type)> = vec![
             (&revisions, Type::INT8_ARRAY),
             (&keys, Type::BYTEA_ARRAY),
             (&actions, Type::INT2_ARRAY),
             (&values, Type::BYTEA_ARRAY),
             (&earlier, Type::INT8_ARRAY),
         ];
+        if self.shared.statements.has_sums {
+            rows.push((&sums, Type::INT8_ARRAY));
+        }
         let head = (plan.head + plan.rows.len() as u64) as i64;
         let head: &Parameters<'_> = &[(&head, Type::INT8)];
         let statements = &self.shared.statements;
         let (appended, advanced, committed) = tokio::join!(
             biased;
-            client.execute_typed(&statements.append, rows),
+            client.execute_typed(&statements.append, &rows),
             client.execute_typed(&statements.advance, head),
             client.batch_execute("COMMIT"),
         );
@@ -301,89 +323,7 @@ impl Writer {
         committed.map_err(at_commit)
     }
 
-    /// Forgets a portion of what is older than the history that is wanted. Says whether there may be more.
-    async fn forget_old(&mut self) -> Result<bool, StoreError> {
-        // The database adds it to the time.
-        let age = i64::try_from(self.shared.options.history.as_millis()).unwrap_or(i64::MAX).min(i64::MAX / 2);
-        // Most of the time there is nothing to forget, and no reason to lock anything.
-        let first: &Parameters<'_> = &[(&1_i64, Type::INT8), (&age, Type::INT8)];
-        let found = self.shared.readers.query(&self.shared.statements.forgettable, first).await?;
-        let is_due = count_old(&found).map_err(|error| failure::of_answer(&error))? > 0;
-        Ok(is_due && self.forget(Some(age)).await?)
-    }
-
-    async fn forget_all(&mut self) -> Result<(), StoreError> {
-        while self.forget(None).await? {}
-        Ok(())
-    }
-
-    async fn forget(&mut self, age: Option<i64>) -> Result<bool, StoreError> {
-        let client = self.client().await?;
-        let done = timeout(self.shared.connector.patience, self.forget_portion(&client, age)).await;
-        match done.unwrap_or_else(|_| Err(Trouble::Ended(failure::too_slow()))) {
-            Ok(is_more) => Ok(is_more),
-            Err(Trouble::Lost(error) | Trouble::Ended(error)) => {
-                self.client = None;
-                Err(error)
-            }
-            Err(Trouble::Again(error) | Trouble::Refused(error)) => {
-                self.undo(&client).await;
-                Err(error)
-            }
-        }
-    }
-
-    /// What is forgotten and that it is forgotten is committed together, so that nobody reads a log with holes.
-    async fn forget_portion(&self, client: &Client, age: Option<i64>) -> Result<bool, Trouble> {
-        let statements = &self.shared.statements;
-        let forgettable: &Parameters<'_> = &[(&FORGET_ROWS, Type::INT8), (&age, Type::INT8)];
-        let (begun, head, found) = tokio::join!(
-            biased;
-            client.batch_execute(tables::BEGIN),
-            client.query_typed(&statements.lock_head, &[]),
-            client.query_typed(&statements.forgettable, forgettable),
-        );
-        begun.map_err(before_commit)?;
-        let (head, found) = (head.map_err(before_commit)?, found.map_err(before_commit)?);
-        tables::check_lock(&head).map_err(Trouble::Refused)?;
-        let compacted: i64 = head[0].try_get(1).map_err(of_answer)?;
-        let found = &found[..count_old(&found).map_err(of_answer)?];
-        let Some(last) = found.last() else {
-            client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
-            return Ok(false);
-        };
-        let upto: i64 = last.try_get(0).map_err(of_answer)?;
-        let (mut garbage, mut newest) = (Vec::new(), HashMap::new());
-        for row in found {
-            let revision: i64 = row.try_get(0).map_err(of_answer)?;
-            let key: &[u8] = row.try_get(1).map_err(of_answer)?;
-            garbage.extend(newest.insert(key, revision));
-            if rows::action(row, 2).map_err(Trouble::Refused)? == Action::Deleted {
-                garbage.push(revision);
-            }
-        }
-        // Of what was forgotten before, a key has kept one row. All are asked for: one that stayed when a removal is
-        // forgotten would bring back what was removed.
-        let keys: Vec<&[u8]> = newest.into_keys().collect();
-        let kept: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY), (&compacted, Type::INT8)];
-        for row in client.query_typed(&statements.up_to, kept).await.map_err(before_commit)? {
-            garbage.push(row.try_get(0).map_err(of_answer)?);
-        }
-        let garbage: &Parameters<'_> = &[(&garbage, Type::INT8_ARRAY)];
-        let mark: &Parameters<'_> = &[(&upto, Type::INT8)];
-        let (forgotten, marked, committed) = tokio::join!(
-            biased;
-            client.execute_typed(&statements.forget, garbage),
-            client.execute_typed(&statements.mark_forgotten, mark),
-            client.batch_execute("COMMIT"),
-        );
-        forgotten.map_err(at_commit)?;
-        marked.map_err(at_commit)?;
-        committed.map_err(at_commit)?;
-        Ok(found.len() as i64 == FORGET_ROWS)
-    }
-
-    async fn client(&mut self) -> Result<Arc<Client>, StoreError> {
+    pub(super) async fn client(&mut self) -> Result<Arc<Client>, StoreError> {
         if let Some(client) = self.client.as_ref().filter(|client| !client.is_closed()) {
             return Ok(client.clone());
         }
@@ -395,7 +335,7 @@ impl Writer {
         Ok(self.client.insert(client).clone())
     }
 
-    async fn undo(&mut self, client: &Client) {
+    pub(super) async fn undo(&mut self, client: &Client) {
         let patience = self.shared.connector.patience / 4;
         if !matches!(timeout(patience, client.batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
             self.client = None;
@@ -466,18 +406,7 @@ fn decide<'b>(batch: &'b [Request], head: u64, mut current: HashMap<Vec<u8>, Cur
     plan
 }
 
-/// How many of the rows that come first are old. One that is not keeps those after it, although a clock that was wrong may
-/// say that they are older: the log is forgotten up to a revision.
-fn count_old(found: &[Row]) -> Result<usize, Error> {
-    for (count, row) in found.iter().enumerate() {
-        if row.try_get(3)? {
-            return Ok(count);
-        }
-    }
-    Ok(found.len())
-}
-
-fn before_commit(error: Error) -> Trouble {
+pub(super) fn before_commit(error: Error) -> Trouble {
     let failure = failure::of_server(&error);
     if failure::is_lost(&error) {
         Trouble::Lost(failure)
@@ -488,7 +417,7 @@ fn before_commit(error: Error) -> Trouble {
     }
 }
 
-fn at_commit(error: Error) -> Trouble {
+pub(super) fn at_commit(error: Error) -> Trouble {
     if failure::is_unknown(&error) {
         return Trouble::Ended(unknown(&failure::of_server(&error).to_string()));
     }
@@ -500,7 +429,7 @@ fn unknown(what: &str) -> StoreError {
     StoreError::new(ErrorKind::Unknown, message)
 }
 
-fn of_answer(error: Error) -> Trouble {
+pub(super) fn of_answer(error: Error) -> Trouble {
     Trouble::Refused(failure::of_answer(&error))
 }
 

@@ -12,11 +12,11 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::{
     failure::Problem,
     read::{self, Head},
-    sum,
 };
 use crate::{
     ErrorKind, Key, Page, PageRequest, Prefix, StoreError, Stored,
     log::{self, Action, PAGE_LIMIT},
+    sum,
 };
 
 /// A page of a list ends when its values have more than this.

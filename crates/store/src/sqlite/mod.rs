@@ -14,7 +14,6 @@ mod file;
 mod mark;
 mod private;
 mod read;
-mod sum;
 mod tail;
 mod watch;
 mod writer;

@@ -5,10 +5,11 @@ use rusqlite::{
     types::{ToSqlOutput, Value},
 };
 
-use super::{failure::Problem, sum};
+use super::failure::Problem;
 use crate::{
     Cursor, ErrorKind, Event, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
     log::{self, Action, Newest, PAGE_LIMIT},
+    sum,
 };
 
 /// A page ends when its values have more than this, so that memory stays flat whatever is stored.

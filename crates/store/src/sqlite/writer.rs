@@ -21,12 +21,12 @@ use super::{
     file::{self, File},
     mark::Marks,
     read::{self, Head},
-    sum,
 };
 use crate::{
     ErrorKind, Key, StoreError,
     log::{Action, Write},
     room::{Place, Room},
+    sum,
 };
 
 /// The most writes of one commit.

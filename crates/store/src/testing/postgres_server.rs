@@ -53,13 +53,33 @@ impl PostgresServer {
     /// # Errors
     /// PostgreSQL is not installed or does not start; in words for whoever runs the test.
     pub fn start() -> Result<Self, String> {
+        Self::start_with(None, &env::temp_dir())
+    }
+
+    /// The same, with or without checksums of the pages of its files.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_with_checksums(has_checksums: bool) -> Result<Self, String> {
+        Self::start_with(Some(has_checksums), &env::temp_dir())
+    }
+
+    /// The same as [`start`](Self::start), with its data in another place than that of temporary files.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_in(folder: &Path) -> Result<Self, String> {
+        Self::start_with(None, folder)
+    }
+
+    fn start_with(has_checksums: Option<bool>, folder: &Path) -> Result<Self, String> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let programs = programs()?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("wheelwright-postgres-{}-{count}", std::process::id()));
+        let folder = folder.join(format!("wheelwright-postgres-{}-{count}", std::process::id()));
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut server = Self { programs, folder, port: 0, settings: Vec::new(), keeper: None };
-        server.initialize()?;
+        server.initialize(has_checksums)?;
         server.resume()?;
         Ok(server)
     }
@@ -139,6 +159,25 @@ impl PostgresServer {
         }
     }
 
+    /// Ends the server after it has written all data to its files.
+    ///
+    /// # Errors
+    /// It does not end.
+    pub fn shut_down(&mut self) -> Result<(), String> {
+        if let Some(server) = self.server_process() {
+            signal("INT", &[server]);
+            let began = Instant::now();
+            while is_running(server) {
+                if began.elapsed() > PATIENCE {
+                    return Err("PostgreSQL does not end".to_owned());
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+        self.stop();
+        Ok(())
+    }
+
     /// Starts it again with the data that it had, on the port that it had unless somebody has taken that.
     ///
     /// # Errors
@@ -165,8 +204,15 @@ impl PostgresServer {
         }
     }
 
-    fn initialize(&self) -> Result<(), String> {
-        let mut command = Command::new(self.programs.join("initdb"));
+    fn initialize(&self, has_checksums: Option<bool>) -> Result<(), String> {
+        let program = self.programs.join("initdb");
+        let mut command = Command::new(&program);
+        match has_checksums {
+            Some(true) => drop(command.arg("--data-checksums")),
+            // Releases before 18 have no such option, and no checksums by default.
+            Some(false) if has_option(&program, "--no-data-checksums") => drop(command.arg("--no-data-checksums")),
+            _ => {}
+        }
         command.args(["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", "-D"]);
         command.arg(self.data());
         let output = self.as_other_user(&mut command)?.output().map_err(|error| format!("initdb: {error}"))?;
@@ -201,7 +247,8 @@ impl PostgresServer {
         Ok(command)
     }
 
-    fn data(&self) -> PathBuf {
+    /// The folder with its data, as in PostgreSQL's `PGDATA`.
+    pub fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
@@ -267,6 +314,11 @@ fn programs() -> Result<PathBuf, String> {
          in WHEELWRIGHT_POSTGRES_BIN"
             .to_owned()
     })
+}
+
+fn has_option(program: &Path, option: &str) -> bool {
+    let help = Command::new(program).arg("--help").output();
+    help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains(option))
 }
 
 /// A user and a group that are not root.

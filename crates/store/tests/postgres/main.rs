@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 mod cuts;
+mod damage;
 mod failures;
 mod fsyncs;
+mod full_disk;
 mod kill;
 mod order;
 mod reads;
