@@ -49,7 +49,7 @@ impl Policy {
         let known = [
             ("graph", &["targets", "all-features"][..]),
             ("licenses", &["allow"]),
-            ("bans", &["multiple-versions", "deny", "skip"]),
+            ("bans", &["multiple-versions", "multiple-versions-include-dev", "deny", "skip"]),
             ("sources", &["unknown-registry", "unknown-git"]),
         ];
         for (name, section) in document.iter() {

@@ -58,5 +58,7 @@ pub use sweep::{
 };
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
-pub use wheelwright_store::{Continuation, Cursor, ErrorKind, Health, Mark, PageRequest, Revision, Store, StoreError};
+pub use wheelwright_store::{
+    Continuation, Cursor, DiskSpace, ErrorKind, Health, Mark, PageRequest, Revision, Store, StoreError,
+};
 pub use write::Notes;

@@ -3,7 +3,7 @@
 use std::{fmt, future::poll_fn, sync::Arc, time::SystemTime};
 
 use jiff::Timestamp;
-use wheelwright_store::{Cursor, Health, Mark, Store};
+use wheelwright_store::{Cursor, DiskSpace, Health, Mark, Store};
 
 use crate::{
     Collection, ExternalSource, LIGHT_BYTES, RepositoryError, Scheduler, ServedKind, SourceCounts, SourceError,
@@ -129,6 +129,11 @@ impl Repository {
     /// It cannot.
     pub async fn health(&self) -> Result<Health, RepositoryError> {
         Ok(self.store.health().await?)
+    }
+
+    /// The room that is left for the store. None if it cannot tell.
+    pub fn disk(&self) -> Option<DiskSpace> {
+        self.store.disk()
     }
 
     /// The position of now: a watch from it on tells what is written later.

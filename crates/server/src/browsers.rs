@@ -138,6 +138,8 @@ impl Hosts {
     }
 }
 
+/// The host that a request names. Requests of HTTP/1.0 may name none, such as the probes of load balancers; a page cannot have sent
+/// them, since every browser sends the header.
 fn host_header(head: &Parts) -> Option<&str> {
     head.headers.get(header::HOST)?.to_str().ok()
 }

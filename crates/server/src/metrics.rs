@@ -91,6 +91,7 @@ impl Metrics {
         registry.register("connections", "Connections that are open", connections.clone());
         registry.register("work_queued", "Requests and watches that wait for the work pool", queued.clone());
         registry.register_collector(Box::new(Memory(budget)));
+        registry.register_collector(Box::new(Disk(repository.clone())));
         if let Some(audit) = audit {
             registry.register("audit_lost", "Lines of the audit log that could not be written", audit.lost().clone());
         }
@@ -130,6 +131,25 @@ impl Metrics {
         // Writing into a text does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+/// The room that is left for the store, where it can tell.
+#[derive(Debug)]
+struct Disk(Repository);
+
+impl Collector for Disk {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let Some(space) = self.0.disk() else { return Ok(()) };
+        let gauges = [
+            ("store_free_bytes", "Bytes by which the files of the store can grow", space.free_bytes),
+            ("store_reserve_bytes", "Bytes of the disk that are kept back for deletes", space.reserve_bytes),
+        ];
+        for (name, help, bytes) in gauges {
+            let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX)).encode(metric)?;
+        }
+        Ok(())
     }
 }
 

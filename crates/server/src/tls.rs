@@ -39,9 +39,12 @@ pub struct TlsFiles {
     pub client_revocations: Option<PathBuf>,
 }
 
-/// Files that are of no use.
+/// A file that TLS cannot use, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TlsError(String);
+pub struct TlsError {
+    file: PathBuf,
+    why: String,
+}
 
 /// How connections are secured at this moment.
 #[derive(Debug)]
@@ -113,11 +116,12 @@ impl Tls {
                 Ok(current) => {
                     *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
                     self.reloads.send_replace(());
-                    tracing::info!(file = %self.files.certificate.display(), "the certificate and the files beside it were read again");
+                    tracing::info!(file = %self.files.certificate.display(), "the files of TLS were read again");
                 }
                 // Half of a change, perhaps: the other half is seen later.
-                Err(error) => {
-                    tracing::error!(%error, "the certificate has changed and cannot be used; the previous one stays in use")
+                Err(TlsError { file, why }) => {
+                    let file = file.display();
+                    tracing::error!(%file, error = why, "a file of TLS has changed and cannot be used; the previous files stay in use")
                 }
             }
         }
@@ -190,7 +194,7 @@ fn config(files: &TlsFiles, clients: Option<Arc<dyn ClientCertVerifier>>) -> Res
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| in_file(&files.key, error))?;
     let provider = Arc::new(ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| TlsError(error.to_string()))?;
+    let builder = builder.map_err(|error| in_file(&files.certificate, error))?;
     let builder = match clients {
         None => builder.with_no_client_auth(),
         Some(clients) => builder.with_client_cert_verifier(clients),
@@ -215,7 +219,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 fn in_file(path: &Path, error: impl fmt::Display) -> TlsError {
-    TlsError(format!("{}: {error}", path.display()))
+    TlsError { file: path.to_owned(), why: error.to_string() }
 }
 
 /// The common name in the subject of a certificate.
@@ -235,7 +239,7 @@ pub(crate) fn is_refused_certificate(error: &io::Error) -> bool {
 
 impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "{}: {}", self.file.display(), self.why)
     }
 }
 

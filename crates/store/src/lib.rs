@@ -36,12 +36,12 @@ pub use key::{BadKey, Key, KeyRange, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
 pub use open::backup;
-pub use open::{open, open_existing, open_to_repair, open_to_serve};
+pub use open::{files_of, open, open_existing, open_to_repair, open_to_serve};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
-pub use store::{Answer, Change, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
+pub use store::{Answer, Change, DiskSpace, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Mark, Revision};
 
 #[cfg(all(doctest, feature = "conformance"))]

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "sqlite")]
 use std::path::Path;
+use std::path::PathBuf;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use std::time::Duration;
 
@@ -44,6 +45,16 @@ pub async fn open_existing(address: &str) -> Result<Box<dyn Store>, StoreError> 
 /// As for [`open_existing`].
 pub async fn open_to_repair(address: &str) -> Result<Box<dyn Store>, StoreError> {
     open_or_make(address, Purpose::Repair).await
+}
+
+/// The files that the store at an address uses or may use: none for databases.
+pub fn files_of(address: &str) -> Vec<PathBuf> {
+    #[cfg(feature = "sqlite")]
+    if let Ok(Some(path)) = path_of(address, true) {
+        return crate::sqlite::disk::files_of(Path::new(path));
+    }
+    let _ = address;
+    Vec::new()
 }
 
 /// Copies the store at an address, as it is now, to a new file, while others write to it.

@@ -112,6 +112,11 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// What this store can promise.
     fn guarantees(&self) -> Guarantees;
 
+    /// The room that is left for the store on its disk. None if it cannot tell, as with a database on another machine.
+    fn disk(&self) -> Option<DiskSpace> {
+        None
+    }
+
     /// Begins to check the structure of what it is stored in, in the background, where damage is not noticed by reading. If
     /// it finds damage, then [`health`](Self::health) fails from then on.
     ///
@@ -192,6 +197,15 @@ pub enum Change {
 pub struct Health {
     /// How long a read and a write took.
     pub took: Duration,
+}
+
+/// The room that is left for a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DiskSpace {
+    /// The bytes by which files can grow: on the disk, or to the file size limit of the process.
+    pub free_bytes: u64,
+    /// The bytes that are kept back for deletes, beside those.
+    pub reserve_bytes: u64,
 }
 
 /// What a store can promise beyond what all can.

@@ -1,11 +1,14 @@
 //! The `wheelwright` command: arguments to functions of the library, and nothing else.
 
 mod arguments;
+mod audit_file;
 mod descriptors;
 mod log_lines;
 mod memory_limit;
 mod output_pipe;
+mod serving;
 mod signals;
+mod storing;
 
 use std::{
     env,
@@ -13,31 +16,21 @@ use std::{
     io::{self, BufWriter, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
-use arguments::{
-    Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, LogFormat, LogLevel, Migrate, MigrateRun, Place,
-    Serve, StoreCommand, Test,
-};
+use arguments::{Arguments, Color, Command, Convert, Diff, Documents, Init, Lock, StoreCommand, Test};
 use clap::{CommandFactory, Parser};
-use log_lines::LogLines;
 use output_pipe::{OutputPipe, is_closed_pipe};
-use signals::{AskedToEnd, reopen_on_hangup};
-use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use wheelwright::{
-    Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas, Unlocked,
+    Choice, Console, Exit, Format, Kinds, ResultFormat, Schemas,
     catalog::{Disk, OnDisk, files},
     command::{
         self, CheckOptions, ConvertOptions, DiffOptions, DocumentOptions, InitOptions, LawsOptions, LineOptions,
-        LockOptions, MigrateOptions, RepairOptions, ServeOptions, StoreOptions, TestOptions, ValidateOptions, Versions,
-        Way,
+        LockOptions, TestOptions, ValidateOptions, Versions, Way,
     },
     findings::{Date, Level},
-    repository::{Accepted, Repository, ServedKind, SweepOptions},
     schema::Root,
-    server::{AuditError, AuditLog, AuditLoss, Limits, TlsFiles},
-    store::StoreError,
 };
 
 #[global_allocator]
@@ -189,16 +182,10 @@ fn run(command: Command, console: &mut Console<'_>) -> io::Result<Exit> {
             let options = DiffOptions { kind, format: result_format(format) };
             command::diff(&a, &b, &catalog, &options, console)
         }
-        Command::Migrate(arguments) => migrate(arguments, console),
-        Command::Serve(arguments) => serve(*arguments, console),
-        Command::Retire(arguments::Retire { version, stored, accept }) => {
-            let format = result_format(stored.format);
-            let accepted: Vec<Accepted> = accept.iter().map(|name| Accepted::named(name)).collect();
-            in_store(&stored.place, Access::Read, console, async |repository, console| {
-                command::retire(&version, stored.kind.as_deref(), &repository, &accepted, format, console).await
-            })
-        }
-        Command::Store(arguments) => store(arguments, console),
+        Command::Migrate(arguments) => storing::migrate(arguments, console),
+        Command::Serve(arguments) => serving::serve(*arguments, console),
+        Command::Retire(arguments) => storing::retire(arguments, console),
+        Command::Store(arguments) => storing::store(arguments, console),
         Command::Schema(arguments::Schema::Eval { files }) => eval(files, console),
         Command::Explain { rule } => command::explain(rule.as_deref(), console),
         Command::Completions { shell } => command::completions(shell, &mut Arguments::command(), console),
@@ -328,290 +315,6 @@ fn test(arguments: Test, console: &mut Console<'_>) -> io::Result<Exit> {
         }
         Err(exit) => Ok(exit),
     }
-}
-
-fn migrate(arguments: Migrate, console: &mut Console<'_>) -> io::Result<Exit> {
-    let mut sweep = SweepOptions::default();
-    let (what, stored) = match arguments {
-        Migrate::Plan(stored) => (command::Migrate::Plan, stored),
-        Migrate::Status(stored) => (command::Migrate::Status, stored),
-        Migrate::Verify(stored) => (command::Migrate::Verify, stored),
-        Migrate::Run(MigrateRun { stored, rate, concurrency, back, dry_run }) => {
-            sweep = SweepOptions { rate, concurrency: concurrency.get() as usize, back };
-            (if dry_run { command::Migrate::Plan } else { command::Migrate::Run }, stored)
-        }
-    };
-    let access = if what == command::Migrate::Run { Access::Write } else { Access::Read };
-    let kinds = match load(&stored.place, access, console)? {
-        Ok(kinds) => kinds,
-        Err(exit) => return Ok(exit),
-    };
-    let remembered = kinds.remembered_prefixes();
-    let options = MigrateOptions { kind: stored.kind, sweep, format: result_format(stored.format), remembered };
-    with_store(kinds, &stored.place, access, console, async |repository, console| {
-        if what != command::Migrate::Run {
-            return command::migrate(what, &repository, &options, console).await;
-        }
-        tokio::select! {
-            exit = command::migrate(what, &repository, &options, console) => return exit,
-            _ = tokio::signal::ctrl_c() => {}
-        }
-        command::migrate_interrupted(console)
-    })
-}
-
-fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<Exit> {
-    log(arguments.log, arguments.log_format, console.colour_conversation);
-    let mut lines = LogLines::default();
-    let console = &mut match arguments.log_format {
-        LogFormat::Text => Console { conversation: &mut *console.conversation, data: &mut *console.data, ..*console },
-        LogFormat::Json => {
-            let (colour_conversation, is_watched) = (false, false);
-            Console { conversation: &mut lines, data: &mut *console.data, colour_conversation, is_watched, ..*console }
-        }
-    };
-    let tls = arguments.tls_cert.zip(arguments.tls_key).map(|(certificate, key)| TlsFiles {
-        certificate,
-        key,
-        client_authorities: arguments.client_ca,
-        client_revocations: arguments.client_crl,
-    });
-    let mut limits = Limits::default();
-    limits.requests = arguments.max_requests.get();
-    limits.connections = arguments.max_connections.get();
-    limits.watches = arguments.max_watches.get();
-    limits.body_bytes = arguments.max_body.get();
-    limits.kept_bytes = arguments.max_kept;
-    limits.memory_bytes = arguments.memory.unwrap_or_else(memory_limit::default_memory);
-    limits.shutdown_delay = Duration::from_secs(arguments.shutdown_delay.into());
-    if let Some(most) = descriptors::raise() {
-        // Some are for the store and for files that are read again.
-        limits.connections = limits.connections.min(most.saturating_sub(256).max(16));
-    }
-    let options = ServeOptions {
-        listen: arguments.listen,
-        probe_listen: arguments.probe_listen,
-        tls,
-        access: arguments.access,
-        audit: None,
-        sources: arguments.source,
-        public_url: arguments.public_url,
-        allow_host: arguments.allow_host,
-        allow_plain: arguments.allow_plain,
-        allow_anonymous: arguments.allow_anonymous,
-        limits,
-        scrub: (!arguments.scrub.is_zero()).then_some(arguments.scrub),
-        hints: arguments.log_format == LogFormat::Text,
-    };
-    let place = Place { store: arguments.store, catalog: arguments.catalog };
-    let kinds = match load(&place, Access::Serve, console)? {
-        Ok(kinds) => kinds,
-        Err(exit) => return Ok(exit),
-    };
-    let audit = arguments.audit_log.as_deref().map(|file| audit_log(file, arguments.audit_strict)).transpose();
-    let audit = match audit {
-        Ok(audit) => audit,
-        Err(error) => {
-            writeln!(console.conversation, "error: --audit-log: {error}")?;
-            return Ok(Exit::Usage);
-        }
-    };
-    in_runtime(kinds, console, async |kinds, console| {
-        if let Some(log) = audit.clone().filter(AuditLog::is_file) {
-            reopen_on_hangup(log)?;
-        }
-        let options = ServeOptions { audit, ..options };
-        let asked = AskedToEnd::listen()?;
-        let store = wheelwright::store::open_to_serve(&place.store);
-        tokio::select! {
-            exit = command::serve(kinds, store, options, asked.times(1), console) => return exit,
-            () = asked.times(2) => {}
-        }
-        command::serve_interrupted(console)
-    })
-}
-
-/// The audit log in a file, or on standard output for `-`.
-fn audit_log(file: &Path, is_strict: bool) -> Result<AuditLog, AuditError> {
-    let loss = if is_strict { AuditLoss::Refused } else { AuditLoss::Counted };
-    match file == Path::new("-") {
-        true => AuditLog::standard_output(loss),
-        false => AuditLog::open(file, loss),
-    }
-}
-
-/// Logs to standard error from now on.
-fn log(level: LogLevel, format: LogFormat, colour: bool) {
-    let level = match level {
-        LogLevel::Error => tracing::Level::ERROR,
-        LogLevel::Warn => tracing::Level::WARN,
-        LogLevel::Info => tracing::Level::INFO,
-        LogLevel::Debug => tracing::Level::DEBUG,
-    };
-    let only_ours = tracing_subscriber::filter::Targets::new().with_target("wheelwright", level);
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(colour);
-    // Its own complaint about a closed standard error would panic, on standard error.
-    let lines = lines.log_internal_errors(false);
-    let registry = tracing_subscriber::registry().with(only_ours);
-    match format {
-        LogFormat::Text => registry.with(lines).init(),
-        LogFormat::Json => registry.with(lines.json().flatten_event(true)).init(),
-    }
-}
-
-fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::Result<Exit> {
-    match arguments {
-        StoreCommand::Put { documents, place, kind, from, name } => {
-            let kinds = match load(&place, Access::Create, console)? {
-                Ok(kinds) => kinds,
-                Err(exit) => return Ok(exit),
-            };
-            let options = StoreOptions { kind, from, name };
-            let documents = command::documents_to_store(files::files(documents, None), &kinds, &options, console)?;
-            let Some(documents) = documents else { return Ok(Exit::Usage) };
-            with_store(kinds, &place, Access::Create, console, async |repository, console| {
-                command::store_put(&documents, &repository, console).await
-            })
-        }
-        StoreCommand::Get { name, place, kind, version, raw } => {
-            let (kind, version) = (kind.as_deref(), version.as_deref());
-            in_store(&place, Access::Read, console, async |repository, console| match raw {
-                true => command::store_get_raw(&name, kind, &repository, console).await,
-                false => command::store_get(&name, kind, version, &repository, console).await,
-            })
-        }
-        StoreCommand::List { place, kind } => in_store(&place, Access::Read, console, async |repository, console| {
-            command::store_list(kind.as_deref(), &repository, console).await
-        }),
-        StoreCommand::Delete { name, place, kind, force } => {
-            in_store(&place, Access::Write, console, async |repository, console| {
-                command::store_delete(&name, kind.as_deref(), force, &repository, console).await
-            })
-        }
-        StoreCommand::Backup { file, store } => match wheelwright::store::backup(&store, &file) {
-            Ok(()) => Ok(Exit::Clean),
-            Err(error) => {
-                writeln!(console.conversation, "error: {error}")?;
-                Ok(Exit::Usage)
-            }
-        },
-        StoreCommand::Repair { place, from, write, keep } => repair(&place, from.as_deref(), write, keep, console),
-    }
-}
-
-fn repair(
-    place: &Place,
-    from: Option<&str>,
-    write: bool,
-    keep: Option<PathBuf>,
-    console: &mut Console<'_>,
-) -> io::Result<Exit> {
-    let kinds = match load(place, if write { Access::Write } else { Access::Read }, console)? {
-        Ok(kinds) => kinds,
-        Err(exit) => return Ok(exit),
-    };
-    let beside = || place.store.strip_prefix("sqlite:").and_then(|file| Path::new(file).parent()).map(Path::to_owned);
-    let options = RepairOptions { write, keep: keep.or_else(beside).unwrap_or_default() };
-    in_runtime(kinds, console, async |kinds, console| {
-        let opened = async {
-            let store = wheelwright::store::open_to_repair(&place.store).await?;
-            let backup = match from {
-                Some(from) => Some(wheelwright::store::open_to_repair(from).await?),
-                None => None,
-            };
-            Ok::<_, StoreError>((store, backup))
-        };
-        match opened.await {
-            Ok((store, backup)) => {
-                let repository = Repository::new(store.into(), kinds);
-                command::store_repair(&repository, backup.as_deref(), &options, console).await
-            }
-            Err(error) => {
-                writeln!(console.conversation, "error: {error}")?;
-                Ok(Exit::Usage)
-            }
-        }
-    })
-}
-
-/// What is done with a store.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Read,
-    Write,
-    /// It is written, and made if it is not there.
-    Create,
-    /// The same, also with what is not locked: whoever tries something out need not lock it first.
-    Serve,
-}
-
-/// Does something with the kinds of a catalog in a store.
-fn in_store(
-    place: &Place,
-    access: Access,
-    console: &mut Console<'_>,
-    act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
-) -> io::Result<Exit> {
-    match load(place, access, console)? {
-        Ok(kinds) => with_store(kinds, place, access, console, act),
-        Err(exit) => Ok(exit),
-    }
-}
-
-/// The kinds of a catalog, which are locked if something is to be written; or how the command ends.
-fn load(place: &Place, access: Access, console: &mut Console<'_>) -> io::Result<Result<Kinds, Exit>> {
-    let kinds = match Kinds::load(&OnDisk::default(), &place.catalog, console)? {
-        Ok(kinds) => kinds,
-        Err(exit) => return Ok(Err(exit)),
-    };
-    if matches!(access, Access::Serve) {
-        kinds.warn_of_what_clients_meet(console)?;
-    }
-    let unlocked = match access {
-        Access::Read | Access::Serve => Unlocked::Warn,
-        Access::Write | Access::Create => Unlocked::Refuse,
-    };
-    Ok(kinds.check_locked(unlocked, console)?.map(|()| kinds))
-}
-
-/// Does something with kinds in a store.
-fn with_store(
-    kinds: Kinds,
-    place: &Place,
-    access: Access,
-    console: &mut Console<'_>,
-    act: impl AsyncFnOnce(Repository, &mut Console<'_>) -> io::Result<Exit>,
-) -> io::Result<Exit> {
-    in_runtime(kinds, console, async |kinds, console| {
-        let opened = match access {
-            Access::Create | Access::Serve => wheelwright::store::open(&place.store).await,
-            Access::Read | Access::Write => wheelwright::store::open_existing(&place.store).await,
-        };
-        match opened {
-            Ok(store) => act(Repository::new(store.into(), kinds), console).await,
-            Err(error) => {
-                writeln!(console.conversation, "error: {error}")?;
-                Ok(Exit::Usage)
-            }
-        }
-    })
-}
-
-/// Does something with kinds that can be stored, in a runtime.
-fn in_runtime(
-    kinds: Kinds,
-    console: &mut Console<'_>,
-    act: impl AsyncFnOnce(Vec<ServedKind>, &mut Console<'_>) -> io::Result<Exit>,
-) -> io::Result<Exit> {
-    let kinds = match kinds.into_served() {
-        Ok(kinds) => kinds,
-        Err(error) => {
-            writeln!(console.conversation, "error: the kinds of the catalog cannot be stored: {error}")?;
-            return Ok(Exit::Usage);
-        }
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(act(kinds, console))
 }
 
 fn eval(paths: Vec<PathBuf>, console: &mut Console<'_>) -> io::Result<Exit> {

@@ -9,6 +9,8 @@ use wheelwright_document::{Arena, Entry, Number, Value, encode};
 const LONGEST_TEXT: usize = 512;
 /// The same for texts that have no reason to be long.
 const LONGEST_WORD: usize = 160;
+/// The beginning of every line.
+pub(super) const START: &[u8] = b"{\"time\":\"";
 /// What stands for the rest of a text that is cut.
 const CUT: &str = "…";
 
@@ -104,5 +106,6 @@ mod tests {
         let line = String::from_utf8(line.bytes()).unwrap();
         assert!(line.len() < LONGEST_TEXT + 100 && line.ends_with("…\"}\n"), "{line}");
         assert_eq!(line.matches('\n').count(), 1);
+        assert!(line.as_bytes().starts_with(START), "{line}");
     }
 }

@@ -3,8 +3,8 @@
 use std::{
     error::Error,
     fmt,
-    fs::File,
-    io::{self, Write},
+    fs::{self, File},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -18,6 +18,7 @@ use std::{
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::oneshot;
 
+use super::line::START;
 use crate::throttle::Throttle;
 
 /// The most bytes of lines that wait for the disk. In strict mode, lines that no request waits for use at most half of them,
@@ -63,6 +64,8 @@ pub struct AuditLog {
 struct Shared {
     loss: AuditLoss,
     is_file: bool,
+    /// The file, if it did not exist before.
+    created: Option<PathBuf>,
     /// Bytes of lines that wait for the disk.
     waiting: AtomicUsize,
     /// Whether the last line could not be written.
@@ -82,11 +85,12 @@ impl AuditLog {
     /// Appends to a file, which is created if it does not exist, for its owner alone.
     ///
     /// # Errors
-    /// The file cannot be opened.
+    /// The file cannot be opened, or contains something else than audit lines.
     pub fn open(path: &Path, loss: AuditLoss) -> Result<Self, AuditError> {
         let failed = |error| AuditError { path: path.into(), error };
+        let is_new = !path.exists();
         let file = appending(path).map_err(failed)?;
-        Self::start(file, Some(path.into()), loss).map_err(failed)
+        Self::start(file, Some(path.into()), is_new, loss).map_err(failed)
     }
 
     /// Writes to standard output.
@@ -95,13 +99,14 @@ impl AuditLog {
     /// Standard output is closed.
     pub fn standard_output(loss: AuditLoss) -> Result<Self, AuditError> {
         let failed = |error| AuditError { path: "standard output".into(), error };
-        Self::start(standard_output().map_err(failed)?, None, loss).map_err(failed)
+        Self::start(standard_output().map_err(failed)?, None, false, loss).map_err(failed)
     }
 
-    fn start(file: File, path: Option<PathBuf>, loss: AuditLoss) -> io::Result<Self> {
+    fn start(file: File, path: Option<PathBuf>, is_new: bool, loss: AuditLoss) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             loss,
             is_file: path.is_some(),
+            created: path.clone().filter(|_| is_new),
             waiting: AtomicUsize::new(0),
             is_failing: AtomicBool::new(false),
             lost: Counter::default(),
@@ -117,6 +122,12 @@ impl AuditLog {
     /// Whether it is a file, and not standard output.
     pub fn is_file(&self) -> bool {
         self.shared.is_file
+    }
+
+    /// Removes the file if opening the log created it: for a server that does not start.
+    pub fn discard(&self) {
+        // The server reports why it does not start; an empty file is no reason to report more.
+        let _ = self.shared.created.as_ref().map(fs::remove_file);
     }
 
     /// Opens the file again, after the lines that were made before: it may have been moved away to be kept.
@@ -297,9 +308,22 @@ fn write_line(out: &mut impl Write, line: &[u8], is_torn: &mut bool) -> io::Resu
     Ok(())
 }
 
-/// Opens a file without waiting: a named pipe without a reader is an error.
-#[cfg(unix)]
+/// Opens a file that has audit lines or nothing, without waiting: a named pipe without a reader is an error.
 fn appending(path: &Path) -> io::Result<File> {
+    // Others, such as pipes, have no content. A file that cannot be read may still be written.
+    if fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        let mut start = Vec::new();
+        let length = START.len() as u64;
+        let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut start));
+        if read.is_ok() && !START.starts_with(&start) {
+            return Err(io::Error::other("it has other content than audit lines; name another file"));
+        }
+    }
+    open_to_append(path)
+}
+
+#[cfg(unix)]
+fn open_to_append(path: &Path) -> io::Result<File> {
     use rustix::{
         fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open},
         io::Errno,
@@ -315,7 +339,7 @@ fn appending(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn appending(path: &Path) -> io::Result<File> {
+fn open_to_append(path: &Path) -> io::Result<File> {
     File::options().append(true).create(true).open(path)
 }
 

@@ -14,11 +14,12 @@ use super::{
     judge::{ObjectJudge, check_namespace},
     namespaces,
     options::{FieldValidation, WriteOptions},
+    refusal_status,
     refused::{About, unknown_field},
     route::{Subresource, Target},
     status::{Cause, Status},
 };
-use crate::request::Request;
+use crate::{audit::NotRecorded, refusal::Refusal, request::Request};
 
 /// What patches are read here.
 const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json";
@@ -69,6 +70,7 @@ impl Target {
         loop {
             let new = self.new_object(&body.json)?;
             self.trail.named(&new.name);
+            self.trail.intend().await.map_err(|NotRecorded| refusal_status(&Refusal::NotRecorded))?;
             let created = self
                 .written(&Operation::Create, &new.name, Sent::Document(&new.json), &options, &body.duplicates)
                 .await;

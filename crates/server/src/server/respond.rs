@@ -263,7 +263,10 @@ impl Service {
                 if body.is_empty() {
                     allowance.has_room().map_err(|exceeded| self.out_of_memory(exceeded))?;
                 }
-                trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
+                // The name of a new object is known when its body has been read: it is recorded then.
+                if !matches!((&route, access.verb), (Route::Kubernetes(_), Verb::Create)) {
+                    trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
+                }
             }
             let request = Request { head, body, allowance: allowance.clone() };
             let answer = async {

@@ -54,6 +54,27 @@ async fn a_foreign_host_reaches_nothing_and_nothing_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_without_a_host_is_served_in_http_1_0_alone_and_an_unreadable_host_never() {
+    let running = Running::with_limits(short()).await;
+    for (version, host, status) in [
+        ("1.0", &b""[..], 200),
+        ("1.0", b"Host: \r\n", 200),
+        ("1.0", b"Host: evil.example\r\n", 403),
+        ("1.0", b"Host: evil.exampl\xe9\r\n", 400),
+        ("1.1", b"Host: evil.exampl\xe9\r\n", 400),
+        ("1.1", b"", 400),
+    ] {
+        let request =
+            [format!("GET /livez HTTP/{version}\r\n").as_bytes(), host, b"Connection: close\r\n\r\n"].concat();
+        let answer = Answer::of(&running.say(request).await);
+        assert_eq!(answer.status, status, "{version} {host:?}: {answer:?}");
+    }
+    // A page is recognized by its other headers, too.
+    let page = "GET /livez HTTP/1.0\r\nSec-Fetch-Site: cross-site\r\n\r\n";
+    assert_eq!(Answer::of(&running.say(page.to_owned()).await).status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn allowed_hosts_and_that_of_the_public_url_are_served() {
     let running = Running::changed(|server| {
         let server = server.with_allowed_hosts(&["api.example.com", "192.0.2.1"]).unwrap();

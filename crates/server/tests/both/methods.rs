@@ -2,7 +2,7 @@
 
 use crate::support::{Running, SUBSCRIPTION, arm, kubernetes, order};
 
-const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "OPTIONS", "TRACE", "FOO", "DELETE"];
+const METHODS: [&str; 10] = ["GET", "HEAD", "POST", "PUT", "PATCH", "OPTIONS", "TRACE", "CONNECT", "FOO", "DELETE"];
 
 /// Paths with the methods that they take.
 fn paths() -> Vec<(String, &'static str)> {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{ErrorKind, StoreError};
+use crate::{DiskSpace, ErrorKind, StoreError};
 
 /// The error of a write for which there is no room: on the disk, or below a limit.
 pub(super) fn full(path: &Path) -> StoreError {
@@ -70,6 +70,11 @@ fn is_for_room(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
+/// The file of a store, and those that are beside it at times.
+pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
+    ["", "-wal", "-shm", "-journal", "-reserve", "-probe"].map(|suffix| beside(path, suffix)).into()
+}
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut beside = OsString::from(path);
     beside.push(suffix);
@@ -85,6 +90,14 @@ pub(crate) const RESERVE: u64 = 8 << 20;
 /// Whether the disk of a store takes so many bytes.
 pub(super) fn has_room(path: &Path, bytes: u64) -> bool {
     free_bytes(path).is_none_or(|free| free >= MARGIN + bytes)
+}
+
+/// The room that is left for a store, and how much is kept back.
+pub(super) fn space(path: &Path, reserve: &Reserve) -> Option<DiskSpace> {
+    let length = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+    let below_limit = process_limit().map(|limit| limit.saturating_sub(length(path)));
+    let free_bytes = free_bytes(path).into_iter().chain(below_limit).min()?;
+    Some(DiskSpace { free_bytes, reserve_bytes: length(&reserve.path) })
 }
 
 /// How many bytes can be written to the disk of a file.

@@ -1,14 +1,14 @@
 //! The file: what makes it a store, and the connections to it.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fmt, fs,
     hash::{BuildHasher, Hasher, RandomState},
     io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rusqlite::{
@@ -280,7 +280,8 @@ impl File {
         unfinished.push(name);
         // Nobody else who makes a backup there at the same time may write into it.
         unfinished.push(format!(".{:016x}.unfinished", RandomState::new().build_hasher().finish()));
-        let unfinished = to.with_file_name(unfinished);
+        let mut unfinished = to.with_file_name(unfinished);
+        remove_abandoned(to, name);
         let copied = self.copy(&unfinished).and_then(|()| {
             put(&unfinished, to).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => setup(TAKEN),
@@ -288,6 +289,9 @@ impl File {
             })
         });
         // It is gone if it was moved. And whatever it was that failed says more than that this does too.
+        let _ = fs::remove_file(&unfinished);
+        // Where a write fails for a size limit, SQLite leaves its journal.
+        unfinished.as_mut_os_string().push("-journal");
         let _ = fs::remove_file(&unfinished);
         copied?;
         sync_folder_of(to);
@@ -509,6 +513,23 @@ fn unchanging(path: &Path) -> OsString {
     }
     address.push_str("?immutable=1");
     address.into()
+}
+
+/// Removes the unfinished backups of a name that killed processes left. One that is written still is newer.
+fn remove_abandoned(to: &Path, name: &OsStr) {
+    const ABANDONED: Duration = Duration::from_secs(60 * 60);
+    let beginning = format!(".{}.", name.display());
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file = entry.file_name();
+        let Some(rest) = file.to_str().and_then(|file| file.strip_prefix(&beginning)) else { continue };
+        let (id, ending) = rest.split_at_checked(16).unwrap_or_default();
+        let is_ours = id.bytes().all(|digit| digit.is_ascii_hexdigit()) && ending.starts_with(".unfinished");
+        let is_old = |changed: SystemTime| changed.elapsed().is_ok_and(|age| age > ABANDONED);
+        if is_ours && entry.metadata().and_then(|file| file.modified()).is_ok_and(is_old) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Gives a file a name that no other file has.

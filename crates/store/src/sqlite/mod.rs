@@ -26,8 +26,8 @@ use std::{
 };
 
 use crate::{
-    Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest, Prefix,
-    Revision, Store, StoreError, Stored, Watch,
+    Answer, Continuation, Cursor, DiskSpace, ErrorKind, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest,
+    Prefix, Revision, Store, StoreError, Stored, Watch,
     log::{self, Write},
 };
 use check::Check;
@@ -235,6 +235,10 @@ impl Store for Sqlite {
 
     fn guarantees(&self) -> Guarantees {
         Guarantees::STRONG
+    }
+
+    fn disk(&self) -> Option<DiskSpace> {
+        disk::space(&self.file.path, &self.file.reserve)
     }
 
     fn start_check(&self) -> Result<(), StoreError> {

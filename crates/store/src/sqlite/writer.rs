@@ -7,8 +7,8 @@ use std::{
         Arc,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
-    thread::JoinHandle,
-    time::Duration,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, params};
@@ -300,10 +300,17 @@ impl Desk {
         })
     }
 
-    /// Moves what is in the write-ahead log to the file, as far as there is room and nobody reads it.
+    /// Moves what is in the write-ahead log to the file, as far as there is room and nobody reads it. A restart of the log, which
+    /// is for a full disk, waits for those that read: they are soon done.
     fn checkpoint(&self, how: &str) {
-        // It says whether that was all; what it could not do now, it can later.
-        let _ = self.connection.query_one(&format!("PRAGMA wal_checkpoint({how})"), (), |_| Ok(()));
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let began = Instant::now();
+        let is_blocked = || {
+            self.connection.query_one(&format!("PRAGMA wal_checkpoint({how})"), (), |row| row.get::<_, i64>(0)) == Ok(1)
+        };
+        while is_blocked() && how == "RESTART" && began.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// What was decided is told only after the commit, refusals too: they may rest on a write before them that fails.

@@ -6,11 +6,12 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, SystemTime},
 };
 
 use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store};
 
-use crate::{folder, key, kind, open};
+use crate::{assert_passed, folder, folder_of_parent, key, kind, open, process_under};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_shows_one_moment_although_writers_write() {
@@ -105,4 +106,40 @@ async fn of_a_damaged_file_there_is_no_backup() {
     assert!(!backup.exists());
     let mut names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(!names.any(|name| name.to_string_lossy().contains("unfinished")));
+}
+
+#[tokio::test]
+async fn a_backup_that_finds_no_room_leaves_nothing() {
+    let test = "backup::a_backup_that_finds_no_room_leaves_nothing";
+    let Some(folder) = folder_of_parent() else {
+        let folder = folder();
+        let store = open(folder.path());
+        for number in 0..100 {
+            store.create(&key(&format!("a/{number}")), vec![7; 100_000]).await.unwrap();
+        }
+        drop(store);
+        // What backups that were killed have left, and one that is at work.
+        let [old, new] = [1, 2].map(|id| folder.path().join(format!(".copy.{id:016x}.unfinished")));
+        fs::write(&old, "old").unwrap();
+        fs::write(&new, "new").unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(2 * 60 * 60);
+        fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+        let limited = r#"trap '' XFSZ; exec prlimit --fsize=4194304 "$0" "$@""#;
+        assert_passed(&process_under(&["sh", "-c", limited], test, folder.path()).output().expect("prlimit"));
+        open(folder.path()).backup(folder.path().join("copy")).unwrap();
+        assert!(!old.exists() && new.exists());
+        return;
+    };
+    let files = || fs::read_dir(&folder).unwrap().filter(|file| !is_beside(file.as_ref().unwrap())).count();
+    let before = files();
+    let store = open(&folder);
+    let error = store.backup(folder.join("other")).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+    assert!(error.to_string().contains("ulimit -f"), "{error}");
+    assert_eq!(files(), before);
+}
+
+/// Whether SQLite made a file beside the store while it is open.
+fn is_beside(file: &fs::DirEntry) -> bool {
+    ["store-wal", "store-shm"].iter().any(|name| file.file_name() == *name)
 }

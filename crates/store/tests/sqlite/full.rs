@@ -1,8 +1,16 @@
 //! A disk that is full: it is told at once, documents can be deleted, and all goes on when there is room.
 
-use std::{fs, io::Write, path::Path};
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use wheelwright_store::{ErrorKind, Sqlite, SqliteOptions, Store};
+use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store};
 
 use crate::{assert_passed, folder, folder_of_parent, key, process_under, trouble::on_a_disk_of_its_own};
 
@@ -124,6 +132,47 @@ async fn on_a_full_disk_marks_of_deleted_documents_are_written() {
         let marked = store.replace_to_delete(key, revision, vec![8; 100_100]).await.unwrap();
         assert_eq!(store.get(key).await.unwrap().unwrap().value, vec![8; 100_100]);
         store.delete(key, &marked).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_reserve_deletes_use_the_free_pages_of_the_file_while_others_read() {
+    let test = "full::without_a_reserve_deletes_use_the_free_pages_of_the_file_while_others_read";
+    let Some(folder) = on_a_disk_of_its_own("48m", test) else { return };
+    let store = Arc::new(crate::open(&folder));
+    let mut written = Vec::new();
+    for number in 0..1200 {
+        let key = key(&format!("a/{number}"));
+        written.push((key.clone(), store.create(&key, vec![7; 20_000]).await.unwrap()));
+    }
+    // Their pages are free, but for those that history needs.
+    for (key, revision) in written.split_off(600) {
+        store.delete(&key, &revision).await.unwrap();
+    }
+    store.compact().await.unwrap();
+    let other = rusqlite::Connection::open(folder.join("store")).unwrap();
+    other.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+    drop(other);
+    fill(&folder.join("ballast"));
+    let is_done = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..2)
+        .map(|_| {
+            let (store, is_done) = (store.clone(), is_done.clone());
+            tokio::spawn(async move {
+                while !is_done.load(Ordering::Relaxed) {
+                    store.list(&Prefix::all(), PageRequest::first(50)).await.unwrap();
+                    tokio::task::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for (key, revision) in &written {
+        let marked = store.replace_to_delete(key, revision, vec![8; 20_000]).await.unwrap();
+        store.delete(key, &marked).await.unwrap();
+    }
+    is_done.store(true, Ordering::Relaxed);
+    for reader in readers {
+        reader.await.unwrap();
     }
 }
 

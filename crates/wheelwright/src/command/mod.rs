@@ -40,7 +40,7 @@ pub use repair::{RepairOptions, store_repair};
 pub use retire::retire;
 pub use schema_eval::schema_eval;
 pub use serve::{ServeOptions, serve, serve_interrupted};
-pub use store::{store_delete, store_get, store_get_raw, store_list, store_put};
+pub use store::{store_accepts_any, store_delete, store_get, store_get_raw, store_list, store_put};
 pub use test::{TestOptions, test};
 pub use to_store::{StoreOptions, ToStore, documents_to_store};
 pub use validate::{ValidateOptions, validate};

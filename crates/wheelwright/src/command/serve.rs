@@ -20,8 +20,6 @@ pub struct ServeOptions {
     pub tls: Option<TlsFiles>,
     /// The file that says who may do what.
     pub access: Option<PathBuf>,
-    /// Where every write and every refusal is recorded.
-    pub audit: Option<AuditLog>,
     /// Systems that own fields, as `NAME=URL`.
     pub sources: Vec<String>,
     /// What links in answers begin with.
@@ -42,13 +40,16 @@ pub struct ServeOptions {
 
 /// Serves kinds until a future is done. Once it does, a line of JSON tells where.
 ///
-/// The store is opened last, so that a server which does not start creates none.
+/// The audit log and the store are opened last, so that a server which does not start creates no file.
 ///
 /// # Errors
 /// The console cannot be written to.
 pub async fn serve(
     kinds: Vec<ServedKind>,
-    store: impl Future<Output = Result<Box<dyn Store>, StoreError>>,
+    (store, audit): (
+        impl Future<Output = Result<Box<dyn Store>, StoreError>>,
+        impl FnOnce() -> Result<Option<AuditLog>, String>,
+    ),
     options: ServeOptions,
     until: impl Future<Output = ()>,
     console: &mut Console<'_>,
@@ -58,7 +59,6 @@ pub async fn serve(
         probe_listen,
         tls,
         access,
-        audit,
         sources,
         public_url,
         allow_host,
@@ -124,9 +124,6 @@ pub async fn serve(
             }
         };
     }
-    if let Some(log) = audit {
-        server = server.with_audit(log);
-    }
     if let Some(every) = scrub {
         server = server.with_scrub(every);
     }
@@ -144,10 +141,21 @@ pub async fn serve(
         },
         None => None,
     };
-    let serving = match store.await {
-        Ok(store) => server.with_store(store.into()).listen(listener),
-        Err(error) => return refuse(error, console),
+    let audit = match audit() {
+        Ok(audit) => audit,
+        Err(error) => return refuse(format_args!("--audit-log: {error}"), console),
     };
+    let store = match store.await {
+        Ok(store) => store,
+        Err(error) => {
+            audit.iter().for_each(AuditLog::discard);
+            return refuse(error, console);
+        }
+    };
+    if let Some(log) = audit {
+        server = server.with_audit(log);
+    }
+    let serving = server.with_store(store.into()).listen(listener);
     if let Some(advice) = host_advice {
         console.say(advice)?;
     }

@@ -64,6 +64,16 @@ pub async fn store_put(documents: &[ToStore], repository: &Repository, console: 
     Ok(exit)
 }
 
+/// Whether an empty store accepts one of the documents. They are stored in the repository.
+///
+/// # Errors
+/// None that the documents cause.
+pub async fn store_accepts_any(documents: &[ToStore], repository: &Repository) -> io::Result<bool> {
+    let mut accepted = Vec::new();
+    store_put(documents, repository, &mut Console::plain(&mut accepted, &mut io::sink())).await?;
+    Ok(!accepted.is_empty())
+}
+
 /// The name of a document whose case nobody cares for: as it was written before us if it is there so, else as we store such
 /// names, in lower case.
 async fn placed_name(collection: &Collection, name: &str) -> Result<Name, RepositoryError> {

@@ -334,12 +334,40 @@ fn strict_means_no_write_without_a_line() {
     let lines = lines(&file);
     let stages: Vec<_> = lines.iter().map(|line| line["stage"].as_str().unwrap()).collect();
     assert_eq!(stages, ["intent", "done"], "before the answer");
-    assert!(lines.iter().all(|line| line["name"] == "one" || line["stage"] == "intent"));
+    assert!(lines.iter().all(|line| line["name"] == "one"), "{lines:?}");
     assert_eq!((&lines[1]["status"], &lines[0]["request"]), (&201.into(), &lines[1]["request"]));
     assert_eq!(client.request("DELETE", apps(), "").unwrap().0, 200);
     let lines = self::lines(&file);
     let stages: Vec<_> = lines[2..].iter().map(|line| line["stage"].as_str().unwrap()).collect();
     assert_eq!(stages, ["intent", "object", "done"]);
+    // A name that is generated is in both lines, too.
+    let generated = app("", "a").replace(r#""name":""#, r#""generateName":"app-"#);
+    assert_eq!(client.request("POST", apps(), &generated).unwrap().0, 201);
+    let lines = &self::lines(&file)[5..];
+    let names: Vec<_> = lines.iter().map(|line| line["name"].as_str().unwrap()).collect();
+    assert!(names.len() == 2 && names[0] == names[1] && names[0].starts_with("app-"), "{names:?}");
+}
+
+#[test]
+fn beyond_a_file_size_limit_lines_are_lost_or_writes_refused() {
+    const LIMIT: u64 = 64 << 20;
+    for (option, status) in [(None, 201), (Some("--audit-strict"), 503)] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("audit.jsonl");
+        fs::write(&file, r#"{"time":""#).unwrap();
+        // A file with holes: the disk needs no room for it.
+        File::options().write(true).open(&file).unwrap().set_len(LIMIT - 50).unwrap();
+        let audited = Audited::writing_to(folder, file, option.as_slice());
+        let process = audited.server.id().to_string();
+        let limited = Command::new("prlimit").args(["--pid", &process, &format!("--fsize={LIMIT}")]).status();
+        assert!(limited.expect("prlimit, of util-linux").success());
+        let mut client = audited.client();
+        let answer = client.request("POST", apps(), &app("one", "a")).unwrap();
+        assert_eq!(answer.0, status, "{}", answer.1);
+        until(|| (audited.metric("wheelwright_audit_lost_total") > 0).then_some(()));
+        let found = client.request("GET", &format!("{}/one", apps()), "").unwrap().0;
+        assert_eq!(found, if status == 201 { 200 } else { 404 });
+    }
 }
 
 #[test]

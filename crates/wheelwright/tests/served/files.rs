@@ -3,7 +3,7 @@
 use std::{
     fs,
     net::TcpListener,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{PermissionsExt, symlink},
     path::Path,
     process::{Command, Output},
 };
@@ -31,10 +31,22 @@ fn a_command_that_is_refused_creates_no_store() {
     fs::write(folder.path().join("broken.yaml"), "kind: CustomResourceDefinition\n").unwrap();
     fs::write(folder.path().join("no-names.yaml"), "apiVersion: apps.example.com/v1\nkind: WebApp\nspec: {}\n")
         .unwrap();
+    let refused =
+        "apiVersion: apps.example.com/v1\nkind: WebApp\nmetadata: {name: a, namespace: b}\nspec: {image: 1}\n";
+    fs::write(folder.path().join("refused.yaml"), refused).unwrap();
+    symlink("new.db", folder.path().join("link")).unwrap();
     let before = names(folder.path());
     let (catalog, free) = (webapps().display().to_string(), "127.0.0.1:0");
     let serve: &[&[&str]] = &[
         &["--catalog", &catalog, "--listen", &taken],
+        &["--catalog", &catalog, "--listen", &taken, "--audit-log", "audit.jsonl"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "audit.jsonl", "--access", "broken.yaml"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "nowhere/audit.jsonl"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "new.db"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "./new.db-wal"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "new.db-reserve"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "link"],
+        &["--catalog", &catalog, "--listen", free, "--audit-log", "refused.yaml"],
         &["--catalog", &catalog, "--listen", "192.0.2.1:1"],
         &["--catalog", &catalog, "--listen", "0.0.0.0:0"],
         &["--catalog", "broken.yaml", "--listen", free],
@@ -49,6 +61,7 @@ fn a_command_that_is_refused_creates_no_store() {
         &["store", "list", "--catalog", &catalog],
         &["store", "delete", "a/b", "--catalog", &catalog],
         &["store", "put", "no-names.yaml", "--catalog", &catalog],
+        &["store", "put", "refused.yaml", "--catalog", &catalog],
         &["store", "backup", "backup.db"],
         &["store", "repair", "--catalog", &catalog],
         &["migrate", "plan", "--catalog", &catalog],
@@ -63,6 +76,39 @@ fn a_command_that_is_refused_creates_no_store() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {stderr}");
         assert_eq!(names(folder.path()), before, "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_audit_log_is_no_file_that_has_another_use() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(webapps(), folder.path().join("crd.yaml")).unwrap();
+    let mut server = Server::start(&folder.path().join("new.db"), &[]);
+    assert_eq!(server.connect().unwrap().request("POST", apps(), &app("one", "a")).unwrap().0, 201);
+    server.kill();
+    fs::hard_link(folder.path().join("new.db"), folder.path().join("hard")).unwrap();
+    // The server of a store that cannot be opened removes the audit log that it created, and no other.
+    fs::write(folder.path().join("no-store.db"), "a text, and no database at all".repeat(9)).unwrap();
+    fs::write(folder.path().join("kept.jsonl"), "").unwrap();
+    let content = || -> Vec<_> {
+        names(folder.path()).into_iter().map(|name| (fs::read(folder.path().join(&name)).unwrap(), name)).collect()
+    };
+    let before = content();
+    for (store, audit, message) in [
+        ("new.db", "new.db", "is a file of the store"),
+        ("new.db", "new.db-wal", "is a file of the store"),
+        ("new.db", "hard", "is a file of the store"),
+        ("other.db", "new.db", "other content than audit lines"),
+        ("new.db", "crd.yaml", "other content than audit lines"),
+        ("no-store.db", "new.jsonl", "no SQLite database"),
+        ("no-store.db", "kept.jsonl", "no SQLite database"),
+    ] {
+        let (store, free) = (format!("sqlite:{store}"), "127.0.0.1:0");
+        let arguments = ["serve", "--catalog", "crd.yaml", "--listen", free, "--store", &store, "--audit-log", audit];
+        let output = run(folder.path(), &arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(message), "{arguments:?}: {stderr}");
+        assert!(content() == before, "{arguments:?} changed a file: {:?}", names(folder.path()));
     }
 }
 
