@@ -35,8 +35,8 @@ pub(super) struct Damage {
     newest: BTreeMap<Key, Newest>,
     /// All keys are in `newest`.
     has_all_keys: bool,
-    /// No newer revision of any key is lost.
-    is_current: bool,
+    /// The last revision that is lost with its key; any key may have had it. Older revisions than that are not served.
+    lost: Option<u64>,
     pub(super) head: u64,
     pub(super) compacted: u64,
 }
@@ -47,6 +47,15 @@ enum Newest {
     Row(u64, Option<(u32, u16)>),
     /// It cannot be determined.
     Unknown,
+}
+
+impl Newest {
+    fn revision(self) -> Option<u64> {
+        match self {
+            Self::Row(revision, _) => Some(revision),
+            Self::Unknown => None,
+        }
+    }
 }
 
 /// Keys and revisions.
@@ -127,7 +136,11 @@ impl Damage {
                 owners.entry(*revision).or_default().insert(key);
             }
         }
-        let is_current = (compacted + 1..=head).all(|revision| owners.contains_key(&revision));
+        let lost = match owners.keys().any(|revision| *revision > head) {
+            // The head is damaged, and does not show how many more there were.
+            true => Some(u64::MAX),
+            false => (compacted + 1..=head).rfind(|revision| !owners.contains_key(revision)),
+        };
 
         let places: HashMap<(&Key, u64), (u32, u16)> =
             table.iter().filter(is_sound).map(|entry| ((&entry.key, entry.revision), entry.place)).collect();
@@ -146,7 +159,7 @@ impl Damage {
                 newest.insert((*key).clone(), if is_known { row(key, *revision) } else { Newest::Unknown });
             }
         }
-        Self { what, newest, has_all_keys, is_current, head, compacted }
+        Self { what, newest, has_all_keys, lost, head, compacted }
     }
 
     /// The first thing that is wrong.
@@ -164,10 +177,9 @@ impl Damage {
     /// The value of a key: empty if it cannot be read.
     pub(super) async fn get(&self, shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
         match self.newest.get(key) {
-            _ if !self.is_current => Err(self.refusal()),
-            Some(newest) => self.stored(shared, key, *newest).await,
-            None if self.has_all_keys => Ok(None),
-            None => Err(self.refusal()),
+            Some(newest) if newest.revision() >= self.lost => self.stored(shared, key, *newest).await,
+            None if self.has_all_keys && self.lost.is_none() => Ok(None),
+            _ => Err(self.refusal()),
         }
     }
 
@@ -178,7 +190,7 @@ impl Damage {
         prefix: &Prefix,
         request: &PageRequest,
     ) -> Result<Page, StoreError> {
-        if !self.is_current || !self.has_all_keys {
+        if self.lost.is_some() || !self.has_all_keys {
             return Err(self.refusal());
         }
         let limit = request.limit.unwrap_or(PAGE_LIMIT).clamp(1, PAGE_LIMIT);
