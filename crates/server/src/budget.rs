@@ -18,7 +18,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
-use crate::{Limits, share::Shares};
+use crate::{Limits, share::Shares, work::Capacity};
 
 /// How long a request waits for memory before it is refused, or cut off.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of memory that processing a byte of a body may take: values of two bytes of JSON, in several versions.
 pub(crate) const PROCESSING_FACTOR: usize = 16;
 
-/// Memory for a step of the work pool over a document of 3 MiB.
+/// Memory for a thread of the work pool.
 const STEP_BYTES: usize = PROCESSING_FACTOR * (3 << 20);
 
 /// All memory that clients can make the server use.
@@ -41,6 +41,12 @@ pub(crate) struct Budget {
     pub(crate) processing: Arc<Pool>,
     /// Bytes of connections, and of heads of requests.
     connections: Arc<Pool>,
+}
+
+/// The bytes that running steps of the work pool may be over together, and the most that a body may have: 3 of 512 MiB. A write of
+/// values of two bytes each takes some 60 times its length while its step runs, in several versions.
+pub(crate) fn step_bytes(memory_bytes: usize) -> usize {
+    memory_bytes / 512 * 3
 }
 
 /// Memory for one use.
@@ -120,7 +126,7 @@ pub(crate) fn charge_record(bytes: usize) -> bool {
     let charged = RECORDS.try_with(|records| {
         let Records { factor, allowance, charge, refused } = records;
         // Small budgets keep no long record from being read.
-        let bytes = (bytes * factor).min(allowance.budget.held.most / 8);
+        let bytes = (bytes * factor).min(allowance.budget.held.most / 4);
         let charge = &mut *charge.borrow_mut();
         match charge {
             Some(charge) => charge.resize(charge.bytes.max(bytes)),
@@ -167,9 +173,9 @@ impl Budget {
         self.most
     }
 
-    /// How many steps of the work pool there is memory for at once, at least one.
-    pub(crate) fn steps(&self) -> usize {
-        (self.processing.most / STEP_BYTES).max(1)
+    /// What the work pool may do at once, so that its steps do not need more memory than is left.
+    pub(crate) fn work(&self) -> Capacity {
+        Capacity { threads: (self.processing.most / STEP_BYTES).max(1), bytes: step_bytes(self.most) }
     }
 
     /// The bytes that are in use for each purpose.
@@ -595,9 +601,10 @@ mod tests {
     }
 
     #[test]
-    fn memory_for_processing_bounds_the_steps_at_once() {
-        let steps = |mib: usize| Budget::new(&Limits { memory_bytes: mib << 20, ..Limits::default() }).steps();
-        assert_eq!([32, 256, 511, 512, 4_096].map(steps), [1, 1, 1, 2, 16]);
+    fn memory_bounds_the_threads_of_the_work_pool() {
+        let work = |mib: usize| Budget::new(&Limits { memory_bytes: mib << 20, ..Limits::default() }).work();
+        assert_eq!([128, 256, 511, 512, 4_096].map(|mib| work(mib).threads), [1, 1, 1, 2, 16]);
+        assert_eq!(work(512).bytes, 3 << 20);
     }
 
     #[tokio::test]

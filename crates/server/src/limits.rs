@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::budget;
+
 /// How much a server does at once. What is beyond is refused with a clear answer, and the rest is served on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -44,6 +46,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
+    /// Limits for a process of 512 MiB.
     fn default() -> Self {
         Self {
             connections: 16_384,
@@ -63,5 +66,33 @@ impl Default for Limits {
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(20),
         }
+    }
+}
+
+impl Limits {
+    /// The least memory that a server can keep to.
+    pub const LEAST_MEMORY: usize = 256 << 20;
+
+    /// The default limits for a process that may use so much memory: with less than 512 MiB, bodies have to be shorter.
+    pub fn for_memory(bytes: usize) -> Self {
+        let limits = Self { memory_bytes: bytes, ..Self::default() };
+        Self { body_bytes: limits.body_bytes.min(limits.most_body_bytes()), ..limits }
+    }
+
+    /// The longest body that can be processed with this memory.
+    pub fn most_body_bytes(&self) -> usize {
+        budget::step_bytes(self.memory_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_are_shorter_with_little_memory() {
+        let body = |mib: usize| Limits::for_memory(mib << 20).body_bytes;
+        assert_eq!([256, 512, 4096].map(body), [3 << 19, 3 << 20, 3 << 20]);
+        assert_eq!(Limits::default(), Limits::for_memory(512 << 20));
     }
 }

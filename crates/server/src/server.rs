@@ -228,7 +228,7 @@ impl Server {
             anonymous: Arc::new(Caller::anonymous()),
             arm: Arm::new(&repository, &limits, shelf.clone()),
             kubernetes: Kubernetes::new(repository.clone(), &shelf),
-            work: WorkPool::new(budget.steps(), metrics.queued.clone()),
+            work: WorkPool::new(budget.work(), metrics.queued.clone()),
             metrics,
             budget,
             audit,

@@ -15,7 +15,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
     thread,
@@ -31,7 +31,7 @@ pub(crate) use self::task::Task;
 use crate::{budget, share::Shares};
 
 /// How long a task may go on from one step to the next while others wait.
-const TURN: Duration = Duration::from_millis(20);
+const TURN_TIME: Duration = Duration::from_millis(20);
 
 tokio::task_local! {
     /// The task that is being polled.
@@ -39,8 +39,25 @@ tokio::task_local! {
 }
 
 thread_local! {
-    /// On a thread of a pool: when it began to poll its task.
-    static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// On a thread of a pool: what it has for the task that it polls.
+    static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
+}
+
+/// The turn of a task on a thread of a pool.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    began: Instant,
+    /// The bytes that are taken for its steps.
+    bytes: usize,
+}
+
+/// What a pool may do at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    /// The most threads: there is one for each core, but no more than these.
+    pub(crate) threads: usize,
+    /// The bytes that running steps may be over together; a step over more runs alone.
+    pub(crate) bytes: usize,
 }
 
 /// What a task and its steps share.
@@ -48,8 +65,8 @@ thread_local! {
 struct Current {
     pool: Arc<Pool>,
     caller: Mutex<Arc<Shares>>,
-    /// Whether the task has stopped at a step.
-    is_at_step: AtomicBool,
+    /// The bytes of the step that the task has stopped at; 0 if it has not.
+    at_step: AtomicUsize,
     standing: Mutex<Standing>,
 }
 
@@ -72,7 +89,6 @@ struct Pool {
     queue: Mutex<Queue>,
     /// Notified when the queue is filled or closed.
     changed: Condvar,
-    /// How many threads it may have.
     most_threads: usize,
     is_started: AtomicBool,
 }
@@ -84,7 +100,7 @@ pub(crate) struct InPool;
 impl Scheduler for InPool {
     fn poll_step(&self, bytes: usize, _: &mut Context<'_>) -> Poll<()> {
         match budget::charge_record(bytes) {
-            true => poll_step(),
+            true => poll_step(bytes),
             // The request is refused where its memory is.
             false => Poll::Pending,
         }
@@ -94,7 +110,7 @@ impl Scheduler for InPool {
 /// Waits until a CPU-bound step over so many bytes may run on the current thread.
 pub(crate) async fn step(bytes: usize) {
     if bytes >= LIGHT_BYTES {
-        poll_fn(|_| poll_step()).await;
+        poll_fn(|_| poll_step(bytes)).await;
     }
 }
 
@@ -120,25 +136,29 @@ where
     }
 }
 
-/// Ready if the current thread may run a step. If not, the task is queued, and polled again by a thread of the pool; no
-/// waker is needed.
-fn poll_step() -> Poll<()> {
+/// Ready if the current thread may run a step over so many bytes. If not, the task is queued, and polled again by a thread of
+/// the pool; no waker is needed.
+fn poll_step(bytes: usize) -> Poll<()> {
     let is_ready = CURRENT.try_with(|current| {
-        let queue = locked(&current.pool.queue);
-        let is_in_turn = BEGAN.get().is_some_and(|began| queue.is_empty() || began.elapsed() < TURN);
-        let is_ready = is_in_turn || queue.is_closed();
-        current.is_at_step.store(!is_ready, Ordering::Relaxed);
+        let mut queue = locked(&current.pool.queue);
+        let turn = TURN.get().filter(|turn| queue.is_empty() || turn.began.elapsed() < TURN_TIME);
+        let taken = turn.and_then(|turn| queue.take(turn.bytes, bytes).map(|bytes| Turn { bytes, ..turn }));
+        if taken.is_some() {
+            TURN.set(taken);
+        }
+        let is_ready = taken.is_some() || queue.is_closed();
+        current.at_step.store(if is_ready { 0 } else { bytes.max(1) }, Ordering::Relaxed);
         is_ready
     });
     if is_ready.unwrap_or(true) { Poll::Ready(()) } else { Poll::Pending }
 }
 
 impl WorkPool {
-    /// A pool that starts its threads with the first step: one for each core, but no more than `most_threads`. The gauge
-    /// counts the tasks that wait for it.
-    pub(crate) fn new(most_threads: usize, queued: Gauge) -> Self {
-        let queue = Mutex::new(Queue::new(queued));
-        Self(Arc::new(Pool { queue, changed: Condvar::new(), most_threads, is_started: AtomicBool::new(false) }))
+    /// A pool that starts its threads with the first step. The gauge counts the tasks that wait for it.
+    pub(crate) fn new(capacity: Capacity, queued: Gauge) -> Self {
+        let queue = Mutex::new(Queue::new(capacity.bytes, queued));
+        let (changed, is_started) = (Condvar::new(), AtomicBool::new(false));
+        Self(Arc::new(Pool { queue, changed, most_threads: capacity.threads, is_started }))
     }
 
     /// A task of a caller. The future comes in its box: most are large, and every move copies them.
@@ -156,11 +176,11 @@ impl Drop for WorkPool {
 
 impl Pool {
     /// Queues a task that has stopped at a step, unless it is queued already or was dropped.
-    fn enqueue(self: &Arc<Self>, current: &Current, job: Arc<dyn queue::Job>) {
+    fn enqueue(self: &Arc<Self>, current: &Current, job: Arc<dyn queue::Job>, bytes: usize) {
         let mut standing = locked(&current.standing);
         let Standing::Outside = *standing else { return };
         let caller = Arc::as_ptr(&*locked(&current.caller)).addr();
-        *standing = Standing::Queued(locked(&self.queue).push(caller, job));
+        *standing = Standing::Queued(locked(&self.queue).push(caller, job, bytes));
         self.changed.notify_one();
         if !self.is_started.swap(true, Ordering::Relaxed) {
             self.start();
@@ -187,11 +207,11 @@ impl Pool {
     fn work(&self, runtime: &Handle) {
         let _runtime = runtime.enter();
         lower_priority();
+        let mut queue = locked(&self.queue);
         loop {
-            let mut queue = locked(&self.queue);
-            let job = loop {
-                if let Some(job) = queue.pop() {
-                    break job;
+            let (job, bytes) = loop {
+                if let Some(next) = queue.pop() {
+                    break next;
                 }
                 if queue.is_closed() {
                     return;
@@ -199,7 +219,15 @@ impl Pool {
                 queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
             };
             drop(queue);
+            TURN.set(Some(Turn { began: Instant::now(), bytes }));
             job.run();
+            let taken = TURN.take().map_or(0, |turn| turn.bytes);
+            queue = locked(&self.queue);
+            queue.give_back(taken);
+            // Another thread may have waited for these bytes.
+            if !queue.is_empty() {
+                self.changed.notify_one();
+            }
         }
     }
 }

@@ -17,18 +17,36 @@ pub async fn open(address: &str) -> Result<Box<dyn Store>, StoreError> {
     open_or_make(address, Purpose::Create).await
 }
 
-/// As [`open`], for a server: a SQLite store keeps room back on its disk, so that documents can be deleted when it is full.
+/// As [`open`], for a server whose process may use so much memory: a store uses about an eighth of it for values that wait to
+/// be written and for pages of the file.
+///
+/// A SQLite store keeps room back on its disk, so that documents can be deleted when it is full.
 ///
 /// # Errors
 /// As for [`open`].
-pub async fn open_to_serve(address: &str) -> Result<Box<dyn Store>, StoreError> {
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(unused_variables, reason = "without drivers there is nothing to open")
+)]
+pub async fn open_to_serve(address: &str, memory_bytes: usize) -> Result<Box<dyn Store>, StoreError> {
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    let waiting_bytes = crate::room::BYTES.min(memory_bytes / 8);
     #[cfg(feature = "sqlite")]
     if let Some(path) = path_of(address, true)? {
-        let reserve_bytes = crate::sqlite::disk::RESERVE;
-        let options = crate::SqliteOptions { reserve_bytes, ..crate::SqliteOptions::default() };
+        let options = crate::SqliteOptions {
+            reserve_bytes: crate::sqlite::disk::RESERVE,
+            waiting_bytes,
+            cache_bytes: crate::sqlite::CACHE_BYTES.min(memory_bytes / 256),
+            ..crate::SqliteOptions::default()
+        };
         return Ok(Box::new(crate::Sqlite::open(path, options)?));
     }
-    open(address).await
+    #[cfg(feature = "postgres")]
+    if is_postgres(address) {
+        let options = crate::PostgresOptions { waiting_bytes, ..crate::PostgresOptions::default() };
+        return Ok(Box::new(crate::Postgres::connect(address, options).await?));
+    }
+    Err(no_driver(address))
 }
 
 /// As [`open`], but a store that is not there is not made.

@@ -4,35 +4,40 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most bytes of values that wait.
-const BYTES: usize = 64 << 20;
+/// The most bytes of values that wait, unless a store has less memory.
+pub(crate) const BYTES: usize = 64 << 20;
 
 /// The most writes that wait, however small they are.
 const WRITES: usize = 1024;
 
 /// The room of one store.
 #[derive(Debug)]
-pub(crate) struct Room(Arc<Semaphore>);
+pub(crate) struct Room {
+    most: usize,
+    free: Arc<Semaphore>,
+}
 
 /// A place in it, which is free again when this is dropped. It belongs to what waits, not to who waits for it: something
 /// that nobody waits for any more takes up memory until the writer passes over it.
 pub(crate) type Place = OwnedSemaphorePermit;
 
 impl Room {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(BYTES)))
+    /// Room for so many bytes of values.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let most = bytes.clamp(WRITES, u32::MAX as usize);
+        Self { most, free: Arc::new(Semaphore::new(most)) }
     }
 
     /// A place for a value of so many bytes, after all who asked before have theirs. What is larger than the room gets all
     /// of it.
     pub(crate) async fn place(&self, bytes: usize) -> Place {
-        let bytes = bytes.clamp(BYTES / WRITES, BYTES) as u32;
-        self.0.clone().acquire_many_owned(bytes).await.expect("nobody closes it")
+        let bytes = bytes.clamp(self.most / WRITES, self.most) as u32;
+        self.free.clone().acquire_many_owned(bytes).await.expect("nobody closes it")
     }
 
     #[cfg(test)]
     pub(crate) fn free_bytes(&self) -> usize {
-        self.0.available_permits()
+        self.free.available_permits()
     }
 }
 
@@ -45,7 +50,7 @@ mod tests {
     use super::*;
 
     async fn fill(bytes: usize) -> (Room, Vec<Place>) {
-        let (room, mut places) = (Room::new(), Vec::new());
+        let (room, mut places) = (Room::new(BYTES), Vec::new());
         // The runtime would make it wait now and then although there is room.
         while let Ok(place) = timeout(Duration::ZERO, unconstrained(room.place(bytes))).await {
             places.push(place);

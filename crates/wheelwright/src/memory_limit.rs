@@ -2,18 +2,30 @@
 
 use std::{fs, path::Path};
 
+use wheelwright_server::Limits;
+
 /// The most that is used where nothing limits it to less.
 const MOST: usize = 512 << 20;
 
-/// The least that a server works with.
-const LEAST: usize = 32 << 20;
+const LEAST: usize = Limits::LEAST_MEMORY;
 
 /// Memory for a server: 512 MiB, or half of what its control groups may use if that is less. The other half is for the
-/// buffers of sockets and for cached files, which count there, too.
+/// buffers of sockets and for cached files, which count there, too. Half of a small limit may be less than a server can keep to:
+/// then a warning is logged, and the server uses the least that it can.
 pub(crate) fn default_memory() -> usize {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limit = limit_of(&groups, Path::new("/sys/fs/cgroup"));
-    limit.map_or(MOST, |limit| (limit / 2).clamp(LEAST, MOST))
+    match limit_of(&groups, Path::new("/sys/fs/cgroup")) {
+        Some(limit) if limit / 2 < LEAST => {
+            tracing::warn!(
+                limit,
+                needed = LEAST * 2,
+                "the memory limit of the control group is less than a server needs, so the system may end it under load"
+            );
+            LEAST
+        }
+        Some(limit) => MOST.min(limit / 2),
+        None => MOST,
+    }
 }
 
 /// The least limit of the groups that a process is in, and of those that they are in. Version 2 has one group, version 1
@@ -35,9 +47,17 @@ fn limit_of(groups: &str, root: &Path) -> Option<usize> {
     limits.min()
 }
 
-/// Reads a size: `512MiB`, `1.5GB`, `64m`, or a number of bytes.
+/// Reads the size of the memory of a server.
+pub(crate) fn memory(text: &str) -> Result<usize, String> {
+    match size(text)? {
+        bytes if bytes < LEAST => Err(format!("a server needs at least {} MiB", LEAST >> 20)),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Reads a size: `512MiB`, `1.5GB`, `64m`, or a number of bytes, but not 0.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
-    let wrong = || "expected a size, such as 512MiB or 1GB".to_owned();
+    let wrong = || "expected a size of at least 1 byte, such as 512MiB or 1GB".to_owned();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..end].parse().map_err(|_| wrong())?;
     let unit = match text[end..].trim().to_ascii_lowercase().as_str() {
@@ -48,12 +68,13 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
         "mb" => 1e6,
         "g" | "gi" | "gib" => 1024.0 * 1024.0 * 1024.0,
         "gb" => 1e9,
+        "t" | "ti" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "tb" => 1e12,
         _ => return Err(wrong()),
     };
-    let bytes = number * unit;
-    match bytes < LEAST as f64 {
-        true => Err(format!("a server needs at least {} MiB", LEAST >> 20)),
-        false => Ok(bytes as usize),
+    match (number * unit) as usize {
+        0 => Err(wrong()),
+        bytes => Ok(bytes),
     }
 }
 
@@ -70,12 +91,15 @@ mod tests {
             ("1gb", 1_000_000_000),
             ("33554432", 32 << 20),
             ("40000kB", 40_000_000),
+            ("1TiB", 1 << 40),
         ] {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
-        for text in ["", "MiB", "512Mb/s", "-1g", "1MiB", "31.9MiB", "1..5g", "٣g"] {
+        for text in ["", "MiB", "512Mb/s", "-1g", "0", "0.5", "1..5g", "٣g"] {
             assert!(size(text).is_err(), "{text}");
         }
+        assert_eq!(memory("256MiB"), Ok(LEAST));
+        assert_eq!(memory("255.9MiB"), Err("a server needs at least 256 MiB".to_owned()));
     }
 
     #[test]

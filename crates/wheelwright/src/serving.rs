@@ -34,13 +34,21 @@ pub(crate) fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<E
         client_authorities: arguments.client_ca,
         client_revocations: arguments.client_crl,
     });
-    let mut limits = Limits::default();
+    let memory = arguments.memory.unwrap_or_else(memory_limit::default_memory);
+    let mut limits = Limits::for_memory(memory);
+    if let Some(bytes) = arguments.max_body {
+        let most = limits.most_body_bytes();
+        if bytes > most {
+            let message = "error: --max-body: the longest body that can be processed in";
+            writeln!(console.conversation, "{message} {memory} bytes of memory has {most} bytes: raise --memory")?;
+            return Ok(Exit::Usage);
+        }
+        limits.body_bytes = bytes;
+    }
     limits.requests = arguments.max_requests.get();
     limits.connections = arguments.max_connections.get();
     limits.watches = arguments.max_watches.get();
-    limits.body_bytes = arguments.max_body.get();
     limits.kept_bytes = arguments.max_kept;
-    limits.memory_bytes = arguments.memory.unwrap_or_else(memory_limit::default_memory);
     limits.shutdown_delay = Duration::from_secs(arguments.shutdown_delay.into());
     if let Some(most) = descriptors::raise() {
         // Some are for the store and for files that are read again.
@@ -76,7 +84,7 @@ pub(crate) fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<E
             Ok(Some(log))
         };
         let asked = AskedToEnd::listen()?;
-        let store = wheelwright::store::open_to_serve(&place.store);
+        let store = wheelwright::store::open_to_serve(&place.store, memory);
         tokio::select! {
             exit = command::serve(kinds, (store, audit), options, asked.times(1), console) => return exit,
             () = asked.times(2) => {}

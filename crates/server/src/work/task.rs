@@ -6,14 +6,13 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError, TryLockError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll, Waker},
     thread,
-    time::Instant,
 };
 
-use super::{BEGAN, CURRENT, Current, Pool, Standing, locked, queue::Job};
+use super::{CURRENT, Current, Pool, Standing, locked, queue::Job};
 use crate::share::Shares;
 
 /// A future whose long steps run in the pool.
@@ -38,7 +37,7 @@ enum Progress<F: Future> {
 impl<F: Future> Task<F> {
     pub(super) fn new(pool: Arc<Pool>, caller: Arc<Shares>, future: Pin<Box<F>>) -> Self {
         let (caller, standing) = (Mutex::new(caller), Mutex::new(Standing::Outside));
-        let current = Arc::new(Current { pool, caller, is_at_step: AtomicBool::new(false), standing });
+        let current = Arc::new(Current { pool, caller, at_step: AtomicUsize::new(0), standing });
         let progress = Mutex::new(Progress::Underway(future));
         Self(Arc::new(Shared { progress, waker: Mutex::default(), current }))
     }
@@ -110,8 +109,9 @@ where
     F::Output: Send,
 {
     fn queue_if_at_step(self: &Arc<Self>) {
-        if self.current.is_at_step.swap(false, Ordering::Relaxed) {
-            self.current.pool.enqueue(&self.current, self.clone());
+        let bytes = self.current.at_step.swap(0, Ordering::Relaxed);
+        if bytes > 0 {
+            self.current.pool.enqueue(&self.current, self.clone(), bytes);
         }
     }
 }
@@ -131,11 +131,9 @@ where
         }
         let Some(waker) = locked(&self.waker).clone() else { return };
         let mut progress = locked(&self.progress);
-        BEGAN.set(Some(Instant::now()));
         if let Poll::Ready(outcome) = self.poll(&mut progress, &mut Context::from_waker(&waker)) {
             *progress = Progress::Ended(outcome);
         }
-        BEGAN.set(None);
         drop(progress);
         self.queue_if_at_step();
         // Whatever woke the task meanwhile found it being polled.

@@ -12,6 +12,8 @@ fn thread_name() -> String {
     thread::current().name().unwrap_or_default().to_owned()
 }
 
+const MANY: Capacity = Capacity { threads: 8, bytes: 64 << 20 };
+
 fn is_of_pool(name: &str) -> bool {
     name.starts_with("work-")
 }
@@ -22,7 +24,7 @@ fn start<F: Future>(pool: &WorkPool, caller: &Arc<Shares>, future: F) -> Task<F>
 
 #[tokio::test]
 async fn a_light_step_stays_and_a_heavy_one_moves_to_the_pool() {
-    let pool = WorkPool::new(8, Gauge::default());
+    let pool = WorkPool::new(MANY, Gauge::default());
     let names = start(&pool, &caller(), async {
         step(LIGHT_BYTES - 1).await;
         let light = thread_name();
@@ -38,8 +40,29 @@ async fn a_light_step_stays_and_a_heavy_one_moves_to_the_pool() {
 }
 
 #[tokio::test]
+async fn steps_run_beside_each_other_as_far_as_their_bytes_allow() {
+    let pool = WorkPool::new(Capacity { bytes: 3 * LIGHT_BYTES, ..MANY }, Gauge::default());
+    let (go, first) = blocking(&pool).await;
+    let alone = async {
+        step(LIGHT_BYTES).await;
+        let name = thread_name();
+        step(usize::MAX).await;
+        name
+    };
+    let mut alone = tokio::spawn(start(&pool, &caller(), alone));
+    assert!(timeout(Duration::from_millis(100), &mut alone).await.is_err(), "it needs the bytes of the first");
+    drop(go);
+    first.await.unwrap();
+    assert!(is_of_pool(&alone.await.unwrap()));
+    let both = [(); 2].map(|()| tokio::spawn(start(&pool, &caller(), step(usize::MAX))));
+    for task in both {
+        timeout(Duration::from_secs(30), task).await.expect("one after the other").unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_pool_has_no_more_threads_than_it_may() {
-    let pool = WorkPool::new(1, Gauge::default());
+    let pool = WorkPool::new(Capacity { threads: 1, ..MANY }, Gauge::default());
     let (_busy, _task) = blocking(&pool).await;
     let second = timeout(Duration::from_millis(100), start(&pool, &caller(), async { step(LIGHT_BYTES).await })).await;
     assert!(second.is_err(), "the only thread is busy");
@@ -47,7 +70,7 @@ async fn a_pool_has_no_more_threads_than_it_may() {
 
 #[tokio::test]
 async fn spawned_tasks_use_the_pool_too() {
-    let pool = WorkPool::new(8, Gauge::default());
+    let pool = WorkPool::new(MANY, Gauge::default());
     let spawned = start(&pool, &caller(), async {
         let spawned = spawn(async {
             step(LIGHT_BYTES).await;
@@ -94,7 +117,7 @@ async fn busy(pool: &WorkPool) -> Vec<(mpsc::Sender<()>, JoinHandle<()>)> {
 #[tokio::test]
 async fn callers_take_turns_and_the_tasks_of_one_run_in_order() {
     let queued = Gauge::default();
-    let pool = WorkPool::new(8, queued.clone());
+    let pool = WorkPool::new(MANY, queued.clone());
     let busy = busy(&pool).await;
     let (many, few) = (caller(), caller());
     let (sender, order) = mpsc::channel();
@@ -129,7 +152,7 @@ async fn callers_take_turns_and_the_tasks_of_one_run_in_order() {
 #[tokio::test]
 async fn tasks_that_are_dropped_or_time_out_leave_the_queue_at_once() {
     let queued = Gauge::default();
-    let pool = WorkPool::new(8, queued.clone());
+    let pool = WorkPool::new(MANY, queued.clone());
     let busy = busy(&pool).await;
     let mut waiting = Vec::new();
     for _ in 0..100 {
@@ -151,7 +174,7 @@ async fn tasks_that_are_dropped_or_time_out_leave_the_queue_at_once() {
 
 #[tokio::test]
 async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
-    let pool = WorkPool::new(8, Gauge::default());
+    let pool = WorkPool::new(MANY, Gauge::default());
     let busy = busy(&pool).await;
     let (go, receiver) = mpsc::channel::<()>();
     let (begun, went_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -161,7 +184,7 @@ async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
         begins.store(true, Ordering::Relaxed);
         let _ = receiver.recv();
         // Another task waits by then, and this one has had its turn.
-        thread::sleep(TURN);
+        thread::sleep(TURN_TIME);
         step(LIGHT_BYTES).await;
         goes_on.store(true, Ordering::Relaxed);
     }));
@@ -187,7 +210,7 @@ async fn a_task_that_is_dropped_while_it_is_polled_is_not_queued_again() {
 
 #[tokio::test]
 async fn a_panic_reaches_the_task_and_the_pool_goes_on() {
-    let pool = WorkPool::new(8, Gauge::default());
+    let pool = WorkPool::new(MANY, Gauge::default());
     for _ in 0..10 {
         let task = tokio::spawn(start(&pool, &caller(), async {
             step(LIGHT_BYTES).await;

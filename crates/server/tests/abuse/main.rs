@@ -3,12 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
 mod browsers;
+#[cfg(target_os = "linux")]
+mod client;
 mod crowds;
 #[cfg(target_os = "linux")]
 mod heads;
 mod log;
 #[cfg(target_os = "linux")]
 mod memory;
+#[cfg(target_os = "linux")]
+mod onlooker;
 mod paths;
 mod probes;
 #[cfg(target_os = "linux")]

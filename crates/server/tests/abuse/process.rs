@@ -2,42 +2,38 @@
 //! probe and another caller look on.
 
 use std::{
-    env, fs,
+    env, fmt, fs,
     io::{self, BufRead, BufReader, Read, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::{self, JoinHandle},
+    sync::{Mutex, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpSocket, TcpStream},
-    runtime,
-    time::{MissedTickBehavior, timeout},
-};
+use tokio::{io::AsyncWriteExt, net::TcpStream, runtime};
+use tokio_rustls::TlsConnector;
 use wheelwright_repository::Repository;
 use wheelwright_server::{Limits, Server, TlsFiles};
 
-use crate::support::{LONG, kinds, order, orders};
+use crate::{
+    client::{Client, connect},
+    onlooker::{Onlooker, Target},
+    support::{kinds, order, orders},
+};
 
 /// Where the folder with the store, and the files for TLS and access if there are any, is named to the server process.
 const FOLDER: &str = "WHEELWRIGHT_ABUSE_FOLDER";
 
-/// The most resident memory that a server may ever have.
-pub(crate) const MOST_MEMORY: usize = 512 << 20;
 /// The longest that `/livez` may take.
 const MOST_LIVE_TIME: Duration = Duration::from_secs(1);
 /// How long rates are measured before an attack, and after it has begun.
 const MEASURED: Duration = Duration::from_secs(2);
-/// Time between two requests of the caller who looks on.
-const PACE: Duration = Duration::from_millis(5);
+/// The file with the memory that a server may use, in bytes, and the one with the address of its store, in its folder.
+const MEMORY: &str = "memory";
+const STORE: &str = "store";
 
 /// Loopback addresses of different callers.
 pub(crate) const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
@@ -52,7 +48,27 @@ static MACHINE: Mutex<()> = Mutex::new(());
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// The most resident memory that it may ever have.
+    memory: usize,
     _folder: TempDir,
+}
+
+/// A server that is attacked.
+pub(crate) struct Setup {
+    pub(crate) folder: TempDir,
+    /// How clients that look on connect, if the server has a certificate.
+    pub(crate) tls: Option<TlsConnector>,
+}
+
+/// What was seen of an attack.
+#[derive(Debug)]
+struct Outcome {
+    peak_mib: usize,
+    live_time: Duration,
+    /// Requests a second of another caller, before the attack.
+    before: usize,
+    /// The same in each second of the attack, and those of a server of its own that is not attacked.
+    during: Vec<[usize; 2]>,
 }
 
 /// What the server process runs: it serves until its standard input ends.
@@ -66,8 +82,11 @@ fn server_process() {
 
 async fn serve(folder: &Path) {
     tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(io::stderr).init();
-    let store = wheelwright_store::open(&format!("sqlite:{}", folder.join("store.db").display())).await.unwrap();
-    let mut server = Server::new(Repository::new(store.into(), kinds())).with_limits(Limits::default());
+    let limits = Limits::for_memory(memory(folder));
+    let sqlite = || format!("sqlite:{}", folder.join("store.db").display());
+    let address = fs::read_to_string(folder.join(STORE)).unwrap_or_else(|_| sqlite());
+    let store = wheelwright_store::open_to_serve(&address, limits.memory_bytes).await.unwrap();
+    let mut server = Server::new(Repository::new(store.into(), kinds())).with_limits(limits);
     let access = folder.join("access.yaml");
     if access.exists() {
         server = server.with_access(&access).unwrap();
@@ -100,7 +119,7 @@ impl Process {
         let port = lines.find_map(|line| line.strip_prefix("listening ")?.parse().ok()).expect("the server starts");
         // It is read on, so that the process can write.
         thread::spawn(move || lines.for_each(drop));
-        Self { child, address: (ATTACKER, port).into(), _folder: folder }
+        Self { child, address: (ATTACKER, port).into(), memory: memory(folder.path()), _folder: folder }
     }
 
     /// The most resident memory that there ever was, in bytes.
@@ -149,59 +168,52 @@ impl Process {
         connect(from, self.address.port(), None).await.unwrap()
     }
 
-    /// Attacks a server, and checks only that its memory stays within bounds.
-    pub(crate) fn holds_memory<T>(folder: TempDir, attack: impl AsyncFn(&Self) -> T) {
-        let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-        raise_open_files();
-        let process = Self::start(folder);
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let held = runtime.block_on(attack(&process));
-        thread::sleep(MEASURED);
-        let mib = process.peak_memory() >> 20;
-        drop(held);
-        let mut out = io::stderr();
-        writeln!(out, "{mib} MiB").unwrap();
-        assert!(mib < MOST_MEMORY >> 20, "{mib} MiB");
-    }
-
     /// Attacks a server, and checks that its memory stays within bounds, that probes are answered, and that another caller is
-    /// served at half of their rate or better. The future has what is to be held on to until all of it is measured.
+    /// served at half of its rate or better in every second. The future has what is to be held on to until all of it is
+    /// measured.
     ///
-    /// Times are those of the machine, too, which may have other work: an attack that seems to slow others down is tried
-    /// again.
+    /// The machine may have other work: the rate of a second server, which is not attacked, is what can be expected at the
+    /// time, and an attack that seems to slow others down is tried again.
     pub(crate) fn withstands<T>(
-        folder: impl Fn() -> TempDir,
+        setup: impl Fn() -> Setup,
         prepare: impl AsyncFn(&Self),
         attack: impl AsyncFn(&Self) -> T,
     ) {
         const ATTEMPTS: usize = 3;
         let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
         raise_open_files();
-        let mut seen = Vec::new();
+        let mut failed = Vec::new();
         for _ in 0..ATTEMPTS {
-            let (peak, live_time, [before, during]) = Self::start(folder()).attacked(&prepare, &attack);
-            let mib = peak >> 20;
+            let Setup { folder, tls } = setup();
+            let process = Self::start(folder);
+            let most = process.memory >> 20;
+            let outcome = process.attacked(tls, &prepare, &attack);
             let mut out = io::stderr();
-            writeln!(out, "{mib} MiB, /livez {live_time:?}, {before}/s before and {during}/s meanwhile").unwrap();
-            assert!(peak < MOST_MEMORY, "{mib} MiB");
-            if live_time < MOST_LIVE_TIME && during * 2 >= before {
+            writeln!(out, "{outcome}").unwrap();
+            assert!(outcome.peak_mib < most, "{outcome}");
+            if outcome.is_contained() {
                 return;
             }
-            seen.push((live_time, before, during));
+            failed.push(outcome.to_string());
         }
-        panic!("others were kept from being served: {seen:?}");
+        panic!("others were kept from being served: {failed:#?}");
     }
 
-    /// The most memory, the longest that a probe took, and the rates of another caller before an attack and meanwhile.
     fn attacked<T>(
         self,
-        prepare: impl AsyncFn(&Self),
-        attack: impl AsyncFn(&Self) -> T,
-    ) -> (usize, Duration, [usize; 2]) {
+        tls: Option<TlsConnector>,
+        prepare: &impl AsyncFn(&Self),
+        attack: &impl AsyncFn(&Self) -> T,
+    ) -> Outcome {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(prepare(&self));
-        let port = self.address.port();
-        let (probe, bystander) = (Onlooker::probe(port), Onlooker::bystander(port));
+        let control = Self::start(tempfile::tempdir().unwrap());
+        let target = Target { port: self.address.port(), tls };
+        let (probe, bystander) = (Onlooker::probe(&target), Onlooker::bystander(&target));
+        let control_bystander = Onlooker::bystander(&Target { port: control.address.port(), tls: None });
+        // The first requests take longer.
+        thread::sleep(Duration::from_millis(300));
+        let first = Instant::now();
         thread::sleep(MEASURED);
         let began = Instant::now();
         let held = runtime.block_on(async {
@@ -209,10 +221,40 @@ impl Process {
             tokio::time::sleep(MEASURED).await;
             held
         });
-        let (probe, bystander) = (probe.end(), bystander.end());
-        let peak = self.peak_memory();
+        let ended = Instant::now();
+        let (probe, bystander, control) = (probe.end(), bystander.end(), control_bystander.end());
+        let peak_mib = self.peak_memory() >> 20;
         drop(held);
-        (peak, probe.longest(), [bystander.rate_before(began), bystander.rate_since(began)])
+        let before = bystander.rates(first, began);
+        let during = bystander.rates(began, ended).into_iter().zip(control.rates(began, ended));
+        Outcome {
+            peak_mib,
+            live_time: probe.longest(),
+            before: before.iter().sum::<usize>() / before.len(),
+            during: during.map(<[usize; 2]>::from).collect(),
+        }
+    }
+}
+
+impl Outcome {
+    fn is_contained(&self) -> bool {
+        let is_half = |[rate, control]: &[usize; 2]| rate * 2 >= self.before.min(*control);
+        self.live_time < MOST_LIVE_TIME && self.during.iter().all(is_half)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { peak_mib, live_time, before, during } = self;
+        let least = during.iter().map(|[rate, _]| rate).min().unwrap_or(before);
+        let mean = during.iter().map(|[rate, _]| rate).sum::<usize>() / during.len().max(1);
+        let live = live_time.as_millis();
+        write!(
+            f,
+            "{peak_mib} MiB, /livez {live} ms, {before}/s before, {mean}/s meanwhile, {least}/s in the worst second"
+        )?;
+        let slow = during.iter().filter(|[rate, _]| rate * 2 < *before);
+        slow.into_iter().try_for_each(|[rate, control]| write!(f, " [{rate}/s, beside it {control}/s]"))
     }
 }
 
@@ -221,161 +263,6 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Someone who makes one request after the other for as long as an attack lasts.
-struct Onlooker {
-    is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Seen>,
-}
-
-/// When requests that succeeded were answered, and how long each took.
-struct Seen(Vec<(Instant, Duration)>);
-
-impl Onlooker {
-    /// Asks whether the server lives, each time on a connection of its own.
-    fn probe(port: u16) -> Self {
-        Self::start(async move |_: Option<Client>, _| {
-            let mut client = Client::connect(PROBE, port).await?;
-            client.request("GET", "/livez", "").await?;
-            Ok(client)
-        })
-    }
-
-    /// Reads an object again and again, and writes it now and then.
-    fn bystander(port: u16) -> Self {
-        Self::start(async move |client: Option<Client>, number: usize| {
-            let mut client = match client {
-                Some(client) => client,
-                None => Client::connect(BYSTANDER, port).await?,
-            };
-            let path = orders("bystander");
-            let status = match number % 16 {
-                0 => client.request("POST", &path, &order(&format!("o{number}"), "mine")).await?,
-                _ => client.request("GET", &format!("{path}/o0"), "").await?,
-            };
-            match status {
-                200 | 201 => Ok(client),
-                _ => Err(io::Error::other(format!("{status}"))),
-            }
-        })
-    }
-
-    fn start(mut act: impl AsyncFnMut(Option<Client>, usize) -> io::Result<Client> + Send + 'static) -> Self {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let over = is_over.clone();
-        let thread = thread::spawn(move || {
-            runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async move {
-                let mut pace = tokio::time::interval(PACE);
-                pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-                let (mut seen, mut client, mut number) = (Vec::new(), None, 0);
-                while !over.load(Ordering::Relaxed) {
-                    pace.tick().await;
-                    let began = Instant::now();
-                    client = act(client.take(), number).await.ok();
-                    let took = began.elapsed();
-                    if client.is_some() {
-                        number += 1;
-                        seen.push((Instant::now(), took));
-                    } else {
-                        // Nothing was served in this time.
-                        seen.push((began, took));
-                    }
-                }
-                Seen(seen)
-            })
-        });
-        Self { is_over, thread }
-    }
-
-    fn end(self) -> Seen {
-        self.is_over.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap()
-    }
-}
-
-impl Seen {
-    fn longest(&self) -> Duration {
-        self.0.iter().map(|(_, took)| *took).max().expect("there were requests")
-    }
-
-    fn rate_before(&self, moment: Instant) -> usize {
-        Self::rate(self.0.iter().filter(|(at, _)| *at < moment))
-    }
-
-    fn rate_since(&self, moment: Instant) -> usize {
-        Self::rate(self.0.iter().filter(|(at, _)| *at >= moment))
-    }
-
-    /// Requests a second: the median of the quarters of a second.
-    fn rate<'s>(seen: impl Iterator<Item = &'s (Instant, Duration)>) -> usize {
-        const WINDOW: Duration = Duration::from_millis(250);
-        let mut counts: Vec<usize> = Vec::new();
-        let mut first = None;
-        for (at, _) in seen {
-            let window = (*at - *first.get_or_insert(*at)).as_millis() / WINDOW.as_millis();
-            counts.resize(counts.len().max(window as usize + 1), 0);
-            counts[window as usize] += 1;
-        }
-        counts.sort_unstable();
-        counts.get(counts.len() / 2).copied().unwrap_or_default() * 4
-    }
-}
-
-/// A client with a connection that is kept.
-pub(crate) struct Client {
-    stream: TcpStream,
-    bytes: Vec<u8>,
-}
-
-impl Client {
-    pub(crate) async fn connect(from: Ipv4Addr, port: u16) -> io::Result<Self> {
-        Ok(Self { stream: connect(from, port, None).await?, bytes: Vec::new() })
-    }
-
-    /// Makes a request, and returns the status once all of the answer has come.
-    pub(crate) async fn request(&mut self, method: &str, path: &str, body: &str) -> io::Result<u16> {
-        timeout(LONG, self.answered(method, path, body)).await.map_err(|_| io::ErrorKind::TimedOut)?
-    }
-
-    async fn answered(&mut self, method: &str, path: &str, body: &str) -> io::Result<u16> {
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
-        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
-        self.stream.write_all(request.as_bytes()).await?;
-        self.bytes.clear();
-        let end = loop {
-            if let Some(end) = self.bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-                break end + 4;
-            }
-            self.read().await?;
-        };
-        let head = String::from_utf8_lossy(&self.bytes[..end]).to_ascii_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
-        while self.bytes.len() < end + length {
-            self.read().await?;
-        }
-        head.get(9..12).and_then(|code| code.parse().ok()).ok_or_else(|| io::Error::other("no status"))
-    }
-
-    async fn read(&mut self) -> io::Result<()> {
-        match self.stream.read_buf(&mut self.bytes).await? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
-        }
-    }
-}
-
-async fn connect(from: Ipv4Addr, port: u16, room: Option<u32>) -> io::Result<TcpStream> {
-    let socket = TcpSocket::new_v4()?;
-    if let Some(room) = room {
-        socket.set_recv_buffer_size(room)?;
-    }
-    if from != ATTACKER {
-        socket.bind((IpAddr::V4(from), 0).into())?;
-    }
-    let stream = socket.connect((ATTACKER, port).into()).await?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
 }
 
 /// How many connections this process may have open, and the server too.
@@ -393,7 +280,20 @@ fn raise_open_files() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// A folder for a server without TLS that asks nobody who they are.
-pub(crate) fn plain() -> TempDir {
-    tempfile::tempdir().unwrap()
+/// A server with default limits, without TLS and authentication.
+pub(crate) fn plain() -> Setup {
+    Setup { folder: tempfile::tempdir().unwrap(), tls: None }
+}
+
+/// The same, with as little memory as a server can have.
+pub(crate) fn small() -> Setup {
+    let setup = plain();
+    fs::write(setup.folder.path().join(MEMORY), Limits::LEAST_MEMORY.to_string()).unwrap();
+    setup
+}
+
+/// The memory of a server in a folder: by its file, else by the environment, else the default.
+fn memory(folder: &Path) -> usize {
+    let text = fs::read_to_string(folder.join(MEMORY)).ok().or_else(|| env::var("WHEELWRIGHT_ABUSE_MEMORY").ok());
+    text.map_or(Limits::default().memory_bytes, |text| text.parse().unwrap())
 }

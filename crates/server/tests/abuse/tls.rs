@@ -124,6 +124,12 @@ pub(crate) async fn connect(
     trusted: &Authority,
     own: Option<&Signed>,
 ) -> std::io::Result<TlsStream<TcpStream>> {
+    let name = ServerName::try_from("localhost").unwrap();
+    connector(trusted, own).connect(name, running.connect().await).await
+}
+
+/// How a client connects that trusts an authority and may have a certificate of its own.
+pub(crate) fn connector(trusted: &Authority, own: Option<&Signed>) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.certificate.der().clone()).unwrap();
     let provider = Arc::new(ring::default_provider());
@@ -136,8 +142,7 @@ pub(crate) async fn connect(
             builder.with_client_auth_cert(vec![own.certificate.der().clone()], key).unwrap()
         }
     };
-    let name = ServerName::try_from("localhost").unwrap();
-    TlsConnector::from(Arc::new(config)).connect(name, running.connect().await).await
+    TlsConnector::from(Arc::new(config))
 }
 
 /// The certificate that the server shows.

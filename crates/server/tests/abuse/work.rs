@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use crate::{
-    process::{Process, plain},
+    process::{Process, Setup, plain, small},
     support::{order, orders},
 };
 
@@ -45,7 +45,11 @@ fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, request: &
 
 /// Attacks a server with clients that repeat one request each.
 fn withstands(prepare: impl AsyncFn(&Process), requests: &[(usize, String)]) {
-    Process::withstands(plain, prepare, async |process| {
+    withstands_at(plain, prepare, requests);
+}
+
+fn withstands_at(setup: fn() -> Setup, prepare: impl AsyncFn(&Process), requests: &[(usize, String)]) {
+    Process::withstands(setup, prepare, async |process| {
         let mut clients = JoinSet::new();
         for (count, request) in requests {
             repeat(&mut clients, process, *count, request);
@@ -95,6 +99,14 @@ fn merge_patches_of_long_objects() {
     // Nearly 3 MiB.
     let long = request("PATCH", &path, "", MERGE_PATCH, &ledger("l0", 1_500_000));
     withstands(async |process| create_ledgers(process, 1, 1_500_000).await, &[(180, short), (20, long)]);
+}
+
+#[test]
+fn merge_patches_of_long_objects_at_a_server_with_little_memory() {
+    let path = format!("{}/l0", ledgers());
+    let short = request("PATCH", &path, "", MERGE_PATCH, r#"{"metadata":{"labels":{"a":"b"}}}"#);
+    let long = request("PATCH", &path, "", MERGE_PATCH, &ledger("l0", 750_000));
+    withstands_at(small, async |process| create_ledgers(process, 1, 750_000).await, &[(80, short), (20, long)]);
 }
 
 #[test]

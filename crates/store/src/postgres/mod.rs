@@ -46,7 +46,7 @@ use crate::{
     Answer, Continuation, Cursor, ErrorKind, Guarantees, Health, Key, KeyRange, Page, PageRequest, Prefix, Revision,
     Store, StoreError, Stored, Watch,
     log::{self, Write},
-    room::Room,
+    room::{self, Room},
 };
 
 /// The room that there must be after a write that found none, before the store counts as ready again.
@@ -77,6 +77,8 @@ pub struct PostgresOptions {
     pub poll_interval: Duration,
     /// The largest value. Default: 4 MiB.
     pub max_value_bytes: usize,
+    /// The most bytes of values that wait to be written. Default: 64 MiB.
+    pub waiting_bytes: usize,
     /// How many connections there are for reads, at most. One more is for writes, and one to listen for hints. Default: 4.
     pub read_connections: usize,
     /// How long the database may take to answer before the connection counts as lost. Default: 10 seconds.
@@ -96,6 +98,7 @@ impl Default for PostgresOptions {
             hints: true,
             poll_interval: Duration::from_secs(1),
             max_value_bytes: 4 << 20,
+            waiting_bytes: room::BYTES,
             read_connections: 4,
             patience: Duration::from_secs(10),
             check_at_open_bytes: 64 << 20,
@@ -162,6 +165,7 @@ impl Postgres {
         let set_up = timeout(connector.patience, Statements::set_up(&client, &options));
         let statements = set_up.await.map_err(|_| failure::too_slow())??;
         let readers = Readers::new(connector.clone(), options.read_connections);
+        let room = Room::new(options.waiting_bytes);
         let news = News::new();
         let structure = Structure::default();
         let shared = Arc::new(Shared {
@@ -177,7 +181,7 @@ impl Postgres {
         let (queue, requests) = mpsc::unbounded_channel();
         tokio::spawn(Writer::new(shared.clone(), client).run(requests));
         let follower = tokio::spawn(news::follow(shared.clone())).abort_handle();
-        Ok(Self(Arc::new(Inner { shared, queue, room: Room::new(), follower })))
+        Ok(Self(Arc::new(Inner { shared, queue, room, follower })))
     }
 
     /// Forgets how things were before now.

@@ -19,7 +19,7 @@ use rusqlite::{
 };
 
 use super::{
-    SqliteOptions,
+    CACHE_BYTES, SqliteOptions,
     damage::{self, Damage},
     disk::Reserve,
     failure::{Doing, Problem, is_full},
@@ -98,7 +98,7 @@ impl File {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // If it fails, then SQLite fails too and reports why.
         let _ = private::create(&absolute);
-        let connection = connect(&absolute, flags).map_err(|error| told(error.into()))?;
+        let connection = connect(&absolute, flags, options.cache_bytes).map_err(|error| told(error.into()))?;
         let prepared = prepare(&connection, path, &options);
         // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
         let path = fs::canonicalize(&absolute).unwrap_or(absolute);
@@ -333,9 +333,9 @@ impl File {
         Self::check_identities(self.identities.get(..1).unwrap_or_default())?;
         let connection = if self.is_alone && !self.has_log() {
             // Not kept by anybody who calls this, because somebody else may begin to write.
-            connect(unchanging(&self.path).as_ref(), flags | OpenFlags::SQLITE_OPEN_URI)?
+            connect(unchanging(&self.path).as_ref(), flags | OpenFlags::SQLITE_OPEN_URI, self.options.cache_bytes)?
         } else {
-            connect(&self.path, flags)?
+            connect(&self.path, flags, self.options.cache_bytes)?
         };
         connection.busy_timeout(self.options.busy_timeout)?;
         if self.damage.get().is_some() {
@@ -396,10 +396,14 @@ pub(super) fn identity_of(path: &Path) -> Option<Identity> {
     return there.is_file().then_some((0, 0));
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+fn connect(path: &Path, flags: OpenFlags, cache_bytes: usize) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open_with_flags(path, flags)?;
     // Otherwise SQLite plans a statement anew whenever it is used with other values, which takes longer than a get.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    if cache_bytes != CACHE_BYTES {
+        // It reads the schema, which may be damaged: other reads report that.
+        let _ = connection.pragma_update(None, "cache_size", -((cache_bytes >> 10) as i64));
+    }
     Ok(connection)
 }
 

@@ -29,6 +29,7 @@ use crate::{
     Answer, Continuation, Cursor, DiskSpace, ErrorKind, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest,
     Prefix, Revision, Store, StoreError, Stored, Watch,
     log::{self, Write},
+    room,
 };
 use check::Check;
 use file::File;
@@ -48,6 +49,9 @@ pub struct Sqlite {
     file: Arc<File>,
 }
 
+/// Memory for pages of the file, for each connection: the default of SQLite.
+pub(crate) const CACHE_BYTES: usize = 2 << 20;
+
 /// How a store in a SQLite file behaves.
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
@@ -62,6 +66,10 @@ pub struct SqliteOptions {
     pub busy_timeout: Duration,
     /// The largest value that can be stored.
     pub max_value_bytes: usize,
+    /// The most bytes of values that wait to be written. Default: 64 MiB.
+    pub waiting_bytes: usize,
+    /// Memory for pages of the file, for each connection: one for writing, and one for each read at the same time.
+    pub cache_bytes: usize,
     /// The structure of a file up to this size is checked when it is opened, which takes 1.3 s for 286 MB. That of a larger one
     /// is checked in the background while the store is used.
     pub check_at_open_bytes: u64,
@@ -80,6 +88,8 @@ impl Default for SqliteOptions {
             poll_interval: Duration::from_millis(20),
             busy_timeout: Duration::from_secs(10),
             max_value_bytes: 4 << 20,
+            waiting_bytes: room::BYTES,
+            cache_bytes: CACHE_BYTES,
             check_at_open_bytes: 256 << 20,
             max_file_bytes: None,
             reserve_bytes: 0,

@@ -77,7 +77,7 @@ impl Writer {
         let desk =
             Desk { file: file.clone(), marks, connection, queue, head: head.clone(), applied_limit: Cell::new(None) };
         let thread = super::start_thread("store-writer", move || desk.work())?;
-        Ok(Self { room: Room::new(), jobs, thread: Some(thread) })
+        Ok(Self { room: Room::new(file.options.waiting_bytes), jobs, thread: Some(thread) })
     }
 
     /// Has something done. The answer is a revision: that of a write, or up to which it is forgotten what happened.
@@ -482,7 +482,7 @@ mod tests {
         other.execute_batch("ROLLBACK").unwrap();
         // Only what had begun was written before it.
         assert!(write(WRITES).await.unwrap() <= crate::log::FIRST_HEAD + 3);
-        while writer.room.free_bytes() < Room::new().free_bytes() {
+        while writer.room.free_bytes() < crate::room::BYTES {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }

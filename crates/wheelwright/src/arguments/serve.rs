@@ -4,7 +4,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use crate::memory_limit::size;
+use crate::memory_limit::{memory, size};
 // The groups of options in the help text.
 const CATALOG_AND_STORE: &str = "Catalog and store";
 const ADDRESS_AND_TLS: &str = "Address and TLS";
@@ -70,12 +70,13 @@ pub(crate) struct Serve {
     /// The most watches.
     #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "4096")]
     pub(crate) max_watches: NonZeroUsize,
-    /// The longest body of a request, in bytes.
-    #[arg(long, help_heading = LIMITS, value_name = "BYTES", default_value = "3145728")]
-    pub(crate) max_body: NonZeroUsize,
-    /// The most memory that the process uses, such as 512MiB: how much connections, requests and answers may take follows
-    /// from it. By default 512 MiB, or half of the limit of the control group (cgroup) if that is less.
+    /// The longest body of a request, such as 1MiB. By default 3 MiB, or less if --memory is less than 512 MiB.
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_body: Option<usize>,
+    /// The most memory that the process uses, such as 1GiB, and at least 256MiB: resident memory, without the buffers of
+    /// sockets and cached files. How much connections, requests, answers and the store may use follows from it. By default 512
+    /// MiB, or half of the limit of the control group (cgroup) if that is less.
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<usize>,
     /// How many bytes of what was read are kept, to be answered again while it is the same; 0 keeps nothing.
     #[arg(long, help_heading = LIMITS, value_name = "BYTES", default_value = "16777216")]

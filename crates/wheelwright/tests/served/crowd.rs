@@ -95,7 +95,7 @@ fn watches_that_nobody_reads_take_no_memory() {
 #[test]
 fn the_memory_of_a_server_can_be_set() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(&folder.path().join("small.db"), &["--memory", "64MiB"]);
+    let server = Server::start(&folder.path().join("small.db"), &["--memory", "256MiB"]);
     let (status, metrics) = server.connect().unwrap().request("GET", "/metrics", "").unwrap();
-    assert!(status == 200 && metrics.contains("wheelwright_memory_limit_bytes 67108864\n"), "{metrics}");
+    assert!(status == 200 && metrics.contains("wheelwright_memory_limit_bytes 268435456\n"), "{metrics}");
 }

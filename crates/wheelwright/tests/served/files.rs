@@ -162,3 +162,24 @@ fn modes(folder: &Path) -> Vec<String> {
     let mode = |name: &String| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
     names(folder).iter().map(|name| format!("{name} {:o}", mode(name))).collect()
 }
+
+#[test]
+fn memory_that_is_too_little_is_an_error_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = webapps().display().to_string();
+    let refused = |options: &[&str]| {
+        let output = run(folder.path(), &[&["serve", "--catalog", &catalog], options].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        stderr
+    };
+    let stderr = refused(&["--memory", "255MiB"]);
+    assert!(stderr.contains("'255MiB' for '--memory <SIZE>': a server needs at least 256 MiB"), "{stderr}");
+    let stderr = refused(&["--memory", "256MiB", "--max-body", "1572865"]);
+    let message =
+        "error: --max-body: the longest body that can be processed in 268435456 bytes of memory has 1572864 bytes";
+    assert!(stderr.contains(message), "{stderr}");
+    let stderr = refused(&["--max-body", "0"]);
+    assert!(stderr.contains("expected a size of at least 1 byte"), "{stderr}");
+    assert_eq!(names(folder.path()), [""; 0]);
+}
