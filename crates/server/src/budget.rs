@@ -41,6 +41,8 @@ pub(crate) struct Budget {
     pub(crate) processing: Arc<Pool>,
     /// Bytes of connections, and of heads of requests.
     connections: Arc<Pool>,
+    /// The turn of the first caller that waits for memory for processing.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// The bytes that running steps of the work pool may be over together, and the most that a body may have: 3 of 512 MiB. A write of
@@ -87,6 +89,8 @@ pub(crate) struct Held {
     processing: AtomicUsize,
     connections: AtomicUsize,
     freed: Freed,
+    /// The turn of the first request that waits to be processed.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// The part of the memory that one caller may have: half of each pool.
@@ -165,7 +169,7 @@ impl Budget {
         let watches = Arc::new(Pool::new(Sort::Watches, most / 8));
         let processing = Arc::new(Pool::new(Sort::Processing, most / 16 * 3));
         let connections = Arc::new(Pool::new(Sort::Connections, most / 5));
-        Arc::new(Self { most, held, watches, processing, connections })
+        Arc::new(Self { most, held, watches, processing, connections, turn: Default::default() })
     }
 
     /// The most memory that the process may use.
@@ -224,6 +228,12 @@ impl Pool {
             own.fetch_sub(bytes, Ordering::SeqCst);
             Exceeded::All
         })
+    }
+
+    /// Whether bytes fit the half of a caller, or it has nothing else.
+    fn has_room_of_own(&self, shares: &Shares, bytes: usize) -> bool {
+        let own = shares.memory.of(self.sort).load(Ordering::SeqCst);
+        own == 0 || own + bytes <= self.most.div_ceil(2)
     }
 
     /// Adds bytes that are there already.
@@ -336,9 +346,18 @@ impl Allowance {
         Charge { pool: self.budget.held.clone(), shares: self.shares.clone(), purpose, bytes: 0 }
     }
 
-    /// Charges bytes for the processing of a request, once they are free.
+    /// Charges bytes for the processing of a request, once they are free: first come, first served among the requests of a
+    /// caller, and among the first requests of all callers.
     pub(crate) async fn process(&self, bytes: usize) -> Charge {
-        self.take(&self.budget.processing, Purpose::Processing, bytes).await
+        let pool = &self.budget.processing;
+        if bytes == 0 {
+            return Charge { pool: pool.clone(), shares: self.shares.clone(), purpose: Purpose::Processing, bytes };
+        }
+        let _own_turn = self.shares.memory.turn.lock().await;
+        // A caller that has to wait for itself does not hold up others.
+        self.once(pool, || pool.has_room_of_own(&self.shares, bytes).then_some(())).await;
+        let _turn = self.budget.turn.lock().await;
+        self.take(pool, Purpose::Processing, bytes).await
     }
 
     /// Does something with charges for the records that it reads, each of them for so many times its length; or stops as
@@ -366,8 +385,13 @@ impl Allowance {
     }
 
     async fn take(&self, pool: &Arc<Pool>, purpose: Purpose, bytes: usize) -> Charge {
-        if let Ok(charge) = self.try_take(pool, purpose, bytes) {
-            return charge;
+        self.once(pool, || self.try_take(pool, purpose, bytes).ok()).await
+    }
+
+    /// Attempts something until it succeeds, each time that bytes of a pool or of the caller are given back.
+    async fn once<T>(&self, pool: &Pool, mut attempt: impl FnMut() -> Option<T>) -> T {
+        if let Some(done) = attempt() {
+            return done;
         }
         let (all, own) = (Waiting::new(&pool.freed), Waiting::new(&self.shares.memory.freed));
         loop {
@@ -375,8 +399,8 @@ impl Allowance {
             // What is given back between the attempt and the wait must wake it.
             in_all.as_mut().enable();
             of_own.as_mut().enable();
-            if let Ok(charge) = self.try_take(pool, purpose, bytes) {
-                return charge;
+            if let Some(done) = attempt() {
+                return done;
             }
             tokio::select! {
                 () = in_all => {}
@@ -622,5 +646,44 @@ mod tests {
         drop(second);
         drop(timeout(Duration::from_secs(10), three.process(100)).await.unwrap());
         drop(third);
+    }
+
+    /// Requests of a caller that follow each other without a pause, ten at a time.
+    fn stream(caller: &Allowance, bytes: usize) -> Vec<tokio::task::JoinHandle<()>> {
+        let request = || {
+            let caller = caller.clone();
+            tokio::spawn(async move {
+                loop {
+                    let charge = caller.process(bytes).await;
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    drop(charge);
+                }
+            })
+        };
+        std::iter::repeat_with(request).take(10).collect()
+    }
+
+    #[tokio::test]
+    async fn large_requests_are_processed_although_small_ones_never_end() {
+        let (_, [one, two, three]) = callers();
+        let streams = [stream(&one, 600), stream(&two, 700)];
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for caller in [&one, &two, &three] {
+            drop(timeout(Duration::from_secs(30), caller.process(3_000)).await.expect("it has its turn"));
+        }
+        streams.iter().flatten().for_each(tokio::task::JoinHandle::abort);
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_waits_for_its_own_requests_does_not_hold_up_others() {
+        let (_, [one, two]) = callers();
+        let first = one.process(2_000).await;
+        let own = one.process(2_000);
+        assert!(timeout(Duration::from_millis(50), own).await.is_err(), "it has more than half");
+        let mut waiting = Box::pin(one.process(2_000));
+        assert!(timeout(Duration::from_millis(20), &mut waiting).await.is_err());
+        drop(timeout(Duration::from_secs(30), two.process(2_000)).await.expect("there is room"));
+        drop(first);
+        drop(timeout(Duration::from_secs(30), waiting).await.expect("it is its turn"));
     }
 }

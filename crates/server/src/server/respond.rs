@@ -19,7 +19,7 @@ use crate::{
     auth::Credential,
     body::{self, RequestBody},
     browsers::Browsers,
-    budget::{Allowance, Charge, Exceeded, PROCESSING_FACTOR, Purpose},
+    budget::{self, Allowance, Charge, Exceeded, PROCESSING_FACTOR, Purpose},
     caller::Caller,
     connections::Busy,
     held::{Cut, Decrease, Held, Permit},
@@ -47,9 +47,6 @@ const READING_FACTOR: usize = 2;
 
 /// The same, and that the next record takes until it is written.
 const WRITING_FACTOR: usize = 4;
-
-/// How long a request waits for memory to be processed.
-const MEMORY_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Longer values of `Host` are checked again with each request.
 const MOST_HOST_BYTES: usize = 255;
@@ -328,7 +325,7 @@ impl Service {
             return Ok(None);
         }
         let charge = allowance.process(body.len() * PROCESSING_FACTOR);
-        match tokio::time::timeout(MEMORY_PATIENCE, charge).await {
+        match tokio::time::timeout(budget::PATIENCE, charge).await {
             Ok(charge) => Ok(Some(charge)),
             Err(_) => Err(self.out_of_memory(Exceeded::All)),
         }
