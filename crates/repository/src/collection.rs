@@ -89,7 +89,7 @@ impl Collection {
     ) -> Result<Reread, RepositoryError> {
         self.check_view(view)?;
         let key = self.kind.key(name)?;
-        let Some(stored) = self.store().get(&key).await? else { return Ok(Reread::Missing) };
+        let Some(stored) = self.repository.read(&key).await? else { return Ok(Reread::Missing) };
         if known == Some(&stored.revision) && self.kind.is_ours() {
             return Ok(Reread::Same);
         }
@@ -214,7 +214,7 @@ impl Collection {
         let key = self.kind.key(name)?;
         let mut tries = 100;
         loop {
-            let stored = self.store().get(&key).await?;
+            let stored = self.repository.read(&key).await?;
             let stored = stored.ok_or_else(|| StoreError::missing(&key))?;
             match self.updated(name, &key, stored, write).await {
                 Err(RepositoryError::Store(error))
@@ -386,7 +386,7 @@ impl Collection {
 
     /// What is under a key, if it has a revision.
     pub(crate) async fn expected(&self, key: &Key, expected: &Revision) -> Result<Stored, RepositoryError> {
-        match self.store().get(key).await? {
+        match self.repository.read(key).await? {
             None => Err(StoreError::missing(key).into()),
             Some(stored) if stored.revision == *expected => Ok(stored),
             Some(stored) => Err(StoreError::conflict(key, expected, stored.revision).into()),

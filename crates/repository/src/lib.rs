@@ -22,6 +22,7 @@ mod fields;
 mod hidden;
 mod keep;
 mod list;
+mod long_records;
 mod metadata;
 mod name;
 mod nulls;

@@ -3,11 +3,11 @@
 use std::{fmt, future::poll_fn, sync::Arc, time::SystemTime};
 
 use jiff::Timestamp;
-use wheelwright_store::{Cursor, DiskSpace, Health, Mark, Store};
+use wheelwright_store::{Cursor, DiskSpace, Health, Key, Mark, Store, StoreError, Stored};
 
 use crate::{
     Collection, ExternalSource, LIGHT_BYTES, RepositoryError, Scheduler, ServedKind, SourceCounts, SourceError,
-    external::Sources, write::Stamp,
+    external::Sources, long_records::LongRecords, write::Stamp,
 };
 
 /// Kinds in a store. Clones are the same repository.
@@ -18,6 +18,7 @@ pub struct Repository {
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(crate) sources: Sources,
     scheduler: Option<Arc<dyn Scheduler>>,
+    long_records: Arc<LongRecords>,
 }
 
 impl fmt::Debug for Repository {
@@ -44,7 +45,8 @@ impl Repository {
     /// [had](Self::kind) nor swept.
     pub fn new(store: Arc<dyn Store>, kinds: impl IntoIterator<Item = ServedKind>) -> Self {
         let kinds = kinds.into_iter().map(Arc::new).collect();
-        Self { kinds, store, clock: Arc::new(now), sources: Sources::default(), scheduler: None }
+        let (sources, long_records) = (Sources::default(), Arc::default());
+        Self { kinds, store, clock: Arc::new(now), sources, scheduler: None, long_records }
     }
 
     /// Replaces the store, and keeps the kinds.
@@ -84,6 +86,14 @@ impl Repository {
         if let Some(scheduler) = self.scheduler.as_ref().filter(|_| bytes >= LIGHT_BYTES) {
             poll_fn(|context| scheduler.poll_step(bytes, context)).await;
         }
+    }
+
+    /// Reads a record: a long one, as far as is known, as a long step.
+    pub(crate) async fn read(&self, key: &Key) -> Result<Option<Stored>, StoreError> {
+        self.step(self.long_records.length(key)).await;
+        let stored = self.store.get(key).await?;
+        self.long_records.keep(key, stored.as_ref().map_or(0, |stored| stored.value.len()));
+        Ok(stored)
     }
 
     /// What happened with each external source so far.

@@ -179,7 +179,7 @@ impl Process {
         prepare: impl AsyncFn(&Self),
         attack: impl AsyncFn(&Self) -> T,
     ) {
-        const ATTEMPTS: usize = 3;
+        const ATTEMPTS: usize = 5;
         let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
         raise_open_files();
         let mut failed = Vec::new();

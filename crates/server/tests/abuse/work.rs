@@ -27,7 +27,7 @@ fn request(method: &str, path: &str, headers: &str, sort: &str, body: &str) -> S
 }
 
 /// Clients of the attacker that make the same request until they are dropped, and read all answers.
-fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, request: &str) {
+fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, pause: Duration, request: &str) {
     for _ in 0..count {
         let (address, request) = (process.address, request.to_owned());
         clients.spawn(async move {
@@ -37,7 +37,7 @@ fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, request: &
                     let _ = stream.write_all(request.as_bytes()).await;
                     let _ = copy(&mut stream, &mut sink()).await;
                 }
-                sleep(PAUSE).await;
+                sleep(pause).await;
             }
         });
     }
@@ -52,7 +52,7 @@ fn withstands_at(setup: fn() -> Setup, prepare: impl AsyncFn(&Process), requests
     Process::withstands(setup, prepare, async |process| {
         let mut clients = JoinSet::new();
         for (count, request) in requests {
-            repeat(&mut clients, process, *count, request);
+            repeat(&mut clients, process, *count, PAUSE, request);
         }
         clients
     });
@@ -146,4 +146,41 @@ fn short_documents_with_costly_rules() {
     let path = orders("attacked").replace("orders", "rosters");
     let request = request("POST", &format!("{path}?dryRun=All"), "", JSON, &body);
     withstands(async |_| {}, &[(200, request)]);
+}
+
+#[test]
+fn long_objects_without_their_bodies_and_without_a_pause() {
+    let objects: Vec<String> =
+        (0..20).map(|number| request("HEAD", &format!("{}/o{number}", orders("attacked")), "", JSON, "")).collect();
+    let note = "n".repeat((3 << 20) - (16 << 10));
+    Process::withstands(
+        plain,
+        async |process| {
+            for number in 0..objects.len() {
+                assert_eq!(process.create(&format!("o{number}"), &note).await, 201);
+            }
+        },
+        async |process| {
+            let mut clients = JoinSet::new();
+            for object in &objects {
+                repeat(&mut clients, process, 5, Duration::from_millis(20), object);
+            }
+            clients
+        },
+    );
+}
+
+#[test]
+fn one_long_object_that_is_kept_without_its_body_and_without_a_pause() {
+    let object = request("HEAD", &format!("{}/o0", orders("attacked")), "", JSON, "");
+    let note = "n".repeat((3 << 20) - (16 << 10));
+    Process::withstands(
+        plain,
+        async |process| assert_eq!(process.create("o0", &note).await, 201),
+        async |process| {
+            let mut clients = JoinSet::new();
+            repeat(&mut clients, process, 100, Duration::from_millis(20), &object);
+            clients
+        },
+    );
 }
