@@ -350,9 +350,6 @@ impl Allowance {
     /// caller, and among the first requests of all callers.
     pub(crate) async fn process(&self, bytes: usize) -> Charge {
         let pool = &self.budget.processing;
-        if bytes == 0 {
-            return Charge { pool: pool.clone(), shares: self.shares.clone(), purpose: Purpose::Processing, bytes };
-        }
         let _own_turn = self.shares.memory.turn.lock().await;
         // A caller that has to wait for itself does not hold up others.
         self.once(pool, || pool.has_room_of_own(&self.shares, bytes).then_some(())).await;
