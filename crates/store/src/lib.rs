@@ -35,12 +35,12 @@ pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, KeyRange, MAX_KEY_BYTES, Prefix};
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
-pub use open::backup;
+pub use open::{backup, salvage};
 pub use open::{files_of, open, open_existing, open_to_repair, open_to_serve};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Sqlite, SqliteOptions};
+pub use sqlite::{Salvaged, Sqlite, SqliteOptions};
 pub use store::{Answer, Change, DiskSpace, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Mark, Revision};
 

@@ -92,6 +92,21 @@ pub fn backup(address: &str, to: &Path) -> Result<(), StoreError> {
     Err(no_driver(address))
 }
 
+/// Copies what is certain of the damaged SQLite store at an address to a new file.
+///
+/// # Errors
+/// As [`Sqlite::salvage`](crate::Sqlite::salvage) does; [`Setup`](ErrorKind::Setup) for stores that are not in SQLite.
+#[cfg(feature = "sqlite")]
+pub fn salvage(address: &str, to: &Path) -> Result<crate::Salvaged, StoreError> {
+    match path_of(address, false)? {
+        Some(path) => crate::Sqlite::salvage(path, to),
+        None if is_postgres(address) => {
+            Err(StoreError::new(ErrorKind::Setup, "PostgreSQL has tools of its own for this: restore a backup"))
+        }
+        None => Err(no_driver(address)),
+    }
+}
+
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     expect(unused_variables, reason = "without drivers there is nothing to make")

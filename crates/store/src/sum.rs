@@ -21,6 +21,12 @@ pub(crate) fn is_of(sum: i64, revision: u64, key: &str) -> bool {
     actions.into_iter().any(|action| place(revision, key, action) & !HALF == sum as u64 & !HALF)
 }
 
+/// Whether a checksum is that of a revision of a key with an action, whatever the value is.
+#[cfg(feature = "sqlite")]
+pub(crate) fn is_at(sum: i64, revision: u64, key: &str, action: Action) -> bool {
+    place(revision, key, action) & !HALF == sum as u64 & !HALF
+}
+
 /// The checksum of a row in PostgreSQL. The half of the value is that of the value alone, so that the database can copy it with
 /// the value.
 #[cfg(feature = "postgres")]

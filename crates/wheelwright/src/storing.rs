@@ -107,7 +107,10 @@ pub(crate) fn store(arguments: StoreCommand, console: &mut Console<'_>) -> io::R
                 Ok(Exit::Usage)
             }
         },
-        StoreCommand::Repair { place, from, write, keep } => repair(&place, from.as_deref(), write, keep, console),
+        StoreCommand::Repair { place, to: Some(to), .. } => command::store_salvage(&place.store, &to, console),
+        StoreCommand::Repair { place, from, write, keep, to: None } => {
+            repair(&place, from.as_deref(), write, keep, console)
+        }
     }
 }
 

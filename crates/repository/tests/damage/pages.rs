@@ -1,13 +1,17 @@
-//! Where the rows of an undamaged SQLite file are, so that it is known which documents a damage has touched.
+//! Where the rows and index entries of an undamaged SQLite file are, so that it is known which documents a damage has touched.
 
 use std::collections::HashMap;
 
 /// The bytes that a row depends on.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Place {
-    /// Its cell, its overflow pages, and what leads to it: ranges of the file.
+    /// Ranges of the file.
     pub(crate) ranges: Vec<(usize, usize)>,
 }
+
+const TABLE_INTERIOR: u8 = 5;
+const TABLE_LEAF: u8 = 13;
+const INDEX_INTERIOR: u8 = 2;
 
 /// A file, page by page.
 pub(crate) struct Pages<'f> {
@@ -25,44 +29,75 @@ impl<'f> Pages<'f> {
         self.size
     }
 
-    /// The rows of the table at a root page, by rowid.
+    /// The rows of the table at a root page, by rowid: the cell and the overflow pages of each.
     pub(crate) fn rows(&self, root: usize) -> HashMap<i64, Place> {
         let mut rows = HashMap::new();
-        // The first page leads to everything.
-        self.walk(root, &[(0, self.size)], &mut rows);
-        rows
-    }
-
-    fn walk(&self, page: usize, path: &[(usize, usize)], rows: &mut HashMap<i64, Place>) {
-        let start = (page - 1) * self.size;
-        let at =
-            |offset: usize| usize::from(u16::from_be_bytes([self.file[start + offset], self.file[start + offset + 1]]));
-        let cells = at(3);
-        let header = if self.file[start] == 0x05 { 12 } else { 8 };
-        let mut path = path.to_vec();
-        path.push((start, start + header + 2 * cells));
-        for cell in 0..cells {
-            let cell = start + at(header + 2 * cell);
-            if self.file[start] == 0x05 {
-                let mut path = path.clone();
-                path.push((cell, cell + 12));
-                self.walk(self.number(cell), &path, rows);
-                continue;
+        self.walk(root, &mut |cell, kind, _| {
+            if kind != TABLE_LEAF {
+                return;
             }
             let (payload, after) = self.varint(cell);
             let (rowid, after) = self.varint(after);
             let (local, mut overflow) = self.local(payload as usize, after);
-            let mut ranges = path.clone();
-            ranges.push((cell, after + local));
+            let mut ranges = vec![(cell, after + local)];
             while overflow != 0 {
                 let start = (overflow - 1) * self.size;
                 ranges.push((start, start + self.size));
                 overflow = self.number(start);
             }
             rows.insert(rowid, Place { ranges });
+        });
+        rows
+    }
+
+    /// The entries of the index of keys and revisions at a root page, by revision: the pages from the root to
+    /// each, and to where a later entry of its key would be, which is in a leaf page.
+    pub(crate) fn entries(&self, root: usize) -> HashMap<i64, Place> {
+        let mut entries: Vec<(i64, u8, Place)> = Vec::new();
+        self.walk(root, &mut |cell, kind, path| {
+            let payload = if kind == INDEX_INTERIOR { cell + 4 } else { cell };
+            let (length, record) = self.varint(payload);
+            // The revision is the last column.
+            let (_, kinds) = self.varint(record);
+            let (_, revision) = self.varint(kinds);
+            let (revision, _) = self.varint(revision);
+            let bytes = [0, 1, 2, 3, 4, 6, 8][revision as usize];
+            let end = record + length as usize;
+            let revision = self.file[end - bytes..end].iter().fold(0, |number, byte| number << 8 | i64::from(*byte));
+            let ranges: Vec<_> = path.iter().map(|page| ((page - 1) * self.size, page * self.size)).collect();
+            if let Some((_, INDEX_INTERIOR, before)) = entries.last_mut() {
+                before.ranges.extend_from_slice(&ranges);
+            }
+            entries.push((revision, kind, Place { ranges }));
+        });
+        entries.into_iter().map(|(revision, _, place)| (revision, place)).collect()
+    }
+
+    fn walk(&self, root: usize, visit: &mut dyn FnMut(usize, u8, &[usize])) {
+        self.walk_below(&mut vec![root], visit);
+    }
+
+    /// Visits the cells of a page and those below it in their order: where each is, in which kind of page, and the pages above it.
+    fn walk_below(&self, path: &mut Vec<usize>, visit: &mut dyn FnMut(usize, u8, &[usize])) {
+        let start = (path[path.len() - 1] - 1) * self.size;
+        let kind = self.file[start];
+        let at =
+            |offset: usize| usize::from(u16::from_be_bytes([self.file[start + offset], self.file[start + offset + 1]]));
+        let is_interior = matches!(kind, TABLE_INTERIOR | INDEX_INTERIOR);
+        let header = if is_interior { 12 } else { 8 };
+        let descend = |path: &mut Vec<usize>, child: usize, visit: &mut dyn FnMut(usize, u8, &[usize])| {
+            path.push(self.number(child));
+            self.walk_below(path, visit);
+            path.pop();
+        };
+        for cell in (0..at(3)).map(|cell| start + at(header + 2 * cell)) {
+            if is_interior {
+                descend(path, cell, visit);
+            }
+            visit(cell, kind, path);
         }
-        if self.file[start] == 0x05 {
-            self.walk(self.number(start + 8), &path, rows);
+        if is_interior {
+            descend(path, start + 8, visit);
         }
     }
 

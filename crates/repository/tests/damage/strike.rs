@@ -38,8 +38,8 @@ impl Damage {
         Self::RevisionsSwapped,
     ];
 
-    /// Damages a file, of which there is an earlier copy.
-    pub(crate) fn strike(self, path: &Path, earlier: &[u8], page: usize, random: &mut Random) {
+    /// Damages a file, of which there is an earlier copy. Returns the revisions whose rows have other values now.
+    pub(crate) fn strike(self, path: &Path, earlier: &[u8], page: usize, random: &mut Random) -> Vec<i64> {
         let mut file = fs::read(path).unwrap();
         let pages = file.len() / page;
         let some = |random: &mut Random, most: usize| 1 + random.below(most);
@@ -92,9 +92,11 @@ impl Damage {
             }
         }
         fs::write(path, file).unwrap();
+        Vec::new()
     }
 
-    fn strike_rows(self, path: &Path, random: &mut Random) {
+    fn strike_rows(self, path: &Path, random: &mut Random) -> Vec<i64> {
+        let mut changed = Vec::new();
         let connection = Connection::open(path).unwrap();
         let mut statement = connection.prepare("SELECT revision, key FROM log ORDER BY revision").unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
@@ -110,6 +112,7 @@ impl Damage {
                 continue;
             }
             let other = others[random.below(others.len())];
+            changed.extend([one.0, other.0]);
             let swap = match self {
                 Self::RevisionsSwapped => {
                     "UPDATE log SET revision = -1 WHERE revision = ?1; UPDATE log SET revision = ?1 WHERE revision = ?2;
@@ -135,5 +138,6 @@ impl Damage {
         drop(statement);
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         connection.query_row("PRAGMA journal_mode = delete", [], |_| Ok(())).unwrap();
+        changed
     }
 }

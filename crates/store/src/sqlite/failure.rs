@@ -44,6 +44,11 @@ impl Problem {
         }
     }
 
+    /// Whether SQLite found that its database is damaged.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt))
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         matches!(self, Self::Sql(error) if is_busy(error))
     }

@@ -1,29 +1,22 @@
 //! The file: what makes it a store, and the connections to it.
 
 use std::{
-    ffi::{OsStr, OsString},
-    fmt, fs,
-    hash::{BuildHasher, Hasher, RandomState},
-    io,
+    ffi::OsString,
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior,
-    backup::{Backup, StepResult},
-    config::DbConfig,
-    ffi,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
 use super::{
     CACHE_BYTES, SqliteOptions,
-    damage::{self, Damage},
+    damage::Damage,
     disk::Reserve,
-    failure::{Doing, Problem, is_full},
-    private,
+    failure::{Doing, Problem},
+    pages, private, structure, wal,
 };
 use crate::{ErrorKind, StoreError, log};
 
@@ -50,9 +43,6 @@ const TABLES: &str = "
     CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
     INSERT INTO head VALUES (1, 1, 0);
 ";
-
-/// Why there can be no backup.
-const TAKEN: &str = "there is such a file; name another for the backup";
 
 /// More readers than this may work at once, but no more are kept.
 const KEPT_READERS: usize = 16;
@@ -82,7 +72,7 @@ pub(super) type Identity = (u64, u64);
 
 /// What a file is.
 #[derive(PartialEq, Eq)]
-enum Content {
+pub(super) enum Content {
     Nothing,
     Store,
 }
@@ -90,23 +80,15 @@ enum Content {
 impl File {
     /// Opens the file, and creates it if need be. The connection is for writing.
     pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<(Self, Connection), StoreError> {
-        let told = |problem: Problem| problem.told(path, Doing::Open);
         // Absolute, because SQLite takes a path that begins with `file:` for something else.
         let absolute = std::path::absolute(path).map_err(|error| {
             StoreError::new(ErrorKind::Setup, format!("{} is no path of a file", path.display())).because(error)
         })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // If it fails, then SQLite fails too and reports why.
-        let _ = private::create(&absolute);
-        let connection = connect(&absolute, flags, options.cache_bytes).map_err(|error| told(error.into()))?;
-        let prepared = prepare(&connection, path, &options);
-        // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
-        let path = fs::canonicalize(&absolute).unwrap_or(absolute);
-        let reserve = Reserve::new(&path, options.reserve_bytes);
         let mut file = Self {
-            path,
+            // SQLite keeps the write-ahead log beside the file itself, not beside a link to it.
+            path: fs::canonicalize(&absolute).unwrap_or_else(|_| absolute.clone()),
+            reserve: Reserve::new(&absolute, 0),
             options,
-            reserve,
             readers: Mutex::default(),
             is_alone: false,
             identities: Vec::new(),
@@ -115,46 +97,95 @@ impl File {
             damage: OnceLock::new(),
             has_sums: true,
         };
-        file.has_sums = prepared.is_err() || has_sums(&connection).map_err(|error| told(error.into()))?;
+        // SQLite takes an empty file for a new database, and removes the log of it.
+        let bytes_of = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if bytes_of(&file.path) == 0 && bytes_of(&file.log_path()) > 0 {
+            let message = format!(
+                "{} is empty or missing, but its write-ahead log is not: restore a backup, or remove {} to begin anew",
+                file.path.display(),
+                file.log_path().display()
+            );
+            return Err(StoreError::new(ErrorKind::Corrupt, message));
+        }
+        // Before SQLite opens the file: it would write over what follows the damage.
+        if let Some(what) = file.find_damage_of_log() {
+            file.damage_of(what, true)?;
+            return Ok((file, no_connection()?));
+        }
+        match file.open_connection(path, &absolute) {
+            Ok(connection) => {
+                file.check_structure(&connection)?;
+                if file.damage.get().is_none() {
+                    return Ok((file, connection));
+                }
+                keep_log_on_close(&connection);
+            }
+            Err(problem) => {
+                let is_store = problem.is_damage();
+                let error = problem.told(path, Doing::Open);
+                let what = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                if *error.kind() != ErrorKind::Corrupt || file.damage_of(what, is_store).is_err() {
+                    return Err(error);
+                }
+            }
+        }
+        Ok((file, no_connection()?))
+    }
+
+    fn open_connection(&mut self, path: &Path, absolute: &Path) -> Result<Connection, Problem> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // If it fails, then SQLite fails too and reports why.
+        let _ = private::create(absolute);
+        let connection = connect(absolute, flags, self.options.cache_bytes)?;
+        let prepared = prepare(&connection, path, &self.options);
+        self.path = fs::canonicalize(absolute).unwrap_or_else(|_| absolute.to_owned());
+        self.reserve = Reserve::new(&self.path, self.options.reserve_bytes);
         match prepared {
             Ok(()) => {
-                file.sync_folder();
-                file.reserve.is_used_up();
-                let paths = [file.path.clone(), file.log_path(), file.index_path()].into_iter();
-                file.identities =
+                self.has_sums = has_sums(&connection)?;
+                self.sync_folder();
+                self.reserve.is_used_up();
+                let paths = [self.path.clone(), self.log_path(), self.index_path()].into_iter();
+                self.identities =
                     paths.filter_map(|path| identity_of(&path).map(|identity| (path, identity))).collect();
-                file.check_structure(&connection);
-                Ok((file, connection))
+                Ok(connection)
             }
             // Which of the two it is depends on whether the folder or the file cannot be written, and on who asks.
             Err(Problem::Sql(error))
                 if matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
-                    && !file.has_log() =>
+                    && !self.has_log() =>
             {
-                file.is_alone = true;
-                let connection = file.connect().map_err(told)?;
-                check_at_once(&connection, &file.path).map_err(told)?;
-                file.has_sums = has_sums(&connection).map_err(|error| told(error.into()))?;
-                file.check_structure(&connection);
-                Ok((file, connection))
+                self.is_alone = true;
+                let connection = self.connect()?;
+                check_at_once(&connection, &self.path)?;
+                self.has_sums = has_sums(&connection)?;
+                Ok(connection)
             }
-            Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
-                file.damage_of(error.to_string()).map_err(|_| told(error.into()))?;
-                Ok((file, connection))
+            Err(problem) => {
+                keep_log_on_close(&connection);
+                Err(problem)
             }
-            Err(problem) => Err(told(problem)),
         }
     }
 
+    /// Damage of the write-ahead log that SQLite does not notice.
+    fn find_damage_of_log(&self) -> Option<String> {
+        let path = self.log_path();
+        let frame = wal::damage(&path)?;
+        let place = if frame == 0 { "in its header".to_owned() } else { format!("at frame {frame}") };
+        Some(format!("{} is damaged {place}, and acknowledged writes follow", path.display()))
+    }
+
     /// Checks the structure if the file is small enough.
-    fn check_structure(&mut self, connection: &Connection) {
+    fn check_structure(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let bytes_of = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
         if bytes_of(&self.path) + bytes_of(&self.log_path()) > self.options.check_at_open_bytes {
-            return;
+            return Ok(());
         }
         self.is_checked = true;
-        if let Some(what) = self.find_damage(connection) {
-            let _ = self.damage_of(what);
+        match self.find_damage(connection) {
+            Some(what) => self.damage_of(what, true),
+            None => Ok(()),
         }
     }
 
@@ -165,7 +196,7 @@ impl File {
 
     /// The first thing that is wrong with the structure.
     pub(super) fn find_damage(&self, connection: &Connection) -> Option<String> {
-        match damage::find(connection, self.has_sums) {
+        match structure::find(connection, self.has_sums) {
             Ok(found) => found,
             Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
                 Some(error.to_string())
@@ -187,7 +218,7 @@ impl File {
         let found = self.found().take();
         // If it fails, then every read does.
         if let Some(what) = found {
-            let _ = self.damage_of(what);
+            let _ = self.damage_of(what, true);
         }
     }
 
@@ -195,13 +226,12 @@ impl File {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what can still be read; fails if that is nothing at all.
-    fn damage_of(&self, what: String) -> Result<(), Problem> {
-        let connection = self.connect()?;
-        read_although_damaged(&connection)?;
-        connection
-            .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'log'", [], |row| row.get::<_, i64>(0))?;
-        let damage = Damage::of(&connection, what, self.has_sums);
+    /// Finds out what of a damaged file is certain. Fails if it cannot be read, or is not a store.
+    fn damage_of(&self, what: String, is_store: bool) -> Result<(), StoreError> {
+        let damage = Damage::of(&self.path, what, is_store).map_err(|error| {
+            let message = format!("{} is damaged, and cannot be read; restore a backup", self.path.display());
+            StoreError::new(ErrorKind::Corrupt, message).because(error)
+        })?;
         let mut readers = self.readers();
         let _ = self.damage.set(damage);
         readers.clear();
@@ -226,10 +256,8 @@ impl File {
     /// Reads, on this thread: readers of a write-ahead log wait for nobody, except while somebody mends it after a crash.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Problem>) -> Result<T, StoreError> {
         let told = |problem: Problem| problem.told(&self.path, Doing::Read);
-        let (kept, was_damaged) = {
-            let mut readers = self.readers();
-            (readers.pop(), self.damage.get().is_some())
-        };
+        self.check_sound()?;
+        let kept = self.readers().pop();
         let connection = match kept {
             Some(connection) => connection,
             None => self.connect().map_err(told)?,
@@ -238,7 +266,7 @@ impl File {
         // Whoever failed is not used again, so that a new connection finds out whether the failure has passed.
         if !self.is_alone && !matches!(result, Err(Problem::Sql(_))) {
             let mut readers = self.readers();
-            if readers.len() < KEPT_READERS && was_damaged == self.damage.get().is_some() {
+            if readers.len() < KEPT_READERS && self.damage.get().is_none() {
                 readers.push(connection);
             }
         }
@@ -267,66 +295,6 @@ impl File {
         self.readers().clear();
     }
 
-    /// Copies the file as it is now.
-    pub(super) fn backup(&self, to: &Path) -> Result<(), StoreError> {
-        let setup = |message: &str| StoreError::new(ErrorKind::Setup, format!("{}: {message}", to.display()));
-        if to.exists() {
-            return Err(setup(TAKEN));
-        }
-        let Some(name) = to.file_name() else {
-            return Err(setup("a backup needs the name of a file"));
-        };
-        let mut unfinished = OsString::from(".");
-        unfinished.push(name);
-        // Nobody else who makes a backup there at the same time may write into it.
-        unfinished.push(format!(".{:016x}.unfinished", RandomState::new().build_hasher().finish()));
-        let mut unfinished = to.with_file_name(unfinished);
-        remove_abandoned(to, name);
-        let copied = self.copy(&unfinished).and_then(|()| {
-            put(&unfinished, to).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => setup(TAKEN),
-                _ => setup("the backup cannot be put there").because(error),
-            })
-        });
-        // It is gone if it was moved. And whatever it was that failed says more than that this does too.
-        let _ = fs::remove_file(&unfinished);
-        // Where a write fails for a size limit, SQLite leaves its journal.
-        unfinished.as_mut_os_string().push("-journal");
-        let _ = fs::remove_file(&unfinished);
-        copied?;
-        sync_folder_of(to);
-        Ok(())
-    }
-
-    fn copy(&self, to: &Path) -> Result<(), StoreError> {
-        let told = |error: rusqlite::Error| Problem::from(error).told(to, Doing::Open);
-        // If it fails, then SQLite fails too and reports why.
-        let _ = private::create(to);
-        let mut copy = Connection::open(to).map_err(told)?;
-        // The waiting is done here, since SQLite does not wait for everything that can be in the way.
-        copy.busy_timeout(Duration::ZERO).map_err(told)?;
-        self.read(|connection| {
-            // In one step, which is one moment: in several, every write between two of them would begin it anew. Writers
-            // do not wait for it.
-            let backup = Backup::new(connection, &mut copy)?;
-            waiting(self.options.busy_timeout, || match backup.step(-1) {
-                Ok(StepResult::Done) => Ok(()),
-                Ok(_) => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
-                // There is no room where it is written to.
-                Err(error) if is_full(to, &error) => Err(told(error).into()),
-                Err(error) => Err(error.into()),
-            })
-        })?;
-        // Pages are copied without a look at them, and a damaged copy may be put in the place of a good one.
-        let found = copy.query_one("PRAGMA quick_check(1)", (), text).map_err(told)?;
-        if found != "ok" {
-            let path = self.path.display();
-            let message = format!("{path} is damaged, and no backup was made of it; put an older one in its place");
-            return Err(StoreError::new(ErrorKind::Corrupt, message).because(found));
-        }
-        copy.close().map_err(|(_, error)| told(error))
-    }
-
     pub(super) fn connect(&self) -> Result<Connection, Problem> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Whoever reads must not read another file than the others do. Its log goes when the last who writes is done.
@@ -338,15 +306,12 @@ impl File {
             connect(&self.path, flags, self.options.cache_bytes)?
         };
         connection.busy_timeout(self.options.busy_timeout)?;
-        if self.damage.get().is_some() {
-            read_although_damaged(&connection)?;
-        }
         Ok(connection)
     }
 
     /// Where SQLite writes first.
     pub(super) fn log_path(&self) -> PathBuf {
-        self.beside("-wal")
+        pages::wal_path(&self.path)
     }
 
     /// Where SQLite says how far that is.
@@ -407,12 +372,19 @@ fn connect(path: &Path, flags: OpenFlags, cache_bytes: usize) -> Result<Connecti
     Ok(connection)
 }
 
-/// Has SQLite read a file that is shorter than its header says.
-fn read_although_damaged(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "writable_schema", true)
+/// Has SQLite leave the write-ahead log of a damaged file.
+pub(super) fn keep_log_on_close(connection: &Connection) {
+    // If it fails, then SQLite moves the log to the file, as ever.
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }
 
-fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Problem>) -> Result<T, Problem> {
+/// In the place of a connection to a damaged file.
+fn no_connection() -> Result<Connection, StoreError> {
+    Connection::open_in_memory()
+        .map_err(|error| StoreError::new(ErrorKind::Unavailable, "SQLite has no memory; try again").because(error))
+}
+
+pub(super) fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Problem>) -> Result<T, Problem> {
     let began = Instant::now();
     let mut pause = Duration::from_micros(100);
     loop {
@@ -480,7 +452,7 @@ fn check_at_once(connection: &Connection, path: &Path) -> Result<Content, Proble
     check(&*connection.unchecked_transaction()?, path)
 }
 
-fn check(connection: &Connection, path: &Path) -> Result<Content, Problem> {
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<Content, Problem> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id")?;
     let format = number("PRAGMA user_version")?;
@@ -502,7 +474,7 @@ fn check(connection: &Connection, path: &Path) -> Result<Content, Problem> {
     Err(StoreError::new(kind, message).into())
 }
 
-fn text(row: &rusqlite::Row<'_>) -> rusqlite::Result<String> {
+pub(super) fn text(row: &rusqlite::Row<'_>) -> rusqlite::Result<String> {
     row.get(0)
 }
 
@@ -519,80 +491,9 @@ fn unchanging(path: &Path) -> OsString {
     address.into()
 }
 
-/// Removes the unfinished backups of a name that killed processes left. One that is written still is newer.
-fn remove_abandoned(to: &Path, name: &OsStr) {
-    const ABANDONED: Duration = Duration::from_secs(60 * 60);
-    let beginning = format!(".{}.", name.display());
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let file = entry.file_name();
-        let Some(rest) = file.to_str().and_then(|file| file.strip_prefix(&beginning)) else { continue };
-        let (id, ending) = rest.split_at_checked(16).unwrap_or_default();
-        let is_ours = id.bytes().all(|digit| digit.is_ascii_hexdigit()) && ending.starts_with(".unfinished");
-        let is_old = |changed: SystemTime| changed.elapsed().is_ok_and(|age| age > ABANDONED);
-        if is_ours && entry.metadata().and_then(|file| file.modified()).is_ok_and(is_old) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Gives a file a name that no other file has.
-fn put(file: &Path, name: &Path) -> io::Result<()> {
-    match fs::hard_link(file, name) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => put_without_link(file, name),
-        result => result,
-    }
-}
-
-/// The same where a file cannot have two names. Moving it would replace another file, so the name is taken first.
-fn put_without_link(file: &Path, name: &Path) -> io::Result<()> {
-    fs::File::create_new(name)?;
-    fs::rename(file, name).inspect_err(|_| {
-        // What is there is empty, and nobody's.
-        let _ = fs::remove_file(name);
-    })
-}
-
 /// Failures are passed over, as SQLite does: there are file systems that cannot do it, and need not.
-fn sync_folder_of(path: &Path) {
+pub(super) fn sync_folder_of(path: &Path) {
     let sync = |folder: &Path| -> io::Result<()> { fs::File::open(folder)?.sync_all() };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let _ = sync(folder.unwrap_or(Path::new(".")));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn store(folder: &Path) -> (File, Connection) {
-        let options = SqliteOptions { busy_timeout: Duration::from_millis(50), ..SqliteOptions::default() };
-        File::open(&folder.join("store"), options).unwrap()
-    }
-
-    #[test]
-    fn a_copy_that_cannot_be_written_now_is_not_taken_for_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let ((file, _writer), to) = (store(folder.path()), folder.path().join("copy"));
-        let other = Connection::open(&to).unwrap();
-        other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        assert_eq!(file.copy(&to).unwrap_err().kind(), &ErrorKind::Unavailable);
-        other.execute_batch("ROLLBACK").unwrap();
-        file.copy(&to).unwrap();
-        assert!(check(&Connection::open(&to).unwrap(), &to).is_ok_and(|content| content == Content::Store));
-    }
-
-    #[test]
-    fn a_file_never_takes_the_place_of_another() {
-        let folder = tempfile::tempdir().unwrap();
-        for put in [put, put_without_link] {
-            let [file, taken, free] = ["file", "taken", "free"].map(|name| folder.path().join(name));
-            fs::write(&file, "new").unwrap();
-            fs::write(&taken, "precious").unwrap();
-            assert_eq!(put(&file, &taken).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-            assert_eq!(fs::read_to_string(&taken).unwrap(), "precious");
-            put(&file, &free).unwrap();
-            assert_eq!(fs::read_to_string(&free).unwrap(), "new");
-            fs::remove_file(&free).unwrap();
-        }
-    }
 }

@@ -5,16 +5,24 @@
 //! thread would. Writes go to a thread of the store that commits all that are waiting at once, so that concurrent writers
 //! share an fsync. A second thread looks for what other processes wrote and wakes the watches.
 
+mod backup;
 mod check;
 mod compaction;
 mod damage;
 pub(crate) mod disk;
+mod facts;
 mod failure;
 mod file;
 mod mark;
+mod pages;
 mod private;
 mod read;
+mod rows;
+mod salvage;
+mod structure;
 mod tail;
+mod tree;
+mod wal;
 mod watch;
 mod writer;
 
@@ -51,6 +59,17 @@ pub struct Sqlite {
 
 /// Memory for pages of the file, for each connection: the default of SQLite.
 pub(crate) const CACHE_BYTES: usize = 2 << 20;
+
+/// The result of [`Sqlite::salvage`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Salvaged {
+    /// How many values the new file has.
+    pub saved: u64,
+    /// Keys whose newest value is lost, or may be, with the last revision that is known of each.
+    pub lost: Vec<(Key, Revision)>,
+    /// There may have been other keys, of which nothing is left.
+    pub may_miss_others: bool,
+}
 
 /// How a store in a SQLite file behaves.
 #[derive(Clone, Debug)]
@@ -123,6 +142,18 @@ impl Sqlite {
         self.file.backup(to.as_ref())
     }
 
+    /// Copies what is certain of a damaged file to a new file: the current value of each key, with its revision. Writes
+    /// nothing to the damaged file, and does not need SQLite to be able to open it.
+    ///
+    /// The new file has no history: watches from before begin again with a list.
+    ///
+    /// # Errors
+    /// [`Setup`](ErrorKind::Setup) if the new file exists or cannot be created, or the other one cannot be read;
+    /// [`Corrupt`](ErrorKind::Corrupt) if no record of it can be.
+    pub fn salvage(path: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Salvaged, StoreError> {
+        salvage::salvage(path.as_ref(), to.as_ref())
+    }
+
     /// Forgets how things were before now, without waiting until they are as old as
     /// [`history`](SqliteOptions::history) says.
     ///
@@ -152,8 +183,7 @@ impl Store for Sqlite {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
             if let Some(damage) = self.file.damage() {
-                let stored = self.file.read(|connection| Ok(damage.get(connection, key, self.file.has_sums())))?;
-                return stored.ok_or_else(|| damage.refusal(&self.file.path));
+                return damage.get(key).ok_or_else(|| damage.refusal(&self.file.path));
             }
             self.file.read(|connection| read::get(connection, key, self.file.has_sums()))
         })
@@ -162,9 +192,7 @@ impl Store for Sqlite {
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move {
             if let Some(damage) = self.file.damage() {
-                let page =
-                    self.file.read(|connection| Ok(damage.page(connection, prefix, &page, self.file.has_sums())))?;
-                return page.ok_or_else(|| damage.refusal(&self.file.path));
+                return damage.page(prefix, &page).ok_or_else(|| damage.refusal(&self.file.path));
             }
             self.file.read(|connection| read::page(connection, prefix, &page, self.file.has_sums()))
         })
@@ -229,7 +257,12 @@ impl Store for Sqlite {
     }
 
     fn now(&self) -> Answer<'_, Cursor> {
-        Box::pin(async move { self.file.read(read::head).map(|head| log::cursor(head.revision)) })
+        Box::pin(async move {
+            if let Some(damage) = self.file.damage() {
+                return Ok(damage.cursor());
+            }
+            self.file.read(read::head).map(|head| log::cursor(head.revision))
+        })
     }
 
     fn health(&self) -> Answer<'_, Health> {

@@ -412,7 +412,7 @@ impl Desk {
 
     fn begin(&self) -> Result<(rusqlite::Transaction<'_>, Head), Problem> {
         self.file.apply_reported_damage();
-        self.file.check_sound()?;
+        self.file.check_sound().inspect_err(|_| file::keep_log_on_close(&self.connection))?;
         let transaction = file::begin(&self.connection, self.file.options.busy_timeout)?;
         // Once nobody else writes, and so at the last moment.
         self.file.check_in_place()?;

@@ -8,6 +8,7 @@ mod full;
 mod history;
 mod processes;
 mod trouble;
+mod wal;
 
 use std::{
     ffi::OsStr,

@@ -129,9 +129,17 @@ async fn a_damaged_file_says_so() {
     let sound = fs::read(&path).unwrap();
 
     let mut damaged = sound.clone();
-    damaged[..16].fill(b'?');
+    damaged[..4096].fill(b'?');
     fs::write(&path, &damaged).unwrap();
-    assert_refused(&folder, ErrorKind::Corrupt, &["store", "no SQLite database", "backup"]);
+    {
+        let store = open(folder.path());
+        let error = store.health().await.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(error.to_string().contains("damaged") && error.to_string().contains("backup"), "{error}");
+        let page = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+        assert!(page.items.len() == 200 && page.items.iter().all(|(_, stored)| stored.value == [7; 1000]));
+    }
+    assert_eq!(fs::read(&path).unwrap(), damaged);
 
     let mut damaged = sound.clone();
     damaged.truncate(3 * 4096);
@@ -167,6 +175,9 @@ async fn what_is_no_store_is_left_alone() {
     assert_refused(&folder, ErrorKind::Corrupt, &["another program"]);
 
     fs::write(&path, "").unwrap();
+    fs::write(folder.path().join("store-wal"), [7; 100]).unwrap();
+    assert_refused(&folder, ErrorKind::Corrupt, &["store", "empty", "store-wal", "backup"]);
+    fs::remove_file(folder.path().join("store-wal")).unwrap();
     open(folder.path()).create(&key("a"), vec![]).await.unwrap();
 }
 

@@ -199,11 +199,15 @@ Examples:
     ///
     /// Good copies are in the store's log, for as long as its history goes back, and in a backup. A copy of the damaged revision
     /// itself is best, then the newest one in the log. The exit code is 1 if a damaged record is left.
+    ///
+    /// With --to, copy what is certain of a SQLite file with a damaged structure or write-ahead log to a new file, and list what
+    /// is lost. The exit code is 1 if something is.
     #[command(after_help = "\
 Examples:
   wheelwright store repair --store sqlite:orders.db
   wheelwright store repair --store sqlite:orders.db --from sqlite:orders-monday.db
-  wheelwright store repair --store sqlite:orders.db --from sqlite:orders-monday.db --write")]
+  wheelwright store repair --store sqlite:orders.db --from sqlite:orders-monday.db --write
+  wheelwright store repair --store sqlite:orders.db --to orders-new.db")]
     Repair {
         #[command(flatten)]
         place: Place,
@@ -217,5 +221,9 @@ Examples:
         /// current folder.
         #[arg(long, value_name = "FOLDER", requires = "write")]
         keep: Option<PathBuf>,
+        /// Copy all documents whose newest revision is certain to this new file, with their revisions. The damaged file is not
+        /// changed; end all processes that have it open.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "write", "keep"])]
+        to: Option<PathBuf>,
     },
 }

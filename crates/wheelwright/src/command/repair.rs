@@ -84,7 +84,7 @@ pub async fn store_repair(
 fn fail(kind: &str, error: &RepositoryError, console: &mut Console<'_>) -> io::Result<Exit> {
     console.complain(format_args!("{kind}: {error}"))?;
     if error.store() == Some(&ErrorKind::Corrupt) {
-        console.say("help: a file with a damaged structure cannot be repaired: put a backup in its place")?;
+        console.say("help: a file with a damaged structure cannot be repaired: restore a backup, or save the rest with --to FILE")?;
     }
     Ok(Exit::Usage)
 }

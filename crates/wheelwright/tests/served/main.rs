@@ -12,6 +12,7 @@ mod killed;
 mod limited;
 mod moved;
 mod said;
+mod salvaged;
 mod scrubbed;
 mod server;
 mod soak;

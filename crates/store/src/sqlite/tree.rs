@@ -1,0 +1,236 @@
+//! Which parts of a damaged table or index are whole.
+//!
+//! A damaged page leaves a hole: rows of a range of revisions, or entries of a range of keys, may have been in it. What is
+//! between two cells that follow each other in a sound page is known: nothing.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::{Bound, Range},
+};
+
+use super::{
+    pages::{Kind, Page, Pages},
+    rows::{Entry, IndexCell, Row, index_cells},
+};
+
+/// No B-tree is deeper.
+const MOST_LEVELS: usize = 20;
+
+/// The table, as far as its root leads to it.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// The leaf pages, each with the revision before its first and that of its last possible row.
+    pub(super) leaves: HashMap<u32, (u64, u64)>,
+    /// Revisions whose rows may be lost: after the first, up to the second.
+    pub(super) holes: Vec<(u64, u64)>,
+}
+
+impl Table {
+    pub(super) fn walk(pages: &Pages, root: u32) -> Self {
+        let mut table = Self::default();
+        table.visit(pages, root, (0, u64::MAX), MOST_LEVELS);
+        table
+    }
+
+    fn visit(&mut self, pages: &Pages, number: u32, (after, until): (u64, u64), levels: usize) {
+        let page = pages.read(number).filter(|_| levels > 0 && !self.leaves.contains_key(&number));
+        match page.as_ref().and_then(|page| Some((page, page.kind()?))) {
+            Some((page, Kind::TableInterior)) => {
+                let mut from = after;
+                for offset in page.cells() {
+                    let Some((child, last)) = page.child(offset).filter(|(_, last)| *last > from && *last <= until)
+                    else {
+                        // The rows of this child are before those of the next one that is known.
+                        continue;
+                    };
+                    self.visit(pages, child, (from, last), levels - 1);
+                    from = last;
+                }
+                self.visit(pages, page.last_child(), (from, until), levels - 1);
+            }
+            Some((page, Kind::TableLeaf)) => {
+                let rows: Option<Vec<_>> = page
+                    .cells()
+                    .map(|offset| Row::read(pages, page, offset).map(|(row, cell)| (row, offset..cell.end)))
+                    .collect();
+                let is_sound = rows.as_ref().is_some_and(|rows| {
+                    let revisions = rows.iter().map(|(row, _)| row.revision);
+                    let cells: Vec<Range<usize>> = rows.iter().map(|(_, cell)| cell.clone()).collect();
+                    revisions.clone().is_sorted_by(|one, next| one < next)
+                        && revisions.clone().all(|revision| revision > after && revision <= until)
+                        && page.is_accounted_for(&cells)
+                });
+                if !is_sound {
+                    self.holes.push((after, until));
+                }
+                self.leaves.insert(number, (after, until));
+            }
+            _ => self.holes.push((after, until)),
+        }
+    }
+
+    /// Whether rows of some revisions, of one page, could be of the table: the page is a leaf of it, or may be one that the
+    /// damage cut off.
+    pub(super) fn has(&self, page: u32, revisions: (u64, u64), is_free: bool) -> bool {
+        let is_within = |(after, until): &(u64, u64)| revisions.0 > *after && revisions.1 <= *until;
+        match self.leaves.get(&page) {
+            Some(_) => true,
+            None => !is_free && self.holes.iter().any(is_within),
+        }
+    }
+}
+
+/// A place in the index.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Position {
+    Start,
+    At(Box<str>, u64),
+    End,
+}
+
+impl From<&Entry> for Position {
+    fn from((key, revision): &Entry) -> Self {
+        Self::At(key.as_str().into(), *revision)
+    }
+}
+
+/// The index, as far as its root leads to it.
+#[derive(Debug, Default)]
+pub(super) struct Covered {
+    /// The parts that are known, without a gap: from one position to another, in their order.
+    parts: Vec<(Position, Position)>,
+    /// The pages, and whether the entries of each can be relied on.
+    pub(super) pages: HashMap<u32, bool>,
+}
+
+/// What refutes entries of the index.
+pub(super) struct Known<'k> {
+    /// Whether an entry is known to be wrong.
+    pub(super) is_refuted: &'k dyn Fn(&Entry) -> bool,
+    /// Entries that the index must have.
+    pub(super) required: &'k BTreeSet<Entry>,
+}
+
+impl Covered {
+    /// Walks the index from its root.
+    pub(super) fn walk(pages: &Pages, root: u32, known: &Known<'_>) -> Self {
+        let mut covered = Self::default();
+        covered.visit(pages, root, (Some(Position::Start), Some(Position::End)), known, MOST_LEVELS);
+        covered.parts.sort();
+        let mut merged: Vec<(Position, Position)> = Vec::new();
+        for (from, to) in std::mem::take(&mut covered.parts) {
+            match merged.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.clone().max(to),
+                _ => merged.push((from, to)),
+            }
+        }
+        covered.parts = merged;
+        covered
+    }
+
+    /// Whether everything between two positions is known.
+    pub(super) fn has(&self, from: &Position, to: &Position) -> bool {
+        let after = self.parts.partition_point(|(start, _)| start <= from);
+        after.checked_sub(1).is_some_and(|at| self.parts[at].1 >= *to)
+    }
+
+    fn visit(
+        &mut self,
+        pages: &Pages,
+        number: u32,
+        (from, to): (Option<Position>, Option<Position>),
+        known: &Known<'_>,
+        levels: usize,
+    ) {
+        let Some(page) = pages.read(number).filter(|_| levels > 0) else { return };
+        let Some(cells) = index_cells(pages, &page) else { return };
+        let good = good_entries(&cells, known.is_refuted);
+        let is_within = |position: &Position| {
+            from.as_ref().is_none_or(|from| from < position) && to.as_ref().is_none_or(|to| position < to)
+        };
+        let entries = cells.iter().zip(good).map(|(cell, is_good)| {
+            let entry = cell.as_ref()?.entry.as_ref()?;
+            Some(Position::from(entry)).filter(|position| is_good && is_within(position))
+        });
+        let entries: Vec<Option<Position>> = entries.collect();
+        let is_accounted_for = is_accounted_for(&page, &cells);
+        if entries.iter().all(Option::is_some) {
+            self.pages.insert(number, is_accounted_for);
+        }
+        let positions: Vec<Option<Position>> = [from].into_iter().chain(entries).chain([to]).collect();
+        if page.kind() == Some(Kind::IndexInterior) {
+            let children = cells.iter().map(|cell| cell.as_ref().map_or(0, |cell| cell.cell.child));
+            for (child, between) in children.chain([page.last_child()]).zip(positions.windows(2)) {
+                self.visit(pages, child, (between[0].clone(), between[1].clone()), known, levels - 1);
+            }
+            return;
+        }
+        if !is_accounted_for {
+            return;
+        }
+        let mut parts = Vec::new();
+        for between in positions.windows(2) {
+            let [Some(from), Some(to)] = between else { continue };
+            if requires(known.required, from, to) {
+                // It is not the page that was written last.
+                self.pages.remove(&number);
+                return;
+            }
+            parts.push((from.clone(), to.clone()));
+        }
+        if !parts.is_empty() {
+            self.pages.insert(number, true);
+        }
+        self.parts.extend(parts);
+    }
+}
+
+/// Whether an entry must be between two positions.
+fn requires(required: &BTreeSet<Entry>, from: &Position, to: &Position) -> bool {
+    let first = match from {
+        Position::At(key, revision) => match crate::Key::new(key.clone()) {
+            Ok(key) => Bound::Excluded((key, *revision)),
+            Err(_) => return true,
+        },
+        _ => Bound::Unbounded,
+    };
+    required.range((first, Bound::Unbounded)).next().is_some_and(|entry| Position::from(entry) < *to)
+}
+
+fn is_accounted_for(page: &Page, cells: &[Option<IndexCell>]) -> bool {
+    let ends = page.cells().zip(cells).map(|(offset, cell)| cell.as_ref().map(|cell| offset..cell.cell.end));
+    ends.collect::<Option<Vec<_>>>().is_some_and(|ends| page.is_accounted_for(&ends))
+}
+
+/// Which entries of a page may be believed: those that are not refuted, and are in order.
+pub(super) fn good_entries(cells: &[Option<IndexCell>], is_refuted: impl Fn(&Entry) -> bool) -> Vec<bool> {
+    let entries: Vec<Option<&Entry>> = cells
+        .iter()
+        .map(|cell| cell.as_ref().and_then(|cell| cell.entry.as_ref()).filter(|entry| !is_refuted(entry)))
+        .collect();
+    let known: Vec<&Entry> = entries.iter().copied().flatten().collect();
+    if known.is_sorted_by(|one, next| one < next) {
+        return entries.iter().map(Option::is_some).collect();
+    }
+    // Those without which no longest ascending sequence can be had.
+    let length = |entries: &[&Entry], is_before: fn(&Entry, &Entry) -> bool| {
+        let mut lengths: Vec<usize> = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.iter().enumerate() {
+            let before = entries[..at].iter().zip(&lengths).filter(|(other, _)| is_before(other, entry));
+            lengths.push(1 + before.map(|(_, length)| *length).max().unwrap_or_default());
+        }
+        lengths
+    };
+    let upwards = length(&known, |one, other| one < other);
+    let reversed: Vec<&Entry> = known.iter().rev().copied().collect();
+    let mut downwards = length(&reversed, |one, other| one > other);
+    downwards.reverse();
+    let longest = upwards.iter().copied().max().unwrap_or_default();
+    let mut at_place: HashMap<usize, usize> = HashMap::new();
+    let is_on_one = |at: usize| upwards[at] + downwards[at] == longest + 1;
+    for at in (0..known.len()).filter(|at| is_on_one(*at)) {
+        *at_place.entry(upwards[at]).or_default() += 1;
+    }
+    let mut is_good = (0..known.len()).map(|at| is_on_one(at) && at_place[&upwards[at]] == 1);
+    entries.iter().map(|entry| entry.is_some() && is_good.next().unwrap_or_default()).collect()
+}
