@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use crate::budget::Held;
+use crate::budget::CallerMemory;
 
 /// What one caller has at this moment.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Shares {
     requests: AtomicUsize,
     bodies: AtomicUsize,
     watches: AtomicUsize,
-    pub(crate) memory: Held,
+    pub(crate) memory: CallerMemory,
 }
 
 /// What there are places for.
