@@ -323,7 +323,7 @@ impl Serving {
         if let Some(scrub) = service.scrub.clone() {
             let repository = service.repository.clone();
             let scrubbing = async move { scrub.run(&repository).await };
-            background.spawn(service.work.task(&Arc::default(), Box::pin(scrubbing)));
+            background.spawn(service.work.client(&Arc::default()).task(Box::pin(scrubbing)));
         }
         loop {
             let accepted = tokio::select! {
@@ -525,6 +525,7 @@ impl Service {
             .max_send_buf_size(64 << 10)
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));
+        let client = self.work.client(&peer.allowance.shares);
         let respond = service_fn(|request: http::Request<Incoming>| {
             let is_multiplexed = request.version() == http::Version::HTTP_2;
             let charge = is_multiplexed.then(|| self.charge_connection(&peer.allowance, STREAM_BYTES));
@@ -536,7 +537,7 @@ impl Service {
             let response = busy.map(|busy| match &lane {
                 Lane::Workers => {
                     let task = Box::pin(self.clone().respond(request, peer.clone(), busy));
-                    Either::Left(self.work.task(&peer.allowance.shares, task))
+                    Either::Left(client.task(task))
                 }
                 lane => {
                     let (service, peer) = (self.clone(), peer.clone());

@@ -12,6 +12,7 @@ use std::{
     cell::Cell,
     future::poll_fn,
     num::NonZeroUsize,
+    ops::Deref,
     pin::Pin,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -63,8 +64,9 @@ pub(crate) struct Capacity {
 /// What a task and its steps share.
 #[derive(Debug)]
 struct Current {
-    pool: Arc<Pool>,
-    caller: Mutex<Arc<Shares>>,
+    client: Client,
+    /// The caller that it works for, if that is not the client's.
+    caller: Mutex<Option<Arc<Shares>>>,
     /// The bytes of the step that the task has stopped at; 0 if it has not.
     at_step: AtomicUsize,
     standing: Mutex<Standing>,
@@ -78,6 +80,16 @@ enum Standing {
     Queued(Place),
     /// No longer wanted: it is neither queued nor polled again.
     Dropped,
+}
+
+/// A caller of a pool: one for all requests of a connection, because clones of it are what a request pays for.
+#[derive(Clone, Debug)]
+pub(crate) struct Client(Arc<ClientParts>);
+
+#[derive(Debug)]
+pub(crate) struct ClientParts {
+    pool: Arc<Pool>,
+    caller: Arc<Shares>,
 }
 
 /// The work pool of a server. Its threads end when this is dropped.
@@ -117,10 +129,8 @@ pub(crate) async fn step(bytes: usize) {
 /// Sets the caller that the current task works for.
 pub(crate) fn set_caller(caller: &Arc<Shares>) {
     let _ = CURRENT.try_with(|current| {
-        let current = &mut *locked(&current.caller);
-        if !Arc::ptr_eq(current, caller) {
-            *current = caller.clone();
-        }
+        let is_other = !Arc::ptr_eq(&current.client.caller, caller);
+        *locked(&current.caller) = is_other.then(|| caller.clone());
     });
 }
 
@@ -130,8 +140,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    match CURRENT.try_with(|current| (current.pool.clone(), locked(&current.caller).clone())) {
-        Ok((pool, caller)) => tokio::spawn(Task::new(pool, caller, Box::pin(future))),
+    match CURRENT.try_with(|current| Client::new(&current.client.pool, &current.caller())) {
+        Ok(client) => tokio::spawn(client.task(Box::pin(future))),
         Err(_) => tokio::spawn(future),
     }
 }
@@ -140,7 +150,7 @@ where
 /// the pool; no waker is needed.
 fn poll_step(bytes: usize) -> Poll<()> {
     let is_ready = CURRENT.try_with(|current| {
-        let mut queue = locked(&current.pool.queue);
+        let mut queue = locked(&current.client.pool.queue);
         let turn = TURN.get().filter(|turn| queue.is_empty() || turn.began.elapsed() < TURN_TIME);
         let taken = turn.and_then(|turn| queue.take(turn.bytes, bytes).map(|bytes| Turn { bytes, ..turn }));
         if taken.is_some() {
@@ -161,9 +171,33 @@ impl WorkPool {
         Self(Arc::new(Pool { queue, changed, most_threads: capacity.threads, is_started }))
     }
 
-    /// A task of a caller. The future comes in its box: most are large, and every move copies them.
-    pub(crate) fn task<F: Future>(&self, caller: &Arc<Shares>, future: Pin<Box<F>>) -> Task<F> {
-        Task::new(self.0.clone(), caller.clone(), future)
+    pub(crate) fn client(&self, caller: &Arc<Shares>) -> Client {
+        Client::new(&self.0, caller)
+    }
+}
+
+impl Client {
+    fn new(pool: &Arc<Pool>, caller: &Arc<Shares>) -> Self {
+        Self(Arc::new(ClientParts { pool: pool.clone(), caller: caller.clone() }))
+    }
+
+    /// A task of the caller. The future comes in its box: most are large, and every move copies them.
+    pub(crate) fn task<F: Future>(&self, future: Pin<Box<F>>) -> Task<F> {
+        Task::new(self.clone(), future)
+    }
+}
+
+impl Deref for Client {
+    type Target = ClientParts;
+
+    fn deref(&self) -> &ClientParts {
+        &self.0
+    }
+}
+
+impl Current {
+    fn caller(&self) -> Arc<Shares> {
+        locked(&self.caller).as_ref().unwrap_or(&self.client.caller).clone()
     }
 }
 
@@ -179,7 +213,7 @@ impl Pool {
     fn enqueue(self: &Arc<Self>, current: &Current, job: Arc<dyn queue::Job>, bytes: usize) {
         let mut standing = locked(&current.standing);
         let Standing::Outside = *standing else { return };
-        let caller = Arc::as_ptr(&*locked(&current.caller)).addr();
+        let caller = Arc::as_ptr(&current.caller()).addr();
         *standing = Standing::Queued(locked(&self.queue).push(caller, job, bytes));
         self.changed.notify_one();
         if !self.is_started.swap(true, Ordering::Relaxed) {

@@ -226,8 +226,8 @@ impl Service {
             Lane::Workers => None,
         };
         let Some(workers) = workers else { return self.respond(request, peer, busy).await };
-        let shares = peer.allowance.shares.clone();
-        let task = self.work.task(&shares, Box::pin(self.clone().respond(request, peer, busy)));
+        let client = self.work.client(&peer.allowance.shares);
+        let task = client.task(Box::pin(self.clone().respond(request, peer, busy)));
         // Ends with the connection.
         let mut answering = JoinSet::new();
         answering.spawn_on(task, &workers);

@@ -12,19 +12,30 @@ use std::{
     thread,
 };
 
-use super::{CURRENT, Current, Pool, Standing, locked, queue::Job};
-use crate::share::Shares;
+use super::{CURRENT, Client, Current, Standing, locked, queue::Job};
 
 /// A future whose long steps run in the pool.
 ///
 /// Parts of it that are polled together have to be polled every time, as `select!`, `join!` and `timeout` do.
-pub(crate) struct Task<F: Future>(Arc<Shared<F>>);
+pub(crate) struct Task<F: Future> {
+    current: Arc<Current>,
+    state: State<F>,
+}
 
-/// What the task and the thread that polls it share.
+/// The owner of a task's future.
+enum State<F: Future> {
+    /// The task alone: most requests never reach a long step.
+    Own(Pin<Box<F>>),
+    /// The task and a thread of the pool.
+    Shared(Arc<Shared<F>>),
+    Ended,
+}
+
+/// A future that a thread of the pool may poll.
 struct Shared<F: Future> {
     /// Locked by the thread that polls the future.
     progress: Mutex<Progress<F>>,
-    waker: Mutex<Option<Waker>>,
+    waker: Mutex<Waker>,
     current: Arc<Current>,
 }
 
@@ -35,11 +46,10 @@ enum Progress<F: Future> {
 }
 
 impl<F: Future> Task<F> {
-    pub(super) fn new(pool: Arc<Pool>, caller: Arc<Shares>, future: Pin<Box<F>>) -> Self {
-        let (caller, standing) = (Mutex::new(caller), Mutex::new(Standing::Outside));
-        let current = Arc::new(Current { pool, caller, at_step: AtomicUsize::new(0), standing });
-        let progress = Mutex::new(Progress::Underway(future));
-        Self(Arc::new(Shared { progress, waker: Mutex::default(), current }))
+    pub(super) fn new(client: Client, future: Pin<Box<F>>) -> Self {
+        let standing = Mutex::new(Standing::Outside);
+        let current = Current { client, caller: Mutex::default(), at_step: AtomicUsize::new(0), standing };
+        Self { current: Arc::new(current), state: State::Own(future) }
     }
 }
 
@@ -50,9 +60,28 @@ where
 {
     type Output = F::Output;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let shared = &self.0;
-        *locked(&shared.waker) = Some(context.waker().clone());
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let Self { current, state } = &mut *self;
+        if let State::Own(future) = state {
+            let polled = CURRENT.sync_scope(current.clone(), || future.as_mut().poll(context));
+            let bytes = current.at_step.load(Ordering::Relaxed);
+            if polled.is_ready() || bytes == 0 {
+                return polled;
+            }
+            current.at_step.store(0, Ordering::Relaxed);
+            if let State::Own(future) = mem::replace(state, State::Ended) {
+                let shared = Arc::new(Shared {
+                    progress: Mutex::new(Progress::Underway(future)),
+                    waker: Mutex::new(context.waker().clone()),
+                    current: current.clone(),
+                });
+                current.client.pool.enqueue(current, shared.clone(), bytes);
+                *state = State::Shared(shared);
+            }
+            return Poll::Pending;
+        }
+        let State::Shared(shared) = state else { return Poll::Pending };
+        locked(&shared.waker).clone_from(context.waker());
         let mut progress = match shared.progress.try_lock() {
             Ok(progress) => progress,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
@@ -74,10 +103,10 @@ where
 
 impl<F: Future> Drop for Task<F> {
     fn drop(&mut self) {
-        let current = &self.0.current;
-        let standing = mem::replace(&mut *locked(&current.standing), Standing::Dropped);
+        let State::Shared(shared) = &self.state else { return };
+        let standing = mem::replace(&mut *locked(&shared.current.standing), Standing::Dropped);
         if let Standing::Queued(place) = standing {
-            let removed = locked(&current.pool.queue).remove(place);
+            let removed = locked(&shared.current.client.pool.queue).remove(place);
             drop(removed);
         }
     }
@@ -111,7 +140,7 @@ where
     fn queue_if_at_step(self: &Arc<Self>) {
         let bytes = self.current.at_step.swap(0, Ordering::Relaxed);
         if bytes > 0 {
-            self.current.pool.enqueue(&self.current, self.clone(), bytes);
+            self.current.client.pool.enqueue(&self.current, self.clone(), bytes);
         }
     }
 }
@@ -129,7 +158,7 @@ where
             }
             *standing = Standing::Outside;
         }
-        let Some(waker) = locked(&self.waker).clone() else { return };
+        let waker = locked(&self.waker).clone();
         let mut progress = locked(&self.progress);
         if let Poll::Ready(outcome) = self.poll(&mut progress, &mut Context::from_waker(&waker)) {
             *progress = Progress::Ended(outcome);
@@ -137,8 +166,6 @@ where
         drop(progress);
         self.queue_if_at_step();
         // Whatever woke the task meanwhile found it being polled.
-        if let Some(waker) = &*locked(&self.waker) {
-            waker.wake_by_ref();
-        }
+        locked(&self.waker).wake_by_ref();
     }
 }

@@ -19,7 +19,7 @@ fn is_of_pool(name: &str) -> bool {
 }
 
 fn start<F: Future>(pool: &WorkPool, caller: &Arc<Shares>, future: F) -> Task<F> {
-    pool.task(caller, Box::pin(future))
+    pool.client(caller).task(Box::pin(future))
 }
 
 #[tokio::test]
