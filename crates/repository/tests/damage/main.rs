@@ -5,8 +5,9 @@
 //! its page, nor the pages above it, nor the header of the file). One exception: if a later revision was lost altogether, both its row
 //! and the page of its entry in the index, then that may have been a revision of any document whose own part of the index was
 //! touched, too, and nothing in the file shows which. The same is true of a document if the file has the bytes of an entry of the
-//! lost revision with its key, somewhere in a page: they may be a remnant, or of a torn page. Such a document is undecidable: an
-//! error is the only right answer.
+//! lost revision with its key, somewhere in a page: they may be a remnant, or of a torn page. And if both the page of a row and that of
+//! its entry in the index were touched, the row may be one that was deleted. Such a document is undecidable: an error is the only
+//! right answer.
 //!
 //! `WHEELWRIGHT_DAMAGED_STORES` is the number of SQLite files (60), and `WHEELWRIGHT_DAMAGE_SEED` the first seed.
 
@@ -186,7 +187,11 @@ impl Base {
                 let entry = [at.to_string().as_bytes(), number, number].concat();
                 *lost > revision && after.windows(entry.len()).any(|bytes| bytes == entry)
             };
-            lost > Some(revision) && (is_touched(&self.entries[&revision]) || twice.iter().any(has_remnant))
+            let start = self.rows[&revision].ranges[0].0 / self.page * self.page;
+            let leaf = start..start + self.page;
+            let is_entry_touched = is_touched(&self.entries[&revision]);
+            let may_be_deleted = is_entry_touched && self.file[leaf.clone()] != *after.get(leaf).unwrap_or_default();
+            may_be_deleted || lost > Some(revision) && (is_entry_touched || twice.iter().any(has_remnant))
         };
         let sqlite = match Sqlite::open(path, SqliteOptions::default()) {
             Ok(sqlite) => sqlite,
