@@ -14,6 +14,8 @@ mod memory;
 #[cfg(target_os = "linux")]
 mod onlooker;
 mod paths;
+#[cfg(target_os = "linux")]
+mod postgres;
 mod probes;
 #[cfg(target_os = "linux")]
 mod process;

@@ -16,12 +16,12 @@ use crate::{
 };
 
 /// A note that makes an order about as long as it may be.
-fn long_note() -> String {
+pub(crate) fn long_note() -> String {
     "n".repeat((3 << 20) - (16 << 10))
 }
 
 /// Orders that are about as long as they may be.
-async fn create_long(process: &Process, count: usize) {
+pub(crate) async fn create_long(process: &Process, count: usize) {
     let note = long_note();
     for number in 0..count {
         assert_eq!(process.create(&format!("o{number}"), &note).await, 201);
@@ -34,7 +34,7 @@ fn post(path: &str, length: usize) -> String {
 }
 
 /// Requests of clients that have next to no room for the answers and do not read them.
-async fn deaf(process: &Process, count: usize, method: &str, path: &str, headers: &str) -> Vec<TcpStream> {
+pub(crate) async fn deaf(process: &Process, count: usize, method: &str, path: &str, headers: &str) -> Vec<TcpStream> {
     let request = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
     let mut held = Vec::new();
     for _ in 0..count {

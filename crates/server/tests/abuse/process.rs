@@ -7,7 +7,10 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -17,6 +20,7 @@ use tokio::{io::AsyncWriteExt, net::TcpStream, runtime};
 use tokio_rustls::TlsConnector;
 use wheelwright_repository::Repository;
 use wheelwright_server::{Limits, Server, TlsFiles};
+use wheelwright_store::testing::PostgresServer;
 
 use crate::{
     client::{Client, connect},
@@ -289,6 +293,15 @@ pub(crate) fn plain() -> Setup {
 pub(crate) fn small() -> Setup {
     let setup = plain();
     fs::write(setup.folder.path().join(MEMORY), Limits::LEAST_MEMORY.to_string()).unwrap();
+    setup
+}
+
+/// The same as [`plain`], with a PostgreSQL store of its own.
+pub(crate) fn postgres() -> Setup {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let setup = plain();
+    let schema = format!("abuse_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+    fs::write(setup.folder.path().join(STORE), PostgresServer::shared().address(&schema)).unwrap();
     setup
 }
 

@@ -17,17 +17,17 @@ use crate::{
 /// Time between the answer to a client and its next request, as refusals ask for.
 const PAUSE: Duration = Duration::from_secs(1);
 
-const JSON: &str = "application/json";
-const MERGE_PATCH: &str = "application/merge-patch+json";
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// A request on a connection of its own.
-fn request(method: &str, path: &str, headers: &str, sort: &str, body: &str) -> String {
+pub(crate) fn request(method: &str, path: &str, headers: &str, sort: &str, body: &str) -> String {
     let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}");
     format!("{head}Content-Type: {sort}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 /// Clients of the attacker that make the same request until they are dropped, and read all answers.
-fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, pause: Duration, request: &str) {
+pub(crate) fn repeat(clients: &mut JoinSet<()>, process: &Process, count: usize, pause: Duration, request: &str) {
     for _ in 0..count {
         let (address, request) = (process.address, request.to_owned());
         clients.spawn(async move {
@@ -48,7 +48,7 @@ fn withstands(prepare: impl AsyncFn(&Process), requests: &[(usize, String)]) {
     withstands_at(plain, prepare, requests);
 }
 
-fn withstands_at(setup: fn() -> Setup, prepare: impl AsyncFn(&Process), requests: &[(usize, String)]) {
+pub(crate) fn withstands_at(setup: fn() -> Setup, prepare: impl AsyncFn(&Process), requests: &[(usize, String)]) {
     Process::withstands(setup, prepare, async |process| {
         let mut clients = JoinSet::new();
         for (count, request) in requests {
@@ -58,25 +58,25 @@ fn withstands_at(setup: fn() -> Setup, prepare: impl AsyncFn(&Process), requests
     });
 }
 
-fn ledgers() -> String {
+pub(crate) fn ledgers() -> String {
     orders("attacked").replace("orders", "ledgers")
 }
 
-fn ledger(name: &str, entries: usize) -> String {
+pub(crate) fn ledger(name: &str, entries: usize) -> String {
     let entries = vec!["0"; entries].join(",");
     format!(
         r#"{{"apiVersion":"shop.example.com/v1","kind":"Ledger","metadata":{{"name":"{name}"}},"spec":{{"entries":[{entries}]}}}}"#
     )
 }
 
-async fn create_ledgers(process: &Process, count: usize, entries: usize) {
+pub(crate) async fn create_ledgers(process: &Process, count: usize, entries: usize) {
     for number in 0..count {
         assert_eq!(process.post(&ledgers(), &ledger(&format!("l{number}"), entries)).await, 201);
     }
 }
 
 /// Orders with a label.
-async fn create_orders(process: &Process, count: usize) {
+pub(crate) async fn create_orders(process: &Process, count: usize) {
     for number in 0..count {
         let name = format!(r#"o{number}","labels":{{"a":"b"}},"generateName":""#);
         assert_eq!(process.post(&orders("attacked"), &order(&name, "")).await, 201);

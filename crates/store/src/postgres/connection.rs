@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, Semaphore},
     time::{sleep, timeout},
 };
 use tokio_postgres::{
@@ -21,6 +21,9 @@ use tokio_postgres::{
 
 use super::{failure, tls::Tls};
 use crate::StoreError;
+
+/// Statements with long rows that are sent at once over one connection: while one is answered, the next one waits there.
+const LONG_STATEMENTS: usize = 2;
 
 /// What a statement is given, with the types that it expects.
 ///
@@ -78,9 +81,27 @@ fn keep<S: TlsStream + Unpin + Send + 'static>(
     client
 }
 
-/// A few connections for reads. Each is shared: what is asked over it at once is sent at once, and answered in order.
+/// The parameters of a statement that goes on without its caller.
+pub(super) type OwnedParameters = Vec<(Box<dyn ToSql + Sync + Send>, Type)>;
+
+/// The same parameters for a caller that waits.
+pub(super) fn borrowed(parameters: &OwnedParameters) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    parameters.iter().map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone())).collect()
+}
+
+/// Connections for reads. Statements whose rows may be long have connections of their own, so that short reads do not wait
+/// behind megabytes.
 #[derive(Debug)]
 pub(super) struct Readers {
+    short: Lane,
+    long: Arc<Lane>,
+    /// Statements with long rows that may be sent at once.
+    turns: Arc<Semaphore>,
+}
+
+/// A few connections. Each is shared: what is asked over it at once is sent at once, and answered in order.
+#[derive(Debug)]
+struct Lane {
     connector: Connector,
     slots: Box<[Slot]>,
 }
@@ -93,13 +114,45 @@ struct Slot {
 }
 
 impl Readers {
+    /// Readers with so many connections, at least one for short rows and one for long ones.
     pub(super) fn new(connector: Connector, count: usize) -> Self {
+        let long = Arc::new(Lane::new(connector.clone(), count / 2));
+        let turns = Arc::new(Semaphore::new(long.slots.len() * LONG_STATEMENTS));
+        Self { short: Lane::new(connector, count - count / 2), long, turns }
+    }
+
+    /// The rows of a statement that changes nothing. If the connection was lost, another one is tried; all of it takes no
+    /// longer than the patience.
+    pub(super) async fn query(&self, statement: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
+        self.short.query(statement, parameters).await
+    }
+
+    /// The same of a statement whose rows may be long. It waits for its turn, no longer than the patience. Once it has been
+    /// sent it keeps its turn until all rows have come, even if its caller does not wait for them: the server sends them in
+    /// any case.
+    pub(super) async fn query_long(
+        &self,
+        statement: &str,
+        parameters: OwnedParameters,
+    ) -> Result<Vec<Row>, StoreError> {
+        let turn = timeout(self.long.connector.patience, self.turns.clone().acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else { return Err(failure::too_slow()) };
+        let (lane, statement) = (self.long.clone(), statement.to_owned());
+        let query = tokio::spawn(async move {
+            let rows = lane.query(&statement, &borrowed(&parameters)).await;
+            drop(turn);
+            rows
+        });
+        query.await.unwrap_or_else(|_| Err(failure::too_slow()))
+    }
+}
+
+impl Lane {
+    fn new(connector: Connector, count: usize) -> Self {
         Self { connector, slots: (0..count.max(1)).map(|_| Slot::default()).collect() }
     }
 
-    /// The rows that a statement gives which changes nothing. If the connection was lost, another one is tried; all of it
-    /// takes no longer than the patience.
-    pub(super) async fn query(&self, statement: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
+    async fn query(&self, statement: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
         // The first of those that do least, so that no more connections are made than are needed.
         let slot = self.slots.iter().min_by_key(|slot| slot.load.load(Ordering::Relaxed));
         let slot = slot.unwrap_or(&self.slots[0]);

@@ -79,7 +79,8 @@ pub struct PostgresOptions {
     pub max_value_bytes: usize,
     /// The most bytes of values that wait to be written. Default: 64 MiB.
     pub waiting_bytes: usize,
-    /// How many connections there are for reads, at most. One more is for writes, and one to listen for hints. Default: 4.
+    /// How many connections there are for reads, at most, and at least two: half of them for lists and long values. One more is
+    /// for writes, and one to listen for hints. Default: 4.
     pub read_connections: usize,
     /// How long the database may take to answer before the connection counts as lost. Default: 10 seconds.
     pub patience: Duration,

@@ -1,10 +1,10 @@
 //! Reads of one value and of lists. Each is one statement, and so one moment.
 
-use tokio_postgres::types::Type;
+use tokio_postgres::{Row, types::Type};
 
 use super::{
     Shared,
-    connection::Parameters,
+    connection::{OwnedParameters, Parameters},
     rows::{self, LogRow},
 };
 use crate::{
@@ -12,6 +12,9 @@ use crate::{
     log::{self, Action, PAGE_LIMIT},
     sum,
 };
+
+/// The longest value that is read over a connection for short rows.
+pub(super) const SHORT_BYTES: i32 = 64 << 10;
 
 /// The size of values after which a page is long enough.
 const PAGE_BYTES: i64 = 1 << 20;
@@ -21,11 +24,17 @@ const MOST_ROWS: i64 = 8192;
 
 pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
     let bytes = key.as_str().as_bytes();
-    let parameters: &Parameters<'_> = &[(&bytes, Type::BYTEA)];
-    let rows = match shared.readers.query(&shared.statements.get, parameters).await {
+    let parameters: &Parameters<'_> = &[(&bytes, Type::BYTEA), (&SHORT_BYTES, Type::INT4)];
+    let mut rows = shared.readers.query(&shared.statements.get, parameters).await;
+    if rows.as_ref().is_ok_and(|rows| rows.first().is_some_and(has_long_value)) {
+        let parameters: OwnedParameters =
+            vec![(Box::new(bytes.to_vec()), Type::BYTEA), (Box::new(i32::MAX), Type::INT4)];
+        rows = shared.readers.query_long(&shared.statements.get, parameters).await;
+    }
+    let rows = match rows {
         // The value may be all that cannot be read.
         Err(error) if *error.kind() == ErrorKind::Corrupt => {
-            let rows = shared.readers.query(&shared.statements.get_no_value, parameters).await?;
+            let rows = shared.readers.query(&shared.statements.get_no_value, &parameters[..1]).await?;
             let Some(row) = rows.first() else { return Ok(None) };
             let is_removal = rows::action(row, 1)? == Action::Deleted;
             let revision = log::revision(rows::revision(row, 0)?);
@@ -36,12 +45,18 @@ pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, St
     rows.first().map_or(Ok(None), |row| rows::stored(key, row))
 }
 
+/// Whether a row of [`get`](super::tables::Statements::get) lacks its value because that is long.
+fn has_long_value(row: &Row) -> bool {
+    let is_removal = rows::action(row, 1).is_ok_and(|action| action == Action::Deleted);
+    !is_removal && matches!(rows::column::<Option<&[u8]>>(row, 2), Ok(None))
+}
+
 /// What a key had right before a revision.
 pub(super) async fn before(shared: &Shared, key: &Key, revision: &Revision) -> Result<Option<Stored>, StoreError> {
     let until = log::revision_number(revision, 0)? as i64;
-    let bytes = key.as_str().as_bytes();
-    let parameters: &Parameters<'_> = &[(&bytes, Type::BYTEA), (&until, Type::INT8)];
-    let rows = shared.readers.query(&shared.statements.before, parameters).await?;
+    let bytes = key.as_str().as_bytes().to_vec();
+    let parameters: OwnedParameters = vec![(Box::new(bytes), Type::BYTEA), (Box::new(until), Type::INT8)];
+    let rows = shared.readers.query_long(&shared.statements.before, parameters).await?;
     // Asked later, so that whatever was forgotten meanwhile is known.
     let head = rows::head(&shared.readers.query(&shared.statements.head, &[]).await?)?;
     log::revision_number(revision, head.compacted)?;
@@ -75,19 +90,20 @@ pub(super) async fn page(shared: &Shared, prefix: &Prefix, request: &PageRequest
     loop {
         // The first statement shows all that it sees.
         let moment = list.moment.map_or(i64::MAX, |moment| moment as i64);
-        let parameters: &Parameters<'_> = &[
-            (&list.after.as_bytes(), Type::BYTEA),
-            (&end, Type::BYTEA),
-            (&moment, Type::INT8),
-            (&most_rows, Type::INT8),
-            (&PAGE_BYTES, Type::INT8),
-        ];
-        let rows = shared.readers.query(&shared.statements.list, parameters).await;
+        let parameters = |most_bytes: i64| -> OwnedParameters {
+            vec![
+                (Box::new(list.after.clone().into_bytes()), Type::BYTEA),
+                (Box::new(end.clone()), Type::BYTEA),
+                (Box::new(moment), Type::INT8),
+                (Box::new(most_rows), Type::INT8),
+                (Box::new(most_bytes), Type::INT8),
+            ]
+        };
+        let rows = shared.readers.query_long(&shared.statements.list, parameters(PAGE_BYTES)).await;
         let (head, rows) = match rows {
             // Without values, which are read one by one.
             Err(error) if *error.kind() == ErrorKind::Corrupt => {
-                let parameters = [&parameters[..4], &[(&0_i64, Type::INT8)]].concat();
-                let rows = shared.readers.query(&shared.statements.list, &parameters).await?;
+                let rows = shared.readers.query_long(&shared.statements.list, parameters(0)).await?;
                 let (head, mut rows) = rows::head_and_log(&rows)?;
                 let mut key = None;
                 let newest = rows.iter_mut().filter(move |row| key.replace(row.key.clone()).as_ref() != Some(&row.key));
@@ -137,9 +153,9 @@ pub(super) async fn read_values<'r>(
 
 /// The value of a row, unreadable if the server cannot read it.
 async fn value(shared: &Shared, row: &LogRow) -> Result<Vec<u8>, StoreError> {
-    let (key, revision) = (row.key.as_str().as_bytes(), row.revision as i64);
-    let parameters: &Parameters<'_> = &[(&key, Type::BYTEA), (&revision, Type::INT8)];
-    let rows = match shared.readers.query(&shared.statements.value, parameters).await {
+    let (key, revision) = (row.key.as_str().as_bytes().to_vec(), row.revision as i64);
+    let parameters: OwnedParameters = vec![(Box::new(key), Type::BYTEA), (Box::new(revision), Type::INT8)];
+    let rows = match shared.readers.query_long(&shared.statements.value, parameters).await {
         Err(error) if *error.kind() == ErrorKind::Corrupt => return Ok(sum::UNREADABLE),
         rows => rows?,
     };

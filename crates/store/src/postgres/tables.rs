@@ -26,11 +26,11 @@ const SETUP_ATTEMPTS: usize = 20;
 /// The statements for one schema.
 #[derive(Debug)]
 pub(super) struct Statements {
-    /// The newest row of a key (1): revision, action, value unless it is a removal, checksum.
+    /// The newest row of a key (1): revision, action, value unless it is a removal or longer than so many bytes (2), checksum.
     pub(super) get: String,
     /// The same without the value.
     pub(super) get_no_value: String,
-    /// The same as [`get`](Self::get) of the newest row of a key (1) before a revision (2).
+    /// The newest row of a key (1) before a revision (2), with its value unless it is a removal.
     pub(super) before: String,
     /// The value and the checksum of the row of a key (1) with a revision (2).
     pub(super) value: String,
@@ -40,7 +40,7 @@ pub(super) struct Statements {
     /// last key. Only the first row of a key, which is its newest, has its value, and none has it after so many bytes (5).
     pub(super) list: String,
     /// The head, and those of the first so many (2) rows after a revision (1) whose keys are not before one (3) and are
-    /// before one (4): in order, and no values after so many bytes (5).
+    /// before one (4): in order, and no values after so many bytes (5) or longer than so many (6).
     pub(super) changes: String,
     /// The head, and whether none of the first so many (2) rows after a revision (1) has a key after one (3), before one (4)
     /// and up to one (5).
@@ -127,7 +127,7 @@ impl Statements {
         };
         let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8";
         Self {
-            get: get(value, ""),
+            get: get("CASE WHEN action <> 2 AND octet_length(value) <= $2 THEN value END", ""),
             get_no_value: get("NULL::bytea", ""),
             before: get(value, "AND revision < $2"),
             value: format!("SELECT value, {sum} FROM {log} WHERE key = $1 AND revision = $2"),
@@ -148,7 +148,7 @@ impl Statements {
                 "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value, l.row_sum \
                  FROM {one_head} LEFT JOIN LATERAL ( \
                    SELECT revision, key, action, {sum} AS row_sum, \
-                     CASE WHEN {bytes_before} < $5 THEN value END AS value \
+                     CASE WHEN {bytes_before} < $5 AND octet_length(value) <= $6 THEN value END AS value \
                    FROM (SELECT * FROM {log} \
                          WHERE revision > $1 ORDER BY revision LIMIT $2) r \
                    WHERE key >= $3 AND ($4::bytea IS NULL OR key < $4)) l ON true \

@@ -7,8 +7,9 @@ use tokio_postgres::types::Type;
 
 use super::{
     Inner, Shared,
-    connection::{Backoff, Parameters},
-    read, rows,
+    connection::{Backoff, OwnedParameters, borrowed},
+    read::{self, SHORT_BYTES},
+    rows,
 };
 use crate::{Answer, Cursor, ErrorKind, Event, Prefix, StoreError, Watch, log};
 
@@ -47,24 +48,32 @@ impl PostgresWatch {
         shared.structure.check_sound()?;
         let (read, begin) = (self.read as i64, self.prefix.as_str().as_bytes());
         let end = self.prefix.end().map(String::into_bytes);
-        let most_rows = MOST_ROWS as i64;
-        let parameters: &Parameters<'_> = &[
-            (&read, Type::INT8),
-            (&most_rows, Type::INT8),
-            (&begin, Type::BYTEA),
-            (&end, Type::BYTEA),
-            (&PORTION_BYTES, Type::INT8),
-        ];
-        let (head, rows) = match shared.readers.query(&shared.statements.changes, parameters).await {
+        let parameters = |most_bytes: i64, longest: i32| -> OwnedParameters {
+            vec![
+                (Box::new(read), Type::INT8),
+                (Box::new(MOST_ROWS as i64), Type::INT8),
+                (Box::new(begin.to_vec()), Type::BYTEA),
+                (Box::new(end.clone()), Type::BYTEA),
+                (Box::new(most_bytes), Type::INT8),
+                (Box::new(longest), Type::INT4),
+            ]
+        };
+        let (readers, changes) = (&shared.readers, &shared.statements.changes);
+        let short = parameters(PORTION_BYTES, SHORT_BYTES);
+        let mut rows = readers.query(changes, &borrowed(&short)).await.and_then(|rows| rows::head_and_log(&rows));
+        if rows.as_ref().is_ok_and(|(_, rows)| rows.first().is_some_and(|row| row.value.is_none())) {
+            let long = parameters(PORTION_BYTES, i32::MAX);
+            rows = readers.query_long(changes, long).await.and_then(|rows| rows::head_and_log(&rows));
+        }
+        let (head, rows) = match rows {
             // Without values, which are read one by one.
             Err(error) if *error.kind() == ErrorKind::Corrupt => {
-                let parameters = [&parameters[..4], &[(&0_i64, Type::INT8)]].concat();
-                let rows = shared.readers.query(&shared.statements.changes, &parameters).await?;
+                let rows = readers.query(changes, &borrowed(&parameters(0, 0))).await?;
                 let (head, mut rows) = rows::head_and_log(&rows)?;
                 read::read_values(shared, rows.iter_mut(), PORTION_BYTES).await?;
                 (head, rows)
             }
-            rows => rows::head_and_log(&rows?)?,
+            rows => rows?,
         };
         log::cursor_number(&log::cursor(self.read), head.revision, head.compacted)?;
         // Nothing of what is not forgotten is left out of the log, so this is the last row that was looked at.
