@@ -115,8 +115,14 @@ impl Pages {
         }
         let mut payload = local.to_vec();
         let mut next = cell.overflow;
+        // Damaged pages can lead to each other in circles.
+        let mut left = self.count;
         while payload.len() < cell.length {
-            let Some(page) = self.read(next) else { return (Cow::Owned(payload), false) };
+            let page = left.checked_sub(1).and_then(|less| {
+                left = less;
+                self.read(next)
+            });
+            let Some(page) = page else { return (Cow::Owned(payload), false) };
             let more = (cell.length - payload.len()).min(self.size - 4);
             payload.extend_from_slice(&page.bytes[4..4 + more]);
             next = u32_at(&page.bytes, 0);

@@ -4,7 +4,7 @@
 //! between two cells that follow each other in a sound page is known: nothing.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     ops::{Bound, Range},
 };
 
@@ -15,6 +15,9 @@ use super::{
 
 /// No B-tree is deeper.
 const MOST_LEVELS: usize = 20;
+
+/// The pages that a walk has come to. A page is part of a B-tree once: damaged pages can lead to each other in circles.
+type Visited = HashSet<u32>;
 
 /// The table, as far as its root leads to it.
 #[derive(Debug, Default)]
@@ -28,12 +31,18 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn walk(pages: &Pages, root: u32) -> Self {
         let mut table = Self::default();
-        table.visit(pages, root, (0, u64::MAX), MOST_LEVELS);
+        table.visit(pages, root, (0, u64::MAX), (&mut Visited::new(), MOST_LEVELS));
         table
     }
 
-    fn visit(&mut self, pages: &Pages, number: u32, (after, until): (u64, u64), levels: usize) {
-        let page = pages.read(number).filter(|_| levels > 0 && !self.leaves.contains_key(&number));
+    fn visit(
+        &mut self,
+        pages: &Pages,
+        number: u32,
+        (after, until): (u64, u64),
+        (visited, levels): (&mut Visited, usize),
+    ) {
+        let page = if levels > 0 && visited.insert(number) { pages.read(number) } else { None };
         match page.as_ref().and_then(|page| Some((page, page.kind()?))) {
             Some((page, Kind::TableInterior)) => {
                 let mut from = after;
@@ -43,10 +52,10 @@ impl Table {
                         // The rows of this child are before those of the next one that is known.
                         continue;
                     };
-                    self.visit(pages, child, (from, last), levels - 1);
+                    self.visit(pages, child, (from, last), (visited, levels - 1));
                     from = last;
                 }
-                self.visit(pages, page.last_child(), (from, until), levels - 1);
+                self.visit(pages, page.last_child(), (from, until), (visited, levels - 1));
             }
             Some((page, Kind::TableLeaf)) => {
                 let rows: Option<Vec<_>> = page
@@ -115,7 +124,13 @@ impl Covered {
     /// Walks the index from its root.
     pub(super) fn walk(pages: &Pages, root: u32, known: &Known<'_>) -> Self {
         let mut covered = Self::default();
-        covered.visit(pages, root, (Some(Position::Start), Some(Position::End)), known, MOST_LEVELS);
+        covered.visit(
+            pages,
+            root,
+            (Some(Position::Start), Some(Position::End)),
+            known,
+            (&mut Visited::new(), MOST_LEVELS),
+        );
         covered.parts.sort();
         let mut merged: Vec<(Position, Position)> = Vec::new();
         for (from, to) in std::mem::take(&mut covered.parts) {
@@ -140,9 +155,12 @@ impl Covered {
         number: u32,
         (from, to): (Option<Position>, Option<Position>),
         known: &Known<'_>,
-        levels: usize,
+        (visited, levels): (&mut Visited, usize),
     ) {
-        let Some(page) = pages.read(number).filter(|_| levels > 0) else { return };
+        if levels == 0 || !visited.insert(number) {
+            return;
+        }
+        let Some(page) = pages.read(number) else { return };
         let Some(cells) = index_cells(pages, &page) else { return };
         let good = good_entries(&cells, known.is_refuted);
         let is_within = |position: &Position| {
@@ -161,7 +179,7 @@ impl Covered {
         if page.kind() == Some(Kind::IndexInterior) {
             let children = cells.iter().map(|cell| cell.as_ref().map_or(0, |cell| cell.cell.child));
             for (child, between) in children.chain([page.last_child()]).zip(positions.windows(2)) {
-                self.visit(pages, child, (between[0].clone(), between[1].clone()), known, levels - 1);
+                self.visit(pages, child, (between[0].clone(), between[1].clone()), known, (visited, levels - 1));
             }
             return;
         }

@@ -1,6 +1,6 @@
-//! The check of a file in the background.
+//! Damaged files: the check in the background, and pages that lead to each other in circles.
 
-use std::time::Instant;
+use std::{fs, time::Instant};
 
 use wheelwright_store::{ErrorKind, SqliteOptions, Store};
 
@@ -64,5 +64,73 @@ async fn a_sound_large_file_stays_in_use() {
         let store = open_with(folder.path(), options.clone());
         store.create(&key(&format!("a/{round}")), vec![7; 100_000]).await.unwrap();
         store.health().await.unwrap();
+    }
+}
+
+/// The first child of a page of a B-tree that has children.
+fn first_child(file: &[u8], page: usize) -> usize {
+    let page = &file[(page - 1) * PAGE..page * PAGE];
+    assert!([2, 5].contains(&page[0]), "a page with children");
+    let cell = usize::from(u16::from_be_bytes([page[12], page[13]]));
+    u32::from_be_bytes(page[cell..cell + 4].try_into().unwrap()) as usize
+}
+
+const PAGE: usize = 4096;
+
+#[tokio::test]
+async fn pages_that_lead_to_each_other_in_circles_are_read_once() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let store = open(folder.path());
+    let long = |number: usize| key(&format!("a/{}-{number:04}", "x".repeat(300)));
+    for number in 0..2_000 {
+        store.create(&long(number), vec![7; 30]).await.unwrap();
+    }
+    store.create(&key("b/long"), vec![7; 1 << 20]).await.unwrap();
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let root = |name: &str| {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        connection.query_row(sql, [name], |row| row.get::<_, u32>(0)).unwrap() as usize
+    };
+    let (table, index) = (root("log"), root("log_by_key"));
+    drop(connection);
+    let sound = fs::read(&path).unwrap();
+    // The index has a level between its root and its leaves.
+    let middle = first_child(&sound, index);
+    first_child(&sound, middle);
+    // Of a value that fills pages: each is nothing but the number of the next one, and bytes.
+    let is_of_value = |page: &[u8]| page[4..] == [7; PAGE - 4];
+    let of_value = sound.chunks(PAGE).position(is_of_value).unwrap() + 1;
+
+    let own_children = |file: &mut [u8], page: usize| {
+        let start = (page - 1) * PAGE;
+        let own = u32::try_from(page).unwrap().to_be_bytes();
+        for cell in 0..usize::from(u16::from_be_bytes([file[start + 3], file[start + 4]])) {
+            let at = start + 12 + 2 * cell;
+            let at = start + usize::from(u16::from_be_bytes([file[at], file[at + 1]]));
+            file[at..at + 4].copy_from_slice(&own);
+        }
+    };
+    let circles: [&dyn Fn(&mut Vec<u8>); 6] = [
+        &|file| file.copy_within((index - 1) * PAGE..index * PAGE, (middle - 1) * PAGE),
+        &|file| file.copy_within((middle - 1) * PAGE..middle * PAGE, (first_child(&sound, middle) - 1) * PAGE),
+        &|file| file.copy_within((table - 1) * PAGE..table * PAGE, (first_child(&sound, table) - 1) * PAGE),
+        &|file| {
+            let own = u32::try_from(of_value).unwrap().to_be_bytes();
+            file[(of_value - 1) * PAGE..][..4].copy_from_slice(&own);
+        },
+        &|file| own_children(file, middle),
+        &|file| own_children(file, table),
+    ];
+    for (number, damage) in circles.iter().enumerate() {
+        let mut file = sound.clone();
+        damage(&mut file);
+        fs::write(&path, &file).unwrap();
+        let store = open(folder.path());
+        let last = store.get(&long(1_999)).await.unwrap().unwrap();
+        assert!(last.value == [7; 30] || [2, 5].contains(&number), "{number}");
+        let value = store.get(&key("b/long")).await.unwrap().unwrap().value;
+        assert!(value == vec![7; 1 << 20] || (number == 3 && value.is_empty()), "{number}: {} bytes", value.len());
     }
 }
