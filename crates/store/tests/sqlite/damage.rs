@@ -67,12 +67,15 @@ async fn a_sound_large_file_stays_in_use() {
     }
 }
 
+/// A change of a file.
+type Change<'c> = &'c dyn Fn(&mut Vec<u8>);
+
 /// The first child of a page of a B-tree that has children.
 fn first_child(file: &[u8], page: usize) -> usize {
     let page = &file[(page - 1) * PAGE..page * PAGE];
     assert!([2, 5].contains(&page[0]), "a page with children");
     let cell = usize::from(u16::from_be_bytes([page[12], page[13]]));
-    u32::from_be_bytes(page[cell..cell + 4].try_into().unwrap()) as usize
+    page[cell..cell + 4].iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
 const PAGE: usize = 4096;
@@ -112,7 +115,7 @@ async fn pages_that_lead_to_each_other_in_circles_are_read_once() {
             file[at..at + 4].copy_from_slice(&own);
         }
     };
-    let circles: [&dyn Fn(&mut Vec<u8>); 6] = [
+    let circles: [Change<'_>; 6] = [
         &|file| file.copy_within((index - 1) * PAGE..index * PAGE, (middle - 1) * PAGE),
         &|file| file.copy_within((middle - 1) * PAGE..middle * PAGE, (first_child(&sound, middle) - 1) * PAGE),
         &|file| file.copy_within((table - 1) * PAGE..table * PAGE, (first_child(&sound, table) - 1) * PAGE),
