@@ -222,6 +222,21 @@ fn a_failed_patch_changes_nothing() {
     assert_eq!(encode(target), br#"{"a":[1,2]}"#);
 }
 
+#[test]
+fn the_bytes_of_json_patches_are_known_before_they_are_decoded() {
+    let (bytes, copy) = (JsonPatch::most_bytes, r#"{"op":"copy","from":"","path":"/a"}"#);
+    let remove = br#"[{"op":"remove","path":"/a"}]"#;
+    assert_eq!(bytes(remove, 1000), 1000 + remove.len());
+    let copies = repeated(&[copy], 3);
+    assert_eq!(bytes(copies.as_bytes(), 1000), (1000 + copies.len()) * 8);
+    // Three operations, the first of which is `copy`, too.
+    let escaped = repeated(&[&copy.replace("copy", "c\\u006fpy"), copy, copy], 1);
+    assert!(bytes(escaped.as_bytes(), 1000) > 8000);
+    let most = bytes(repeated(&[copy], 5000).as_bytes(), 1000);
+    assert_eq!(most, bytes(repeated(&[copy], 4000).as_bytes(), 1000));
+    assert_eq!(bytes(b"[]", 2 * most), 2 * most + 2);
+}
+
 fn repeated(operations: &[&str], times: usize) -> String {
     format!("[{}]", vec![operations.join(","); times].join(","))
 }

@@ -402,7 +402,7 @@ impl Collection {
     ) -> Result<Written, RepositoryError> {
         let called = (name, &stored.revision);
         let answers = self.answers(name).await?;
-        self.repository.step(self.kind.write_bytes(stored.value.len() + write.bytes())).await;
+        self.repository.step(self.kind.write_bytes(write.bytes_with(stored.value.len()))).await;
         let sealed = self.kind.update(&stored.value, called, &write, &answers, &self.repository.stamp());
         let sealed = sealed.map_err(RepositoryError::write(name))?;
         if sealed.is_same {

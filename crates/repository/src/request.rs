@@ -3,7 +3,7 @@
 use std::{error::Error, fmt};
 
 use jiff::Timestamp;
-use wheelwright_document::Value;
+use wheelwright_document::{JsonPatch, Value};
 use wheelwright_evolve::Part;
 
 use crate::{Metadata, error::FieldError, open::View};
@@ -111,6 +111,15 @@ impl<'w> Write<'w> {
     pub(crate) fn bytes(&self) -> usize {
         let (Body::Document(json) | Body::MergePatch(json) | Body::JsonPatch(json)) = self.body;
         json.len()
+    }
+
+    /// The bytes of a document that this changes, together with those of what is sent, or those that a JSON patch can make of
+    /// them.
+    pub(crate) fn bytes_with(&self, document: usize) -> usize {
+        match self.body {
+            Body::JsonPatch(json) => JsonPatch::most_bytes(json, document),
+            Body::Document(json) | Body::MergePatch(json) => document + json.len(),
+        }
     }
 
     /// What whoever asks for it sees of what it has led to.

@@ -51,6 +51,30 @@ impl<'a> JsonPatch<'a> {
         operations.iter().enumerate().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
+    /// The most bytes that a patch, as JSON, looks at and copies in a document of so many bytes, as far as can be known before it
+    /// is decoded: each copy may double the document, and each move or test may be of all of it.
+    pub fn most_bytes(patch: &[u8], document: usize) -> usize {
+        // The least bytes of an operation with two pointers, or with a pointer and a value.
+        const LEAST_BYTES: usize = 32;
+        let whole = document + patch.len();
+        let Ok(text) = std::str::from_utf8(patch) else { return whole };
+        let (mut copies, mut others) = (0, 0);
+        for part in text.split('"') {
+            match part {
+                "copy" => copies += 1,
+                "move" | "test" => others += 1,
+                _ => {}
+            }
+        }
+        // The names of operations may be escaped.
+        if text.contains('\\') && text.contains("\\u") {
+            copies = patch.len() / LEAST_BYTES;
+        }
+        let most = Decode::default().max_bytes.max(whole);
+        let longest = whole.saturating_mul(1 << copies.min(32)).min(most);
+        longest.saturating_mul(1 + others).min(most)
+    }
+
     /// The document with all operations applied, one after the other, or with none of them. `test` compares by
     /// [`Value::equivalent`]. Parts that no operation touches are shared with `target`.
     ///

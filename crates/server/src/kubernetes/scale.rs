@@ -15,7 +15,7 @@ use super::{
     status::{Status, number},
     write::is_merge_patch,
 };
-use crate::request::Request;
+use crate::{request::Request, work};
 
 /// How often somebody else may write an object whose scale is being patched before we give up.
 const ATTEMPTS: usize = 100;
@@ -48,7 +48,11 @@ impl Target {
         }
         for _ in 0..ATTEMPTS {
             let found = self.found().await?;
-            let wanted = self.patched(&self.scale_of(&found)?, &body.json, is_merge, options.validation)?;
+            let scale = self.scale_of(&found)?;
+            if !is_merge {
+                work::step(JsonPatch::most_bytes(&body.json, scale.len())).await;
+            }
+            let wanted = self.patched(&scale, &body.json, is_merge, options.validation)?;
             // It has the version that was just found, unless the patch names another: then trying again does not help.
             if wanted.version.as_deref().is_some_and(|version| version != found.revision.as_str()) {
                 break;

@@ -12,7 +12,7 @@ use crate::support::{LONG, Running, orders, short};
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
-const RESET: u8 = 3;
+pub(crate) const RESET: u8 = 3;
 pub(crate) const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 pub(crate) const CONTINUATION: u8 = 9;

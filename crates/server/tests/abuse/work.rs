@@ -11,6 +11,7 @@ use tokio::{
 
 use crate::{
     process::{Process, Setup, plain, small},
+    resets::{HEADERS, PREFACE, RESET, SETTINGS, frame, get},
     support::{order, orders},
 };
 
@@ -90,6 +91,15 @@ fn json_patches_that_insert_at_the_head_of_a_long_list() {
     let path = format!("{}/l0", ledgers());
     let request = request("PATCH", &path, "", "application/json-patch+json", &patch);
     withstands(async |process| create_ledgers(process, 1, 400_000).await, &[(200, request)]);
+}
+
+#[test]
+fn json_patches_that_double_a_short_object_again_and_again() {
+    let copies = (0..60).map(|number| format!(r#"{{"op":"copy","from":"/spec","path":"/spec/a{number}"}}"#));
+    let patch = format!("[{}]", copies.collect::<Vec<_>>().join(","));
+    let path = format!("{}/o0", orders("attacked"));
+    let request = request("PATCH", &path, "", "application/json-patch+json", &patch);
+    withstands(async |process| create_orders(process, 1).await, &[(100, request)]);
 }
 
 #[test]
@@ -180,6 +190,47 @@ fn one_long_object_that_is_kept_without_its_body_and_without_a_pause() {
         async |process| {
             let mut clients = JoinSet::new();
             repeat(&mut clients, process, 100, Duration::from_millis(20), &object);
+            clients
+        },
+    );
+}
+
+#[test]
+fn long_patches_in_a_row_by_clients_that_hang_up() {
+    let patch = r#"{"metadata":{"labels":{"a":"b"}}}"#;
+    let one =
+        request("PATCH", &format!("{}/l0", ledgers()), "", MERGE_PATCH, patch).replace("Connection: close\r\n", "");
+    hang_up(one.repeat(300).into_bytes(), 100);
+}
+
+#[test]
+fn long_reads_over_http_2_that_are_reset_at_once() {
+    let path = format!("{}/l0", ledgers());
+    let requests = (0..40).flat_map(|number| {
+        let (stream, path) = (1 + 2 * number, if number % 2 == 0 { &path } else { path.trim_end_matches("/l0") });
+        [frame(HEADERS, 5, stream, &get(path)), frame(RESET, 0, stream, &[0, 0, 0, 8])].concat()
+    });
+    hang_up([PREFACE, &frame(SETTINGS, 0, 0, &[]), &requests.collect::<Vec<_>>()].concat(), 20);
+}
+
+/// Attacks a server that has long objects with clients that send the same again and again, and hang up without reading.
+fn hang_up(requests: Vec<u8>, count: usize) {
+    Process::withstands(
+        plain,
+        async |process| create_ledgers(process, 2, 1_000_000).await,
+        async |process| {
+            let mut clients = JoinSet::new();
+            for _ in 0..count {
+                let (address, requests) = (process.address, requests.clone());
+                clients.spawn(async move {
+                    loop {
+                        if let Ok(mut stream) = TcpStream::connect(address).await {
+                            let _ = stream.write_all(&requests).await;
+                            sleep(Duration::from_millis(50)).await;
+                        }
+                    }
+                });
+            }
             clients
         },
     );
