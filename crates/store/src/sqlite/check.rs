@@ -29,12 +29,15 @@ pub(super) struct Check {
 }
 
 impl Check {
-    pub(super) fn start(file: &Arc<File>) -> Result<Self, StoreError> {
+    /// Starts it. If it finds damage, it reports that to the file, and then calls `report`.
+    pub(super) fn start(file: &Arc<File>, report: impl FnOnce() + Send + 'static) -> Result<Self, StoreError> {
         let is_ending = Arc::new(AtomicBool::new(false));
         let (file, ended) = (file.clone(), is_ending.clone());
         let thread = super::start_thread("store-check", move || {
             // If it cannot be read now, then whatever reads next says so.
-            let _ = check(&file, ended);
+            if check(&file, ended).unwrap_or_default() {
+                report();
+            }
         })?;
         Ok(Self { is_ending, thread: Some(thread) })
     }
@@ -54,7 +57,8 @@ impl Drop for Check {
     }
 }
 
-fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<(), Problem> {
+/// Whether there is damage.
+fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<bool, Problem> {
     let mut connection = file.connect()?;
     let mut began = Instant::now();
     let pace = move || {
@@ -66,8 +70,8 @@ fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<(), Problem> {
         is_ending.load(Ordering::Relaxed)
     };
     connection.progress_handler(STEPS, Some(pace))?;
-    if let Some(what) = file.find_damage(&connection) {
-        file.report_damage(what);
-    }
-    Ok(())
+    let found = file.find_damage(&connection);
+    let is_damaged = found.is_some();
+    found.into_iter().for_each(|what| file.report_damage(what));
+    Ok(is_damaged)
 }

@@ -4,11 +4,11 @@
 //! key whose newest row is lost, damaged or not known has an empty value, which no reader takes for a document. A list is
 //! refused where keys may be missing.
 
-use std::{io, ops::Bound, path::Path};
+use std::{fs, io, ops::Bound, path::Path, time::SystemTime};
 
 use super::{
     facts::{Facts, Newest},
-    pages::Pages,
+    pages::{Pages, wal_path},
     rows::Row,
 };
 use crate::{
@@ -26,16 +26,34 @@ pub(super) struct Damage {
     /// The first thing that is wrong.
     what: String,
     facts: Facts,
+    /// The file and its write-ahead log as they were read.
+    versions: [Option<FileVersion>; 2],
 }
+
+/// What changes when a file is written.
+type FileVersion = (u64, SystemTime);
 
 impl Damage {
     /// Reads the whole file. Fails if it cannot be read, or has no row with a good checksum and is not known to be a store.
     pub(super) fn of(path: &Path, what: String, is_store: bool) -> io::Result<Self> {
+        let versions = versions(path);
         let facts = Facts::of(Pages::open(path)?);
         match is_store || facts.has_proof {
-            true => Ok(Self { what, facts }),
+            true => Ok(Self { what, facts, versions }),
             false => Err(io::Error::new(io::ErrorKind::InvalidData, what)),
         }
+    }
+
+    /// Fails if the file has been written since it was read: by another process, which has not noticed the damage.
+    pub(super) fn check_unchanged(&self, path: &Path) -> Result<(), StoreError> {
+        if versions(path) == self.versions {
+            return Ok(());
+        }
+        let message = format!(
+            "{} is damaged, and another process still writes to it: stop that process, and start this one again",
+            path.display()
+        );
+        Err(StoreError::new(ErrorKind::Corrupt, message).because(self.what.clone()))
     }
 
     /// The error of requests that a damaged file cannot answer.
@@ -95,4 +113,11 @@ impl Damage {
         let value = row.and_then(|row| row.value(&self.facts.pages));
         Some(Stored { revision, value: value.unwrap_or(sum::UNREADABLE) })
     }
+}
+
+fn versions(path: &Path) -> [Option<FileVersion>; 2] {
+    [path, &wal_path(path)].map(|path| {
+        let metadata = fs::metadata(path).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    })
 }

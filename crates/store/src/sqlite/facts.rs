@@ -163,16 +163,23 @@ impl Facts {
                 self.covered = Covered::default();
             }
         }
-        self.is_whole = lost.is_empty() && table.holes.is_empty();
+        // Numbers of revisions up to `compacted` are missing where they are not needed any more, so only the index can show
+        // that all keys with such rows are known.
+        let has_index = self.covered.has(&Position::Start, &Position::End);
+        self.is_whole = lost.is_empty() && table.holes.is_empty() && has_index;
         let compacted = self.head.map_or(u64::MAX, |head| head.compacted);
         let mut by_key = BTreeMap::<Key, BTreeMap<u64, Option<Row>>>::new();
         let mut dead = BTreeMap::<Key, u64>::new();
         for (revision, (key, row)) in revisions {
             let entry = (key, revision);
             let is_indexed = found.in_index.get(&revision).and_then(|keys| keys.get(&entry.0));
-            let is_live = revision > compacted
-                || found.in_table.contains(&entry)
-                || is_indexed.is_some_and(|listed| listed.is_live);
+            let (is_row, is_entry) = (found.in_table.contains(&entry), is_indexed.is_some_and(|listed| listed.is_live));
+            let is_live = revision > compacted || is_row || is_entry;
+            // A page that was not written may still have a row that was deleted: then a sound page of the index lacks it.
+            let position = Position::At(entry.0.as_str().into(), revision);
+            let is_disputed =
+                revision <= compacted && is_row && is_indexed.is_none() && self.covered.has(&position, &position);
+            let row = row.filter(|_| !is_disputed);
             match is_live {
                 true => drop(by_key.entry(entry.0).or_default().insert(revision, row)),
                 false => drop(dead.insert(entry.0, revision)),
@@ -208,13 +215,13 @@ fn lost(head: Option<Head>, table: &Table, known: &HashMap<u64, (Key, Option<Row
     holes.sort_unstable();
     let mut lost = Vec::new();
     for (after, until) in holes {
-        let mut next = after + 1;
+        let mut next = after.saturating_add(1);
         let first = known.partition_point(|revision| *revision <= after);
         for revision in known[first..].iter().copied().take_while(|revision| *revision <= until) {
             if revision > next {
                 lost.push(next..=revision - 1);
             }
-            next = revision + 1;
+            next = revision.saturating_add(1);
         }
         if next <= until {
             lost.push(next..=until);
@@ -323,10 +330,13 @@ impl Found {
         let is_refuted = |entry: &Entry| {
             self.moved.contains(entry) || self.proven.get(&entry.1).is_some_and(|row| row.key != entry.0)
         };
-        let compacted = head.map_or(u64::MAX, |head| head.compacted);
         let proven = self.proven.values().map(|row| (row.key.clone(), row.revision));
-        let required: BTreeSet<Entry> =
-            proven.filter(|entry| entry.1 > compacted || self.in_table.contains(entry)).collect();
+        // A row up to `compacted` may have been deleted since: a page of the table may be an older copy.
+        let is_required = |entry: &Entry| match head {
+            Some(head) => entry.1 > head.compacted,
+            None => self.in_table.contains(entry),
+        };
+        let required: BTreeSet<Entry> = proven.filter(is_required).collect();
         let covered = Covered::walk(pages, root, &Known { is_refuted: &is_refuted, required: &required });
         let mut in_index: HashMap<u64, BTreeMap<Key, Listed>> = HashMap::new();
         for page in pages.numbers().filter_map(|number| pages.read(number)) {

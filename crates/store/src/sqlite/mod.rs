@@ -126,10 +126,10 @@ impl Sqlite {
     pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let (file, connection) = File::open(path.as_ref(), options)?;
         let file = Arc::new(file);
-        let check = (!file.is_checked()).then(|| Check::start(&file)).transpose()?;
         let tail = Tail::start(&file)?;
         let marks = Arc::default();
         let writer = Writer::start(&file, connection, tail.head(), &marks)?;
+        let check = (!file.is_checked()).then(|| Check::start(&file, writer.waker())).transpose()?;
         Ok(Self { check: Mutex::new(check), tail, writer, marks, file })
     }
 
@@ -183,6 +183,7 @@ impl Store for Sqlite {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
             if let Some(damage) = self.file.damage() {
+                damage.check_unchanged(&self.file.path)?;
                 return damage.get(key).ok_or_else(|| damage.refusal(&self.file.path));
             }
             self.file.read(|connection| read::get(connection, key, self.file.has_sums()))
@@ -192,6 +193,7 @@ impl Store for Sqlite {
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move {
             if let Some(damage) = self.file.damage() {
+                damage.check_unchanged(&self.file.path)?;
                 return damage.page(prefix, &page).ok_or_else(|| damage.refusal(&self.file.path));
             }
             self.file.read(|connection| read::page(connection, prefix, &page, self.file.has_sums()))
@@ -259,6 +261,7 @@ impl Store for Sqlite {
     fn now(&self) -> Answer<'_, Cursor> {
         Box::pin(async move {
             if let Some(damage) = self.file.damage() {
+                damage.check_unchanged(&self.file.path)?;
                 return Ok(damage.cursor());
             }
             self.file.read(read::head).map(|head| log::cursor(head.revision))
@@ -287,7 +290,7 @@ impl Store for Sqlite {
     fn start_check(&self) -> Result<(), StoreError> {
         let mut check = self.check.lock().unwrap_or_else(PoisonError::into_inner);
         if check.as_ref().is_none_or(Check::is_done) && self.file.damage().is_none() {
-            *check = Some(Check::start(&self.file)?);
+            *check = Some(Check::start(&self.file, self.writer.waker())?);
         }
         Ok(())
     }

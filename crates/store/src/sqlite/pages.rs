@@ -90,8 +90,9 @@ impl Pages {
             return None;
         }
         let mut bytes = vec![0; self.size];
-        if self.wal.as_ref().is_some_and(|wal| wal.read(number, &mut bytes).unwrap_or_default()) {
-            return Some(Page { number, bytes });
+        // If the newest copy of a page cannot be read, the older one in the file is not the page.
+        if self.wal.as_ref().is_some_and(|wal| wal.has(number)) {
+            return self.wal.as_ref()?.read(number, &mut bytes).ok().map(|()| Page { number, bytes });
         }
         let start = u64::from(number - 1) * self.size as u64;
         let mut filled = 0;
@@ -135,6 +136,9 @@ impl Pages {
         let first = self.read(1)?;
         let (mut trunk, count) = (u32_at(&first.bytes, 32), u32_at(&first.bytes, 36) as usize);
         let mut free = Vec::new();
+        if count > self.count as usize {
+            return None;
+        }
         while trunk != 0 {
             let page = self.read(trunk)?;
             free.push(trunk);

@@ -92,10 +92,15 @@ impl Wal {
         }))
     }
 
-    /// Reads the newest copy of a page; false if the log has none.
-    pub(super) fn read(&self, page: u32, bytes: &mut [u8]) -> io::Result<bool> {
-        let Some(place) = self.pages.get(&page) else { return Ok(false) };
-        read_exact_at(&self.file, bytes, *place).map(|()| true)
+    /// Whether the log has a copy of a page.
+    pub(super) fn has(&self, page: u32) -> bool {
+        self.pages.contains_key(&page)
+    }
+
+    /// Reads the newest copy of a page.
+    pub(super) fn read(&self, page: u32, bytes: &mut [u8]) -> io::Result<()> {
+        let place = self.pages.get(&page).ok_or(io::ErrorKind::NotFound)?;
+        read_exact_at(&self.file, bytes, *place)
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) enum Work {
 #[derive(Debug)]
 pub(super) struct Writer {
     room: Room,
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<Option<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -80,12 +80,19 @@ impl Writer {
         Ok(Self { room: Room::new(file.options.waiting_bytes), jobs, thread: Some(thread) })
     }
 
+    /// What wakes the thread, so that it looks at damage that was found.
+    pub(super) fn waker(&self) -> impl FnOnce() + Send + 'static {
+        let jobs = self.jobs.clone();
+        // Without a thread, nothing uses the file.
+        move || drop(jobs.send(None))
+    }
+
     /// Has something done. The answer is a revision: that of a write, or up to which it is forgotten what happened.
     pub(super) async fn ask(&self, work: Work) -> Result<u64, StoreError> {
         let place = self.room.place(work.bytes()).await;
         let (answer, answered) = oneshot::channel();
         // Without a thread to take it, the answer is dropped, and that is seen below.
-        let _ = self.jobs.send(Job { work, answer, place });
+        let _ = self.jobs.send(Some(Job { work, answer, place }));
         let lost = || StoreError::new(ErrorKind::Unknown, "the store's writer ended; open the store again");
         answered.await.map_err(|_| lost())?
     }
@@ -108,7 +115,8 @@ struct Desk {
     // Dropped before the connection, without which the index of the log may become another file.
     marks: Marking,
     connection: Connection,
-    queue: Receiver<Job>,
+    /// Jobs; none to look at damage that was found.
+    queue: Receiver<Option<Job>>,
     head: Arc<watch::Sender<u64>>,
     /// The limit that SQLite knows.
     applied_limit: Cell<Option<u64>>,
@@ -136,7 +144,8 @@ impl Desk {
         let mut rest = usual_rest;
         loop {
             match self.queue.recv_timeout(rest) {
-                Ok(first) => self.serve(first),
+                Ok(Some(first)) => self.serve(first),
+                Ok(None) => self.file.apply_reported_damage(),
                 Err(RecvTimeoutError::Timeout) => {
                     self.file.apply_reported_damage();
                     // If it fails, then it will be tried again, and whoever writes meanwhile is told why.
@@ -146,6 +155,10 @@ impl Desk {
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+        }
+        self.file.apply_reported_damage();
+        if self.file.damage().is_some() {
+            file::keep_log_on_close(&self.connection);
         }
         self.file.close_readers();
     }
@@ -162,7 +175,7 @@ impl Desk {
                 askers.push((job.answer, job.place));
             }
             if works.len() < BATCH_WRITES && bytes < BATCH_BYTES {
-                next = self.queue.try_recv().ok();
+                next = self.queue.try_recv().ok().flatten();
             }
         }
         if works.is_empty() {
