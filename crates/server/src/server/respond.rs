@@ -196,6 +196,8 @@ impl Service {
             self.metrics.count_refused(reason);
             refusal
         };
+        // First, because a target such as `livez` is read as a host without a path.
+        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
         let host = only_host(&head);
         if host.is_none_or(|host| peer.host.get().is_none_or(|checked| **checked != *host)) {
             if !names_its_host(&head) {
@@ -207,7 +209,6 @@ impl Service {
             }
         }
         browsers.check_origin(&head).map_err(counted)?;
-        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
         Ok(Head {
             path,
             query: Query::of(head.uri.query()),
