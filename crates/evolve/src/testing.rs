@@ -46,7 +46,7 @@ pub(crate) fn kind(versions: &[(&str, &str)], changes: &str, hub: &str) -> Kind 
 
 /// A document from JSON.
 pub(crate) fn document<'a>(text: &str, arena: &'a Arena) -> Value<'a> {
-    decode(arena.text(text).as_bytes(), arena).expect("documents of tests are JSON")
+    decode(arena.text(text).as_bytes(), arena).unwrap_or_else(|error| panic!("{text:?} is not JSON: {error}"))
 }
 
 fn steps(changes: &str) -> Steps {
