@@ -59,7 +59,7 @@ fn lists_and_deletions_of_collections_with_selectors() {
 }
 
 #[test]
-fn long_objects_without_their_bodies_and_without_a_pause() {
+fn long_objects_without_their_bodies() {
     let objects: Vec<String> =
         (0..25).map(|number| request("HEAD", &format!("{}/o{number}", orders("attacked")), "", JSON, "")).collect();
     Process::withstands(
@@ -68,7 +68,7 @@ fn long_objects_without_their_bodies_and_without_a_pause() {
         async |process| {
             let mut clients = JoinSet::new();
             for object in &objects {
-                repeat(&mut clients, process, 10, Duration::from_millis(20), object);
+                repeat(&mut clients, process, 10, Duration::from_millis(100), object);
             }
             clients
         },
