@@ -31,7 +31,7 @@ pub struct Damaged {
     pub key: Key,
     /// The revision that is damaged.
     pub revision: Revision,
-    /// What is wrong with it.
+    /// Why the record is damaged.
     pub why: Box<str>,
     /// Good copies of the record, the best one first.
     pub copies: Vec<GoodCopy>,

@@ -125,7 +125,7 @@ impl Budget {
         self.most
     }
 
-    /// What the work pool may do at once, so that its steps do not need more memory than is left.
+    /// The capacity of the work pool for which there is memory.
     pub(crate) fn work(&self) -> Capacity {
         Capacity { threads: (self.processing.most / STEP_BYTES).max(1), bytes: step_bytes(self.most) }
     }

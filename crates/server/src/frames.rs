@@ -1,6 +1,6 @@
 //! The heads of requests in what a client sends as HTTP/2: blocks of HEADERS and CONTINUATION frames.
 
-/// What every connection of HTTP/2 begins with.
+/// The connection preface of HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Types of frames, and the flag of the last one of a block.
@@ -20,7 +20,7 @@ pub(crate) enum Frames {
 /// A frame that is not complete.
 #[derive(Default, Debug)]
 pub(crate) struct Frame {
-    /// Its first bytes: three of the length, the type, the flags, and four of the stream.
+    /// The frame header: length (3 bytes), type, flags, stream (4 bytes).
     header: [u8; 9],
     /// How many of them have come.
     has: usize,

@@ -86,7 +86,7 @@ pub(crate) async fn answer(
     Some(answer)
 }
 
-/// What those may do who may read everything.
+/// Access to all documents of all kinds, for reading.
 pub(crate) fn everything() -> Access {
     Access { verb: Verb::Get, kind: None, version: None, scope: Scope::All }
 }

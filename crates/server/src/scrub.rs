@@ -25,7 +25,7 @@ const MOST_COUNTED: usize = 10_000;
 /// The most damaged records that are named at once.
 const MOST_NAMED: usize = 10;
 
-/// What is known of damaged records.
+/// The scrub, and the damaged records that it has found.
 #[derive(Debug)]
 pub(crate) struct Scrub {
     every: Duration,

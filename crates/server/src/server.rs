@@ -185,7 +185,7 @@ impl Server {
         Self { audit: Some(log), ..self }
     }
 
-    /// The same, looking for damaged records: slowly, and again so long after it is done.
+    /// Scrubs the store: reads all records slowly to find damaged ones, and starts again `every` after the end of a scrub.
     #[must_use]
     pub fn with_scrub(self, every: Duration) -> Self {
         Self { scrub: Some(every), ..self }

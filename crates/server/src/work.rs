@@ -52,7 +52,7 @@ struct Turn {
     bytes: usize,
 }
 
-/// What a pool may do at once.
+/// Limits on the steps of a work pool that run at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
     /// The most threads: there is one for each core, but no more than these.

@@ -88,7 +88,7 @@ pub(crate) async fn change(orders: &Collection, count: usize, deletes: bool, ran
 }
 
 impl Documents {
-    /// What an undamaged store displays, and its changes after a moment.
+    /// Reads all documents of an undamaged store, and its changes after a cursor.
     pub(crate) async fn of(orders: &Collection, since: Cursor) -> Self {
         let mut documents = BTreeMap::new();
         for at in names() {

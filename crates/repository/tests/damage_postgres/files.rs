@@ -42,7 +42,7 @@ impl Files {
         Self { log, toast, toast_index, all }
     }
 
-    /// What is in the files, while the server is down; also the maps of their pages, which have files of their own.
+    /// The contents of the files and of their page maps. Call it while the server is down.
     pub(crate) fn read(&self) -> Contents {
         let forks = self.all.iter().flat_map(|path| ["", "_vm", "_fsm"].map(|fork| with_suffix(path, fork)));
         forks.filter_map(|path| fs::read(&path).ok().map(|bytes| (path, bytes))).collect()

@@ -79,7 +79,7 @@ async fn a_damaged_record_is_repaired_from_the_log_or_else_from_a_backup() {
     assert_eq!((quantity(&orders, in_log).await, quantity(&orders, in_backup).await), (2, 3));
     let left = orders.find_damage(Some(&*backup)).await.unwrap();
     assert_eq!(left.damaged.iter().map(|one| &*one.name).collect::<Vec<_>>(), [nowhere.as_str()]);
-    // What was written since is not replaced.
+    // A repair does not replace a record that was written after the listing.
     let error = orders.repair(&found.damaged[1], None).await.unwrap_err();
     assert!(matches!(error.store(), Some(ErrorKind::Conflict(_))), "{error}");
 }

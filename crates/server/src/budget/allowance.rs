@@ -113,7 +113,7 @@ impl Allowance {
         let (all, own) = (Waiting::new(&part.freed), Waiting::new(&self.shares.memory.freed));
         loop {
             let (mut in_all, mut of_own) = (Box::pin(all.0.notify.notified()), Box::pin(own.0.notify.notified()));
-            // What is given back between the attempt and the wait must wake it.
+            // Memory that is released between the attempt and the wait must wake this request.
             in_all.as_mut().enable();
             of_own.as_mut().enable();
             if let Some(done) = attempt() {

@@ -332,7 +332,7 @@ impl Service {
         }
     }
 
-    /// The same answer, charged to its caller until it is sent; an error if it is of a read and there is no memory for it.
+    /// Charges an answer to its caller until it is sent. Fails for a read if there is no memory for its answer.
     fn charge(&self, answer: Answer, access: Option<&Access>, allowance: &Allowance) -> Result<Answer, Refusal> {
         let AnswerBody::Whole(Some(bytes)) = &answer.body else { return Ok(answer) };
         if bytes.len() < CHARGED_ANSWER {

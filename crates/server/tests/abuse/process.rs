@@ -64,14 +64,14 @@ pub(crate) struct Setup {
     pub(crate) tls: Option<TlsConnector>,
 }
 
-/// What was seen of an attack.
+/// The measurements of an attack.
 #[derive(Debug)]
 struct Outcome {
     peak_mib: usize,
     live_time: Duration,
     /// Requests a second of another caller, before the attack.
     before: usize,
-    /// The same in each second of the attack, and those of a server of its own that is not attacked.
+    /// Requests in each second of the attack: to the attacked server, and to a second server that is not attacked.
     during: Vec<[usize; 2]>,
 }
 
