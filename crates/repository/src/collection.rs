@@ -107,6 +107,15 @@ impl Collection {
         Ok(self.store().get(&self.kind.key(name)?).await?)
     }
 
+    /// As [`get_record`](Self::get_record) but, of a value that the store does not return because it is damaged, the bytes that are
+    /// stored: for saving them, since they may be those of an older revision or of another record. Empty if there are none.
+    ///
+    /// # Errors
+    /// As for [`get_record`](Self::get_record).
+    pub async fn get_unverified_record(&self, name: &Name) -> Result<Option<Stored>, RepositoryError> {
+        Ok(self.store().get_unverified(&self.kind.key(name)?).await?)
+    }
+
     /// Removes a record with a revision, whatever it is: nobody is asked to agree, and it need not be one that can be opened.
     ///
     /// # Errors
@@ -177,7 +186,8 @@ impl Collection {
         let key = self.kind.key(name)?;
         let answers = self.answers(name).await?;
         self.repository.step(self.kind.write_bytes(write.bytes())).await;
-        let sealed = self.kind.create(name, &write, &self.repository.stamp()).map_err(RepositoryError::write(name))?;
+        let sealed = self.kind.create(name, &write, &self.repository.stamp());
+        let sealed = sealed.map_err(|error| self.write_error(name, error))?;
         self.check_answers(name, &sealed, &answers)?;
         // A scheduler may give up here, but not after the write.
         self.repository.step(sealed.bytes.len()).await;
@@ -242,7 +252,7 @@ impl Collection {
         let answers = self.answers(name).await?;
         self.repository.step(stored.value.len()).await;
         let sealed = self.kind.with_metadata(name, SizeCheck::Yes, &stored.value, change, &self.repository.stamp());
-        let sealed = sealed.map_err(RepositoryError::write(name))?;
+        let sealed = sealed.map_err(|error| self.write_error(name, error))?;
         self.check_answers(name, &sealed, &answers)?;
         let revision = self.store_sealed(&key, &stored.revision, &sealed).await?;
         self.repository.step(sealed.bytes.len()).await;
@@ -375,7 +385,8 @@ impl Collection {
         answers: &Answers,
     ) -> Result<Document, RepositoryError> {
         let Stored { revision, value } = stored;
-        let shown = self.kind.document(&value, name, revision, view, answers).map_err(RepositoryError::view(name));
+        let shown = self.kind.document(&value, name, revision, view, answers);
+        let shown = shown.map_err(|error| self.view_error(name, error));
         match &shown {
             Ok(document) => self.repository.sources.count(&document.divergence),
             Err(RepositoryError::Source(error)) => self.repository.sources.count_failed(error),
@@ -404,7 +415,7 @@ impl Collection {
         let answers = self.answers(name).await?;
         self.repository.step(self.kind.write_bytes(write.bytes_with(stored.value.len()))).await;
         let sealed = self.kind.update(&stored.value, called, &write, &answers, &self.repository.stamp());
-        let sealed = sealed.map_err(RepositoryError::write(name))?;
+        let sealed = sealed.map_err(|error| self.write_error(name, error))?;
         if sealed.is_same {
             let (notes, revision) = (sealed.notes, stored.revision.clone());
             let stored = Stored { revision, ..stored };

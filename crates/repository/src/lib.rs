@@ -15,6 +15,7 @@ mod absence;
 mod access;
 mod collection;
 mod computed;
+mod damage_observer;
 mod dress;
 mod error;
 mod external;
@@ -41,6 +42,7 @@ mod watch;
 mod write;
 
 pub use collection::{Collection, Reread, Written};
+pub use damage_observer::DamageObserver;
 pub use error::{FieldError, FieldProblem, RepositoryError, WriteError};
 pub use external::{Divergence, ExternalSource, SourceAnswer, SourceCounts, SourceError, SourceProblem};
 pub use list::{Listed, ListedOrigins, Unopened};
@@ -60,6 +62,6 @@ pub use sweep::{
 pub use watch::{DocumentChange, DocumentEvent, DocumentWatch};
 pub use wheelwright_evolve::Part;
 pub use wheelwright_store::{
-    Continuation, Cursor, DiskSpace, ErrorKind, Health, Mark, PageRequest, Revision, Store, StoreError,
+    Continuation, Cursor, DiskSpace, ErrorKind, Health, Mark, PageRequest, Revision, Store, StoreError, Unreadable,
 };
 pub use write::Notes;

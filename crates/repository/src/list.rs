@@ -67,7 +67,7 @@ impl Unopened {
             arena.reset();
             let called = (name, &stored.revision);
             let shown = kind.show_into(json, &stored.value, called, view, answers, &arena);
-            match shown.map_err(RepositoryError::view(name)) {
+            match shown.map_err(|error| self.collection.view_error(name, error)) {
                 Ok(shown) => repository.sources.count(&shown.divergence),
                 Err(error) => {
                     if let RepositoryError::Source(error) = &error {

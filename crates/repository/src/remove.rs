@@ -92,10 +92,8 @@ impl Collection {
             }
         };
         self.repository.step(stored.value.len()).await;
-        let sealed = self
-            .kind
-            .with_metadata(name, SizeCheck::No, &stored.value, mark, &stamp)
-            .map_err(RepositoryError::write(name))?;
+        let sealed = self.kind.with_metadata(name, SizeCheck::No, &stored.value, mark, &stamp);
+        let sealed = sealed.map_err(|error| self.write_error(name, error))?;
         if sealed.is_released {
             if !removal.is_dry_run {
                 self.store().delete(&key, expected).await?;

@@ -33,6 +33,8 @@ pub struct Damaged {
     pub revision: Revision,
     /// Why the record is damaged.
     pub why: Box<str>,
+    /// The last known revision may be intact, and a newer one may be lost.
+    pub is_uncertain: bool,
     /// Good copies of the record, the best one first.
     pub copies: Vec<GoodCopy>,
 }
@@ -88,6 +90,7 @@ impl Collection {
                     key: key.clone(),
                     revision: stored.revision.clone(),
                     why: summary(&error).into(),
+                    is_uncertain: matches!(error, RecordError::Uncertain),
                     copies: Vec::new(),
                 }),
                 Err(error) => report.unopened.add(self.called(key), error),
@@ -104,7 +107,7 @@ impl Collection {
     /// Stores the best good copy of a damaged record in its place, as a new revision; none if there is no copy.
     ///
     /// The damaged bytes are lost once the store's history has passed: save them first, with
-    /// [`get_record`](Self::get_record).
+    /// [`get_unverified_record`](Self::get_unverified_record).
     ///
     /// # Errors
     /// The store or the backup fails: with [`Conflict`](ErrorKind::Conflict) or [`Missing`](ErrorKind::Missing) if the record
@@ -165,21 +168,12 @@ impl Collection {
     }
 }
 
-impl RecordError {
-    /// Whether the record is damaged, and not only of a newer release.
-    fn is_damage(&self) -> bool {
-        match self {
-            Self::Decode(_) | Self::Malformed(..) | Self::Checksum | Self::Lost => true,
-            Self::NewerFormat(_) => false,
-        }
-    }
-}
-
 /// Describes the damage of a record, without the advice to look for a copy.
 fn summary(error: &RecordError) -> String {
     match error {
         RecordError::Checksum => "its checksum does not match".to_owned(),
         RecordError::Lost => "the store cannot read it".to_owned(),
+        RecordError::Uncertain => "a newer revision may be lost".to_owned(),
         other => other.to_string(),
     }
 }

@@ -1,13 +1,18 @@
 //! The repository: kinds and a store, and nothing between a client and its document but these.
 
-use std::{fmt, future::poll_fn, sync::Arc, time::SystemTime};
+use std::{
+    fmt,
+    future::poll_fn,
+    sync::{Arc, OnceLock},
+    time::SystemTime,
+};
 
 use jiff::Timestamp;
 use wheelwright_store::{Cursor, DiskSpace, Health, Key, Mark, Store, StoreError, Stored};
 
 use crate::{
-    Collection, ExternalSource, LIGHT_BYTES, RepositoryError, Scheduler, ServedKind, SourceCounts, SourceError,
-    external::Sources, long_records::LongRecords, write::Stamp,
+    Collection, DamageObserver, ExternalSource, LIGHT_BYTES, RepositoryError, Scheduler, ServedKind, SourceCounts,
+    SourceError, external::Sources, long_records::LongRecords, write::Stamp,
 };
 
 /// Kinds in a store. Clones are the same repository.
@@ -18,7 +23,14 @@ pub struct Repository {
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(crate) sources: Sources,
     scheduler: Option<Arc<dyn Scheduler>>,
-    long_records: Arc<LongRecords>,
+    shared: Arc<Shared>,
+}
+
+/// What is learned from reads, by all clones together.
+#[derive(Default)]
+struct Shared {
+    long_records: LongRecords,
+    damage_observer: OnceLock<Arc<dyn DamageObserver>>,
 }
 
 impl fmt::Debug for Repository {
@@ -45,8 +57,8 @@ impl Repository {
     /// [had](Self::kind) nor swept.
     pub fn new(store: Arc<dyn Store>, kinds: impl IntoIterator<Item = ServedKind>) -> Self {
         let kinds = kinds.into_iter().map(Arc::new).collect();
-        let (sources, long_records) = (Sources::default(), Arc::default());
-        Self { kinds, store, clock: Arc::new(now), sources, scheduler: None, long_records }
+        let (sources, shared) = (Sources::default(), Arc::default());
+        Self { kinds, store, clock: Arc::new(now), sources, scheduler: None, shared }
     }
 
     /// Replaces the store, and keeps the kinds.
@@ -81,6 +93,17 @@ impl Repository {
         Self { scheduler: Some(scheduler), ..self }
     }
 
+    /// Reports damaged records that requests meet, here or in a clone, to an observer: the first one that is set.
+    #[must_use]
+    pub fn with_damage_observer(self, observer: Arc<dyn DamageObserver>) -> Self {
+        self.shared.damage_observer.get_or_init(|| observer);
+        self
+    }
+
+    pub(crate) fn damage_observer(&self) -> Option<&dyn DamageObserver> {
+        self.shared.damage_observer.get().map(|observer| &**observer)
+    }
+
     /// Waits until a CPU-bound step over so many bytes may run on the current thread.
     pub async fn step(&self, bytes: usize) {
         if let Some(scheduler) = self.scheduler.as_ref().filter(|_| bytes >= LIGHT_BYTES) {
@@ -90,9 +113,9 @@ impl Repository {
 
     /// Reads a record: a long one, as far as is known, as a long step.
     pub(crate) async fn read(&self, key: &Key) -> Result<Option<Stored>, StoreError> {
-        self.step(self.long_records.length(key)).await;
+        self.step(self.shared.long_records.length(key)).await;
         let stored = self.store.get(key).await?;
-        self.long_records.keep(key, stored.as_ref().map_or(0, |stored| stored.value.len()));
+        self.shared.long_records.keep(key, stored.as_ref().map_or(0, |stored| stored.value.len()));
         Ok(stored)
     }
 
@@ -131,6 +154,15 @@ impl Repository {
     /// The check cannot begin.
     pub fn start_check(&self) -> Result<(), RepositoryError> {
         Ok(self.store.start_check()?)
+    }
+
+    /// The damage of the structure of the store, as an error that says what to do; none if it is sound. Waits for a check of a
+    /// structure that was not checked yet.
+    ///
+    /// # Errors
+    /// The store cannot be checked.
+    pub async fn find_structural_damage(&self) -> Result<Option<StoreError>, RepositoryError> {
+        Ok(self.store.find_damage().await?)
     }
 
     /// Whether the store can be read and written, by trying it.

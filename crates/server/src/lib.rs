@@ -19,6 +19,7 @@ mod caller;
 mod changes;
 mod connections;
 mod cut;
+mod damaged_records;
 mod denials;
 mod frames;
 #[cfg(feature = "fuzzing")]

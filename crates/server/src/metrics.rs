@@ -21,7 +21,7 @@ use prometheus_client::{
 };
 use wheelwright_repository::{Repository, SourceCounts};
 
-use crate::{access::Access, audit::AuditLog, budget::Budget, scrub::Scrub};
+use crate::{access::Access, audit::AuditLog, budget::Budget, damaged_records::DamagedRecords, scrub::Scrub};
 
 /// The metrics of a server.
 #[derive(Debug)]
@@ -66,6 +66,7 @@ impl Metrics {
         repository: Repository,
         budget: Arc<Budget>,
         audit: Option<&AuditLog>,
+        damaged: &DamagedRecords,
         scrub: Option<&Scrub>,
     ) -> Self {
         let buckets = || Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]);
@@ -95,6 +96,7 @@ impl Metrics {
         if let Some(audit) = audit {
             registry.register("audit_lost", "Lines of the audit log that could not be written", audit.lost().clone());
         }
+        damaged.register(&mut registry);
         if let Some(scrub) = scrub {
             scrub.register(&mut registry);
         }
@@ -222,7 +224,13 @@ mod tests {
     #[test]
     fn one_sees_who_still_uses_a_version() {
         let store = Arc::new(wheelwright_store::Memory::new());
-        let metrics = Metrics::new(Repository::new(store, []), Budget::new(&Limits::default()), None, None);
+        let metrics = Metrics::new(
+            Repository::new(store, []),
+            Budget::new(&Limits::default()),
+            None,
+            &DamagedRecords::default(),
+            None,
+        );
         let access = Access {
             verb: Verb::Get,
             kind: Some("Order.shop.example.com".into()),

@@ -43,6 +43,7 @@ use crate::{
     caller::Caller,
     connections::{Connection, Connections, WINDOW},
     cut::{Reason, report},
+    damaged_records::DamagedRecords,
     denials::Denials,
     held::Decrease,
     hints::hints,
@@ -215,11 +216,12 @@ impl Server {
             Some(_) => Authentication::Tokens,
         };
         let browsers = Browsers::new(authentication, (scheme, address.ip()), allowed_hosts, public_url.as_deref());
-        let repository = repository.with_scheduler(Arc::new(InPool));
+        let damaged = Arc::new(DamagedRecords::default());
+        let repository = repository.with_scheduler(Arc::new(InPool)).with_damage_observer(damaged.clone());
         let shelf = Arc::new(Shelf::new(limits.kept_bytes.min(limits.memory_bytes / 16)));
         let budget = Budget::new(&limits);
-        let scrub = scrub.map(|every| Arc::new(Scrub::new(every)));
-        let metrics = Metrics::new(repository.clone(), budget.clone(), audit.as_ref(), scrub.as_deref());
+        let scrub = scrub.map(|every| Arc::new(Scrub::new(every, damaged.clone())));
+        let metrics = Metrics::new(repository.clone(), budget.clone(), audit.as_ref(), &damaged, scrub.as_deref());
         Service {
             reached: Arc::new(Reached { scheme, address: address.to_string().into(), public_url }),
             browsers,
@@ -232,6 +234,7 @@ impl Server {
             metrics,
             budget,
             audit,
+            damaged,
             scrub,
             denials: Denials::default(),
             readiness: Arc::new(Readiness::new(repository.clone())),
@@ -369,6 +372,7 @@ pub(crate) struct Service {
     tls: Option<Tls>,
     guard: Option<Guard>,
     audit: Option<AuditLog>,
+    damaged: Arc<DamagedRecords>,
     scrub: Option<Arc<Scrub>>,
     denials: Denials,
     anonymous: Arc<Caller>,

@@ -33,6 +33,7 @@ mod sum;
 #[cfg(feature = "conformance")]
 pub mod testing;
 mod token;
+mod unreadable;
 
 pub use error::{ErrorKind, StoreError};
 pub use key::{BadKey, Key, KeyRange, MAX_KEY_BYTES, Prefix};
@@ -46,6 +47,7 @@ pub use postgres::{Postgres, PostgresOptions};
 pub use sqlite::{Salvaged, Sqlite, SqliteOptions};
 pub use store::{Answer, Change, DiskSpace, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
 pub use token::{Continuation, Cursor, Mark, Revision};
+pub use unreadable::Unreadable;
 
 #[cfg(all(doctest, feature = "conformance"))]
 #[doc = include_str!("../../../docs/drivers.md")]

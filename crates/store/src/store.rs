@@ -16,6 +16,12 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The value of a key; none if there is none.
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>>;
 
+    /// The value of a key as [`get`](Self::get) returns it or, of one that is [`Unreadable`](crate::Unreadable), the bytes that are
+    /// stored. For saving damaged bytes: no other reader may use them. Empty if there are none.
+    fn get_unverified<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
+        self.get(key)
+    }
+
     /// The values of all keys with a prefix, in the order of the keys' bytes, page by page. All pages of one list show one
     /// moment, if the store [can do that](Guarantees::consistent_lists).
     ///
@@ -124,6 +130,12 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The check cannot begin.
     fn start_check(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// The damage of the structure of what it is stored in, as the error of requests that cannot be answered because of it; none if
+    /// it is sound. A structure that was not checked yet is checked first.
+    fn find_damage(&self) -> Answer<'_, Option<StoreError>> {
+        Box::pin(async { Ok(None) })
     }
 }
 

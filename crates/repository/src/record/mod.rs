@@ -12,6 +12,7 @@ use std::{error::Error, fmt};
 
 use wheelwright_document::{Arena, Decode, DecodeError, Entry, Number, Value, encode};
 use wheelwright_evolve::{Origin, OriginError, VersionName};
+use wheelwright_store::Unreadable;
 
 use self::checksum::CHECKSUM;
 pub(crate) use self::checksum::Place;
@@ -73,6 +74,8 @@ pub enum RecordError {
     Checksum,
     /// The store knows of it and cannot read it.
     Lost,
+    /// The store is damaged, and a newer revision of it may be lost.
+    Uncertain,
 }
 
 /// Whether something is a record, and no document: no document has the key that every record begins with.
@@ -83,8 +86,10 @@ pub fn is_record(value: Value<'_>) -> bool {
 impl<'a> Record<'a> {
     /// Reads the value that is stored under a key.
     pub(crate) fn read(bytes: &'a [u8], place: Place, arena: &'a Arena) -> Result<Self, RecordError> {
-        if bytes.is_empty() {
-            return Err(RecordError::Lost);
+        match Unreadable::of(bytes) {
+            Some(Unreadable::Damaged) => return Err(RecordError::Lost),
+            Some(Unreadable::Uncertain) => return Err(RecordError::Uncertain),
+            None => {}
         }
         let is_checked = checksum::verify(bytes, place)?;
         let limits = Decode { max_bytes: MOST_BYTES, ..Decode::default() };
@@ -202,10 +207,24 @@ impl fmt::Display for RecordError {
                 "the store cannot read it: the record is damaged; wheelwright store repair shows which good copies there \
                  are",
             ),
+            Self::Uncertain => f.write_str(
+                "the store is damaged and may have lost a newer revision; the last known one may be intact: wheelwright \
+                 store repair shows the damage and what to do",
+            ),
             Self::NewerFormat(format) => write!(
                 f,
                 "a newer release wrote the record, in format {format}; this one knows formats up to {EPOCH}: update it"
             ),
+        }
+    }
+}
+
+impl RecordError {
+    /// Whether the record or its store is damaged. A record of a newer release is not.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Decode(_) | Self::Malformed(..) | Self::Checksum | Self::Lost | Self::Uncertain => true,
+            Self::NewerFormat(_) => false,
         }
     }
 }

@@ -56,7 +56,7 @@ impl Collection {
 fn damage(bytes: &[u8], place: Place) -> Option<RecordError> {
     let arena = Arena::for_input(bytes.len());
     match Record::read(bytes, place, &arena) {
-        Ok(_) | Err(RecordError::NewerFormat(_)) => None,
-        Err(error) => Some(error),
+        Ok(_) => None,
+        Err(error) => Some(error).filter(RecordError::is_damage),
     }
 }

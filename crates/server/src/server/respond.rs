@@ -154,7 +154,7 @@ impl Service {
     /// How many damaged records there are, named for those who may read everything.
     fn damaged_records(&self, credential: Option<&Result<Credential, Refusal>>) -> Option<String> {
         let may_read = || self.caller(credential).is_ok_and(|caller| caller.check(&own::everything()).is_ok());
-        self.scrub.as_ref()?.summary(may_read)
+        self.damaged.summary(may_read)
     }
 
     /// Where a request comes from, for the audit log.

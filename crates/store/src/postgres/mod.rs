@@ -236,6 +236,15 @@ impl Store for Postgres {
         })
     }
 
+    fn get_unverified<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
+        Box::pin(async move {
+            match read::get_unverified(&self.0.shared, key).await {
+                Err(error) if *error.kind() == ErrorKind::Corrupt => self.get(key).await,
+                stored => stored,
+            }
+        })
+    }
+
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move {
             let shared = &self.0.shared;
@@ -312,6 +321,16 @@ impl Store for Postgres {
 
     fn guarantees(&self) -> Guarantees {
         Guarantees::STRONG
+    }
+
+    fn find_damage(&self) -> Answer<'_, Option<StoreError>> {
+        Box::pin(async move {
+            let structure = &self.0.shared.structure;
+            if structure.check_sound().is_ok() && !structure.is_sound() {
+                self.0.shared.check(false).await?;
+            }
+            Ok(structure.check_sound().err())
+        })
     }
 
     fn start_check(&self) -> Result<(), StoreError> {

@@ -45,6 +45,17 @@ pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, St
     rows.first().map_or(Ok(None), |row| rows::stored(key, row))
 }
 
+/// As [`get`], without a look at the checksum.
+pub(super) async fn get_unverified(shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
+    let bytes = key.as_str().as_bytes().to_vec();
+    let parameters: OwnedParameters = vec![(Box::new(bytes), Type::BYTEA), (Box::new(i32::MAX), Type::INT4)];
+    let rows = shared.readers.query_long(&shared.statements.get, parameters).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let revision = log::revision(rows::revision(row, 0)?);
+    let value: Option<Vec<u8>> = rows::column(row, 2)?;
+    Ok(value.map(|value| Stored { revision, value }))
+}
+
 /// Whether a row of [`get`](super::tables::Statements::get) lacks its value because that is long.
 fn has_long_value(row: &Row) -> bool {
     let is_removal = rows::action(row, 1).is_ok_and(|action| action == Action::Deleted);

@@ -12,6 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::sync::watch;
+
 use super::{failure::Problem, file::File};
 use crate::StoreError;
 
@@ -25,21 +27,34 @@ const WORK: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Check {
     is_ending: Arc<AtomicBool>,
+    outcome: watch::Receiver<Outcome>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// What a check has found: the first thing that is wrong, if anything is. None until it is done, and if it could not be.
+type Outcome = Option<Option<String>>;
 
 impl Check {
     /// Starts it. If it finds damage, it reports that to the file, and then calls `report`.
     pub(super) fn start(file: &Arc<File>, report: impl FnOnce() + Send + 'static) -> Result<Self, StoreError> {
         let is_ending = Arc::new(AtomicBool::new(false));
         let (file, ended) = (file.clone(), is_ending.clone());
+        let (found, outcome) = watch::channel(None);
         let thread = super::start_thread("store-check", move || {
             // If it cannot be read now, then whatever reads next says so.
-            if check(&file, ended).unwrap_or_default() {
+            let Ok(what) = check(&file, ended) else { return };
+            if let Some(what) = &what {
+                file.report_damage(what.clone());
                 report();
             }
+            found.send_replace(Some(what));
         })?;
-        Ok(Self { is_ending, thread: Some(thread) })
+        Ok(Self { is_ending, outcome, thread: Some(thread) })
+    }
+
+    /// What is sent when the check is done.
+    pub(super) fn outcome(&self) -> watch::Receiver<Outcome> {
+        self.outcome.clone()
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -57,8 +72,8 @@ impl Drop for Check {
     }
 }
 
-/// Whether there is damage.
-fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<bool, Problem> {
+/// The first thing that is wrong.
+fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<Option<String>, Problem> {
     let mut connection = file.connect()?;
     let mut began = Instant::now();
     let pace = move || {
@@ -70,8 +85,5 @@ fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<bool, Problem> {
         is_ending.load(Ordering::Relaxed)
     };
     connection.progress_handler(STEPS, Some(pace))?;
-    let found = file.find_damage(&connection);
-    let is_damaged = found.is_some();
-    found.into_iter().for_each(|what| file.report_damage(what));
-    Ok(is_damaged)
+    file.find_damage(&connection)
 }

@@ -1,8 +1,7 @@
 //! Reading a damaged file.
 //!
 //! Once damage is found, SQLite does not read the file any more, and nothing is written to it. [`Facts`] has what is certain. A
-//! key whose newest row is lost, damaged or not known has an empty value, which no reader takes for a document. A list is
-//! refused where keys may be missing.
+//! key whose newest row is lost, damaged or not known has an [`Unreadable`] value. A list is refused where keys may be missing.
 
 use std::{fs, io, ops::Bound, path::Path, time::SystemTime};
 
@@ -12,7 +11,7 @@ use super::{
     rows::Row,
 };
 use crate::{
-    Cursor, ErrorKind, Key, Page, PageRequest, Prefix, StoreError, Stored,
+    Cursor, ErrorKind, Key, Page, PageRequest, Prefix, StoreError, Stored, Unreadable,
     log::{self, PAGE_LIMIT},
     sum,
 };
@@ -58,12 +57,17 @@ impl Damage {
 
     /// The error of requests that a damaged file cannot answer.
     pub(super) fn refusal(&self, path: &Path) -> StoreError {
+        Self::refusal_for(path, &self.what)
+    }
+
+    /// The error of requests that a file cannot answer because something is wrong with it.
+    pub(super) fn refusal_for(path: &Path, what: &str) -> StoreError {
         let message = format!(
             "{} is damaged: only documents that are certain to be current can be read, and nothing is written; restore a \
              backup, or save the rest with wheelwright store repair --to FILE",
             path.display()
         );
-        StoreError::new(ErrorKind::Corrupt, message).because(self.what.clone())
+        StoreError::new(ErrorKind::Corrupt, message).because(what)
     }
 
     /// The position after the last revision that is known.
@@ -77,6 +81,14 @@ impl Damage {
             Some(newest) => Some(self.stored(newest)),
             None => self.facts.has_not(key).then_some(None),
         }
+    }
+
+    /// The stored bytes of a key, whether or not they match their checksum or are the newest ones; empty if there are none. None if
+    /// it is not known whether the key exists.
+    pub(super) fn get_unverified(&self, key: &Key) -> Option<Option<Stored>> {
+        let Some(newest) = self.facts.newest.get(key) else { return self.get(key) };
+        let value = newest.row.as_ref().and_then(|row| row.unverified_value(&self.facts.pages)).unwrap_or_default();
+        Some(self.stored(newest).map(|stored| Stored { value, ..stored }))
     }
 
     /// A page of a list of the current state; none if keys may be missing.
@@ -107,6 +119,9 @@ impl Damage {
     fn stored(&self, newest: &Newest) -> Option<Stored> {
         let revision = log::revision(newest.revision);
         let row = newest.row.as_ref();
+        if !newest.is_certain {
+            return Some(Stored { revision, value: Unreadable::Uncertain.marker().to_vec() });
+        }
         if row.is_some_and(Row::is_removal) {
             return None;
         }

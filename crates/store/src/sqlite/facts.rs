@@ -44,8 +44,10 @@ pub(super) struct Facts {
 #[derive(Debug)]
 pub(super) struct Newest {
     pub(super) revision: u64,
-    /// None if it is lost or damaged, or if there may be a newer one.
+    /// None if it is lost.
     pub(super) row: Option<Row>,
+    /// There is no newer one.
+    pub(super) is_certain: bool,
 }
 
 /// What pages contain, before it is compared.
@@ -169,7 +171,7 @@ impl Facts {
         self.is_whole = lost.is_empty() && table.holes.is_empty() && has_index;
         let compacted = self.head.map_or(u64::MAX, |head| head.compacted);
         let mut by_key = BTreeMap::<Key, BTreeMap<u64, Option<Row>>>::new();
-        let mut dead = BTreeMap::<Key, u64>::new();
+        let (mut dead, mut disputed) = (BTreeMap::<Key, u64>::new(), HashSet::new());
         for (revision, (key, row)) in revisions {
             let entry = (key, revision);
             let is_indexed = found.in_index.get(&revision).and_then(|keys| keys.get(&entry.0));
@@ -179,7 +181,9 @@ impl Facts {
             let position = Position::At(entry.0.as_str().into(), revision);
             let is_disputed =
                 revision <= compacted && is_row && is_indexed.is_none() && self.covered.has(&position, &position);
-            let row = row.filter(|_| !is_disputed);
+            if is_disputed {
+                disputed.insert(revision);
+            }
             match is_live {
                 true => drop(by_key.entry(entry.0).or_default().insert(revision, row)),
                 false => drop(dead.insert(entry.0, revision)),
@@ -192,12 +196,12 @@ impl Facts {
             let at = |revision| Position::At(key.as_str().into(), revision);
             let can_be_newer = newest_lost > revision && !self.covered.has(&at(revision + 1), &at(newest_lost));
             let suspected = candidates.remove(&key).is_some_and(|suspected| suspected > revision);
-            let row = row.filter(|_| !can_be_newer && !suspected && is_in_turn);
-            self.newest.insert(key, Newest { revision, row });
+            let is_certain = !can_be_newer && !suspected && is_in_turn && !disputed.contains(&revision);
+            self.newest.insert(key, Newest { revision, row, is_certain });
         }
         for (key, revision) in dead.into_iter().chain(candidates) {
             if !self.newest.contains_key(&key) && !self.has_not(&key) {
-                self.newest.insert(key, Newest { revision, row: None });
+                self.newest.insert(key, Newest { revision, row: None, is_certain: false });
             }
         }
     }

@@ -182,11 +182,10 @@ impl File {
         if bytes_of(&self.path) + bytes_of(&self.log_path()) > self.options.check_at_open_bytes {
             return Ok(());
         }
+        // If it fails, it is done again in the background.
+        let Ok(found) = self.find_damage(connection) else { return Ok(()) };
         self.is_checked = true;
-        match self.find_damage(connection) {
-            Some(what) => self.damage_of(what, true),
-            None => Ok(()),
-        }
+        found.map_or(Ok(()), |what| self.damage_of(what, true))
     }
 
     /// Whether the structure was checked when the file was opened.
@@ -195,15 +194,13 @@ impl File {
     }
 
     /// The first thing that is wrong with the structure.
-    pub(super) fn find_damage(&self, connection: &Connection) -> Option<String> {
+    pub(super) fn find_damage(&self, connection: &Connection) -> Result<Option<String>, Problem> {
         match structure::find(connection, self.has_sums) {
-            Ok(found) => found,
             Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
-                Some(error.to_string())
+                Ok(Some(error.to_string()))
             }
-            Err(Problem::Sql(rusqlite::Error::QueryReturnedNoRows)) => Some("the head has no row".to_owned()),
-            // Whatever reads or writes next finds out whether it has passed.
-            Err(_) => None,
+            Err(Problem::Sql(rusqlite::Error::QueryReturnedNoRows)) => Ok(Some("the head has no row".to_owned())),
+            found => found,
         }
     }
 

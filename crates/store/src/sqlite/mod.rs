@@ -40,6 +40,7 @@ use crate::{
     room,
 };
 use check::Check;
+use damage::Damage;
 use file::File;
 use mark::Marks;
 use tail::Tail;
@@ -190,6 +191,16 @@ impl Store for Sqlite {
         })
     }
 
+    fn get_unverified<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
+        Box::pin(async move {
+            if let Some(damage) = self.file.damage() {
+                damage.check_unchanged(&self.file.path)?;
+                return damage.get_unverified(key).ok_or_else(|| damage.refusal(&self.file.path));
+            }
+            self.file.read(|connection| read::get_unverified(connection, key))
+        })
+    }
+
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move {
             if let Some(damage) = self.file.damage() {
@@ -285,6 +296,26 @@ impl Store for Sqlite {
 
     fn disk(&self) -> Option<DiskSpace> {
         disk::space(&self.file.path, &self.file.reserve)
+    }
+
+    fn find_damage(&self) -> Answer<'_, Option<StoreError>> {
+        Box::pin(async move {
+            if let Some(damage) = self.file.damage() {
+                return Ok(Some(damage.refusal(&self.file.path)));
+            }
+            if self.file.is_checked() {
+                return Ok(None);
+            }
+            self.start_check()?;
+            let outcome = self.check.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Check::outcome);
+            let Some(mut outcome) = outcome else { return Ok(None) };
+            let found = outcome.wait_for(Option::is_some).await.map(|found| found.clone().flatten());
+            let found = found.map_err(|_| {
+                let message = format!("the structure of {} could not be checked; try again", self.file.path.display());
+                StoreError::new(ErrorKind::Unavailable, message)
+            })?;
+            Ok(found.map(|what| Damage::refusal_for(&self.file.path, &what)))
+        })
     }
 
     fn start_check(&self) -> Result<(), StoreError> {

@@ -65,6 +65,15 @@ pub(super) fn get(connection: &Connection, key: &Key, has_sums: bool) -> Result<
     }
 }
 
+/// As [`get`], without a look at the checksum.
+pub(super) fn get_unverified(connection: &Connection, key: &Key) -> Result<Option<Stored>, Problem> {
+    let mut statement = connection.prepare_cached(GET[0])?;
+    let mut rows = statement.query([key.as_str()])?;
+    let Some(row) = rows.next()?.map(|row| (number(row, 0), action(row, 1), row.get(2))) else { return Ok(None) };
+    let (revision, action, value) = (row.0?, row.1?, row.2?);
+    Ok((action != Action::Deleted).then(|| Stored { revision: log::revision(revision), value }))
+}
+
 /// What a key had right before a revision.
 pub(super) fn before(
     connection: &Connection,

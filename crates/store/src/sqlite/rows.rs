@@ -90,16 +90,21 @@ impl Row {
         self.action == Action::Deleted && self.proof > Proof::None
     }
 
-    /// The value; none if the row is not as it was found.
+    /// The value; none if it does not match its checksum.
     pub(super) fn value(&self, pages: &Pages) -> Option<Vec<u8>> {
+        let is_good = |value: &Vec<u8>| sum::matches(self.sum, self.revision, self.key.as_str(), self.action, value);
+        self.unverified_value(pages).filter(is_good)
+    }
+
+    /// The bytes of the value; none if the row is not as it was found.
+    pub(super) fn unverified_value(&self, pages: &Pages) -> Option<Vec<u8>> {
         let page = pages.read(self.page)?;
         let cell = page.row(self.offset)?;
         let (payload, is_whole) = pages.payload(&page, &cell);
         let fields = fields(&payload, is_whole)?;
         let [_, Field::Text(key), Field::Integer(action), _, Field::Blob(value), ..] = &*fields else { return None };
         let is_same = *key == self.key.as_str().as_bytes() && Action::from_number(*action) == Some(self.action);
-        let is_good = is_same && sum::matches(self.sum, self.revision, self.key.as_str(), self.action, value);
-        is_good.then(|| value.to_vec())
+        is_same.then(|| value.to_vec())
     }
 
     /// The same row at the revision that its checksum is for, if that is one of these.

@@ -51,10 +51,11 @@ fn write(facts: &Facts, to: &Path) -> Result<Salvaged, StoreError> {
         let transaction = connection.unchecked_transaction()?;
         let (mut saved, mut lost) = (0, Vec::<(Key, crate::Revision)>::new());
         for (key, newest) in &facts.newest {
-            if newest.row.as_ref().is_some_and(super::rows::Row::is_removal) {
+            let row = newest.row.as_ref().filter(|_| newest.is_certain);
+            if row.is_some_and(super::rows::Row::is_removal) {
                 continue;
             }
-            let value = newest.row.as_ref().and_then(|row| Some((row, row.value(&facts.pages)?)));
+            let value = row.and_then(|row| Some((row, row.value(&facts.pages)?)));
             let Some((row, value)) = value else {
                 lost.push((key.clone(), log::revision(newest.revision)));
                 continue;

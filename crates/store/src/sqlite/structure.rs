@@ -16,7 +16,8 @@ pub(super) fn find(connection: &Connection, has_sums: bool) -> Result<Option<Str
     let transaction = connection.unchecked_transaction()?;
     let found: String = transaction.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if found != "ok" {
-        return Ok(Some(found));
+        // SQLite puts the name of the database before it.
+        return Ok(Some(found.trim_start_matches("*** in database main ***\n").to_owned()));
     }
     let Head { revision, compacted } = read::head(&transaction)?;
     let (revision, compacted) = (revision as i64, compacted as i64);

@@ -30,13 +30,28 @@ async fn value(store: &Postgres, name: &str) -> Vec<u8> {
 async fn a_row_that_lost_its_newer_one_is_not_shown() {
     let store = filled("lost_row").await;
     let newest = store.get(&key("a")).await.unwrap().unwrap().revision;
+    assert!(store.find_damage().await.unwrap().is_none());
     bare().await.batch_execute(&format!("DELETE FROM lost_row.log WHERE revision = {newest}")).await.unwrap();
     let reopened = self::store("lost_row").await;
+    let damage = reopened.find_damage().await.unwrap().unwrap().to_string();
+    assert!(damage.contains("REINDEX") && !damage.contains("--to"), "{damage}");
     assert_eq!(kind(reopened.get(&key("a")).await), ErrorKind::Corrupt);
     assert_eq!(kind(reopened.list(&Prefix::all(), PageRequest::default()).await), ErrorKind::Corrupt);
     assert_eq!(kind(reopened.create(&key("c"), Vec::new()).await), ErrorKind::Corrupt);
     assert_eq!(kind(reopened.health().await), ErrorKind::Corrupt);
     assert_eq!(kind(reopened.compact().await), ErrorKind::Corrupt);
+}
+
+#[tokio::test]
+async fn bytes_that_do_not_match_their_checksum_can_be_saved() {
+    let store = filled("unverified").await;
+    let newest = store.get(&key("a")).await.unwrap().unwrap().revision;
+    let change = format!("UPDATE unverified.log SET value = 'changed' WHERE revision = {newest}");
+    bare().await.batch_execute(&change).await.unwrap();
+    assert_eq!(value(&store, "a").await, b"");
+    let unverified = store.get_unverified(&key("a")).await.unwrap().unwrap();
+    assert_eq!((unverified.revision, unverified.value), (newest, b"changed".to_vec()));
+    assert_eq!(store.get_unverified(&key("nothing")).await.unwrap(), None);
 }
 
 #[tokio::test]

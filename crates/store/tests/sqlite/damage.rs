@@ -38,6 +38,39 @@ async fn damage_of_a_large_file_is_found_while_it_is_used() {
 }
 
 #[tokio::test]
+async fn the_damage_of_a_large_file_is_waited_for() {
+    let folder = folder();
+    let options = SqliteOptions { check_at_open_bytes: 0, ..SqliteOptions::default() };
+    let store = open_with(folder.path(), options.clone());
+    store.create(&key("a/1"), vec![1]).await.unwrap();
+    for _ in 0..2 {
+        assert!(store.find_damage().await.unwrap().is_none());
+    }
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("store")).unwrap();
+    file.execute("UPDATE log SET action = 1", []).unwrap();
+    drop(file);
+    let damage = open_with(folder.path(), options).find_damage().await.unwrap().unwrap();
+    assert_eq!(*damage.kind(), ErrorKind::Corrupt);
+    assert!(damage.to_string().contains("wheelwright store repair --to"), "{damage}");
+}
+
+#[tokio::test]
+async fn bytes_that_do_not_match_their_checksum_can_be_saved() {
+    let folder = folder();
+    let store = open(folder.path());
+    let revision = store.create(&key("a/1"), b"value".to_vec()).await.unwrap();
+    let file = rusqlite::Connection::open(folder.path().join("store")).unwrap();
+    file.execute("UPDATE log SET value = CAST('changed' AS BLOB)", []).unwrap();
+    assert_eq!(store.get(&key("a/1")).await.unwrap().unwrap().value, b"");
+    let unverified = store.get_unverified(&key("a/1")).await.unwrap().unwrap();
+    assert_eq!((&unverified.revision, &*unverified.value), (&revision, &b"changed"[..]));
+    assert_eq!(store.get_unverified(&key("a/2")).await.unwrap(), None);
+    store.delete(&key("a/1"), &revision).await.unwrap();
+    assert_eq!(store.get_unverified(&key("a/1")).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn damage_of_a_file_in_use_is_found_by_a_check() {
     let folder = folder();
     let store = open(folder.path());

@@ -9,9 +9,9 @@ use tokio::{pin, select, sync::watch, time::interval};
 use wheelwright_repository::{
     Collection, Problems, Repository, RepositoryError, SweepOptions, SweepPlan, SweepProgress, SweepStatus, Verified,
 };
-use wheelwright_store::Prefix;
+use wheelwright_store::{ErrorKind, Prefix};
 
-use super::stored::{Line, chosen, count, records, write_problems};
+use super::stored::{Line, chosen, count, records, report_structural_damage, write_problems};
 use crate::{Console, Exit, ResultFormat};
 
 /// Which records are meant, and how results are written.
@@ -59,6 +59,17 @@ pub async fn migrate(
         }
     };
     let mut exit = Exit::Clean;
+    let mut is_damaged = false;
+    if what == Migrate::Verify {
+        match report_structural_damage(repository, options.format, console).await? {
+            Ok(found) => is_damaged = found,
+            Err(error) => {
+                console.complain(error)?;
+                return Ok(Exit::Usage);
+            }
+        }
+        exit = if is_damaged { Exit::Findings } else { Exit::Clean };
+    }
     for collection in collections {
         let report = match what {
             Migrate::Plan => collection.sweep_plan().await.map(Report::Plan),
@@ -83,7 +94,8 @@ pub async fn migrate(
             }
             Err(error) => {
                 console.complain(format_args!("{name}: {error}"))?;
-                Exit::Usage
+                let is_reported = is_damaged && error.store() == Some(&ErrorKind::Corrupt);
+                if is_reported { Exit::Findings } else { Exit::Usage }
             }
         });
     }

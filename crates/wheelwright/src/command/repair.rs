@@ -12,8 +12,8 @@ use wheelwright_repository::{
 };
 use wheelwright_store::Store;
 
-use super::stored::{count, records};
-use crate::{Console, Exit};
+use super::stored::{count, records, report_structural_damage};
+use crate::{Console, Exit, ResultFormat};
 
 /// The longest name of a file with damaged bytes, without its revision and extension.
 const MOST_OF_NAME: usize = 150;
@@ -38,21 +38,43 @@ pub async fn store_repair(
     options: &RepairOptions,
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
-    let mut totals = Totals::default();
+    let is_damaged = match report_structural_damage(repository, ResultFormat::Text, console).await? {
+        Ok(is_damaged) => is_damaged,
+        Err(error) => {
+            console.complain(error)?;
+            return Ok(Exit::Usage);
+        }
+    };
+    // Nothing is written to a store with a damaged structure.
+    let is_written = options.write && !is_damaged;
+    let mut totals = Totals { is_structure_damaged: is_damaged, ..Totals::default() };
     for collection in repository.kinds() {
         let kind = collection.kind().kind().name();
         let report = match collection.find_damage(backup).await {
             Ok(report) => report,
+            Err(error) if is_damaged && error.store() == Some(&ErrorKind::Corrupt) => {
+                writeln!(console.data, "{kind}: records may be missing, and cannot be listed")?;
+                continue;
+            }
             Err(error) => return fail(kind, &error, console),
         };
         totals.records += report.total;
-        totals.damaged += report.damaged.len() as u64;
+        let uncertain = report.damaged.iter().filter(|damaged| damaged.is_uncertain).count();
+        totals.uncertain += uncertain as u64;
+        totals.damaged += (report.damaged.len() - uncertain) as u64;
         totals.unopened += report.unopened.count;
         for Problem { name, why, .. } in &report.unopened.listed {
             writeln!(console.data, "{kind} {name} is not damaged, but cannot be opened: {why}")?;
         }
         for damaged in &report.damaged {
             let Damaged { name, revision, why, copies, .. } = damaged;
+            if damaged.is_uncertain {
+                writeln!(
+                    console.data,
+                    "{kind} {name} is uncertain: revision {revision} is the last known one, and {why}"
+                )?;
+                continue;
+            }
             writeln!(console.data, "{kind} {name} is damaged at revision {revision}: {why}")?;
             for copy in copies {
                 writeln!(console.data, "  {}", Shown { copy, damaged })?;
@@ -63,7 +85,7 @@ pub async fn store_repair(
                 continue;
             }
             totals.repairable += 1;
-            if !options.write {
+            if !is_written {
                 continue;
             }
             match restore(&collection, damaged, backup, &options.keep).await {
@@ -76,16 +98,17 @@ pub async fn store_repair(
             }
         }
     }
-    totals.write(options.write, console.data)?;
-    let left = totals.damaged - totals.repaired + totals.unopened;
-    Ok(if left == 0 { Exit::Clean } else { Exit::Findings })
+    totals.write(is_written, console.data)?;
+    if options.write && is_damaged {
+        console
+            .say("nothing was written: records of a store with a damaged structure cannot be repaired one by one")?;
+    }
+    let left = totals.damaged - totals.repaired + totals.uncertain + totals.unopened;
+    Ok(if left == 0 && !is_damaged { Exit::Clean } else { Exit::Findings })
 }
 
 fn fail(kind: &str, error: &RepositoryError, console: &mut Console<'_>) -> io::Result<Exit> {
     console.complain(format_args!("{kind}: {error}"))?;
-    if error.store() == Some(&ErrorKind::Corrupt) {
-        console.say("help: a file with a damaged structure cannot be repaired: restore a backup, or save the rest with --to FILE")?;
-    }
     Ok(Exit::Usage)
 }
 
@@ -96,7 +119,7 @@ enum Failure {
     Store(RepositoryError),
 }
 
-/// Saves the damaged bytes of a record, and puts its best copy in its place.
+/// Saves the damaged bytes of a record, and puts its best copy in its place. A record whose bytes cannot be saved is left.
 async fn restore(
     collection: &Collection,
     damaged: &Damaged,
@@ -104,11 +127,11 @@ async fn restore(
     keep: &Path,
 ) -> Result<String, Failure> {
     let overtaken = || Failure::Left("another process wrote it in the meantime; run this again".to_owned());
-    let stored =
-        collection.repository().store().get(&damaged.key).await.map_err(|error| Failure::Store(error.into()))?;
+    let stored = collection.repository().store().get_unverified(&damaged.key).await;
+    let stored = stored.map_err(|error| Failure::Left(format!("its bytes cannot be read to save them: {error}")))?;
     let stored = stored.filter(|stored| stored.revision == damaged.revision).ok_or_else(overtaken)?;
     let saved = match stored.value.is_empty() {
-        true => "the store cannot read the damaged bytes, and none were saved".to_owned(),
+        true => "the store has no bytes of it that could be saved".to_owned(),
         false => {
             let file = keep.join(file_name(damaged));
             save(&file, &stored.value).map_err(|error| Failure::Left(format!("{}: {error}", file.display())))?;
@@ -190,8 +213,10 @@ impl fmt::Display for Shown<'_> {
 
 #[derive(Default)]
 struct Totals {
+    is_structure_damaged: bool,
     records: u64,
     damaged: u64,
+    uncertain: u64,
     repairable: u64,
     repaired: u64,
     unopened: u64,
@@ -201,6 +226,7 @@ impl Totals {
     fn write(&self, is_written: bool, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}: ", records(self.records))?;
         match (self.damaged, is_written) {
+            (0, _) if self.is_structure_damaged => write!(out, "none of those that can be read is damaged itself")?,
             (0, _) => write!(out, "none is damaged")?,
             (damaged, true) => write!(
                 out,
@@ -209,12 +235,15 @@ impl Totals {
                 count(self.repaired),
                 count(damaged - self.repaired)
             )?,
-            (damaged, false) => write!(
-                out,
-                "{} damaged, {} with a good copy, which --write puts in its place",
-                count(damaged),
-                count(self.repairable)
-            )?,
+            (damaged, false) => {
+                write!(out, "{} damaged, {} with a good copy", count(damaged), count(self.repairable))?;
+                if !self.is_structure_damaged {
+                    out.write_all(b", which --write puts in its place")?;
+                }
+            }
+        }
+        if self.uncertain > 0 {
+            write!(out, "; {} uncertain", count(self.uncertain))?;
         }
         match self.unopened {
             0 => writeln!(out),

@@ -6,7 +6,7 @@ use wheelwright_document::{Arena, decode_trusted};
 use wheelwright_repository::{
     Collection, Name, OpenError, RecordError, Removed, Repository, RepositoryError, View, Write, Written,
 };
-use wheelwright_store::{ErrorKind, PageRequest, Stored};
+use wheelwright_store::{ErrorKind, PageRequest, Stored, Unreadable};
 
 use super::{
     stored::chosen,
@@ -146,7 +146,8 @@ pub async fn store_delete(
     }
 }
 
-/// Writes the bytes of a record as they are stored.
+/// Writes the bytes of a record as they are stored, with a warning if the store knows that they are damaged. There is a finding if
+/// there are none.
 ///
 /// # Errors
 /// The console cannot be written to.
@@ -157,9 +158,39 @@ pub async fn store_get_raw(
     console: &mut Console<'_>,
 ) -> io::Result<Exit> {
     match find(name, kind, repository, console).await? {
-        Ok((_, _, stored)) => console.data.write_all(&stored.value).map(|()| Exit::Clean),
+        Ok((collection, own, stored)) => match Unreadable::of(&stored.value) {
+            Some(why) => get_unverified(name, why, (&collection, &own), console).await,
+            None => console.data.write_all(&stored.value).map(|()| Exit::Clean),
+        },
         Err(exit) => Ok(exit),
     }
+}
+
+/// Writes the bytes of a value that the store does not return because it is damaged.
+async fn get_unverified(
+    name: &str,
+    why: Unreadable,
+    (collection, own): (&Collection, &Name),
+    console: &mut Console<'_>,
+) -> io::Result<Exit> {
+    let stored = match collection.get_unverified_record(own).await {
+        Ok(stored) => stored.filter(|stored| Unreadable::of(&stored.value).is_none()),
+        Err(error) => return complain(name, &error, console),
+    };
+    let Some(stored) = stored else {
+        console.complain(format_args!(
+            "{name}: the store has no bytes of it; wheelwright store repair shows good copies"
+        ))?;
+        return Ok(Exit::Findings);
+    };
+    let why = match why {
+        Unreadable::Damaged => "these bytes do not match their checksum in the store",
+        Unreadable::Uncertain => {
+            "the store is damaged: these bytes are those of the last known revision, and may be outdated"
+        }
+    };
+    console.say(format_args!("warning: {name}: {why} (revision {})", stored.revision))?;
+    console.data.write_all(&stored.value).map(|()| Exit::Clean)
 }
 
 /// Writes a document as a version shows it; without one, as its owner's does. There is a finding if there is none.
@@ -295,6 +326,9 @@ fn complain(name: &str, error: &RepositoryError, console: &mut Console<'_>) -> i
         )?,
         RepositoryError::Record(_, OpenError::Origin(_)) => {
             console.say("help: wheelwright store get --as VERSION shows it as that version does")?;
+        }
+        RepositoryError::Record(_, OpenError::Record(RecordError::Uncertain)) => {
+            console.say("help: wheelwright store get --raw writes the last known revision")?
         }
         RepositoryError::Record(_, OpenError::Record(RecordError::Decode(_) | RecordError::Malformed(..))) => console
             .say(

@@ -1,10 +1,12 @@
 //! What commands that look into a store have in common.
 
-use std::io;
+use std::{error::Error, io};
 
 use wheelwright_document::{Arena, Entry, Number, Owned, Value, encode};
 use wheelwright_evolve::VersionName;
 use wheelwright_repository::{Collection, Problem, Problems, Repository, RepositoryError};
+
+use crate::{Console, ResultFormat};
 
 /// The kinds that are meant.
 pub(super) fn chosen(repository: &Repository, kind: Option<&str>) -> Result<Vec<Collection>, RepositoryError> {
@@ -12,6 +14,32 @@ pub(super) fn chosen(repository: &Repository, kind: Option<&str>) -> Result<Vec<
         Some(name) => Ok(vec![repository.kind(name)?]),
         None => Ok(repository.kinds().collect()),
     }
+}
+
+/// Reports damage of the structure of a store, with what to do about it. Returns whether there is any.
+pub(super) async fn report_structural_damage(
+    repository: &Repository,
+    format: ResultFormat,
+    console: &mut Console<'_>,
+) -> io::Result<Result<bool, RepositoryError>> {
+    let damage = match repository.find_structural_damage().await {
+        Ok(Some(damage)) => damage,
+        Ok(None) => return Ok(Ok(false)),
+        Err(error) => return Ok(Err(error)),
+    };
+    let what = damage.source().map_or_else(|| damage.to_string(), ToString::to_string);
+    match format {
+        ResultFormat::Text => writeln!(console.data, "the structure of the store is damaged: {what}")?,
+        ResultFormat::Json => {
+            let mut line = Line(Vec::new());
+            line.text("structuralDamage", &what);
+            line.text("help", &damage.to_string());
+            line.write(console.data)?;
+        }
+    }
+    console.data.flush()?;
+    console.say(format_args!("help: {damage}"))?;
+    Ok(Ok(true))
 }
 
 /// A number as people read it: 12,345.

@@ -1,4 +1,4 @@
-//! A record that is damaged while a server runs: `--scrub` finds it.
+//! A record that is damaged while a server runs: `--scrub` finds it, or a request does.
 
 use std::{
     fs,
@@ -54,6 +54,39 @@ fn a_damaged_record_is_logged_counted_and_shown_and_the_others_are_served() {
     let logged = fs::read_to_string(&log).unwrap();
     let lines: Vec<&str> = logged.lines().filter(|line| line.contains("a record is damaged")).collect();
     assert!(lines.len() == 1 && lines[0].contains("WebApp shop/two"), "{logged}");
+}
+
+#[test]
+fn a_damaged_record_that_a_request_meets_is_logged_counted_and_shown_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, log) = (folder.path().join("apps.db"), folder.path().join("log"));
+    let server = Server::logging_to(&log, &store, &["--scrub", "off"]);
+    let mut client = server.connect().unwrap();
+    let names = ["read", "listed", "written"];
+    for name in names {
+        assert_eq!(client.request("POST", apps(), &app(name, "image-1")).unwrap().0, 201);
+    }
+    let damaged = |client: &mut Client| metric(&client.request("GET", "/metrics", "").unwrap().1, "damaged_records");
+    assert_eq!(damaged(&mut client), 0);
+    for (number, name) in names.into_iter().enumerate() {
+        change(&store, &format!("%/{name}"), ["image-1", "image-2"]);
+        let path = format!("{}/{name}", apps());
+        for _ in 0..2 {
+            let (status, body) = match name {
+                "read" => client.request("GET", &path, ""),
+                // The list ends at the first record that cannot be displayed.
+                "listed" => client.request("GET", &format!("{}?limit=1", apps()), ""),
+                _ => client.request("DELETE", &path, ""),
+            }
+            .unwrap();
+            assert_eq!(status, 500, "{name}: {body}");
+        }
+        assert_eq!(damaged(&mut client), number as u64 + 1, "{name}");
+    }
+    let shown = "[+]store ok\n[!]damaged records: 3 (WebApp shop/listed, WebApp shop/read, WebApp shop/written)\n";
+    assert_eq!(client.request("GET", VERBOSE, "").unwrap(), (200, shown.to_owned()));
+    let logged = fs::read_to_string(&log).unwrap();
+    assert_eq!(logged.lines().filter(|line| line.contains("a record is damaged")).count(), 3, "{logged}");
 }
 
 #[test]
