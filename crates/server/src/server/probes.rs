@@ -23,7 +23,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Listener, Service};
+use super::{Service, listener::Listener};
 use crate::{
     Limits,
     browsers::Browsers,
