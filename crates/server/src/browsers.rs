@@ -46,8 +46,8 @@ pub(crate) enum Authentication {
 
 static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// A request that is refused: the reason for metrics, and the answer.
-pub(crate) type Refused = (&'static str, Refusal);
+/// Why a request is refused as one of a web page: the reason for metrics, and the answer.
+pub(crate) type ForeignRequest = (&'static str, Refusal);
 
 impl Browsers {
     /// The rules of a server that listens at an address; `allowed` are names as [`host_name`] returns them.
@@ -76,7 +76,7 @@ impl Browsers {
     }
 
     /// Refuses a request that names a foreign host.
-    pub(crate) fn check_host(&self, head: &Parts) -> Result<(), Refused> {
+    pub(crate) fn check_host(&self, head: &Parts) -> Result<(), ForeignRequest> {
         let Some(hosts) = &self.hosts else { return Ok(()) };
         if let Some(foreign) = host_header(head).into_iter().chain(authority(head)).find(|host| !hosts.allow(host)) {
             let message = format!(
@@ -89,7 +89,7 @@ impl Browsers {
     }
 
     /// Refuses a request that a foreign page sent.
-    pub(crate) fn check_origin(&self, head: &Parts) -> Result<(), Refused> {
+    pub(crate) fn check_origin(&self, head: &Parts) -> Result<(), ForeignRequest> {
         if !self.checks_origins {
             return Ok(());
         }

@@ -34,13 +34,13 @@ pub(crate) struct Held {
     /// What is there and not given yet.
     rest: Bytes,
     /// For streams: done once they have to end, with what is sent last.
-    cut: Option<Cut>,
+    cut: Option<EarlyEnd>,
     _permit: Option<Permit>,
     busy: Busy,
 }
 
 /// A future of the last bytes of a stream that ends early.
-pub(crate) type Cut = Pin<Box<dyn Future<Output = Bytes> + Send>>;
+pub(crate) type EarlyEnd = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 
 impl Permit {
     pub(crate) fn new(place: OwnedSemaphorePermit, share: Share, gauge: &Gauge) -> Self {
@@ -66,7 +66,7 @@ impl Held {
     /// A body that ends at the latest when it is cut.
     pub(crate) fn new(
         body: AnswerBody,
-        cut: Option<Cut>,
+        cut: Option<EarlyEnd>,
         permit: Option<Permit>,
         busy: Busy,
         is_multiplexed: bool,

@@ -34,7 +34,7 @@ impl Line<'_> {
     /// meant so; and as a warning if it is the first that its caller was denied.
     pub(crate) fn write(&self, is_probe: bool, denials: &Denials) {
         macro_rules! line {
-            ($level:ident, $message:literal) => {
+            ($level:ident, $message:literal $(, $more:ident)?) => {
                 tracing::$level!(
                     target: "wheelwright::request",
                     request = self.id(arm::REQUEST_ID).or_else(|| self.id(kubernetes::AUDIT_ID)),
@@ -50,23 +50,26 @@ impl Line<'_> {
                     reason = self.reason,
                     error = self.error,
                     microseconds = self.took.as_micros() as u64,
+                    $($more = Some($more).filter(|more| *more > 0),)?
                     $message
                 )
             };
         }
-        match self.status {
-            status if status.is_server_error() && !is_probe => line!(error, "a request failed"),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.is_first_denial(denials) => {
-                line!(warn, "a request was denied");
-            }
-            _ => line!(debug, "a request was answered"),
+        let is_denied = matches!(self.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if self.status.is_server_error() && !is_probe {
+            line!(error, "a request failed");
+        } else if is_denied && let Some(more) = self.admit_denial(denials) {
+            line!(warn, "a request was denied", more);
+        } else {
+            line!(debug, "a request was answered");
         }
     }
 
-    fn is_first_denial(&self, denials: &Denials) -> bool {
+    /// How many denials of the caller were not logged before this one, if this one is logged.
+    fn admit_denial(&self, denials: &Denials) -> Option<u64> {
         match self.caller.filter(|caller| caller.grants.is_some()) {
-            Some(caller) => denials.is_first(self.status, &caller.name),
-            None => denials.is_first(self.status, &self.peer.address.ip().to_string()),
+            Some(caller) => denials.admit(self.status, &caller.name),
+            None => denials.admit(self.status, &self.peer.address.ip().to_string()),
         }
     }
 

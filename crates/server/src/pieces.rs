@@ -38,9 +38,9 @@ pub(crate) struct PieceSender {
 
 /// Why an answer ends before it is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cut {
+pub(crate) enum SendError {
     /// The client has left.
-    Left,
+    ClientLeft,
     /// There was no memory for the next piece for too long.
     OutOfMemory,
 }
@@ -72,27 +72,27 @@ pub(crate) fn pieces(
 
 impl PieceSender {
     /// Waits until the client has taken enough of the pieces before.
-    pub(crate) async fn ready(&self) -> Result<(), Cut> {
+    pub(crate) async fn ready(&self) -> Result<(), SendError> {
         loop {
             let sent = self.unsent.sent.notified();
             if self.sender.is_closed() {
-                return Err(Cut::Left);
+                return Err(SendError::ClientLeft);
             }
             if self.unsent.bytes.load(Ordering::SeqCst) < self.window {
                 return Ok(());
             }
             tokio::select! {
                 () = sent => {}
-                () = self.sender.closed() => return Err(Cut::Left),
+                () = self.sender.closed() => return Err(SendError::ClientLeft),
             }
         }
     }
 
     /// Memory for a piece, as soon as there is some.
-    pub(crate) async fn room(&self, bytes: usize) -> Result<Charge, Cut> {
+    pub(crate) async fn room(&self, bytes: usize) -> Result<Charge, SendError> {
         tokio::select! {
-            charge = self.allowance.hold_within(EVENT_PATIENCE, self.purpose, bytes) => charge.map_err(|_| Cut::OutOfMemory),
-            () = self.sender.closed() => Err(Cut::Left),
+            charge = self.allowance.hold_within(EVENT_PATIENCE, self.purpose, bytes) => charge.map_err(|_| SendError::OutOfMemory),
+            () = self.sender.closed() => Err(SendError::ClientLeft),
         }
     }
 
@@ -107,11 +107,11 @@ impl PieceSender {
     }
 
     /// Sends a piece, without waiting.
-    pub(crate) fn send(&self, bytes: impl Into<Bytes>, charge: Charge) -> Result<(), Cut> {
+    pub(crate) fn send(&self, bytes: impl Into<Bytes>, charge: Charge) -> Result<(), SendError> {
         let bytes = bytes.into();
         self.unsent.bytes.fetch_add(bytes.len(), Ordering::SeqCst);
         let piece = Piece { bytes, unsent: self.unsent.clone(), _charge: charge };
-        self.sender.send(Bytes::from_owner(piece)).map_err(|_| Cut::Left)
+        self.sender.send(Bytes::from_owner(piece)).map_err(|_| SendError::ClientLeft)
     }
 
     /// Once the client has left.
@@ -120,7 +120,7 @@ impl PieceSender {
     }
 }
 
-impl Cut {
+impl SendError {
     /// Logs that an answer was cut off, unless its client has left.
     pub(crate) fn report(self) {
         if self == Self::OutOfMemory {

@@ -7,7 +7,7 @@ use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc::{self, Receiver, Sender},
     },
@@ -71,7 +71,7 @@ struct Shared {
     /// Whether the last line could not be written.
     is_failing: AtomicBool,
     lost: Counter,
-    reports: Mutex<Throttle>,
+    reports: Throttle<()>,
 }
 
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl AuditLog {
             waiting: AtomicUsize::new(0),
             is_failing: AtomicBool::new(false),
             lost: Counter::default(),
-            reports: Mutex::default(),
+            reports: Throttle::default(),
         });
         let (messages, received) = mpsc::channel();
         let is_synced = is_synced(&file, loss);
@@ -143,6 +143,13 @@ impl AuditLog {
     /// Whether the last line could not be written.
     pub(crate) fn is_failing(&self) -> bool {
         self.shared.is_failing.load(Ordering::Relaxed)
+    }
+
+    /// Logs how many lines were lost in all, once there are more that were not logged.
+    pub(crate) fn report_more(&self) {
+        if !self.shared.reports.due().is_empty() {
+            tracing::error!(lost = self.shared.lost.get(), "lines of the audit log are lost");
+        }
     }
 
     /// Lines that could not be written.
@@ -201,7 +208,7 @@ impl Shared {
     /// Counts lines that are lost, and logs that now and then.
     fn lose(&self, count: u64, error: &dyn fmt::Display) {
         let lost = self.lost.inc_by(count) + count;
-        if self.reports.lock().unwrap_or_else(PoisonError::into_inner).admit().is_some() {
+        if self.reports.admit(()).is_some() {
             tracing::error!(%error, lost, "lines of the audit log are lost");
         }
     }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     answer::{Answer, AnswerBody},
     budget::{Charge, Purpose},
-    pieces::{Cut, PieceSender, pieces},
+    pieces::{PieceSender, SendError, pieces},
     request::Request,
     work,
 };
@@ -129,14 +129,14 @@ struct Watching {
 /// Why a watch ends.
 enum End {
     /// The client has left, or there is no memory for it.
-    Cut(Cut),
+    Send(SendError),
     /// Something is wrong, and this is said.
     Failed(Status),
 }
 
-impl From<Cut> for End {
-    fn from(cut: Cut) -> Self {
-        Self::Cut(cut)
+impl From<SendError> for End {
+    fn from(error: SendError) -> Self {
+        Self::Send(error)
     }
 }
 
@@ -160,7 +160,7 @@ impl Watching {
                 let line = line("ERROR", &status.json());
                 let _ = sender.send(line, sender.nothing());
             }
-            Err(End::Cut(cut)) => cut.report(),
+            Err(End::Send(error)) => error.report(),
             Ok(()) => {}
         }
     }
@@ -290,7 +290,7 @@ impl Watching {
         let mut charge = self.room.take().unwrap_or_else(|| self.sender.nothing());
         charge.resize(line.len());
         self.has_told = true;
-        self.sender.send(line, charge).map_err(End::Cut)
+        self.sender.send(line, charge).map_err(End::Send)
     }
 
     /// Says where the watch is, so that another one can go on from there.

@@ -22,7 +22,7 @@ use crate::{
     budget::{self, Allowance, Charge, Exceeded, PROCESSING_FACTOR, Purpose},
     caller::Caller,
     connections::Busy,
-    held::{Cut, Decrease, Held, Permit},
+    held::{Decrease, EarlyEnd, Held, Permit},
     kubernetes,
     log::Line,
     own,
@@ -135,7 +135,7 @@ impl Service {
             caller: sender.map(|caller| caller.name.clone()),
             trail,
         });
-        let cut = stream.map(|stream| Box::pin(self.until_cut(stream)) as Cut);
+        let cut = stream.map(|stream| Box::pin(self.until_cut(stream)) as EarlyEnd);
         let busy = if is_watch { busy.for_long() } else { busy };
         answer.into_response().map(|body| {
             let body = if is_head { AnswerBody::Whole(None) } else { body };

@@ -14,7 +14,7 @@ use super::{
     listener::Listener,
     probes::{Accepted, Lane, ProbeThread},
 };
-use crate::hints::hints;
+use crate::{AuditLog, cut, hints::hints};
 
 /// A server that is bound to an address.
 #[derive(Debug)]
@@ -118,7 +118,14 @@ impl Service {
                 self.readiness.is_ready().await;
             },
             self.connections.dismiss_late(),
-            self.denials.report(EVERY),
+            async {
+                loop {
+                    tokio::time::sleep(EVERY).await;
+                    self.denials.report();
+                    cut::report_more();
+                    self.audit.iter().for_each(AuditLog::report_more);
+                }
+            },
             async {
                 if let Some(tls) = &self.tls {
                     tls.keep_up(EVERY).await;
