@@ -151,7 +151,9 @@ impl Collector for Disk {
             let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX)).encode(metric)?;
         }
-        Ok(())
+        let help = "Changes that were forgotten earlier than the history is long, to make room";
+        let metric = encoder.encode_descriptor("store_forgotten_early", help, None, MetricType::Counter)?;
+        ConstCounter::new(space.forgotten_early).encode(metric)
     }
 }
 

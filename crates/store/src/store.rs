@@ -218,6 +218,9 @@ pub struct DiskSpace {
     pub free_bytes: u64,
     /// The bytes that are kept back for deletes, beside those.
     pub reserve_bytes: u64,
+    /// Changes that this process forgot before they were as old as the history, to make room: watches from before them have
+    /// to list again.
+    pub forgotten_early: u64,
 }
 
 /// What a store can promise beyond what all can.

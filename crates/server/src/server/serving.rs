@@ -14,7 +14,7 @@ use super::{
     listener::Listener,
     probes::{Accepted, Lane, ProbeThread},
 };
-use crate::{AuditLog, cut, hints::hints};
+use crate::{AuditLog, cut, hints::hints, throttle};
 
 /// A server that is bound to an address.
 #[derive(Debug)]
@@ -126,6 +126,7 @@ impl Service {
                     self.audit.iter().for_each(AuditLog::report_more);
                 }
             },
+            self.report_forgotten(),
             async {
                 if let Some(tls) = &self.tls {
                     tls.keep_up(EVERY).await;
@@ -137,6 +138,24 @@ impl Service {
                 }
             },
         );
+    }
+
+    /// Logs that the store forgot a part of its history early, because its disk is full.
+    async fn report_forgotten(&self) {
+        let mut known = 0;
+        while let Some(disk) = self.repository.disk() {
+            let changes = disk.forgotten_early - known;
+            if changes > 0 {
+                let free_bytes = disk.free_bytes;
+                tracing::warn!(
+                    changes,
+                    free_bytes,
+                    "the store is short of room: history was forgotten early, so watches from before it have to list again"
+                );
+            }
+            known = disk.forgotten_early;
+            tokio::time::sleep(throttle::INTERVAL).await;
+        }
     }
 
     /// Says that it is about to end, and waits until those who look have seen it.

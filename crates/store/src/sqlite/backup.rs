@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::sqlite::{
         SqliteOptions,
-        file::{Content, check},
+        format::{Content, check},
     };
 
     fn store(folder: &Path) -> (File, Connection) {

@@ -1,10 +1,13 @@
-//! The file: what makes it a store, and the connections to it.
+//! The file of a store, and the connections to it.
 
 use std::{
     ffi::OsString,
     fmt, fs, io,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -14,35 +17,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use super::{
     CACHE_BYTES, SqliteOptions,
     damage::Damage,
-    disk::Reserve,
-    failure::{Doing, Problem},
+    disk::{Reserve, files_of},
+    failure::{self, Doing, Problem},
+    format::{Content, check, check_at_once, has_sums, prepare},
     pages, private, structure, wal,
 };
-use crate::{ErrorKind, StoreError, log};
-
-/// What is in the header of every store: "WWST".
-const APPLICATION: i64 = 0x5757_5354;
-
-/// The format of the tables below. It counts up.
-const FORMAT: i64 = 1;
-
-/// A new store. The head is that of [`log::FIRST_HEAD`].
-///
-/// The value comes late, so that SQLite can tell the rest of a row without reading its pages. Rows of earlier releases have
-/// no sum.
-const TABLES: &str = "
-    CREATE TABLE log (
-        revision INTEGER PRIMARY KEY,
-        key TEXT NOT NULL,
-        action INTEGER NOT NULL,
-        at INTEGER NOT NULL,
-        value BLOB NOT NULL,
-        sum INTEGER
-    ) STRICT;
-    CREATE UNIQUE INDEX log_by_key ON log (key, revision);
-    CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
-    INSERT INTO head VALUES (1, 1, 0);
-";
+use crate::{ErrorKind, StoreError};
 
 /// More readers than this may work at once, but no more are kept.
 const KEPT_READERS: usize = 16;
@@ -63,19 +43,14 @@ pub(super) struct File {
     found: Mutex<Option<String>>,
     /// What can be read of it if its structure is damaged.
     damage: OnceLock<Damage>,
+    /// How many changes were forgotten early.
+    forgotten_early: AtomicU64,
     /// Whether rows can have checksums: not in files of earlier releases that cannot be written.
     has_sums: bool,
 }
 
 /// What tells a file apart from another at the same path: its device and inode, where there are such.
 pub(super) type Identity = (u64, u64);
-
-/// What a file is.
-#[derive(PartialEq, Eq)]
-pub(super) enum Content {
-    Nothing,
-    Store,
-}
 
 impl File {
     /// Opens the file, and creates it if need be. The connection is for writing.
@@ -95,6 +70,7 @@ impl File {
             is_checked: false,
             found: Mutex::default(),
             damage: OnceLock::new(),
+            forgotten_early: AtomicU64::new(0),
             has_sums: true,
         };
         // SQLite takes an empty file for a new database, and removes the log of it.
@@ -135,7 +111,7 @@ impl File {
     fn open_connection(&mut self, path: &Path, absolute: &Path) -> Result<Connection, Problem> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // If it fails, then SQLite fails too and reports why.
-        let _ = private::create(absolute);
+        let is_new = private::create(absolute).unwrap_or(false);
         let connection = connect(absolute, flags, self.options.cache_bytes)?;
         let prepared = prepare(&connection, path, &self.options);
         self.path = fs::canonicalize(absolute).unwrap_or_else(|_| absolute.to_owned());
@@ -163,8 +139,22 @@ impl File {
             }
             Err(problem) => {
                 keep_log_on_close(&connection);
+                if is_new && self.has_nothing(&connection) {
+                    drop(connection);
+                    // The error reports why there is no store; files that stay are empty.
+                    files_of(&self.path).into_iter().for_each(|file| drop(fs::remove_file(file)));
+                }
                 Err(problem)
             }
+        }
+    }
+
+    /// Whether a file that was just created did not become a store, as on a full disk.
+    fn has_nothing(&self, connection: &Connection) -> bool {
+        match check(connection, &self.path) {
+            Ok(content) => content == Content::Nothing,
+            Err(Problem::Sql(error)) => failure::is_full(&self.path, &error),
+            Err(Problem::Store(_)) => false,
         }
     }
 
@@ -233,6 +223,15 @@ impl File {
         let _ = self.damage.set(damage);
         readers.clear();
         Ok(())
+    }
+
+    /// Counts changes that were forgotten earlier than the history is long, for want of room.
+    pub(super) fn count_forgotten_early(&self, changes: u64) {
+        self.forgotten_early.fetch_add(changes, Ordering::Relaxed);
+    }
+
+    pub(super) fn forgotten_early(&self) -> u64 {
+        self.forgotten_early.load(Ordering::Relaxed)
     }
 
     /// Whether rows can have checksums.
@@ -393,82 +392,6 @@ pub(super) fn waiting<T>(patience: Duration, mut attempt: impl FnMut() -> Result
             result => return result,
         }
     }
-}
-
-fn prepare(connection: &Connection, path: &Path, options: &SqliteOptions) -> Result<(), Problem> {
-    connection.busy_timeout(Duration::ZERO)?;
-    let content = waiting(options.busy_timeout, || check_at_once(connection, path))?;
-    if connection.is_readonly("main")? && content == Content::Store {
-        return Ok(());
-    }
-    waiting(options.busy_timeout, || match connection.pragma_update_and_check(None, "journal_mode", "wal", text)? {
-        mode if mode == "wal" => Ok(()),
-        mode => {
-            let message = format!("{} has the journal mode {mode} and cannot have wal", path.display());
-            Err(StoreError::new(ErrorKind::Setup, message).into())
-        }
-    })?;
-    // A commit is durable when it is acknowledged, also where fsync alone does not do that. And a write-ahead log that was
-    // large once does not stay so.
-    connection.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;
-         PRAGMA journal_size_limit = 67108864",
-    )?;
-    if content == Content::Nothing {
-        let transaction = begin(connection, options.busy_timeout)?;
-        if check(&transaction, path)? == Content::Nothing {
-            transaction.execute_batch(TABLES)?;
-            transaction.pragma_update(None, "application_id", APPLICATION)?;
-            transaction.pragma_update(None, "user_version", FORMAT)?;
-            transaction.commit()?;
-        }
-    }
-    // A store of an earlier release in which nothing has happened yet. If this fails, then lists are still right.
-    let _ = connection.query_one("SELECT revision FROM head WHERE revision = 0", (), |_| Ok(())).and_then(|()| {
-        connection.execute("UPDATE head SET revision = ?1, compacted = ?1 WHERE revision = 0", [log::FIRST_HEAD as i64])
-    });
-    // Without it, rows get no checksums, as those of earlier releases.
-    if !has_sums(connection)? {
-        let _ = begin(connection, options.busy_timeout).and_then(|transaction| {
-            if !has_sums(&transaction)? {
-                transaction.execute_batch("ALTER TABLE log ADD COLUMN sum INTEGER")?;
-            }
-            Ok(transaction.commit()?)
-        });
-    }
-    Ok(())
-}
-
-fn has_sums(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT count(*) FROM pragma_table_info('log') WHERE name = 'sum'";
-    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
-}
-
-/// Another process may just be creating it.
-fn check_at_once(connection: &Connection, path: &Path) -> Result<Content, Problem> {
-    check(&*connection.unchecked_transaction()?, path)
-}
-
-pub(super) fn check(connection: &Connection, path: &Path) -> Result<Content, Problem> {
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let application = number("PRAGMA application_id")?;
-    let format = number("PRAGMA user_version")?;
-    let path = path.display();
-    let (kind, message) = match (application, format) {
-        (APPLICATION, FORMAT) => return Ok(Content::Store),
-        (APPLICATION, FORMAT..) => {
-            let message =
-                format!("{path} has format {format}, of a newer release; this one knows formats up to {FORMAT}");
-            (ErrorKind::Newer, message)
-        }
-        (APPLICATION, _) => {
-            let message = format!("{path} has format {format}, which no release wrote; put a backup in its place");
-            (ErrorKind::Corrupt, message)
-        }
-        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => return Ok(Content::Nothing),
-        _ => (ErrorKind::Corrupt, format!("{path} is a database of another program; name another file")),
-    };
-    Err(StoreError::new(kind, message).into())
 }
 
 pub(super) fn text(row: &rusqlite::Row<'_>) -> rusqlite::Result<String> {

@@ -13,6 +13,7 @@ pub(crate) mod disk;
 mod facts;
 mod failure;
 mod file;
+mod format;
 mod mark;
 mod pages;
 mod private;
@@ -295,7 +296,7 @@ impl Store for Sqlite {
     }
 
     fn disk(&self) -> Option<DiskSpace> {
-        disk::space(&self.file.path, &self.file.reserve)
+        disk::space(&self.file)
     }
 
     fn find_damage(&self) -> Answer<'_, Option<StoreError>> {

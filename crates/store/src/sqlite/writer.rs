@@ -1,5 +1,7 @@
 //! The thread that writes.
 
+mod full;
+
 use std::{
     cell::Cell,
     mem,
@@ -7,8 +9,8 @@ use std::{
         Arc,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    thread::JoinHandle,
+    time::Duration,
 };
 
 use rusqlite::{Connection, params};
@@ -16,7 +18,6 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     compaction::{self, Age},
-    disk,
     failure::{Doing, Problem},
     file::{self, File},
     mark::Marks,
@@ -122,13 +123,6 @@ struct Desk {
     applied_limit: Cell<Option<u64>>,
 }
 
-/// How many bytes of the file are used.
-struct Pages {
-    used: u64,
-    /// Where documents were deleted.
-    free: u64,
-}
-
 /// What no mark is told without.
 struct Marking(Arc<Marks>);
 
@@ -185,144 +179,6 @@ impl Desk {
         for ((asker, _place), answer) in askers.into_iter().zip(answers) {
             // Whoever does not wait any more does not need it.
             let _ = asker.send(answer);
-        }
-    }
-
-    /// Commits what there is room for: on a full disk, deletes alone, in the room that is kept back for them.
-    fn commit_with_room(&self, works: &[Work]) -> Vec<Result<u64, StoreError>> {
-        let bytes: usize = works.iter().map(Work::room).sum();
-        let mut room = self.check_room(bytes);
-        if is_full(&room) {
-            // A shorter history is better than no writes.
-            self.give_back("PASSIVE");
-            room = self.check_room(bytes);
-        }
-        let failure = match room.and_then(|()| self.commit_after_checkpoint(works)) {
-            Ok(answers) => return answers,
-            Err(error) if *error.kind() == ErrorKind::Full => error,
-            Err(error) => return works.iter().map(|_| Err(copy(&error))).collect(),
-        };
-        let removals: Vec<Work> = works.iter().filter(|work| work.is_removal()).cloned().collect();
-        let mut answers = self.commit_removals(&removals).into_iter();
-        let answers = works.iter().map(|work| match work.is_removal() {
-            true => answers.next().unwrap_or_else(|| Err(copy(&failure))),
-            false => Err(copy(&failure)),
-        });
-        answers.collect()
-    }
-
-    /// Commits writes. If there is no room for them, room of the write-ahead log that is not needed any more is used first.
-    fn commit_after_checkpoint(&self, works: &[Work]) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
-        let mut outcome = self.commit(works);
-        if is_full(&outcome) {
-            self.checkpoint("RESTART");
-            outcome = self.commit(works);
-        }
-        if is_full(&outcome) && disk::has_room(&self.file.path, 0) {
-            // There is less room than the disk reports, as under a quota: from now on only deletes are written.
-            self.file.reserve.give_up();
-        }
-        outcome
-    }
-
-    /// Commits removals: together or, if there is no room for all at once, one at a time.
-    fn commit_removals(&self, removals: &[Work]) -> Vec<Result<u64, StoreError>> {
-        if removals.is_empty() {
-            return Vec::new();
-        }
-        let answers = match self.commit(removals) {
-            Ok(answers) => answers,
-            Err(error) if *error.kind() == ErrorKind::Full => {
-                removals.iter().map(|removal| self.commit_removal(std::slice::from_ref(removal))).collect()
-            }
-            Err(error) => removals.iter().map(|_| Err(copy(&error))).collect(),
-        };
-        self.give_back("PASSIVE");
-        answers
-    }
-
-    /// Commits a removal on a full disk, in the end in the room that is kept back for it.
-    fn commit_removal(&self, removal: &[Work]) -> Result<u64, StoreError> {
-        let mut outcome = self.commit(removal);
-        if is_full(&outcome) {
-            self.give_back("RESTART");
-            outcome = self.commit(removal);
-        }
-        if is_full(&outcome) && self.file.reserve.give_up() {
-            outcome = self.commit(removal);
-        }
-        let answer = outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)));
-        // The next one can use the room of this one only if the write-ahead log begins again.
-        self.give_back("RESTART");
-        answer
-    }
-
-    /// Makes the room of deleted documents free at once, although watches could still need their history.
-    fn give_back(&self, checkpoint: &str) {
-        let _ = self.forget(Age::Any);
-        self.checkpoint(checkpoint);
-    }
-
-    /// Fails if there is room for deletes only: on the disk, below the limit of the file, and in the file, where documents were
-    /// deleted.
-    fn check_room(&self, bytes: usize) -> Result<(), StoreError> {
-        let path = &self.file.path;
-        // Values are written to the write-ahead log and to the file.
-        let bytes = 2 * bytes as u64;
-        let limit = self.size_limit();
-        self.apply_size_limit(limit);
-        let has_room = || !self.file.reserve.is_used_up() && disk::has_room(path, bytes);
-        if limit.is_none() && has_room() {
-            return Ok(());
-        }
-        let pages = self.pages().map_err(|error| Problem::from(error).told(path, Doing::Write))?;
-        if limit.is_some_and(|limit| pages.used + bytes + disk::kept_below(limit) > limit) {
-            return Err(disk::at_limit(path));
-        }
-        match pages.free >= disk::RESERVE + bytes || has_room() {
-            true => Ok(()),
-            false => Err(disk::full(path)),
-        }
-    }
-
-    /// The size that the file may grow to.
-    fn size_limit(&self) -> Option<u64> {
-        self.file.options.max_file_bytes.into_iter().chain(disk::process_limit()).min()
-    }
-
-    /// Has SQLite refuse writes that would need a larger file: they would stay in the write-ahead log and could never be moved.
-    fn apply_size_limit(&self, limit: Option<u64>) {
-        /// SQLite's own.
-        const MOST_PAGES: u64 = 0xffff_fffe;
-        if self.applied_limit.replace(limit) == limit {
-            return;
-        }
-        let page_bytes = self.connection.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0));
-        let pages = limit.zip(page_bytes.ok()).map_or(MOST_PAGES, |(limit, bytes)| limit / bytes.max(1) as u64);
-        // If it fails, the file system refuses such writes later.
-        let _ =
-            self.connection
-                .pragma_update_and_check(None, "max_page_count", pages.clamp(1, MOST_PAGES) as i64, |_| Ok(()));
-    }
-
-    fn pages(&self) -> rusqlite::Result<Pages> {
-        let sql = "SELECT (page_count - freelist_count) * page_size, freelist_count * page_size
-                   FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
-        self.connection.query_one(sql, (), |row| {
-            Ok(Pages { used: row.get::<_, i64>(0)? as u64, free: row.get::<_, i64>(1)? as u64 })
-        })
-    }
-
-    /// Moves what is in the write-ahead log to the file, as far as there is room and nobody reads it. A restart of the log, which
-    /// is for a full disk, waits for those that read: they are soon done.
-    fn checkpoint(&self, how: &str) {
-        const PATIENCE: Duration = Duration::from_secs(1);
-        let began = Instant::now();
-        let is_blocked = || {
-            self.connection.query_one(&format!("PRAGMA wal_checkpoint({how})"), (), |row| row.get::<_, i64>(0)) == Ok(1)
-        };
-        while is_blocked() && how == "RESTART" && began.elapsed() < PATIENCE {
-            thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -434,15 +290,13 @@ impl Desk {
     }
 }
 
-/// Whether a commit failed because there is no room.
-fn is_full<T>(outcome: &Result<T, StoreError>) -> bool {
-    outcome.as_ref().is_err_and(|error| *error.kind() == ErrorKind::Full)
-}
-
 /// The same failure for one more of those who wait.
 fn copy(error: &StoreError) -> StoreError {
-    let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    StoreError::new(error.kind().clone(), error.to_string()).because(cause)
+    let copy = StoreError::new(error.kind().clone(), error.to_string());
+    match std::error::Error::source(error) {
+        Some(cause) => copy.because(cause.to_string()),
+        None => copy,
+    }
 }
 
 impl Work {

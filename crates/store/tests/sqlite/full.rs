@@ -66,23 +66,67 @@ async fn on_a_full_disk_there_are_deletes_and_when_there_is_room_there_are_write
         store.delete(&key(&format!("a/{number}")), revision).await.unwrap();
         assert_eq!(store.get(&key(&format!("a/{number}"))).await.unwrap(), None);
     }
-    assert_eq!(reserved(&folder), 0);
-    assert_eq!(*create(2000).await.unwrap_err().kind(), ErrorKind::Full);
+    // What they had is given to others, although the disk is as full as before, until another program takes that, too.
+    store.health().await.unwrap();
+    create(2000).await.unwrap();
+    fill(&folder.join("more"));
+    let mut number = 3000;
+    for value_bytes in [100_000, 1_000] {
+        while store.create(&key(&format!("a/{number}")), vec![7; value_bytes]).await.is_ok() {
+            number += 1;
+            assert!(number < 5000, "the disk is full");
+        }
+    }
     assert_eq!(*store.health().await.unwrap_err().kind(), ErrorKind::Full);
     drop(store);
     // After a restart, too.
     let store = open(&folder);
     let ((number, revision), last) = (&kept[0], &kept[1]);
     store.delete(&key(&format!("a/{number}")), revision).await.unwrap();
-    assert_eq!(*store.create(&key("b"), vec![]).await.unwrap_err().kind(), ErrorKind::Full);
+    assert_eq!(*store.create(&key("b"), vec![7; 1_000_000]).await.unwrap_err().kind(), ErrorKind::Full);
     fs::remove_file(&ballast).unwrap();
-    store.create(&key("b"), vec![7; 100_000]).await.unwrap();
+    store.create(&key("b"), vec![7; 1_000_000]).await.unwrap();
     store.health().await.unwrap();
     assert_eq!(reserved(&folder), RESERVE);
     assert_eq!(store.get(&key(&format!("a/{}", last.0))).await.unwrap().unwrap().revision, last.1);
     drop(store);
     let check = rusqlite::Connection::open(folder.join("store")).unwrap();
     assert_eq!(check.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+}
+
+#[tokio::test]
+async fn a_small_disk_that_was_full_holds_as_much_again_when_all_is_deleted() {
+    let test = "full::a_small_disk_that_was_full_holds_as_much_again_when_all_is_deleted";
+    let Some(folder) = on_a_disk_of_its_own("24m", test) else { return };
+    for value_bytes in [20_000, 1_000_000, 3 << 20] {
+        let store = open(&folder);
+        let mut counts = Vec::new();
+        for _ in 0..3 {
+            let mut written = Vec::new();
+            let error = loop {
+                let key = key(&format!("a/{}", written.len()));
+                match store.create(&key, vec![7; value_bytes]).await {
+                    Ok(revision) => written.push((key, revision)),
+                    Err(error) => break error,
+                }
+                assert!(written.len() < 20_000, "the disk is full");
+            };
+            assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+            assert!(error.to_string().contains("the disk that holds"), "{error}");
+            counts.push(written.len());
+            for (key, revision) in &written {
+                store.delete(key, revision).await.unwrap();
+            }
+            // Watches from before have to list again.
+            assert!(store.disk().unwrap().forgotten_early > 0);
+        }
+        assert!(counts.iter().all(|count| count * 5 >= counts[0] * 4 && count * value_bytes > 6 << 20), "{counts:?}");
+        store.create(&key("b"), vec![7; value_bytes]).await.unwrap();
+        drop(store);
+        for file in fs::read_dir(&folder).unwrap() {
+            fs::remove_file(file.unwrap().path()).unwrap();
+        }
+    }
 }
 
 #[tokio::test]

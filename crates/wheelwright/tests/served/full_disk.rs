@@ -2,23 +2,22 @@
 
 use std::{
     env, fs,
-    io::{self, Write},
     net::SocketAddr,
-    path::Path,
-    process::{Command, Stdio},
+    process::Command,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::server::{Client, Server, app, apps, connect};
+use crate::{
+    disk::{fill, on_a_disk_of_its_own},
+    server::{Client, Server, app, apps, connect},
+};
 
-/// Says to this test that it runs where a disk can be mounted, and where.
-const DISK: &str = "WHEELWRIGHT_TEST_DISK";
 const TEST: &str = "full_disk::every_write_that_was_acknowledged_is_there_after_kills_on_a_disk_that_was_full";
 
 /// The longest wait for a server to notice that its disk is full.
-const FULL: Duration = Duration::from_secs(20);
+pub(crate) const FULL: Duration = Duration::from_secs(20);
 
 /// What became of the writes of one client: each name with what was acknowledged last, and whether its next write was not.
 type Outcomes = Vec<(String, Acknowledged)>;
@@ -104,16 +103,6 @@ fn assert_kept(client: &mut Client, outcomes: &Outcomes) {
     }
 }
 
-/// Writes until the disk takes no more.
-fn fill(file: &Path) -> io::Result<()> {
-    let mut file = fs::File::create(file)?;
-    for size in [64 << 10, 4096, 1] {
-        let zeros = vec![0; size];
-        while file.write_all(&zeros).is_ok() {}
-    }
-    Ok(())
-}
-
 /// Waits for a condition; returns whether it held in time.
 pub(crate) fn within(time: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + time;
@@ -131,7 +120,7 @@ pub(crate) fn within(time: Duration, mut holds: impl FnMut() -> bool) -> bool {
 #[test]
 #[expect(clippy::print_stdout, reason = "counts what was tried")]
 fn every_write_that_was_acknowledged_is_there_after_kills_on_a_disk_that_was_full() {
-    let Some(folder) = env::var_os(DISK).map(std::path::PathBuf::from) else { return on_a_small_disk() };
+    let Some(folder) = on_a_disk_of_its_own("64m", TEST) else { return };
     let kills = env::var("WHEELWRIGHT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let [store, ballast] = ["killed.db", "ballast"].map(|name| folder.join(name));
     let (refused, mut all) = (AtomicUsize::new(0), Outcomes::new());
@@ -201,32 +190,4 @@ fn every_write_that_was_acknowledged_is_there_after_kills_on_a_disk_that_was_ful
         .unwrap();
     // It looks at every page.
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// Runs the test again where it has a disk of its own.
-#[expect(clippy::print_stdout, reason = "counts what was tried")]
-fn on_a_small_disk() {
-    let folder = tempfile::tempdir().unwrap();
-    let starter = ["--user", "--map-root-user", "--mount", "sh", "-c"];
-    let mount = format!("mount -t tmpfs -o size=64m none {}", folder.path().display());
-    let can_mount = Command::new("unshare").args(starter).arg(&mount).output();
-    if !can_mount.is_ok_and(|output| output.status.success()) {
-        // Past what the test program captures.
-        let _ = writeln!(io::stderr(), "SKIPPED: {TEST}: no disk can be mounted here");
-        return;
-    }
-    let script = format!(r#"{mount} && exec "$0" "$@""#);
-    let output = Command::new("unshare")
-        .args(starter)
-        .arg(script)
-        .arg(env::current_exe().unwrap())
-        .args([TEST, "--exact", "--nocapture"])
-        .env(DISK, folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
-    assert!(text(&output.stdout).contains("1 passed"), "{}", text(&output.stdout));
-    println!("{}", text(&output.stdout));
 }

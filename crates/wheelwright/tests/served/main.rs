@@ -5,6 +5,7 @@
 mod audit;
 mod browsers;
 mod crowd;
+mod disk;
 mod ended;
 mod files;
 mod full_disk;
@@ -15,5 +16,6 @@ mod said;
 mod salvaged;
 mod scrubbed;
 mod server;
+mod small_disk;
 mod soak;
 mod sources;

@@ -45,8 +45,11 @@ impl Server {
     }
 
     fn run(mut command: Command, catalog: &Path, store: &Path, options: &[&str]) -> Self {
+        let level = if options.contains(&"--log") { &[][..] } else { &["--log", "error"] };
         let mut child = command
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store"])
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(level)
+            .arg("--store")
             .arg(format!("sqlite:{}", store.display()))
             .arg("--catalog")
             .arg(catalog)

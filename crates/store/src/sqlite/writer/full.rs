@@ -1,0 +1,259 @@
+//! Commits on a disk that is full, or below a limit: deletes go on, and give their room back to writes.
+
+use std::{
+    slice, thread,
+    time::{Duration, Instant},
+};
+
+use super::{
+    super::{
+        compaction::{self, Age},
+        disk,
+        failure::{self, Doing, Problem},
+        read,
+    },
+    COMPACTED_AT_ONCE, Desk, Work, copy,
+};
+use crate::{ErrorKind, StoreError, log::Write};
+
+/// How long a write waits for room that history gives back.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long a delete waits for those that read: they are soon done.
+const READERS: Duration = Duration::from_secs(1);
+
+/// How the write-ahead log is moved to the file.
+#[derive(Clone, Copy)]
+enum Checkpoint {
+    /// All of it, so that the next commit uses its room again.
+    Restart,
+    /// All of it, so that the disk gets its room back.
+    Truncate,
+}
+
+/// How far a checkpoint came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    All,
+    /// A reader needs the rest, or another process is at it.
+    Blocked,
+    /// The file found no room.
+    NoRoom,
+}
+
+/// The bytes of the file.
+#[derive(Clone, Copy, Default)]
+struct Pages {
+    used: u64,
+    /// Where documents were deleted.
+    free: u64,
+    /// Those that are only in the write-ahead log, and will make the file longer.
+    pending: u64,
+}
+
+impl Desk {
+    /// Commits what there is room for: on a full disk, deletes alone, in the room that is kept back for them.
+    pub(super) fn commit_with_room(&self, works: &[Work]) -> Vec<Result<u64, StoreError>> {
+        let removals: Vec<Work> = works.iter().filter(|work| work.is_removal()).cloned().collect();
+        let bytes: usize = works.iter().map(Work::room).sum();
+        if self.has_plenty(bytes, removals.len()) {
+            return self.commit_or_refuse(works, &removals, Ok(()));
+        }
+        // The row of a delete has what was deleted.
+        let bytes = bytes as u64 + removals.iter().map(|removal| self.bytes_to_delete(removal)).sum::<u64>();
+        let mut room = self.check_room(bytes);
+        if is_full(&room) {
+            room = self.make_room(bytes);
+        }
+        self.commit_or_refuse(works, &removals, room)
+    }
+
+    /// Commits all if there is room, and else the removals.
+    fn commit_or_refuse(
+        &self,
+        works: &[Work],
+        removals: &[Work],
+        room: Result<(), StoreError>,
+    ) -> Vec<Result<u64, StoreError>> {
+        let failure = match room.and_then(|()| self.commit_after_checkpoint(works)) {
+            Ok(answers) => return answers,
+            Err(error) if *error.kind() == ErrorKind::Full => error,
+            Err(error) => return works.iter().map(|_| Err(copy(&error))).collect(),
+        };
+        let mut answers = self.commit_removals(removals).into_iter();
+        let answers = works.iter().map(|work| match work.is_removal() {
+            true => answers.next().unwrap_or_else(|| Err(copy(&failure))),
+            false => Err(copy(&failure)),
+        });
+        answers.collect()
+    }
+
+    /// Makes room for writes: on the disk, which gets that of the write-ahead log back, and in the file, where history is
+    /// forgotten early until there is enough. A shorter history is better than no writes.
+    fn make_room(&self, bytes: u64) -> Result<(), StoreError> {
+        let began = Instant::now();
+        loop {
+            self.checkpoint_in_reserve(Checkpoint::Truncate, Duration::ZERO);
+            let room = self.check_room(bytes);
+            if !is_full(&room) || began.elapsed() > PATIENCE || !self.forget_early().unwrap_or_default() {
+                return room;
+            }
+        }
+    }
+
+    /// Commits writes. If there is no room for them, room of the write-ahead log that is not needed any more is used first.
+    fn commit_after_checkpoint(&self, works: &[Work]) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
+        let mut outcome = self.commit(works);
+        if is_full(&outcome) {
+            self.checkpoint(Checkpoint::Restart, READERS);
+            outcome = self.commit(works);
+        }
+        if is_full(&outcome) && disk::is_limited(&self.file.path) {
+            // There is less room than the disk reports, as under a quota: from now on only deletes are written.
+            self.file.reserve.give_up();
+        }
+        outcome
+    }
+
+    /// Commits removals one at a time: each can use the room that the one before gave back.
+    fn commit_removals(&self, removals: &[Work]) -> Vec<Result<u64, StoreError>> {
+        removals.iter().map(|removal| self.commit_removal(slice::from_ref(removal))).collect()
+    }
+
+    /// Commits a removal on a full disk, in the end in the room that is kept back for it.
+    fn commit_removal(&self, removal: &[Work]) -> Result<u64, StoreError> {
+        let mut outcome = self.commit(removal);
+        if is_full(&outcome) {
+            self.give_back();
+            outcome = self.commit(removal);
+        }
+        if is_full(&outcome) && self.file.reserve.give_up() {
+            outcome = self.commit(removal);
+        }
+        let answer = outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)));
+        self.give_back();
+        answer
+    }
+
+    /// Makes the room of deleted documents free at once, although watches could still need their history. The next commit can
+    /// use it only if the write-ahead log begins again.
+    fn give_back(&self) {
+        let _ = self.forget_early();
+        self.checkpoint_in_reserve(Checkpoint::Restart, READERS);
+    }
+
+    /// Forgets a part of the history, however new it is, and says whether there may be more.
+    fn forget_early(&self) -> Result<bool, Problem> {
+        let head = read::head(&self.connection)?;
+        let due = Age::Over(self.file.options.history);
+        let aged = compaction::due(&self.connection, head, due, COMPACTED_AT_ONCE)?;
+        let has_more = self.forget(Age::Any)?;
+        self.file.count_forgotten_early(read::head(&self.connection)?.compacted.saturating_sub(aged));
+        Ok(has_more)
+    }
+
+    /// Whether no batch of writes needs a look at the room that there is.
+    fn has_plenty(&self, bytes: usize, removals: usize) -> bool {
+        let limit = self.size_limit();
+        self.apply_size_limit(limit);
+        let most = bytes as u64 + removals as u64 * self.file.options.max_value_bytes as u64;
+        limit.is_none()
+            && !self.file.reserve.is_used_up()
+            && disk::has_room(&self.file.path, 2 * most + 2 * disk::RESERVE)
+    }
+
+    /// Fails if there is room for deletes only: on the disk, below the limit of the file, and in the file, where documents were
+    /// deleted.
+    fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
+        let path = &self.file.path;
+        let pages = self.pages().map_err(|error| Problem::from(error).told(path, Doing::Write))?;
+        if self.size_limit().is_some_and(|limit| pages.used + 2 * bytes + disk::kept_below(limit) > limit) {
+            return Err(disk::at_limit(path));
+        }
+        // Values are written to the write-ahead log and to the file.
+        let reserve = &self.file.reserve;
+        match pages.free >= disk::RESERVE + 2 * bytes
+            || !reserve.is_used_up() && disk::has_room(path, 2 * bytes + pages.pending)
+            || reserve.leaves_room(pages.free, pages.pending, bytes)
+        {
+            true => Ok(()),
+            false => Err(disk::full(path)),
+        }
+    }
+
+    /// How long the value is that a delete removes.
+    fn bytes_to_delete(&self, removal: &Work) -> u64 {
+        let Work::Removal(key, Write::Delete { .. }) = removal else { return 0 };
+        let sql = "SELECT length(value) FROM log WHERE key = ?1 ORDER BY revision DESC LIMIT 1";
+        let length = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row([key.as_str()], |row| row.get::<_, i64>(0)));
+        // Of a key without a value, or if it cannot be read: then the delete fails.
+        length.map_or(0, |length| length as u64)
+    }
+
+    /// The size that the file may grow to.
+    fn size_limit(&self) -> Option<u64> {
+        self.file.options.max_file_bytes.into_iter().chain(disk::process_limit()).min()
+    }
+
+    /// Has SQLite refuse writes that would need a larger file: they would stay in the write-ahead log and could never be moved.
+    fn apply_size_limit(&self, limit: Option<u64>) {
+        /// SQLite's own.
+        const MOST_PAGES: u64 = 0xffff_fffe;
+        if self.applied_limit.replace(limit) == limit {
+            return;
+        }
+        let page_bytes = self.connection.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0));
+        let pages = limit.zip(page_bytes.ok()).map_or(MOST_PAGES, |(limit, bytes)| limit / bytes.max(1) as u64);
+        // If it fails, the file system refuses such writes later.
+        let _ =
+            self.connection
+                .pragma_update_and_check(None, "max_page_count", pages.clamp(1, MOST_PAGES) as i64, |_| Ok(()));
+    }
+
+    fn pages(&self) -> rusqlite::Result<Pages> {
+        let sql = "SELECT page_count * page_size, freelist_count * page_size
+                   FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+        self.connection.query_one(sql, (), |row| {
+            let (all, free) = (row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64);
+            let length = std::fs::metadata(&self.file.path).map_or(all, |file| file.len());
+            Ok(Pages { used: all.saturating_sub(free), free, pending: all.saturating_sub(length) })
+        })
+    }
+
+    /// A checkpoint that uses the room that is kept back, if the file finds no other. The room of the log takes its place.
+    fn checkpoint_in_reserve(&self, how: Checkpoint, patience: Duration) {
+        if self.checkpoint(how, patience) == Moved::NoRoom && self.file.reserve.give_up() {
+            self.checkpoint(Checkpoint::Truncate, patience);
+            let pages = self.pages().unwrap_or_default();
+            if self.file.reserve.is_used_up() {
+                self.file.reserve.leaves_room(pages.free, pages.pending, 0);
+            }
+        }
+    }
+
+    /// Moves what is in the write-ahead log to the file.
+    fn checkpoint(&self, how: Checkpoint, patience: Duration) -> Moved {
+        let began = Instant::now();
+        let mode = match how {
+            Checkpoint::Restart => "RESTART",
+            Checkpoint::Truncate => "TRUNCATE",
+        };
+        loop {
+            let sql = format!("PRAGMA wal_checkpoint({mode})");
+            match self.connection.query_one(&sql, (), |row| row.get::<_, i64>(0)) {
+                Ok(0) => return Moved::All,
+                Err(error) if failure::is_full(&self.file.path, &error) => return Moved::NoRoom,
+                _ if began.elapsed() >= patience => return Moved::Blocked,
+                _ => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+}
+
+/// Whether a commit failed because there is no room.
+fn is_full<T>(outcome: &Result<T, StoreError>) -> bool {
+    outcome.as_ref().is_err_and(|error| *error.kind() == ErrorKind::Full)
+}
