@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What a catalog is called.
-const CATALOG_FILES: [&str; 3] = ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"];
+pub(crate) const CATALOG_FILES: [&str; 3] = ["wheelwright.yaml", "wheelwright.yml", "wheelwright.json"];
 
 pub(crate) fn load<'p>(source: &dyn Source, paths: impl Iterator<Item = &'p Path>) -> Result<Catalog, Unreadable> {
     let mut loader =

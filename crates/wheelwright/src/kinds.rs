@@ -60,6 +60,11 @@ impl<'n> Names<'n> {
 }
 
 impl Kinds {
+    /// The files that declare the kinds, as they were named.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.catalog.inputs().map(|input| input.name.as_str())
+    }
+
     /// Compiles the kinds of a catalog that was loaded from a source, with what their locks remember.
     ///
     /// Gives how the command ends if something is wrong with the catalog, which has been said on the console by then.

@@ -2,10 +2,12 @@
 
 mod arguments;
 mod audit_file;
+mod catalog_files;
 mod descriptors;
 mod log_lines;
 mod memory_limit;
 mod output_pipe;
+mod same_file;
 mod serving;
 mod signals;
 mod storing;

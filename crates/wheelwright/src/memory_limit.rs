@@ -9,12 +9,14 @@ const MOST: usize = 512 << 20;
 
 const LEAST: usize = Limits::LEAST_MEMORY;
 
+/// A shorter body has no document.
+const LEAST_BODY: usize = 1 << 10;
+
 /// Memory for a server: 512 MiB, or half of what its control groups may use if that is less. The other half is for the
 /// buffers of sockets and for cached files, which count there, too. Half of a small limit may be less than a server can keep to:
 /// then a warning is logged, and the server uses the least that it can.
 pub(crate) fn default_memory() -> usize {
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    match limit_of(&groups, Path::new("/sys/fs/cgroup")) {
+    match own_limit() {
         Some(limit) if limit / 2 < LEAST => {
             tracing::warn!(
                 limit,
@@ -26,6 +28,24 @@ pub(crate) fn default_memory() -> usize {
         Some(limit) => MOST.min(limit / 2),
         None => MOST,
     }
+}
+
+/// Logs a warning if a server may use more memory than its control groups may.
+pub(crate) fn warn_above_limit(memory: usize) {
+    if let Some(limit) = own_limit().filter(|limit| *limit < memory) {
+        tracing::warn!(
+            memory,
+            limit,
+            "--memory is more than the limit of the control group, so the system may end the server under load: use half of \
+             that limit"
+        );
+    }
+}
+
+/// The limit of the groups that this process is in.
+fn own_limit() -> Option<usize> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    limit_of(&groups, Path::new("/sys/fs/cgroup"))
 }
 
 /// The least limit of the groups that a process is in, and of those that they are in. Version 2 has one group, version 1
@@ -55,8 +75,23 @@ pub(crate) fn memory(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Reads the length of the longest body.
+pub(crate) fn body(text: &str) -> Result<usize, String> {
+    match size(text)? {
+        bytes if bytes < LEAST_BODY => {
+            Err(format!("no document fits in {bytes} bytes; such as {text}MiB, with a unit?"))
+        }
+        bytes => Ok(bytes),
+    }
+}
+
+/// Reads a size, which may be 0.
+pub(crate) fn size_or_zero(text: &str) -> Result<usize, String> {
+    if text == "0" { Ok(0) } else { size(text) }
+}
+
 /// Reads a size: `512MiB`, `1.5GB`, `64m`, or a number of bytes, but not 0.
-pub(crate) fn size(text: &str) -> Result<usize, String> {
+fn size(text: &str) -> Result<usize, String> {
     let wrong = || "expected a size of at least 1 byte, such as 512MiB or 1GB".to_owned();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..end].parse().map_err(|_| wrong())?;
@@ -98,6 +133,9 @@ mod tests {
         for text in ["", "MiB", "512Mb/s", "-1g", "0", "0.5", "1..5g", "٣g"] {
             assert!(size(text).is_err(), "{text}");
         }
+        assert_eq!((size_or_zero("0"), size_or_zero("1k")), (Ok(0), Ok(1024)));
+        assert_eq!(body("1KiB"), Ok(1024));
+        assert!(body("3").unwrap_err().contains("3MiB"));
         assert_eq!(memory("256MiB"), Ok(LEAST));
         assert_eq!(memory("255.9MiB"), Err("a server needs at least 256 MiB".to_owned()));
     }

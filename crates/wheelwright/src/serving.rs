@@ -11,7 +11,7 @@ use wheelwright::{
 
 use crate::{
     arguments::{LogFormat, LogLevel, Place, Serve},
-    audit_file, descriptors,
+    audit_file, catalog_files, descriptors,
     log_lines::LogLines,
     memory_limit,
     signals::{AskedToEnd, reopen_on_hangup},
@@ -34,7 +34,13 @@ pub(crate) fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<E
         client_authorities: arguments.client_ca,
         client_revocations: arguments.client_crl,
     });
-    let memory = arguments.memory.unwrap_or_else(memory_limit::default_memory);
+    let memory = match arguments.memory {
+        Some(memory) => {
+            memory_limit::warn_above_limit(memory);
+            memory
+        }
+        None => memory_limit::default_memory(),
+    };
     let mut limits = Limits::for_memory(memory);
     if let Some(bytes) = arguments.max_body {
         let most = limits.most_body_bytes();
@@ -45,9 +51,9 @@ pub(crate) fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<E
         }
         limits.body_bytes = bytes;
     }
-    limits.requests = arguments.max_requests.get();
-    limits.connections = arguments.max_connections.get();
-    limits.watches = arguments.max_watches.get();
+    limits.requests = arguments.max_requests.get() as usize;
+    limits.connections = arguments.max_connections.get() as usize;
+    limits.watches = arguments.max_watches.get() as usize;
     limits.kept_bytes = arguments.max_kept;
     limits.shutdown_delay = Duration::from_secs(arguments.shutdown_delay.into());
     if let Some(most) = descriptors::raise() {
@@ -73,6 +79,10 @@ pub(crate) fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<E
         Ok(kinds) => kinds,
         Err(exit) => return Ok(exit),
     };
+    if let Err(problem) = catalog_files::check_written(&kinds, &place, arguments.audit_log.as_deref()) {
+        writeln!(console.conversation, "error: {problem}")?;
+        return Ok(Exit::Usage);
+    }
     in_runtime(kinds, console, async |kinds, console| {
         // Opened once the address is bound, and so not by a server that does not start.
         let audit = || {

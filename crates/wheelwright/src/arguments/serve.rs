@@ -1,10 +1,10 @@
 //! What `serve` is given.
 
-use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use crate::memory_limit::{memory, size};
+use crate::memory_limit::{body, memory, size_or_zero};
 // The groups of options in the help text.
 const CATALOG_AND_STORE: &str = "Catalog and store";
 const ADDRESS_AND_TLS: &str = "Address and TLS";
@@ -63,23 +63,23 @@ pub(crate) struct Serve {
     pub(crate) allow_host: Vec<String>,
     /// The most requests that are answered at once.
     #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "512")]
-    pub(crate) max_requests: NonZeroUsize,
+    pub(crate) max_requests: NonZeroU32,
     /// The most connections.
     #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "16384")]
-    pub(crate) max_connections: NonZeroUsize,
+    pub(crate) max_connections: NonZeroU32,
     /// The most watches.
     #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "4096")]
-    pub(crate) max_watches: NonZeroUsize,
+    pub(crate) max_watches: NonZeroU32,
     /// The longest body of a request, such as 1MiB. By default 3 MiB, or less if --memory is less than 512 MiB.
-    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = size)]
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = body)]
     pub(crate) max_body: Option<usize>,
     /// The most memory that the process uses, such as 1GiB, and at least 256MiB: resident memory, without the buffers of
     /// sockets and cached files. How much connections, requests, answers and the store may use follows from it. By default 512
     /// MiB, or half of the limit of the control group (cgroup) if that is less.
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<usize>,
-    /// How many bytes of what was read are kept, to be answered again while it is the same; 0 keeps nothing.
-    #[arg(long, help_heading = LIMITS, value_name = "BYTES", default_value = "16777216")]
+    /// How much of what was read is kept, to be answered again while it is the same; 0 keeps nothing.
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", default_value = "16MiB", value_parser = size_or_zero)]
     pub(crate) max_kept: usize,
     /// Write a JSON line for every write and every refusal to FILE, or to standard output (-). SIGHUP opens FILE again.
     #[arg(long, help_heading = LOGS_AND_AUDIT, value_name = "FILE")]
@@ -94,8 +94,8 @@ pub(crate) struct Serve {
     #[arg(long, help_heading = LOGS_AND_AUDIT, value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
     /// How long requests are served as ever once the server is asked to end, while /readyz says that it will: for load
-    /// balancers.
-    #[arg(long, help_heading = LIFECYCLE, value_name = "SECONDS", default_value = "0")]
+    /// balancers. At most a day.
+    #[arg(long, help_heading = LIFECYCLE, value_name = "SECONDS", default_value = "0", value_parser = clap::value_parser!(u32).range(..=86_400))]
     pub(crate) shutdown_delay: u32,
     /// How long after a scrub the next one begins, such as 24h, 30m or 90s; `off` for none. A scrub reads all records slowly, to
     /// find damaged ones.
@@ -109,7 +109,7 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 
 /// Reads a duration: `24h`, `30m` or `90s`; zero for `off`.
 fn interval(text: &str) -> Result<Duration, &'static str> {
-    if matches!(text, "0" | "off") {
+    if text == "off" {
         return Ok(Duration::ZERO);
     }
     let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
@@ -117,7 +117,11 @@ fn interval(text: &str) -> Result<Duration, &'static str> {
         let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
         Some(Duration::from_secs(u64::from(number) * seconds))
     });
-    parsed.ok_or("expected a duration, such as 24h, 30m or 90s, or off")
+    match parsed {
+        Some(Duration::ZERO) => Err("scrubs need a pause between them; give off for no scrub"),
+        Some(duration) => Ok(duration),
+        None => Err("expected a duration, such as 24h, 30m or 90s, or off"),
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -140,12 +144,10 @@ mod tests {
 
     #[test]
     fn intervals_have_units() {
-        for (text, seconds) in
-            [("90s", 90), ("30m", 1800), ("24h", 86_400), ("7d", 604_800), ("0", 0), ("0s", 0), ("off", 0)]
-        {
+        for (text, seconds) in [("90s", 90), ("30m", 1800), ("24h", 86_400), ("7d", 604_800), ("off", 0)] {
             assert_eq!(interval(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
-        for text in ["", "h", "24", "-1h", "1.5h", "on", "1h30m"] {
+        for text in ["", "h", "0", "0s", "00h", "24", "-1h", "1.5h", "on", "1h30m"] {
             assert!(interval(text).is_err(), "{text}");
         }
     }

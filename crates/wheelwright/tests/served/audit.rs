@@ -14,7 +14,7 @@ use std::{
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use crate::server::{Client, Server, app, apps};
+use crate::server::{Client, Server, app, apps, webapps};
 
 const FLEET: &str = "/subscriptions/s1/resourceGroups/g1/providers/Example.Fleet/clusters";
 const VERSION: &str = "?api-version=2024-06-10-preview";
@@ -428,13 +428,43 @@ fn a_file_that_cannot_be_written_is_named_with_its_option() {
     assert!(!folder.path().join("a.db").exists(), "no store is created for a server that does not start");
 }
 
+#[test]
+fn a_file_of_the_catalog_is_neither_an_audit_log_nor_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let crds = folder.path().join("crds");
+    fs::create_dir(&crds).unwrap();
+    fs::copy(webapps(), crds.join("crd.yaml")).unwrap();
+    let files = || fs::read_dir(&crds).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
+    let cases = [
+        ("crds/new.json", "sqlite:a.db", "--audit-log: crds/new.json"),
+        ("crds/wheelwright.lock", "sqlite:a.db", "--audit-log: crds/wheelwright.lock"),
+        ("a.jsonl", "sqlite:crds/store.yaml", "--store: crds/store.yaml"),
+        ("a.jsonl", "sqlite:crds/crd.yaml", "--store: crds/crd.yaml"),
+    ];
+    for (log, store, expected) in cases {
+        let said = not_started_with(folder.path(), &["--audit-log", log, "--store", store, "--catalog", "crds"]);
+        assert!(said.contains(&format!("error: {expected} is read as a file of the catalog")), "{said}");
+        assert_eq!(files(), ["crd.yaml"]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no file is created");
+    }
+    // Other names in the folder are nothing to the catalog.
+    let (store, log) = (crds.join("store.db"), crds.join("audit.jsonl"));
+    drop(Server::serving(&crds, &store, &["--audit-log", log.to_str().unwrap()]));
+    drop(Server::serving(&crds, &store, &["--audit-log", log.to_str().unwrap()]));
+}
+
 /// The errors of a server that must not start with an audit log.
 fn not_started(folder: &Path, log: &str) -> String {
+    let catalog = webapps().canonicalize().unwrap();
+    not_started_with(folder, &["--audit-log", log, "--store", "sqlite:a.db", "--catalog", catalog.to_str().unwrap()])
+}
+
+/// The errors of a server that must not start with some options.
+fn not_started_with(folder: &Path, options: &[&str]) -> String {
     // A server that does not end is killed, with another exit code.
     let output = Command::new("timeout")
         .args(["--signal=KILL", "30", env!("CARGO_BIN_EXE_wheelwright"), "serve", "--listen", "127.0.0.1:0"])
-        .args(["--store", "sqlite:a.db", "--audit-log", log, "--catalog"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp/crd.yaml").canonicalize().unwrap())
+        .args(options)
         .current_dir(folder)
         .output()
         .unwrap();

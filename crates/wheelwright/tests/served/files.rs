@@ -99,7 +99,7 @@ fn an_audit_log_is_no_file_that_has_another_use() {
         ("new.db", "new.db-wal", "is a file of the store"),
         ("new.db", "hard", "is a file of the store"),
         ("other.db", "new.db", "other content than audit lines"),
-        ("new.db", "crd.yaml", "other content than audit lines"),
+        ("new.db", "crd.yaml", "a file of the catalog"),
         ("no-store.db", "new.jsonl", "no SQLite database"),
         ("no-store.db", "kept.jsonl", "no SQLite database"),
     ] {
