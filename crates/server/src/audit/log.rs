@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
         mpsc::{self, Receiver, Sender},
     },
     thread,
@@ -68,6 +68,8 @@ struct Shared {
     created: Option<PathBuf>,
     /// Bytes of lines that wait for the disk.
     waiting: AtomicUsize,
+    /// How many lines these are.
+    waiting_lines: AtomicU64,
     /// Whether the last line could not be written.
     is_failing: AtomicBool,
     lost: Counter,
@@ -108,6 +110,7 @@ impl AuditLog {
             is_file: path.is_some(),
             created: path.clone().filter(|_| is_new),
             waiting: AtomicUsize::new(0),
+            waiting_lines: AtomicU64::new(0),
             is_failing: AtomicBool::new(false),
             lost: Counter::default(),
             reports: Throttle::default(),
@@ -169,11 +172,17 @@ impl AuditLog {
         Recording(self.send(line, Some(written)).map(|()| is_written))
     }
 
-    /// Waits until all lines are written that were made before, or the disk takes too long.
-    pub(crate) async fn flush(&self) {
+    /// Waits until all lines are written that were made before, or the disk takes too long. Logs how many lines were lost since
+    /// the server started: those that still wait are lost when it ends.
+    pub(crate) async fn finish(&self) {
         let (written, is_written) = oneshot::channel();
-        if self.messages.send(Message::Flush(written)).is_ok() {
-            let _ = tokio::time::timeout(PATIENCE, is_written).await;
+        let is_sent = self.messages.send(Message::Flush(written)).is_ok();
+        if is_sent && tokio::time::timeout(PATIENCE, is_written).await.is_err() {
+            self.shared.lost.inc_by(self.shared.waiting_lines.load(Ordering::Relaxed));
+        }
+        let lost = self.shared.lost.get();
+        if lost > 0 {
+            tracing::error!(lost, "the server ends, and lines of the audit log are lost");
         }
     }
 
@@ -185,6 +194,7 @@ impl AuditLog {
             self.shared.lose(1, &"the disk is too slow for the lines that are made");
             return Err(NotRecorded);
         }
+        self.shared.waiting_lines.fetch_add(1, Ordering::Relaxed);
         self.messages.send(Message::Line(line, written)).map_err(|_| NotRecorded)
     }
 }
@@ -234,6 +244,7 @@ impl Writer {
                     Message::Line(line, acknowledge) => {
                         let outcome = write_line(&mut self.file, &line, &mut self.is_torn);
                         self.shared.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+                        self.shared.waiting_lines.fetch_sub(1, Ordering::Relaxed);
                         if self.is_recorded(outcome, 1) {
                             written.extend(acknowledge);
                         }

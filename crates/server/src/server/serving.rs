@@ -102,7 +102,7 @@ impl Serving {
         // Requests that are cut off leave a line, too.
         drop(open);
         if let Some(audit) = &service.audit {
-            audit.flush().await;
+            audit.finish().await;
         }
     }
 }

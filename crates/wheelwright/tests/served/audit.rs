@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::Command,
@@ -312,6 +312,28 @@ fn a_reader_that_is_too_slow_keeps_nobody_waiting() {
         assert_eq!(client.request("POST", apps(), &app(&format!("app-{number}"), "a")).unwrap().0, 201);
     }
     assert_eq!(audited.metric("wheelwright_audit_lost_total"), 0);
+}
+
+#[test]
+fn lines_that_a_reader_does_not_take_before_the_end_are_reported_as_lost() {
+    const WRITES: usize = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let [pipe, log, store] = ["pipe", "log", "a.db"].map(|name| folder.path().join(name));
+    let reader = read_pipe(&pipe);
+    let mut server = Server::logging_to(&log, &store, &["--audit-log", pipe.to_str().unwrap()]);
+    let mut client = server.connect().unwrap();
+    for number in 0..WRITES {
+        assert_eq!(client.request("POST", apps(), &app(&format!("app-{number}"), "a")).unwrap().0, 201);
+    }
+    server.signal("TERM");
+    assert_eq!(server.ended(), Some(0));
+    // What the pipe holds is not lost. Its reader is a writer, too, so it would wait for more than that.
+    let reading = File::open(&pipe).unwrap();
+    drop(reader);
+    let held = io::read_to_string(reading).unwrap().lines().count();
+    let said = fs::read_to_string(&log).unwrap();
+    let lost = said.split("lost=").nth(1).and_then(|rest| rest.split_whitespace().next()?.parse::<usize>().ok());
+    assert_eq!(lost.unwrap_or_else(|| panic!("{said}")) + held, WRITES, "{said}");
 }
 
 #[test]
