@@ -98,7 +98,7 @@ async fn on_a_full_disk_there_are_deletes_and_when_there_is_room_there_are_write
 async fn a_small_disk_that_was_full_holds_as_much_again_when_all_is_deleted() {
     let test = "full::a_small_disk_that_was_full_holds_as_much_again_when_all_is_deleted";
     let Some(folder) = on_a_disk_of_its_own("24m", test) else { return };
-    for value_bytes in [20_000, 1_000_000, 3 << 20] {
+    for value_bytes in [20_000, 1_000_000, 3_000_000, 3 << 20] {
         let store = open(&folder);
         let mut counts = Vec::new();
         for _ in 0..3 {

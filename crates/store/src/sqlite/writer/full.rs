@@ -172,9 +172,10 @@ impl Desk {
         }
         // Values are written to the write-ahead log and to the file.
         let reserve = &self.file.reserve;
-        match pages.free >= disk::RESERVE + 2 * bytes
-            || !reserve.is_used_up() && disk::has_room(path, 2 * bytes + pages.pending)
+        // The last one is for a write-ahead log that has room itself, on a disk that others have filled.
+        match !reserve.is_used_up() && disk::has_room(path, 2 * bytes + pages.pending)
             || reserve.leaves_room(pages.free, pages.pending, bytes)
+            || pages.free >= disk::RESERVE + 2 * bytes
         {
             true => Ok(()),
             false => Err(disk::full(path)),
