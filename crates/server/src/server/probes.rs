@@ -31,6 +31,7 @@ use crate::{
     held::{Decrease, Held},
     own,
     peer::Peer,
+    throttle::Throttle,
 };
 
 /// The most connections to the address of probes.
@@ -127,6 +128,7 @@ async fn run(
             None => pending().await,
         }
     });
+    let failures = Throttle::default();
     loop {
         let own_accept = async {
             match &own_listener {
@@ -164,7 +166,9 @@ async fn run(
             }
             // Out of file descriptors, mostly: an idle connection gives one back.
             Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
+                if let Some(more) = failures.admit(()) {
+                    tracing::warn!(%error, more, "cannot accept a connection");
+                }
                 service.connections.dismiss_one();
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }

@@ -1,12 +1,17 @@
 //! Crowds of clients that hold on to their connections and want nothing, or never read what they asked for.
 
 use std::{
+    fs,
     io::{Write, stderr},
+    process::Command,
     thread,
     time::{Duration, Instant},
 };
 
-use crate::server::{Server, app, apps};
+use crate::{
+    full_disk::within,
+    server::{Server, app, apps},
+};
 
 /// How many files this process may have open.
 fn own_descriptors() -> usize {
@@ -98,4 +103,25 @@ fn the_memory_of_a_server_can_be_set() {
     let server = Server::start(&folder.path().join("small.db"), &["--memory", "256MiB"]);
     let (status, metrics) = server.connect().unwrap().request("GET", "/metrics", "").unwrap();
     assert!(status == 200 && metrics.contains("wheelwright_memory_limit_bytes 268435456\n"), "{metrics}");
+}
+
+#[test]
+fn a_server_without_free_descriptors_logs_that_once_and_serves_when_it_has_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let server = Server::logging_to(&log, &folder.path().join("few.db"), &["--log", "warn"]);
+    // A read of the store has some open for itself.
+    let most = server.descriptors().expect("proc") + 16;
+    let limited =
+        Command::new("prlimit").args(["--pid", &server.id().to_string(), &format!("--nofile={most}:{most}")]).status();
+    assert!(limited.expect("prlimit, of util-linux").success());
+    let idle: Vec<_> = (0..60).map(|_| server.connect().unwrap()).collect();
+    let failures = || fs::read_to_string(&log).unwrap().matches("cannot accept a connection").count();
+    assert!(within(Duration::from_secs(20), || failures() > 0), "no failure is logged");
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(failures(), 1);
+    drop(idle);
+    assert!(within(Duration::from_secs(20), || {
+        server.connect().is_ok_and(|mut client| client.request("GET", apps(), "").is_ok_and(|answer| answer.0 == 200))
+    }));
 }
