@@ -21,6 +21,9 @@ const BUCKET_BYTES: usize = 24;
 /// The number of parts that the buckets are stored in.
 pub(crate) const PARTS: usize = BUCKETS / PART_BUCKETS;
 
+/// The bytes of a part.
+pub(crate) const PART_BYTES: usize = 8 + PART_BUCKETS * BUCKET_BYTES + 8;
+
 /// The hash of a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct KeyHash(u64);
@@ -59,6 +62,10 @@ impl KeyHash {
         Self(XxHash3_64::oneshot(key))
     }
 
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
     /// The buckets of the key, one of each table.
     fn buckets(self) -> [usize; TABLES] {
         std::array::from_fn(|table| table * TABLE_BUCKETS + (self.0 >> (table * 16)) as usize % TABLE_BUCKETS)
@@ -79,6 +86,11 @@ impl Buckets {
     /// Whether all buckets are known.
     pub(crate) fn are_known(&self) -> bool {
         self.0.iter().all(Option::is_some)
+    }
+
+    /// Whether any bucket is known.
+    pub(crate) fn are_any_known(&self) -> bool {
+        self.0.iter().any(Option::is_some)
     }
 
     /// Adds an element that is not in the set, or removes one that is.

@@ -11,8 +11,7 @@
 //!
 //! Futures need no particular runtime unless a driver says so.
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-#[expect(dead_code, reason = "the drivers begin to use it one after the other")]
+#[cfg(feature = "postgres")]
 mod buckets;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -5,15 +5,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use wheelwright_evolve::laws::Random;
-use wheelwright_repository::{
-    Collection, DocumentChange, Name, OpenError, RecordError, Repository, RepositoryError, View, Write,
-};
+use wheelwright_repository::{Collection, DocumentChange, Name, Repository, RepositoryError, View};
 use wheelwright_store::{Cursor, PageRequest, Store};
 
 use crate::support::{example, name};
 
 pub(crate) const DOCUMENTS: usize = 240;
-const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
+pub(crate) const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
 /// A document as each version displays it, and its revision.
 type Shown = ([Vec<u8>; 3], u64);
@@ -27,18 +25,31 @@ pub(crate) struct Documents {
     since: Cursor,
 }
 
+/// How the damage of a store concerns the newest row of a document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Harm {
+    /// Not at all: the document must be displayed.
+    None,
+    /// Bytes of the row were touched.
+    Touched,
+    /// Nothing in the store shows that it is the newest one.
+    Undecidable,
+}
+
 /// The results of one damaged store.
 #[derive(Default, Debug)]
 pub(crate) struct Found {
     /// Documents that were displayed other than they were acknowledged, or that are missing without an error.
     pub(crate) altered: Vec<String>,
-    /// Documents that were not touched, and not displayed.
+    /// Undamaged documents that were not displayed.
     pub(crate) withheld: Vec<String>,
     /// Reads of documents that were touched, and reported as damaged.
     pub(crate) named: usize,
-    /// Reads of untouched documents that were refused because the store may have lost their newest revision.
-    pub(crate) unknown: usize,
+    /// Reads of documents that are undecidable, and were not displayed.
+    pub(crate) undecidable: usize,
     pub(crate) served: usize,
+    /// The store was not opened.
+    pub(crate) is_refused: bool,
 }
 
 pub(crate) fn orders(store: Arc<dyn Store>) -> Collection {
@@ -63,28 +74,10 @@ pub(crate) fn body(number: usize, random: &mut Random) -> Value {
         "spec": {"qty": random.below(9) + 1, "city": "Ulm", "coupon": "SPRING", "lines": lines}})
 }
 
-/// Creates all documents.
-pub(crate) async fn create(orders: &Collection, random: &mut Random) {
-    for (number, at) in names().iter().enumerate() {
-        let document = body(number, random).to_string();
-        orders.create(at, Write::document("v1", document.as_bytes())).await.unwrap();
-    }
-}
-
-/// Updates random documents through random versions, and deletes about one of eight of them where that is wanted.
-pub(crate) async fn change(orders: &Collection, count: usize, deletes: bool, random: &mut Random) {
-    for _ in 0..count {
-        let number = random.below(DOCUMENTS);
-        let at = &names()[number];
-        let Some(read) = orders.get(at, View::Hub).await.unwrap() else { continue };
-        if deletes && random.below(8) == 0 {
-            orders.delete(at, &read.revision).await.unwrap();
-            continue;
-        }
-        let annotations = &body(number, random)["metadata"]["annotations"];
-        let patch = json!({"metadata": {"annotations": annotations}}).to_string();
-        orders.patch(at, Write::merge_patch(VERSIONS[random.below(3)], patch.as_bytes())).await.unwrap();
-    }
+/// A merge patch that gives a document other annotations.
+pub(crate) fn patch(number: usize, random: &mut Random) -> Vec<u8> {
+    let annotations = &body(number, random)["metadata"]["annotations"];
+    json!({"metadata": {"annotations": annotations}}).to_string().into_bytes()
 }
 
 impl Documents {
@@ -113,7 +106,7 @@ impl Documents {
     }
 
     /// Reads everything from a damaged store.
-    pub(crate) async fn compare(&self, orders: &Collection, is_touched: impl Fn(u64) -> bool) -> Found {
+    pub(crate) async fn compare(&self, orders: &Collection, harm: impl Fn(&Name, u64) -> Harm) -> Found {
         let mut found = Found::default();
         for (at, expected) in &self.documents {
             for (number, version) in VERSIONS.into_iter().enumerate() {
@@ -125,12 +118,11 @@ impl Documents {
                     (Ok(Some(read)), Some((_, revision))) => {
                         found.altered.push(format!("{at}@{revision} at {} as {version}", read.revision));
                     }
-                    (Err(_), Some((_, revision))) if is_touched(*revision) => found.named += 1,
-                    (Err(RepositoryError::Store(_)), Some(_)) => found.unknown += 1,
-                    (Err(RepositoryError::Record(_, OpenError::Record(RecordError::Lost))), Some(_)) => {
-                        found.unknown += 1;
-                    }
-                    (Err(error), Some(_)) => found.withheld.push(format!("{at}: {error}")),
+                    (Err(error), Some((_, revision))) => match harm(at, *revision) {
+                        Harm::Touched => found.named += 1,
+                        Harm::Undecidable => found.undecidable += 1,
+                        Harm::None => found.withheld.push(format!("{at}@{revision}: {}", whole(&error))),
+                    },
                     (Err(_), None) => {}
                 }
             }
@@ -184,5 +176,33 @@ impl Documents {
                 Err(_) => {}
             }
         }
+    }
+}
+
+impl Found {
+    /// The counts of the results, for one store.
+    pub(crate) fn counts(&self) -> [usize; 7] {
+        let (altered, withheld) = (self.altered.len(), self.withheld.len());
+        [1, usize::from(self.is_refused), self.served, self.named, self.undecidable, altered, withheld]
+    }
+
+    /// What is wrong with them.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let (altered, withheld) = (&self.altered, &self.withheld);
+        let some = |all: &[String]| all[..all.len().min(3)].to_vec();
+        (!altered.is_empty() || !withheld.is_empty()).then(|| {
+            let (altered, withheld, counts) = (some(altered), some(withheld), [altered.len(), withheld.len()]);
+            format!("altered {altered:?} of {}, withheld {withheld:?} of {}", counts[0], counts[1])
+        })
+    }
+}
+
+/// What the columns of [`Found::counts`] are.
+pub(crate) const COUNTS: &str = "[stores, refused, served, named, undecidable, altered, withheld]";
+
+fn whole(error: &RepositoryError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
     }
 }

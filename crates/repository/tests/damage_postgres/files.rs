@@ -36,10 +36,15 @@ impl Files {
         let relation = |name: &str| format!("'{schema}.{name}'");
         let (log, toast, toast_index) = (path(&relation("log")).await, path(&toast).await, path(&toast_index).await);
         let mut all = vec![log.clone(), toast.clone(), toast_index.clone()];
-        for name in ["log_revision", "log_key", "head", "head_pkey"] {
+        for name in ["log_revision", "log_key", "head", "head_pkey", "trail", "trail_copy", "buckets"] {
             all.push(path(&relation(name)).await);
         }
         Self { log, toast, toast_index, all }
+    }
+
+    /// How many pages the table log has.
+    pub(crate) fn log_pages(&self, contents: &Contents) -> usize {
+        contents.iter().find(|(path, _)| *path == self.log).map_or(0, |(_, bytes)| bytes.len() / PAGE)
     }
 
     /// The contents of the files and of their page maps. Call it while the server is down.

@@ -1,9 +1,6 @@
-//! Random damage to the tables of a PostgreSQL store.
+//! Random damage to the pages of files.
 
-use tokio_postgres::Client;
 use wheelwright_evolve::laws::Random;
-
-use crate::files::{Contents, PAGE};
 
 /// A sort of damage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,10 +14,19 @@ pub(crate) enum Damage {
     StalePages,
     SectorsShifted,
     Truncated,
+    // Those of rows are done by statements, not to files.
     ValuesSwapped,
     ValuesOfOneKeySwapped,
     RevisionsSwapped,
     NewestRemoved,
+}
+
+/// Files that are damaged, each with an earlier state.
+pub(crate) struct Struck<'f> {
+    pub(crate) files: Vec<(&'f mut Vec<u8>, Option<&'f [u8]>)>,
+    pub(crate) page: usize,
+    /// The most pages that are damaged.
+    pub(crate) most: usize,
 }
 
 impl Damage {
@@ -40,63 +46,58 @@ impl Damage {
         Self::NewestRemoved,
     ];
 
-    /// Whether the damage is done by a client, not to the files.
     pub(crate) fn is_of_rows(self) -> bool {
         self >= Self::ValuesSwapped
     }
 
-    /// Damages files, of which there is an earlier state.
-    pub(crate) fn strike_files(self, files: &mut Contents, earlier: &Contents, random: &mut Random) {
+    /// Damages files.
+    pub(crate) fn strike_files(self, struck: Struck<'_>, random: &mut Random) {
+        let Struck { mut files, page: size, most } = struck;
         // A file is struck as often as it is large.
-        let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len() / PAGE).collect();
+        let sizes: Vec<usize> = files.iter().map(|(bytes, _)| bytes.len() / size).collect();
         let pick = |random: &mut Random| {
             let mut page = random.below(sizes.iter().sum());
-            let file = sizes
-                .iter()
-                .position(|size| {
-                    page < *size || {
-                        page -= size;
-                        false
-                    }
-                })
-                .unwrap();
-            (file, page * PAGE)
+            let mut file = 0;
+            while page >= sizes[file] {
+                page -= sizes[file];
+                file += 1;
+            }
+            (file, page * size)
         };
         let some = |random: &mut Random, most: usize| 1 + random.below(most);
         match self {
             Self::Bits => {
                 for _ in 0..some(random, 64) {
                     let (file, page) = pick(random);
-                    files[file].1[page + random.below(PAGE)] ^= 1 << random.below(8);
+                    files[file].0[page + random.below(size)] ^= 1 << random.below(8);
                 }
             }
             Self::PagesOverwritten | Self::PagesZeroed => {
-                for _ in 0..some(random, 4) {
+                for _ in 0..some(random, most) {
                     let (file, page) = pick(random);
-                    for byte in &mut files[file].1[page..page + PAGE] {
+                    for byte in &mut files[file].0[page..page + size] {
                         *byte = if self == Self::PagesZeroed { 0 } else { random.below(256) as u8 };
                     }
                 }
             }
             Self::PagesDuplicated | Self::PagesSwapped => {
-                for _ in 0..some(random, 4) {
+                for _ in 0..some(random, most) {
                     let ((one, from), (other, to)) = (pick(random), pick(random));
-                    let first = files[one].1[from..from + PAGE].to_vec();
-                    let second = files[other].1[to..to + PAGE].to_vec();
-                    files[other].1[to..to + PAGE].copy_from_slice(&first);
+                    let first = files[one].0[from..from + size].to_vec();
+                    let second = files[other].0[to..to + size].to_vec();
+                    files[other].0[to..to + size].copy_from_slice(&first);
                     if self == Self::PagesSwapped {
-                        files[one].1[from..from + PAGE].copy_from_slice(&second);
+                        files[one].0[from..from + size].copy_from_slice(&second);
                     }
                 }
             }
             Self::PagesTorn | Self::StalePages => {
-                let length = if self == Self::PagesTorn { PAGE / 2 } else { PAGE };
-                for _ in 0..some(random, 4) {
+                let length = if self == Self::PagesTorn { size / 2 } else { size };
+                for _ in 0..some(random, most) {
                     let (file, page) = pick(random);
-                    let start = page + random.below(2) * (PAGE - length);
-                    let (path, bytes) = &mut files[file];
-                    let stale = earlier.iter().find(|(known, _)| known == path);
-                    if let Some(stale) = stale.and_then(|(_, bytes)| bytes.get(start..start + length)) {
+                    let start = page + random.below(2) * (size - length);
+                    let (bytes, earlier) = &mut files[file];
+                    if let Some(stale) = earlier.and_then(|earlier| earlier.get(start..start + length)) {
                         bytes[start..start + length].copy_from_slice(stale);
                     }
                 }
@@ -104,58 +105,19 @@ impl Damage {
             Self::SectorsShifted => {
                 for _ in 0..some(random, 8) {
                     let ((one, from), (other, to)) = (pick(random), pick(random));
-                    let sector = |random: &mut Random| random.below(PAGE / 512) * 512;
+                    let sector = |random: &mut Random| random.below(size / 512) * 512;
                     let (from, to) = (from + sector(random), to + sector(random));
-                    let moved = files[one].1[from..from + 512].to_vec();
-                    files[other].1[to..to + 512].copy_from_slice(&moved);
+                    let moved = files[one].0[from..from + 512].to_vec();
+                    files[other].0[to..to + 512].copy_from_slice(&moved);
                 }
             }
             Self::Truncated => {
-                let bytes = &mut files[pick(random).0].1;
-                bytes.truncate(random.below(bytes.len() / PAGE) * PAGE + random.below(2) * random.below(PAGE));
+                let bytes = &mut files[pick(random).0].0;
+                bytes.truncate(random.below(bytes.len() / size) * size + random.below(2) * random.below(size));
             }
             Self::ValuesSwapped | Self::ValuesOfOneKeySwapped | Self::RevisionsSwapped | Self::NewestRemoved => {
-                unreachable!("a client does this")
+                unreachable!("statements do this")
             }
         }
-    }
-
-    /// Damages rows, and returns the revisions of the rows that were damaged.
-    pub(crate) async fn strike_rows(self, client: &Client, schema: &str, random: &mut Random) -> Vec<u64> {
-        let sql = format!("SELECT revision, key FROM {schema}.log ORDER BY revision");
-        let rows = client.query(&sql, &[]).await.unwrap();
-        let mut rows: Vec<(i64, Vec<u8>)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-        let mut struck = Vec::new();
-        for _ in 0..1 + random.below(4) {
-            let one = rows[random.below(rows.len())].clone();
-            if self == Self::NewestRemoved {
-                let newest = rows.iter().rposition(|row| row.1 == one.1).unwrap();
-                let revision = rows.remove(newest).0;
-                client.batch_execute(&format!("DELETE FROM {schema}.log WHERE revision = {revision}")).await.unwrap();
-                struck.push(revision as u64);
-                continue;
-            }
-            let is_other =
-                |other: &&(i64, Vec<u8>)| other.0 != one.0 && (self != Self::ValuesOfOneKeySwapped || other.1 == one.1);
-            let others: Vec<_> = rows.iter().filter(is_other).collect();
-            if others.is_empty() {
-                continue;
-            }
-            let (one, other) = (one.0, others[random.below(others.len())].0);
-            let sql = match self {
-                Self::RevisionsSwapped => format!(
-                    "UPDATE {schema}.log SET revision = -1 WHERE revision = {one};
-                     UPDATE {schema}.log SET revision = {one} WHERE revision = {other};
-                     UPDATE {schema}.log SET revision = {other} WHERE revision = -1"
-                ),
-                _ => format!(
-                    "UPDATE {schema}.log l SET value = o.value FROM {schema}.log o
-                     WHERE (l.revision, o.revision) IN (({one}, {other}), ({other}, {one}))"
-                ),
-            };
-            client.batch_execute(&sql).await.unwrap();
-            struck.extend([one as u64, other as u64]);
-        }
-        struck
     }
 }

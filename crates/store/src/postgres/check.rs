@@ -3,17 +3,26 @@
 //! PostgreSQL does not notice every damage: a lookup in a damaged index finds an older row or none, and a page of zeros has no
 //! rows. So all keys and revisions are read, from the table and from both indexes, and compared with each other, with the head,
 //! since nothing after `compacted` is ever left out of the log, and with the digest of the rows up to there.
+//!
+//! Digest and buckets that are not known, because the tables are of an earlier release or one has deleted rows meanwhile, are
+//! computed from tables that are sound.
 
-use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error, types::Type};
 
 use super::{
     Shared,
     connection::Parameters,
-    failure,
-    rows::{self, Head},
+    known::Known,
+    parts, rows,
     scan::{Entry, Index, Scan},
+    tables::{self, Statements},
 };
-use crate::{ErrorKind, StoreError, log::Action, sum};
+use crate::{
+    ErrorKind, StoreError,
+    buckets::{Buckets, KeyHash},
+    log::Action,
+    sum,
+};
 
 /// The result of a check.
 #[derive(Debug)]
@@ -35,11 +44,10 @@ struct Sketch {
     kept: i64,
 }
 
-/// The head with the digest of the rows up to `compacted`; no digest if an earlier release deleted rows since it was computed.
-#[derive(Clone, Copy)]
-pub(super) struct Known {
-    pub(super) head: Head,
-    pub(super) digest: Option<i64>,
+/// What is kept of the rows up to `compacted`.
+struct Kept {
+    digest: i64,
+    buckets: Buckets,
 }
 
 /// Checks the structure over a connection of its own.
@@ -52,34 +60,58 @@ pub(super) async fn check(shared: &Shared, is_paced: bool) -> Result<Checked, St
         Err(error) => return Err(error),
     };
     let known = Known::read(shared, &scan).await?;
-    let (kept, what) = find(&scan, known).await?;
+    let found = match &known.what {
+        Some(what) => Err(what.clone()),
+        None => find(&scan, &known).await?,
+    };
     scan.end().await;
-    if let Some(what) = what {
-        return Ok(Checked::Damaged(what));
-    }
-    if shared.statements.has_sums && known.digest.is_none() {
+    let kept = match found {
+        Ok(kept) => kept,
+        Err(what) => return Ok(Checked::Damaged(what)),
+    };
+    let is_digest_missing = shared.statements.has_sums && known.digest.is_none();
+    let are_buckets_wrong = shared.statements.has_buckets && known.buckets != kept.buckets;
+    if is_digest_missing || are_buckets_wrong {
         // If this fails, the next check tries again.
-        let compacted = known.head.compacted as i64;
-        let parameters: &Parameters<'_> = &[(&kept, Type::INT8), (&compacted, Type::INT8)];
-        let _ = client.execute_typed(&shared.statements.set_digest, parameters).await;
+        let _ = keep(&client, &shared.statements, &kept, known.head.compacted).await;
     }
     Ok(Checked::Sound)
 }
 
-/// The digest of the rows up to `compacted`, and the first thing that is wrong.
-async fn find(scan: &Scan<'_>, Known { head, digest }: Known) -> Result<(i64, Option<String>), StoreError> {
+/// Stores the digest and the buckets of the rows up to `compacted`, unless that has moved on.
+async fn keep(client: &Client, statements: &Statements, kept: &Kept, compacted: u64) -> Result<(), Error> {
+    client.batch_execute(tables::BEGIN).await?;
+    let head = client.query_typed(&statements.lock_head, &[]).await?;
+    if !rows::head(&head).is_ok_and(|head| head.compacted == compacted) {
+        return client.batch_execute("ROLLBACK").await;
+    }
+    let number = compacted as i64;
+    let parameters: &Parameters<'_> = &[(&kept.digest, Type::INT8), (&number, Type::INT8)];
+    client.execute_typed(&statements.set_digest, parameters).await?;
+    if statements.has_buckets {
+        parts::write(client, statements, &kept.buckets, compacted).await?;
+    }
+    client.batch_execute("COMMIT").await
+}
+
+/// The digest and the buckets of the rows up to `compacted`, or the first thing that is wrong.
+async fn find(scan: &Scan<'_>, known: &Known) -> Result<Result<Kept, String>, StoreError> {
+    let Known { head, digest, .. } = *known;
     let compacted = head.compacted;
-    let (mut table, mut altered) = (Sketch::default(), None);
+    let (mut table, mut buckets, mut altered) = (Sketch::default(), Buckets::of_none(), None);
     let is_whole = scan
         .table(&mut |entry| {
             table.add(&entry, compacted);
+            if entry.revision <= compacted {
+                buckets.toggle((KeyHash::of(&entry.key), entry.revision));
+            }
             if is_altered(&entry) {
                 altered = Some(entry.revision);
             }
         })
         .await?;
-    let kept = table.kept;
-    let damaged = |what: String| Ok((kept, Some(what)));
+    let kept = Kept { digest: table.kept, buckets };
+    let damaged = |what: String| Ok(Err(what));
     if !is_whole {
         return damaged("PostgreSQL cannot read all of the table log".to_owned());
     }
@@ -91,7 +123,9 @@ async fn find(scan: &Scan<'_>, Known { head, digest }: Known) -> Result<(i64, Op
         let message = format!("the log ends at {last} with {recent} rows after {compacted}, not at {}", head.revision);
         return damaged(message);
     }
-    if digest.is_some_and(|digest| digest != kept) {
+    let is_other =
+        digest.map_or(known.buckets.are_known() && known.buckets != kept.buckets, |digest| digest != kept.digest);
+    if is_other {
         return damaged(format!(
             "rows up to {compacted} are missing from the table log, or are back after they were deleted"
         ));
@@ -123,23 +157,7 @@ async fn find(scan: &Scan<'_>, Known { head, digest }: Known) -> Result<(i64, Op
     }
     match out_of_turn {
         Some(revision) => damaged(format!("revision {revision} does not follow from the revision before it")),
-        None => Ok((kept, None)),
-    }
-}
-
-impl Known {
-    pub(super) async fn read(shared: &Shared, scan: &Scan<'_>) -> Result<Self, StoreError> {
-        let statements = &shared.statements;
-        let read = async |sql: &str| scan.query(sql).await.map_err(|error| failure::of_read(&error));
-        let head = rows::head(&read(&statements.head).await?)?;
-        if !statements.has_sums {
-            return Ok(Self { head, digest: None });
-        }
-        let found = read(&statements.digest).await?;
-        let row = found.first().ok_or_else(super::tables::no_head)?;
-        let digest: Option<i64> = rows::column(row, 0)?;
-        let digested: Option<i64> = rows::column(row, 1)?;
-        Ok(Self { head, digest: digest.filter(|_| digested == Some(head.compacted as i64)) })
+        None => Ok(Ok(kept)),
     }
 }
 

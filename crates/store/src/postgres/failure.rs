@@ -42,10 +42,12 @@ pub(super) fn is_damage(error: &Error) -> bool {
     match code(error) {
         // Damaged data or index, a page that the disk does not return, a file that is missing.
         Some("XX001" | "XX002" | "58030" | "58P01") => true,
-        // Rows whose lengths or transactions cannot be.
-        Some("XX000") => ["invalid memory alloc", "MultiXactId", "unexpected", "could not"]
-            .iter()
-            .any(|part| message().contains(part)),
+        // Rows whose lengths or transactions cannot be, and pages of an index that do not fit the others.
+        Some("XX000") => {
+            ["invalid", "corrupt", "chunk", "MultiXactId", "unexpected", "could not", "of index", "in index"]
+                .iter()
+                .any(|part| message().contains(part))
+        }
         _ => false,
     }
 }
@@ -59,6 +61,11 @@ pub(super) fn of_read(error: &Error) -> StoreError {
         }
         _ => of_server(error),
     }
+}
+
+/// Whether the database can only be read.
+pub(super) fn is_read_only(error: &Error) -> bool {
+    code(error) == Some("25006")
 }
 
 /// Whether a table lacks a column.

@@ -7,10 +7,10 @@ use tokio_postgres::{Client, Error, Row, types::Type};
 
 use super::{
     connection::Parameters,
-    failure, rows, tables,
+    failure, parts, rows, tables,
     writer::{Trouble, Writer, at_commit, before_commit, of_answer},
 };
-use crate::{StoreError, log::Action, sum};
+use crate::{StoreError, buckets::KeyHash, log::Action, sum};
 
 /// The most rows that are forgotten at once: others wait for this long.
 const FORGET_ROWS: i64 = 500;
@@ -41,7 +41,12 @@ impl Writer {
         let client = self.client().await?;
         let done = timeout(self.shared.connector.patience, self.forget_portion(&client, age)).await;
         match done.unwrap_or_else(|_| Err(Trouble::Ended(failure::too_slow()))) {
-            Ok(is_more) => Ok(is_more),
+            Ok(is_more) => {
+                if !is_more {
+                    self.clear_trails(&client).await;
+                }
+                Ok(is_more)
+            }
             Err(Trouble::Lost(error) | Trouble::Ended(error)) => {
                 self.client = None;
                 Err(error)
@@ -50,6 +55,23 @@ impl Writer {
                 self.undo(&client).await;
                 Err(error)
             }
+        }
+    }
+
+    /// Deletes what the trail has of revisions that are forgotten. If this fails, it is deleted the next time.
+    async fn clear_trails(&mut self, client: &Client) {
+        let statements = &self.shared.statements;
+        if !statements.has_buckets {
+            return;
+        }
+        let clear = async {
+            for statement in &statements.clear_trails {
+                client.batch_execute(statement).await?;
+            }
+            Ok::<_, Error>(())
+        };
+        if !matches!(timeout(self.shared.connector.patience, clear).await, Ok(Ok(()))) {
+            self.client = None;
         }
     }
 
@@ -85,27 +107,53 @@ impl Writer {
             }
         }
         // The digest of the rows that are kept: with those that are from now on, and without those of before that are deleted.
-        let kept = newest.iter().filter(|(_, revision)| !deleted.contains(*revision));
-        let mut digest = kept.fold(0, |digest, (key, revision)| digest ^ sum::digest(*revision, key));
+        let added: Vec<(&[u8], i64)> = newest
+            .iter()
+            .filter(|(_, revision)| !deleted.contains(*revision))
+            .map(|(key, revision)| (*key, *revision))
+            .collect();
+        let mut digest = added.iter().fold(0, |digest, (key, revision)| digest ^ sum::digest(*revision, key));
         // Of what was forgotten before, a key has kept one row. All are asked for: one that stayed when a removal is
         // forgotten would bring back what was removed.
         let keys: Vec<&[u8]> = newest.into_keys().collect();
         let kept: &Parameters<'_> = &[(&keys, Type::BYTEA_ARRAY), (&compacted, Type::INT8)];
-        for row in client.query_typed(&statements.up_to, kept).await.map_err(before_commit)? {
-            let revision: i64 = row.try_get(0).map_err(of_answer)?;
-            digest ^= sum::digest(revision, row.try_get(1).map_err(of_answer)?);
+        let parts = async {
+            match statements.has_buckets {
+                true => client.query_typed(&statements.read_buckets, &[]).await,
+                false => Ok(Vec::new()),
+            }
+        };
+        let (superseded, parts) = tokio::join!(biased; client.query_typed(&statements.up_to, kept), parts);
+        let mut buckets = parts::buckets(&parts.map_err(before_commit)?, compacted as u64);
+        for (key, revision) in &added {
+            buckets.toggle((KeyHash::of_bytes(key), *revision as u64));
+        }
+        for row in superseded.map_err(before_commit)? {
+            let (revision, key): (i64, &[u8]) =
+                (row.try_get(0).map_err(of_answer)?, row.try_get(1).map_err(of_answer)?);
+            digest ^= sum::digest(revision, key);
+            buckets.toggle((KeyHash::of_bytes(key), revision as u64));
             garbage.push(revision);
         }
         let garbage: &Parameters<'_> = &[(&garbage, Type::INT8_ARRAY)];
         let mark: &Parameters<'_> = &[(&upto, Type::INT8), (&digest, Type::INT8)];
         let mark = &mark[..if statements.has_sums { 2 } else { 1 }];
-        let (forgotten, marked, committed) = tokio::join!(
+        let kept = async {
+            match buckets.are_known() {
+                true => parts::update(client, statements, &buckets, upto as u64).await,
+                // The next check computes them.
+                false => Ok(()),
+            }
+        };
+        let (forgotten, kept, marked, committed) = tokio::join!(
             biased;
             client.execute_typed(&statements.forget, garbage),
+            kept,
             client.execute_typed(&statements.mark_forgotten, mark),
             client.batch_execute("COMMIT"),
         );
         forgotten.map_err(at_commit)?;
+        kept.map_err(at_commit)?;
         marked.map_err(at_commit)?;
         committed.map_err(at_commit)?;
         Ok(found.len() as i64 == FORGET_ROWS)

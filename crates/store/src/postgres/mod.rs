@@ -4,9 +4,12 @@ mod address;
 mod check;
 mod connection;
 mod damage;
+mod facts;
 mod failure;
 mod forget;
+mod known;
 mod news;
+mod parts;
 mod password;
 mod read;
 mod rows;
@@ -14,6 +17,7 @@ mod scan;
 mod structure;
 mod tables;
 mod tls;
+mod trail;
 mod watch;
 mod writer;
 
@@ -217,6 +221,9 @@ impl Postgres {
 
     async fn now_number(&self) -> Result<u64, StoreError> {
         let shared = &self.0.shared;
+        if let Some(damage) = shared.damage().await? {
+            return Ok(damage.head.revision);
+        }
         let rows = shared.readers.query(&shared.statements.head, &[]).await?;
         Ok(rows::head(&rows)?.revision)
     }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// How far the log goes, and what of it is forgotten.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
     pub(super) revision: u64,
     pub(super) compacted: u64,

@@ -5,10 +5,10 @@
 use std::time::Instant;
 
 use tokio::time::sleep;
-use tokio_postgres::{Client, Row, types::Type};
+use tokio_postgres::{Client, Row};
 
-use super::{failure, rows, tables::Statements};
-use crate::{Key, StoreError, log::Action};
+use super::{connection::Parameters, failure, rows, tables::Statements};
+use crate::{Key, MAX_KEY_BYTES, StoreError, log::Action};
 
 /// Pages of the table that are read at once, and entries of an index.
 const PAGES: usize = 256;
@@ -44,6 +44,8 @@ pub(super) struct Scan<'c> {
     sum: &'static str,
     /// Rests as long as it works.
     is_paced: bool,
+    /// The indexes of the log can be used.
+    pub(super) has_indexes: bool,
 }
 
 /// An index, read in its order.
@@ -59,33 +61,52 @@ pub(super) enum Index {
 impl<'c> Scan<'c> {
     /// Begins a transaction that sees one moment. Fails as not possible in a database that is not PostgreSQL.
     pub(super) async fn begin(client: &'c Client, statements: &Statements, is_paced: bool) -> Result<Self, StoreError> {
-        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_sort = off; \
-                     SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0";
         let sum = if statements.has_sums { "sum" } else { "NULL::int8" };
-        client.batch_execute(begin).await.map_err(|error| failure::of_server(&error))?;
-        Ok(Self { client, log: statements.log.clone(), sum, is_paced })
+        let mut scan = Self { client, log: statements.log.clone(), sum, is_paced, has_indexes: true };
+        let settings = "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; \
+                        SET LOCAL max_parallel_workers_per_gather = 0";
+        scan.execute(&format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}")).await?;
+        if scan.attempt(&statements.plan).await?.is_none() {
+            // PostgreSQL reads the rows if it takes the indexes for dropped. They are there again after the transaction.
+            scan.execute("ROLLBACK").await?;
+            scan.execute(&format!("BEGIN ISOLATION LEVEL REPEATABLE READ; {settings}")).await?;
+            scan.execute(&statements.drop_indexes).await?;
+            scan.has_indexes = false;
+        }
+        Ok(scan)
     }
 
-    /// Reads the table without its indexes. Returns whether all of it could be read.
+    /// Reads the log without its indexes. Returns whether all of it could be read.
     pub(super) async fn table(&self, each: &mut impl FnMut(Entry)) -> Result<bool, StoreError> {
+        let mut are_rows = true;
+        let columns = format!("revision, {}, action, {}, ctid::text", short("key", MAX_KEY_BYTES), self.sum);
+        let mut add = |row: &Row| match entry(row) {
+            Some(entry) => each(entry),
+            None => are_rows = false,
+        };
+        let is_whole = self.pages(&self.log, &columns, &mut add).await?;
+        Ok(is_whole && are_rows)
+    }
+
+    /// Reads columns of a table without its indexes. Returns whether all of it could be read.
+    pub(super) async fn pages(
+        &self,
+        table: &str,
+        columns: &str,
+        each: &mut impl FnMut(&Row),
+    ) -> Result<bool, StoreError> {
         self.set("seqscan", "indexscan").await?;
-        let pages = format!("SELECT pg_relation_size('{}'::regclass) / current_setting('block_size')::int8", self.log);
-        let rows = self.query(&pages).await.map_err(|error| failure::of_read(&error))?;
+        let pages = format!("SELECT pg_relation_size('{table}'::regclass) / current_setting('block_size')::int8");
+        let rows = self.query(&pages, &[]).await?;
         let pages = rows::revision(&rows[0], 0)?;
         let mut is_whole = true;
         let mut parts: Vec<_> =
             (0..pages).step_by(PAGES).map(|from| (from, (from + PAGES as u64).min(pages))).collect();
         while let Some((from, until)) = parts.pop() {
-            let sql = format!(
-                "SELECT revision, key, action, {}, ctid::text FROM {} \
-                 WHERE ctid >= '({from},0)'::tid AND ctid < '({until},0)'::tid",
-                self.sum, self.log
-            );
+            let sql =
+                format!("SELECT {columns} FROM {table} WHERE ctid >= '({from},0)'::tid AND ctid < '({until},0)'::tid");
             match self.attempt(&sql).await? {
-                Some(rows) => rows.iter().for_each(|row| match entry(row) {
-                    Some(entry) => each(entry),
-                    None => is_whole = false,
-                }),
+                Some(rows) => rows.iter().for_each(&mut *each),
                 None if until - from > 1 => {
                     let half = from.midpoint(until);
                     parts.extend([(half, until), (from, half)]);
@@ -98,6 +119,9 @@ impl<'c> Scan<'c> {
 
     /// Reads an index from its beginning, as far as possible. Returns whether all of it could be read.
     pub(super) async fn index(&self, index: Index, each: &mut impl FnMut(Entry)) -> Result<bool, StoreError> {
+        if !self.has_indexes {
+            return Ok(false);
+        }
         self.set("indexscan", "seqscan").await?;
         let is_alone = matches!(index, Index::KeysAlone);
         self.execute(&format!("SET LOCAL enable_indexonlyscan = {}", if is_alone { "on" } else { "off" })).await?;
@@ -137,9 +161,8 @@ impl<'c> Scan<'c> {
     }
 
     /// The rows of one statement.
-    pub(super) async fn query(&self, sql: &str) -> Result<Vec<Row>, tokio_postgres::Error> {
-        const NOTHING: &[(&(dyn tokio_postgres::types::ToSql + Sync), Type)] = &[];
-        self.client.query_typed(sql, NOTHING).await
+    pub(super) async fn query(&self, sql: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {
+        self.client.query_typed(sql, parameters).await.map_err(|error| failure::of_read(&error))
     }
 
     pub(super) async fn end(self) {
@@ -148,10 +171,10 @@ impl<'c> Scan<'c> {
     }
 
     /// The rows of a statement; none if PostgreSQL cannot read them.
-    async fn attempt(&self, sql: &str) -> Result<Option<Vec<Row>>, StoreError> {
+    pub(super) async fn attempt(&self, sql: &str) -> Result<Option<Vec<Row>>, StoreError> {
         self.execute("SAVEPOINT part").await?;
         let began = Instant::now();
-        let answer = self.query(sql).await;
+        let answer = self.client.query_typed(sql, &[]).await;
         if self.is_paced {
             sleep(began.elapsed()).await;
         }
@@ -176,6 +199,11 @@ impl<'c> Scan<'c> {
     async fn execute(&self, sql: &str) -> Result<(), StoreError> {
         self.client.batch_execute(sql).await.map_err(|error| failure::of_server(&error))
     }
+}
+
+/// A column, or null if it is longer than it can be: a damaged length is not read.
+pub(super) fn short(column: &str, most: usize) -> String {
+    format!("CASE WHEN octet_length({column}) <= {most} THEN {column} END")
 }
 
 /// A row of revision, key, action, checksum and place; none if it cannot be one.

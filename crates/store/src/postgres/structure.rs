@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, Mutex as StdMutex, PoisonError, RwLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{
     sync::Mutex,
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use super::{
@@ -24,12 +24,17 @@ use crate::{ErrorKind, StoreError};
 /// How long after a check without a finding a read that fails does not begin another one.
 const PAUSE: Duration = Duration::from_secs(60);
 
+/// How long after a check that the database did not let end it is tried again; twice as long after each failure.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+
 #[derive(Debug, Default)]
 pub(super) struct Structure {
     damage: RwLock<Option<Arc<Damage>>>,
     /// One check at a time, and when the last one ended.
     checked: Mutex<Option<Instant>>,
     was_checked: AtomicBool,
+    /// When a write last failed for damage.
+    doubted: StdMutex<Option<Instant>>,
 }
 
 impl Structure {
@@ -55,14 +60,24 @@ impl Structure {
 impl Shared {
     /// What can be read of damaged tables; none if no damage is known. Another process may go on writing to them.
     pub(super) async fn damage(&self) -> Result<Option<Arc<Damage>>, StoreError> {
-        let Some(mut damage) = self.structure.found() else { return Ok(None) };
-        let head = rows::head(&self.readers.query(&self.statements.head, &[]).await?)?;
-        if (damage.head, damage.compacted) != (head.revision, head.compacted) {
-            let _one = self.structure.checked.lock().await;
-            self.structure.set(Some(Damage::of(self, damage.what().to_owned()).await?));
-            damage = self.structure.found().unwrap_or(damage);
+        let Some(damage) = self.structure.found() else { return Ok(None) };
+        let head = match self.readers.query(&self.statements.head, &[]).await.and_then(|rows| rows::head(&rows)) {
+            // No process can write without the head.
+            Err(error) if *error.kind() == ErrorKind::Corrupt => None,
+            head => Some(head?),
+        };
+        if damage.is_of(head) {
+            return Ok(Some(damage));
         }
-        Ok(Some(damage))
+        // All who wait here see what one of them reads, unless more was written since they came.
+        let _one = self.structure.checked.lock().await;
+        match self.structure.found() {
+            Some(damage) if !damage.is_of(head) && !damage.is_after(head) => {
+                self.structure.set(Some(Damage::of(self, damage.what().to_owned()).await?));
+            }
+            _ => {}
+        }
+        Ok(self.structure.found())
     }
 
     /// Checks the tables when they are opened: at once if they are small, in the background otherwise.
@@ -75,8 +90,7 @@ impl Shared {
         {
             return checked;
         }
-        let shared = self.clone();
-        tokio::spawn(async move { shared.check(true).await });
+        tokio::spawn(check_until_done(Arc::downgrade(self)));
         Ok(())
     }
 
@@ -93,6 +107,22 @@ impl Shared {
         Ok(())
     }
 
+    /// Checks the tables after a write failed for damage, now and then.
+    pub(super) async fn check_after_write(&self) {
+        let is_due = {
+            let mut doubted = self.structure.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = doubted.is_none_or(|doubted| doubted.elapsed() >= PAUSE);
+            if is_due {
+                *doubted = Some(Instant::now());
+            }
+            is_due
+        };
+        if is_due {
+            // If the database cannot be read now, a later write or read fails again.
+            let _ = self.check(false).await;
+        }
+    }
+
     /// Checks the tables after a read failed. Returns what can be read of them, or the failure if they are sound.
     pub(super) async fn examine(&self, error: StoreError) -> Result<Arc<Damage>, StoreError> {
         if *error.kind() != ErrorKind::Corrupt {
@@ -104,5 +134,18 @@ impl Shared {
             checking.map_err(|_| failure::too_slow())??;
         }
         self.structure.found().ok_or(error)
+    }
+}
+
+/// Checks the tables, again and again until the database does not fail meanwhile.
+async fn check_until_done(shared: Weak<Shared>) {
+    let mut pause = FIRST_RETRY;
+    while let Some(shared) = shared.upgrade() {
+        if shared.check(true).await.is_ok() {
+            return;
+        }
+        drop(shared);
+        sleep(pause).await;
+        pause = (2 * pause).min(PAUSE);
     }
 }

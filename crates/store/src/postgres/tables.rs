@@ -7,11 +7,18 @@
 
 use tokio_postgres::{Client, Row, types::Type};
 
-use super::{PostgresOptions, failure};
-use crate::{ErrorKind, StoreError, log::FIRST_HEAD};
+use super::{PostgresOptions, failure, trail::Step};
+use crate::{
+    ErrorKind, StoreError,
+    buckets::{Buckets, PARTS},
+    log::FIRST_HEAD,
+};
 
 /// The format of the tables that this release reads and writes.
 pub(super) const FORMAT: i32 = 1;
+
+/// Formats from this one on are not written by any release to come.
+const LAST_FORMAT: i32 = 1000;
 
 /// What begins a transaction of the writer.
 ///
@@ -51,14 +58,19 @@ pub(super) struct Statements {
     pub(super) log: String,
     /// Every row of the log as [`get`](Self::get) returns it, for a condition to be added.
     pub(super) row: String,
-    /// The head.
+    /// Fails if PostgreSQL cannot plan a statement, which it cannot without the first page of an index.
+    pub(super) plan: String,
+    /// Drops the indexes of the table log, in a transaction that is rolled back.
+    pub(super) drop_indexes: String,
+    /// The head, and the format.
     pub(super) head: String,
     /// The head, locked until the transaction ends.
     pub(super) lock_head: String,
     /// The newest rows of keys (1), without their values. One look into the index a key, however long its history is.
     pub(super) newest: String,
     /// Appends rows (1 revisions, 2 keys, 3 actions, 4 values). One without a value has that of an earlier row (5). With
-    /// their checksums (6), if the table has such; that of a row without a value has that row's half of the value.
+    /// their checksums (6), if the table has such; that of a row without a value has that row's half of the value. And with a
+    /// row of the trail (7 to 10), if there are such tables.
     pub(super) append: String,
     /// Appends a row with a value (1) that no reader ever sees, to find out whether there is room for it.
     pub(super) probe: String,
@@ -83,6 +95,31 @@ pub(super) struct Statements {
     pub(super) set_digest: String,
     /// Whether rows have checksums: tables of earlier releases have none, and a user may lack the right to add them.
     pub(super) has_sums: bool,
+    /// Whether there are buckets and a trail, as with checksums.
+    pub(super) has_buckets: bool,
+    /// The two tables of the trail.
+    pub(super) trails: [String; 2],
+    /// Deletes what the trail has of revisions before `compacted`, from each table.
+    pub(super) clear_trails: [String; 2],
+    /// The table of buckets.
+    pub(super) buckets: String,
+    /// The parts of the buckets.
+    pub(super) read_buckets: String,
+    /// Replaces parts (1) of the buckets by others (2).
+    pub(super) update_buckets: String,
+    /// Deletes all parts of the buckets.
+    pub(super) delete_buckets: String,
+    /// Inserts parts (1) of the buckets (2).
+    pub(super) insert_buckets: String,
+    /// Fails unless the buckets and the trail can be used.
+    use_buckets: String,
+    create_buckets: String,
+    /// What the trail and the buckets of a new store have.
+    begin_buckets: String,
+    /// Fails if the columns of checksums are missing.
+    sums: String,
+    /// The names of these columns, as the catalog of the database has them.
+    sum_columns: String,
     /// Adds the columns of checksums to tables of earlier releases.
     add_sums: String,
     format: String,
@@ -93,8 +130,22 @@ pub(super) struct Statements {
 }
 
 impl Statements {
-    pub(super) fn new(schema: &str, has_sums: bool) -> Self {
+    pub(super) fn new(schema: &str, has_sums: bool, has_buckets: bool) -> Self {
+        let plain_schema = schema;
         let schema = format!("\"{}\"", schema.replace('"', "\"\""));
+        let trails = ["trail", "trail_copy"].map(|name| format!("{schema}.{name}"));
+        let buckets = format!("{schema}.buckets");
+        let columns = "first, compacted, traces, sum";
+        let trace = match has_buckets {
+            true => format!(
+                "WITH trail AS (INSERT INTO {} ({columns}) SELECT {step}), copy AS (INSERT INTO {} ({columns}) SELECT {step}) ",
+                trails[0],
+                trails[1],
+                // A transaction that only finds out whether one can write leaves no trail.
+                step = "$7, $8, $9, $10 WHERE octet_length($9) > 0"
+            ),
+            false => String::new(),
+        };
         let (log, head) = (format!("{schema}.log"), format!("{schema}.head"));
         // Planners that know nothing of the tables yet know at least that this is one row.
         let one_head = format!("(SELECT revision, compacted FROM {head} WHERE id = 1) h");
@@ -163,14 +214,18 @@ impl Statements {
             ),
             size: format!("SELECT pg_relation_size('{log}'::regclass)"),
             row: format!("SELECT revision, action, {value}, {sum} FROM {log}"),
-            head: format!("SELECT revision, compacted FROM {head}"),
+            plan: format!("SELECT FROM {log} WHERE false"),
+            drop_indexes: format!(
+                "SET LOCAL lock_timeout = 2000; DROP INDEX {schema}.log_revision; DROP INDEX {schema}.log_key"
+            ),
+            head: format!("SELECT revision, compacted, format FROM {head}"),
             lock_head: format!("SELECT revision, compacted, format FROM {head} FOR UPDATE"),
             newest: format!(
                 "SELECT k.key, l.revision, l.action FROM unnest($1) AS k(key), LATERAL ( \
                    SELECT revision, action FROM {log} WHERE log.key = k.key ORDER BY revision DESC LIMIT 1) l"
             ),
             append: format!(
-                "INSERT INTO {log} (revision, key, action, value, at{sum_column}) \
+                "{trace}INSERT INTO {log} (revision, key, action, value, at{sum_column}) \
                  SELECT n.revision, n.key, n.action, \
                    coalesce(n.value, (SELECT o.value FROM {log} o WHERE o.revision = n.earlier)), {now}{new_sum} \
                  FROM unnest({}) AS n(revision, key, action, value, earlier{})",
@@ -195,6 +250,42 @@ impl Statements {
             digest: format!("SELECT digest, digested FROM {head}"),
             set_digest: format!("UPDATE {head} SET digest = $1, digested = $2 WHERE compacted = $2"),
             has_sums,
+            has_buckets,
+            clear_trails: trails.each_ref().map(|trail| {
+                format!("DELETE FROM {trail} WHERE first + octet_length(traces) / 8 <= (SELECT compacted FROM {head})")
+            }),
+            read_buckets: format!("SELECT part, buckets FROM {buckets}"),
+            update_buckets: format!(
+                "UPDATE {buckets} b SET buckets = n.buckets FROM unnest($1, $2) AS n(part, buckets) WHERE b.part = n.part"
+            ),
+            delete_buckets: format!("DELETE FROM {buckets}"),
+            insert_buckets: format!("INSERT INTO {buckets} (part, buckets) SELECT * FROM unnest($1, $2)"),
+            // No row is read or written, but the rights are asked for.
+            use_buckets: format!(
+                "INSERT INTO {trail} SELECT * FROM {trail} WHERE false; INSERT INTO {copy} SELECT * FROM {copy} WHERE false; \
+                 DELETE FROM {trail} WHERE false; DELETE FROM {copy} WHERE false; \
+                 INSERT INTO {buckets} SELECT * FROM {buckets} WHERE false; UPDATE {buckets} SET part = 0 WHERE false; \
+                 DELETE FROM {buckets} WHERE false",
+                trail = trails[0],
+                copy = trails[1]
+            ),
+            create_buckets: format!(
+                "CREATE TABLE {} ({trail_columns}); CREATE TABLE {} ({trail_columns}); \
+                 CREATE TABLE {buckets} (part int2 NOT NULL, buckets bytea NOT NULL)",
+                trails[0],
+                trails[1],
+                trail_columns =
+                    "first int8 NOT NULL, compacted int8 NOT NULL, traces bytea NOT NULL, sum int8 NOT NULL"
+            ),
+            begin_buckets: begin_buckets(&trails, &buckets),
+            trails,
+            buckets,
+            sum_columns: format!(
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = '{}' \
+                 AND (table_name, column_name) IN (('log', 'sum'), ('head', 'digest'), ('head', 'digested'))",
+                plain_schema.replace('\'', "''")
+            ),
+            sums: format!("SELECT h.digest, h.digested, l.sum FROM {head} h, {log} l WHERE false"),
             add_sums: format!(
                 "BEGIN; SET LOCAL lock_timeout = 2000; ALTER TABLE {log} ADD COLUMN sum int8; \
                  ALTER TABLE {head} ADD COLUMN digest int8; ALTER TABLE {head} ADD COLUMN digested int8; COMMIT"
@@ -220,10 +311,34 @@ impl Statements {
 
     /// The statements for tables that exist now, after creating them where they are missing.
     pub(super) async fn set_up(client: &Client, options: &PostgresOptions) -> Result<Self, StoreError> {
-        let statements = Self::new(&options.schema, true);
+        let statements = Self::new(&options.schema, true, true);
         statements.create_missing(client, options).await?;
         let has_sums = statements.find_sums(client, options.create).await?;
-        Ok(if has_sums { statements } else { Self::new(&options.schema, false) })
+        let has_buckets = has_sums && statements.find_buckets(client, options.create).await?;
+        Ok(if has_buckets { statements } else { Self::new(&options.schema, has_sums, false) })
+    }
+
+    /// Whether there are buckets and a trail that this user may write, after adding them to tables of earlier releases where
+    /// that is allowed. The trail begins with the next write, and the next check computes the buckets.
+    async fn find_buckets(&self, client: &Client, may_add: bool) -> Result<bool, StoreError> {
+        for is_second in [false, true] {
+            match client.batch_execute(&self.use_buckets).await {
+                Ok(()) => return Ok(true),
+                // Nobody writes to a database that can only be read.
+                Err(error) if failure::is_read_only(&error) => return Ok(true),
+                Err(error) if failure::is_table_missing(&error) && may_add && !is_second => {
+                    // Another process may have added them, or this one may not: the next attempt finds out.
+                    let create = format!("BEGIN; SET LOCAL lock_timeout = 2000; {}; COMMIT", self.create_buckets);
+                    if client.batch_execute(&create).await.is_err() {
+                        client.batch_execute("ROLLBACK").await.map_err(|error| failure::of_server(&error))?;
+                    }
+                }
+                Err(error) if failure::is_lost(&error) => return Err(failure::of_server(&error)),
+                // This release does without, as earlier ones do.
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(false)
     }
 
     /// Whether rows have checksums, after adding the columns to tables of earlier releases where that is allowed. Those
@@ -231,7 +346,8 @@ impl Statements {
     async fn find_sums(&self, client: &Client, may_add: bool) -> Result<bool, StoreError> {
         let mut may_add = may_add;
         loop {
-            match client.query_typed(&self.digest, &[]).await {
+            // The row of the head may be damaged.
+            match client.query_typed(&self.sums, &[]).await {
                 Ok(_) => return Ok(true),
                 Err(error) if failure::is_column_missing(&error) && may_add => {
                     may_add = false;
@@ -241,6 +357,11 @@ impl Statements {
                     }
                 }
                 Err(error) if failure::is_column_missing(&error) => return Ok(false),
+                // Not even a statement that reads nothing can be planned if the first page of an index is lost.
+                Err(error) if failure::is_damage(&error) => {
+                    let found = client.query_typed(&self.sum_columns, &[]).await;
+                    return found.map(|rows| rows.len() == 3).map_err(|error| failure::of_server(&error));
+                }
                 Err(error) => return Err(failure::of_server(&error)),
             }
         }
@@ -254,8 +375,17 @@ impl Statements {
         let schema = &*options.schema;
         let mut attempt = 1;
         loop {
-            if let Some((format, revision)) = self.format(client).await? {
-                check_format(format)?;
+            let found = match self.format(client).await {
+                // A damaged head is found again when the structure is checked, which knows what else has its revision.
+                Err(error) if *error.kind() == ErrorKind::Corrupt => return Ok(()),
+                found => found?,
+            };
+            if let Some((format, revision)) = found {
+                match check_format(format) {
+                    // No release has written it: the head is damaged.
+                    Err(error) if *error.kind() == ErrorKind::Corrupt => return Ok(()),
+                    checked => checked?,
+                }
                 if revision == 0 {
                     // If this fails, as where the database can only be read, then lists are still right.
                     let _ = client.batch_execute(&self.begin_head).await;
@@ -285,7 +415,7 @@ impl Statements {
                 None => Err(no_head()),
             },
             Err(error) if failure::is_table_missing(&error) => Ok(None),
-            Err(error) => Err(failure::of_server(&error)),
+            Err(error) => Err(failure::of_read(&error)),
         }
     }
 
@@ -294,13 +424,29 @@ impl Statements {
         let known = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1";
         let is_known = !client.query_typed(known, &[(&schema, Type::TEXT)]).await?.is_empty();
         let create_schema = if is_known { "" } else { &self.create_schema };
-        let whole = format!("BEGIN; {create_schema}; {}; COMMIT", self.create_tables);
+        let Self { create_tables, create_buckets, begin_buckets, .. } = self;
+        let whole = format!("BEGIN; {create_schema}; {create_tables}; {create_buckets}; {begin_buckets}; COMMIT");
         let created = client.batch_execute(&whole).await;
         if created.is_err() {
             client.batch_execute("ROLLBACK").await?;
         }
         created
     }
+}
+
+/// Gives the tables of a new store their first rows.
+fn begin_buckets(trails: &[String; 2], buckets: &str) -> String {
+    let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let step = Step::new(FIRST_HEAD + 1, FIRST_HEAD, std::iter::empty());
+    let step = format!("({}, {FIRST_HEAD}, '\\x'::bytea, {})", step.first, step.sum());
+    let none = Buckets::of_none();
+    let parts = (0..PARTS).map(|part| format!("({part}, '\\x{}'::bytea)", hex(none.part(part, FIRST_HEAD))));
+    format!(
+        "INSERT INTO {} VALUES {step}; INSERT INTO {} VALUES {step}; INSERT INTO {buckets} VALUES {}",
+        trails[0],
+        trails[1],
+        parts.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// That the one row is gone which everything depends on.
@@ -314,12 +460,12 @@ pub(super) fn check_lock(head: &[Row]) -> Result<(), StoreError> {
     check_format(head.try_get(2).map_err(|error| failure::of_answer(&error))?)
 }
 
-/// Whether this release may use tables of a format.
-fn check_format(format: i32) -> Result<(), StoreError> {
+/// Whether this release may use tables of a format. One that no release can have written is damage.
+pub(super) fn check_format(format: i32) -> Result<(), StoreError> {
     if format == FORMAT {
         return Ok(());
     }
-    let (kind, mend) = match format > FORMAT {
+    let (kind, mend) = match (FORMAT..LAST_FORMAT).contains(&format) {
         true => (ErrorKind::Newer, "use the release that wrote them, or a later one"),
         false => (ErrorKind::Corrupt, "restore them from a backup"),
     };

@@ -22,7 +22,10 @@ use tokio_postgres::{
 use super::{
     Shared,
     connection::{Backoff, Parameters},
-    failure, news, rows, tables,
+    failure, news,
+    rows::{self, Head},
+    tables,
+    trail::{Step, Trace},
 };
 use crate::{
     ErrorKind, Key, StoreError,
@@ -32,7 +35,7 @@ use crate::{
 };
 
 /// The most writes of a transaction, and the bytes of values after which it is full.
-const BATCH_WRITES: usize = 512;
+pub(super) const BATCH_WRITES: usize = 512;
 const BATCH_BYTES: usize = 8 << 20;
 /// How often a transaction is tried that stands in the way of others.
 const ATTEMPTS: usize = 10;
@@ -84,7 +87,7 @@ pub(super) enum Trouble {
 
 /// What a transaction does.
 struct Plan<'a> {
-    head: u64,
+    head: Head,
     rows: Vec<NewRow<'a>>,
     answers: Vec<Answer>,
     is_check: bool,
@@ -123,7 +126,10 @@ impl Writer {
             let request = tokio::select! {
                 request = queue.recv() => request,
                 () = sleep_until(next_cleaning) => {
-                    let is_more = self.forget_old().await.unwrap_or(false);
+                    let is_more = self.forget_old().await.unwrap_or_else(|error| {
+                        self.examine(&error);
+                        false
+                    });
                     next_cleaning = Instant::now() + if is_more { Duration::ZERO } else { pause };
                     continue;
                 }
@@ -150,12 +156,23 @@ impl Writer {
         {
             self.shared.is_full.store(true, Ordering::Relaxed);
         }
+        if let Err(error) = &outcome {
+            self.examine(error);
+        }
         // Whoever asked may be gone.
         match outcome {
             Ok(answers) => {
                 batch.into_iter().zip(answers).for_each(|(request, answer)| drop(request.answer.send(answer)));
             }
             Err(error) => batch.into_iter().for_each(|request| drop(request.answer.send(Err(copy(&error))))),
+        }
+    }
+
+    /// Checks the tables in the background after a failure that damage may explain.
+    fn examine(&self, error: &StoreError) {
+        let shared = self.shared.clone();
+        if *error.kind() == ErrorKind::Corrupt && self.shared.structure.check_sound().is_ok() {
+            tokio::spawn(async move { shared.check_after_write().await });
         }
     }
 
@@ -252,7 +269,7 @@ impl Writer {
         done.map_err(|_| Trouble::Ended(unknown("the database did not answer in time")))??;
         if !plan.rows.is_empty() {
             self.shared.is_full.store(false, Ordering::Relaxed);
-            self.shared.news.learn(plan.head + plan.rows.len() as u64);
+            self.shared.news.learn(plan.head.revision + plan.rows.len() as u64);
             // If it is full, then what is about to be told is told of this too; if it is closed, nobody is told.
             let _ = self.untold.try_send(());
         }
@@ -276,7 +293,7 @@ impl Writer {
         begun.map_err(before_commit)?;
         let (head, newest) = (head.map_err(before_commit)?, newest.map_err(before_commit)?);
         tables::check_lock(&head).map_err(Trouble::Refused)?;
-        let head = rows::revision(&head[0], 0).map_err(Trouble::Refused)?;
+        let head = rows::head(&head).map_err(Trouble::Refused)?;
         let mut current = HashMap::with_capacity(newest.len());
         for row in &newest {
             let key: Vec<u8> = row.try_get(0).map_err(of_answer)?;
@@ -289,7 +306,7 @@ impl Writer {
 
     /// Appends the rows and commits. All of it is sent at once: if one of the statements fails, the commit undoes the rest.
     async fn carry_out(&self, client: &Client, plan: &Plan<'_>) -> Result<(), Trouble> {
-        let first = plan.head + 1;
+        let first = plan.head.revision + 1;
         let revisions: Vec<i64> = (first..).zip(&plan.rows).map(|(revision, _)| revision as i64).collect();
         let keys: Vec<&[u8]> = plan.rows.iter().map(|row| row.key.as_str().as_bytes()).collect();
         let actions: Vec<i16> = plan.rows.iter().map(|row| row.action as i16).collect();
@@ -309,7 +326,18 @@ impl Writer {
         if self.shared.statements.has_sums {
             rows.push((&sums, Type::INT8_ARRAY));
         }
-        let head = (plan.head + plan.rows.len() as u64) as i64;
+        let traces = plan.rows.iter().map(|row| Trace::of(row.key, row.action));
+        let step = Step::new(first, plan.head.compacted, traces);
+        let (step_first, step_compacted, step_sum) = (step.first as i64, step.compacted as i64, step.sum());
+        if self.shared.statements.has_buckets {
+            rows.extend([
+                (&step_first as &(dyn ToSql + Sync), Type::INT8),
+                (&step_compacted, Type::INT8),
+                (&step.traces, Type::BYTEA),
+                (&step_sum, Type::INT8),
+            ]);
+        }
+        let head = (plan.head.revision + plan.rows.len() as u64) as i64;
         let head: &Parameters<'_> = &[(&head, Type::INT8)];
         let statements = &self.shared.statements;
         let (appended, advanced, committed) = tokio::join!(
@@ -381,17 +409,17 @@ fn gather(
 }
 
 /// What becomes of each request, in their order: a later one of the same key sees what an earlier one did.
-fn decide<'b>(batch: &'b [Request], head: u64, mut current: HashMap<Vec<u8>, Current<'b>>) -> Plan<'b> {
+fn decide<'b>(batch: &'b [Request], head: Head, mut current: HashMap<Vec<u8>, Current<'b>>) -> Plan<'b> {
     let mut plan = Plan { head, rows: Vec::with_capacity(batch.len()), answers: Vec::new(), is_check: false };
     for request in batch {
         let Order::Write(key, write) = &request.order else {
             plan.is_check = true;
-            plan.answers.push(Ok(head));
+            plan.answers.push(Ok(head.revision));
             continue;
         };
         let before = current.get(key.as_str().as_bytes()).copied();
         let answer = write.decide(key, before.map(|before| before.newest)).map(|action| {
-            let revision = head + plan.rows.len() as u64 + 1;
+            let revision = head.revision + plan.rows.len() as u64 + 1;
             let value = match write {
                 Write::Create(value) | Write::Replace { value, .. } => Some(value.as_slice()),
                 Write::Delete { .. } => before.and_then(|before| before.value),

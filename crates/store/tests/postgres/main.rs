@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets a surprise should stop right there")]
 
+mod buckets;
 mod cuts;
 mod damage;
 mod failures;
