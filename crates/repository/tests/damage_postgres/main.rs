@@ -62,9 +62,15 @@ struct Base {
 
 async fn client(server: &PostgresServer) -> Client {
     let address = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port());
-    let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
+    // A server that has ended itself starts again.
+    for _ in 0..300 {
+        if let Ok((client, connection)) = tokio_postgres::connect(&address, NoTls).await {
+            tokio::spawn(connection);
+            return client;
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the server does not start again");
 }
 
 async fn store(server: &PostgresServer) -> Result<Arc<Postgres>, StoreError> {
@@ -159,10 +165,9 @@ impl Base {
         let ends = self.ends();
         let mut found = match store(&self.server).await {
             Ok(store) => {
-                let unreadable = self.unreadable().await;
                 let harm = |_: &_, revision| match touched.contains(&revision) {
                     true => Harm::Touched,
-                    false if self.is_in(&unreadable, revision) || self.ends() > ends => Harm::Undecidable,
+                    false if self.ends() > ends => Harm::Undecidable,
                     false => Harm::None,
                 };
                 self.documents.compare(&orders(store), harm).await
@@ -179,7 +184,13 @@ impl Base {
         let has_ended = self.ends() > ends;
         let hangs = !has_ended && self.hangs().await;
         if has_ended || hangs && found.is_refused {
+            found.undecidable += found.withheld.len();
             found.withheld.clear();
+        } else if !self.has_checksums && !found.withheld.is_empty() {
+            let unreadable = self.unreadable().await;
+            let withheld = found.withheld.len();
+            found.withheld.retain(|what| !unreadable.contains(&self.page_of(what)));
+            found.undecidable += withheld - found.withheld.len();
         }
         if has_ended || hangs {
             // A watch waits for the server.
@@ -215,9 +226,10 @@ impl Base {
         unreadable
     }
 
-    /// Whether the row of a revision is in one of these pages of the log, and the files have no checksums.
-    fn is_in(&self, pages: &HashSet<usize>, revision: u64) -> bool {
-        !self.has_checksums && pages.contains(&(self.places[&revision][0].1 / PAGE))
+    /// The page of the log that has the row of a document that was withheld, as `name@revision: error`.
+    fn page_of(&self, withheld: &str) -> usize {
+        let revision = withheld.split_once('@').unwrap().1.split_once(':').unwrap().0;
+        self.places[&revision.parse().unwrap()][0].1 / PAGE
     }
 
     /// How often a process of the server has crashed, and the server with it.
