@@ -215,7 +215,7 @@ impl Target {
     /// The name of an object of the resource in the repository.
     pub(super) fn object_name(&self, name: &str) -> Result<Name, Status> {
         let full = match &self.namespace {
-            Some(namespace) => Name::new(&format!("{namespace}/{name}")),
+            Some(namespace) => Name::new(&[namespace, "/", name].concat()),
             None => Name::new(name),
         };
         // What cannot be a name is the name of nothing.
