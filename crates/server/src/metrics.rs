@@ -1,11 +1,13 @@
 //! What a server tells of itself: who asks for what, in which version, and how long it takes.
 
 use std::{
+    collections::HashMap,
     fmt::{self, Write as _},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
+use foldhash::fast::RandomState;
 use http::StatusCode;
 use prometheus_client::{
     collector::Collector,
@@ -29,6 +31,9 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     durations: Family<DurationLabels, Histogram, fn() -> Histogram>,
+    /// The metrics of each sort of request so far. Families are slower: each hashes its labels in a way that is safe for labels
+    /// that clients choose.
+    known: RwLock<HashMap<RequestLabels, Known, RandomState>>,
     refused: Family<RefusedLabels, Counter>,
     pub(crate) in_flight: Gauge,
     pub(crate) bodies: Gauge,
@@ -36,6 +41,9 @@ pub(crate) struct Metrics {
     pub(crate) connections: Gauge,
     pub(crate) queued: Gauge,
 }
+
+/// The counter of requests, and of those that are no watches how long they took.
+type Known = (Counter, Option<Histogram>);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct RequestLabels {
@@ -70,10 +78,11 @@ impl Metrics {
         scrub: Option<&Scrub>,
     ) -> Self {
         let buckets = || Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]);
-        let metrics = Self {
+        let mut metrics = Self {
             registry: Registry::with_prefix("wheelwright"),
             requests: Family::default(),
             durations: Family::new_with_constructor(buckets as fn() -> Histogram),
+            known: RwLock::default(),
             refused: Family::default(),
             in_flight: Gauge::default(),
             bodies: Gauge::default(),
@@ -81,8 +90,8 @@ impl Metrics {
             connections: Gauge::default(),
             queued: Gauge::default(),
         };
-        let Self { mut registry, requests, durations, refused, in_flight, bodies, watches, connections, queued } =
-            metrics;
+        let Self { registry, requests, durations, refused, in_flight, bodies, watches, connections, queued, .. } =
+            &mut metrics;
         registry.register("requests", "Requests that were answered, by kind, version and verb", requests.clone());
         registry.register("request_seconds", "How long requests took, watches aside", durations.clone());
         registry.register("refused", "Connections and requests that were refused unread", refused.clone());
@@ -96,14 +105,14 @@ impl Metrics {
         if let Some(audit) = audit {
             registry.register("audit_lost", "Lines of the audit log that could not be written", audit.lost().clone());
         }
-        damaged.register(&mut registry);
+        damaged.register(registry);
         if let Some(scrub) = scrub {
-            scrub.register(&mut registry);
+            scrub.register(registry);
         }
         if repository.source_counts().next().is_some() {
             registry.register_collector(Box::new(Sources(repository)));
         }
-        Self { registry, requests, durations, refused, in_flight, bodies, watches, connections, queued }
+        metrics
     }
 
     /// Counts a request that was answered. Only what is served is named, so that nobody can make up names.
@@ -116,10 +125,17 @@ impl Metrics {
             verb,
             code: code.as_u16(),
         };
-        self.requests.get_or_create(&labels).inc();
-        if verb != "watch" {
-            self.durations.get_or_create(&DurationLabels { dialect, verb }).observe(took.as_secs_f64());
+        let count = |(counter, durations): &Known| {
+            counter.inc();
+            durations.iter().for_each(|durations| durations.observe(took.as_secs_f64()));
+        };
+        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&labels) {
+            return count(known);
         }
+        let durations = || self.durations.get_or_create_owned(&DurationLabels { dialect, verb });
+        let known = (self.requests.get_or_create_owned(&labels), (verb != "watch").then(durations));
+        count(&known);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(labels, known);
     }
 
     /// Counts what was refused, and why.
