@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::Either;
+use futures_util::{StreamExt as _, future::Either, stream::FuturesUnordered};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -180,12 +180,20 @@ impl Service {
         let stream = Metered::new(stream, connection.clone(), charge);
         let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_time, || report(Reason::Stalled)));
         let mut serving = pin!(builder.serve_connection(stream, respond));
-        let mut ending = self.ending.subscribe();
+        let leaving = async {
+            let mut ending = self.ending.subscribe();
+            tokio::select! {
+                () = self.until_distrusted(&peer, certificate) => {}
+                () = connection.dismissed() => {}
+                _ = ending.wait_for(|is_ending| *is_ending) => {}
+            }
+        };
+        // Polled when it is woken, and not with every request.
+        let mut leaving = FuturesUnordered::from_iter([leaving]);
         tokio::select! {
+            biased;
             _ = serving.as_mut() => return,
-            () = self.until_distrusted(&peer, certificate) => {}
-            () = connection.dismissed() => {}
-            _ = ending.wait_for(|is_ending| *is_ending) => {}
+            _ = leaving.next() => {}
         }
         serving.as_mut().graceful_shutdown();
         // Ends at once if it is idle, and with its last answer if it is not. Half a head is no request that is owed one, and
