@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use crate::refusal::Refusal;
+use crate::{refusal::Refusal, request_id::Ids};
 
 /// An answer.
 #[derive(Debug)]
@@ -65,10 +65,12 @@ impl Answer {
         self
     }
 
-    /// The same, with some headers instead of what they were.
+    /// The same, with the ids of its request.
     #[must_use]
-    pub(crate) fn with_all(mut self, headers: HeaderMap) -> Self {
-        self.headers.extend(headers);
+    pub(crate) fn with_ids(mut self, ids: Ids) -> Self {
+        for (name, id) in ids.0 {
+            self.headers.insert(name, id);
+        }
         self
     }
 

@@ -137,6 +137,7 @@ pub(crate) struct Busy {
     connection: Arc<Connection>,
     /// Which one it is among those of the connection.
     number: usize,
+    began: Instant,
     progress: Arc<Progress>,
     _charge: Option<Charge>,
 }
@@ -381,7 +382,7 @@ impl Connection {
         if let Some(until) = was_fresh {
             self.all.no_longer_fresh(self.number, until);
         }
-        Busy { connection: self.clone(), number, progress, _charge: charge }
+        Busy { connection: self.clone(), number, began: now, progress, _charge: charge }
     }
 }
 
@@ -394,6 +395,11 @@ impl Busy {
         }
         drop(state);
         self
+    }
+
+    /// When the request was there.
+    pub(crate) fn began(&self) -> Instant {
+        self.began
     }
 
     /// How far the client is with the answer.

@@ -9,16 +9,14 @@ use std::{
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{answer::AnswerBody, connections::Busy, share::Share, stall::LEAST};
 
 /// A place among the requests that are being answered.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    _place: OwnedSemaphorePermit,
+    _place: Decrease,
     _share: Share,
-    _gauge: Decrease,
 }
 
 /// Takes one off a gauge when it is dropped.
@@ -43,8 +41,8 @@ pub(crate) struct Held {
 pub(crate) type EarlyEnd = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 
 impl Permit {
-    pub(crate) fn new(place: OwnedSemaphorePermit, share: Share, gauge: &Gauge) -> Self {
-        Self { _place: place, _share: share, _gauge: Decrease::of(gauge) }
+    pub(crate) fn new(place: Decrease, share: Share) -> Self {
+        Self { _place: place, _share: share }
     }
 }
 
@@ -53,6 +51,13 @@ impl Decrease {
     pub(crate) fn of(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
+    }
+
+    /// The same, if it is less than so many; none if it is not.
+    pub(crate) fn below(gauge: &Gauge, most: usize) -> Option<Self> {
+        let before = gauge.inc();
+        let decrease = Self(gauge.clone());
+        usize::try_from(before).is_ok_and(|before| before < most).then_some(decrease)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderName, StatusCode};
 
-use crate::{access::Access, arm, caller::Caller, denials::Denials, kubernetes, peer::Peer};
+use crate::{access::Access, arm, caller::Caller, denials::Denials, kubernetes, peer::Peer, request_id::Ids};
 
 /// The longest id that is told.
 const LONGEST_ID: usize = 100;
@@ -20,7 +20,7 @@ pub(crate) struct Line<'l> {
     pub(crate) caller: Option<&'l Caller>,
     pub(crate) peer: &'l Peer,
     /// The ids in the headers of the answer.
-    pub(crate) ids: &'l HeaderMap,
+    pub(crate) ids: &'l Ids,
     pub(crate) status: StatusCode,
     /// Why the server refused the request; none if its dialect did.
     pub(crate) reason: Option<&'l str>,
@@ -37,8 +37,8 @@ impl Line<'_> {
             ($level:ident, $message:literal $(, $more:ident)?) => {
                 tracing::$level!(
                     target: "wheelwright::request",
-                    request = self.id(arm::REQUEST_ID).or_else(|| self.id(kubernetes::AUDIT_ID)),
-                    correlation = self.id(arm::CORRELATION_ID),
+                    request = self.id(&arm::REQUEST_ID).or_else(|| self.id(&kubernetes::AUDIT_ID)),
+                    correlation = self.id(&arm::CORRELATION_ID),
                     caller = self.caller.map_or("unknown", |caller| &*caller.name),
                     client = %self.peer.address,
                     dialect = self.dialect,
@@ -74,7 +74,7 @@ impl Line<'_> {
     }
 
     /// An id in ASCII; no client fills the log with what it calls its request.
-    fn id(&self, name: HeaderName) -> Option<&str> {
+    fn id(&self, name: &HeaderName) -> Option<&str> {
         let id = self.ids.get(name)?.to_str().ok()?;
         Some(id.get(..LONGEST_ID).unwrap_or(id))
     }

@@ -45,24 +45,23 @@ const METRICS: &str = "/metrics";
 /// How long the store may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answers a request about the server itself; none if it is about something else.
+/// Answers a request about the server itself: one whose path [is its own](is_own).
 pub(crate) async fn answer(
     head: &Head,
     (metrics, readiness, audit): (&Metrics, &Arc<Readiness>, Option<&AuditLog>),
     damaged: Option<String>,
     is_ending: bool,
-) -> Option<Answer> {
+) -> Answer {
     let endpoint = match head.raw_path() {
         "/livez" | "/healthz" => Endpoint::Live,
         "/readyz" => Endpoint::Ready,
-        METRICS => Endpoint::Metrics,
-        _ => return None,
+        _ => Endpoint::Metrics,
     };
     if ![Method::GET, Method::HEAD].contains(&head.method) {
         let refused = Answer::text(StatusCode::METHOD_NOT_ALLOWED, "only GET is understood here\n");
-        return Some(refused.with(header::ALLOW, HeaderValue::from_static("GET, HEAD")));
+        return refused.with(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     }
-    let answer = match endpoint {
+    match endpoint {
         Endpoint::Live => Answer::text(StatusCode::OK, "ok"),
         Endpoint::Ready if is_ending => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
         Endpoint::Ready => {
@@ -77,13 +76,12 @@ pub(crate) async fn answer(
             // They tell of what everybody does.
             if let Err(refusal) = head.caller.check(&everything()) {
                 let answer = Answer::text(refusal.status(), format!("{}\n", refusal.message()));
-                return Some(answer.refusing(&refusal));
+                return answer.refusing(&refusal);
             }
             let open_metrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
             Answer::text(StatusCode::OK, metrics.text()).with(header::CONTENT_TYPE, open_metrics)
         }
-    };
-    Some(answer)
+    }
 }
 
 /// Access to all documents of all kinds, for reading.

@@ -1,6 +1,7 @@
 //! The server before it is bound to an address, and what its connections share.
 
 mod connection;
+mod dialect;
 mod listener;
 mod probes;
 mod respond;
@@ -15,7 +16,7 @@ use std::{
 };
 
 use http::Uri;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use wheelwright_repository::{Repository, Store};
 
 use crate::{
@@ -187,10 +188,7 @@ impl Server {
             denials: Denials::default(),
             readiness: Arc::new(Readiness::new(repository.clone())),
             repository,
-            bodies: Semaphore::new(limits.requests),
-            requests: Arc::new(Semaphore::new(limits.requests)),
             is_leaving: AtomicBool::new(false),
-            watches: Arc::new(Semaphore::new(limits.watches)),
             connections: Connections::new(&limits),
             by_address: ByAddress::new(limits.connections),
             ending: watch::Sender::new(false),
@@ -216,10 +214,6 @@ pub(crate) struct Service {
     scrub: Option<Arc<Scrub>>,
     denials: Denials,
     anonymous: Arc<Caller>,
-    /// Places for bodies that are being read.
-    bodies: Semaphore,
-    requests: Arc<Semaphore>,
-    watches: Arc<Semaphore>,
     readiness: Arc<Readiness>,
     /// It was asked to end.
     is_leaving: AtomicBool,

@@ -4,7 +4,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use wheelwright_repository::ArmVersion;
 
-use crate::{answer::Answer, request_id};
+use crate::{
+    answer::Answer,
+    request_id::{self, Ids},
+};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 pub(crate) const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
@@ -17,19 +20,16 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
 /// The ids of a request, for its answer: a new one, the one that all requests of something larger share, and the one that
 /// the client gave it, if it wants that back.
-pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
-    let mut ids = HeaderMap::new();
-    let Some(own) = request_id::new() else { return ids };
-    ids.insert(CORRELATION_ID, request.get(CORRELATION_ID).filter(|id| request_id::is_fit(id)).unwrap_or(&own).clone());
+pub(crate) fn ids(request: &HeaderMap) -> Ids {
+    let Some(own) = request_id::new() else { return Ids::default() };
+    let correlation = request.get(CORRELATION_ID).filter(|id| request_id::is_fit(id)).unwrap_or(&own).clone();
     let wants_it_back = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"true");
-    if let Some(of_client) = request.get(CLIENT_ID).filter(|_| request.get(RETURN_CLIENT_ID).is_some_and(wants_it_back))
-    {
-        ids.insert(CLIENT_ID, of_client.clone());
-    }
-    ids.insert(REQUEST_ID, own);
+    let of_client = request.get(CLIENT_ID).filter(|_| request.get(RETURN_CLIENT_ID).is_some_and(wants_it_back));
     // The same path is another document for another version, and for whoever may not see it.
-    ids.insert(header::VARY, HeaderValue::from_static("api-version, authorization"));
-    ids
+    let vary = (header::VARY, HeaderValue::from_static("api-version, authorization"));
+    let mut ids = vec![(CORRELATION_ID, correlation), (REQUEST_ID, own), vary];
+    ids.extend(of_client.map(|id| (CLIENT_ID, id.clone())));
+    Ids(ids)
 }
 
 /// An answer that says which version it is of.
@@ -63,10 +63,10 @@ mod tests {
     #[test]
     fn an_id_that_is_too_long_or_no_text_is_as_if_it_were_not_sent() {
         let answered = |id: &[u8]| ids(&HeaderMap::from_iter([(CORRELATION_ID, HeaderValue::from_bytes(id).unwrap())]));
-        assert_eq!(answered(b"my-deployment-7")[CORRELATION_ID], "my-deployment-7");
+        assert_eq!(answered(b"my-deployment-7").get(&CORRELATION_ID).unwrap(), "my-deployment-7");
         for unfit in [&b""[..], "é".as_bytes(), &[b'x'; 65]] {
             let ids = answered(unfit);
-            assert_eq!(ids[CORRELATION_ID], ids[REQUEST_ID]);
+            assert_eq!(ids.get(&CORRELATION_ID).unwrap(), ids.get(&REQUEST_ID).unwrap());
         }
     }
 }

@@ -131,6 +131,10 @@ impl Route<'_> {
         &self.access
     }
 
+    pub(crate) fn into_access(self) -> Access {
+        self.access
+    }
+
     /// The name of the resource, below that of the one that it belongs to.
     pub(crate) fn name(&self) -> Option<String> {
         match &self.target {

@@ -3,15 +3,16 @@
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use http::{HeaderMap, Method, StatusCode};
+use http::{Method, StatusCode};
+use tokio::time::Instant;
 use wheelwright_document::Arena;
 use wheelwright_repository::{Revision, Written};
 
 use super::{AuditLog, NotRecorded, line::Line, log::Recording};
-use crate::{access::Access, answer::Answer, arm, kubernetes};
+use crate::{access::Access, answer::Answer, arm, kubernetes, request_id::Ids};
 
 /// The most objects that are removed in strict mode before their lines are on record.
 const MOST_PENDING: usize = 50;
@@ -70,9 +71,9 @@ pub(crate) struct Removed<'r> {
 
 impl Origin {
     /// The ids of a request in the headers of its answer: its own, and that of all requests of something larger.
-    pub(crate) fn ids(headers: &HeaderMap) -> (Option<String>, Option<String>) {
-        let id = |name| headers.get(name).and_then(|id: &http::HeaderValue| Some(id.to_str().ok()?.to_owned()));
-        (id(arm::REQUEST_ID).or_else(|| id(kubernetes::AUDIT_ID)), id(arm::CORRELATION_ID))
+    pub(crate) fn ids(ids: &Ids) -> (Option<String>, Option<String>) {
+        let id = |name: &_| ids.get(name).and_then(|id| Some(id.to_str().ok()?.to_owned()));
+        (id(&arm::REQUEST_ID).or_else(|| id(&kubernetes::AUDIT_ID)), id(&arm::CORRELATION_ID))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use http::{HeaderMap, HeaderName};
 
-use crate::request_id;
+use crate::request_id::{self, Ids};
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// The id of a request, for its answer: the one that the client gave it, else a new one.
-pub(crate) fn ids(request: &HeaderMap) -> HeaderMap {
+pub(crate) fn ids(request: &HeaderMap) -> Ids {
     let id = request.get(AUDIT_ID).filter(|id| request_id::is_fit(id)).cloned().or_else(request_id::new);
-    id.map(|id| (AUDIT_ID, id)).into_iter().collect()
+    Ids(id.map(|id| (AUDIT_ID, id)).into_iter().collect())
 }
 
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod tests {
 
     fn answered(id: &str) -> String {
         let request = HeaderMap::from_iter([(AUDIT_ID, HeaderValue::from_str(id).unwrap())]);
-        ids(&request)[AUDIT_ID].to_str().unwrap().to_owned()
+        ids(&request).get(&AUDIT_ID).unwrap().to_str().unwrap().to_owned()
     }
 
     #[test]

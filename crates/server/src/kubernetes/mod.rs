@@ -217,6 +217,10 @@ impl Route {
         &self.access
     }
 
+    pub(crate) fn into_access(self) -> Access {
+        self.access
+    }
+
     /// The name of the object.
     pub(crate) fn name(&self) -> Option<String> {
         match &self.subject {
@@ -258,9 +262,8 @@ fn check_read(head: &Head) -> Result<(), Box<Answer>> {
 }
 
 /// The same, unless it says otherwise, not to be kept by anybody on the way.
-fn uncached(answer: Answer) -> Answer {
-    match answer.headers.contains_key(header::CACHE_CONTROL) {
-        true => answer,
-        false => answer.with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private")),
-    }
+fn uncached(mut answer: Answer) -> Answer {
+    let control = answer.headers.entry(header::CACHE_CONTROL);
+    control.or_insert(HeaderValue::from_static("no-cache, private"));
+    answer
 }

@@ -1,16 +1,22 @@
 //! The steps that lead every request to its dialect and back.
 
 use std::{
+    future::poll_fn,
     pin::pin,
     sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant},
+    task::Poll,
+    time::Duration,
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
-use tokio::sync::Semaphore;
+use prometheus_client::metrics::gauge::Gauge;
 
-use super::{Service, streams::Stream};
+use super::{
+    Service,
+    dialect::{Dialect, Route},
+    streams::Stream,
+};
 use crate::{
     access::{Access, Verb},
     answer::{Answer, AnswerBody},
@@ -23,7 +29,6 @@ use crate::{
     caller::Caller,
     connections::Busy,
     held::{Decrease, EarlyEnd, Held, Permit},
-    kubernetes,
     log::Line,
     own,
     path::Segments,
@@ -31,16 +36,10 @@ use crate::{
     query::Query,
     refusal::Refusal,
     request::{Head, Request},
+    request_id::Ids,
     share::{Place, Share, Shares},
     work,
 };
-
-/// Whose words a request is in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Dialect {
-    Arm,
-    Kubernetes,
-}
 
 /// Bytes of memory that reading a byte of a record takes, while the request waits to be worked on.
 const READING_FACTOR: usize = 2;
@@ -54,93 +53,94 @@ const MOST_HOST_BYTES: usize = 255;
 /// Shorter answers are not charged: the number of requests, or the memory for connections, bounds them.
 const CHARGED_ANSWER: usize = 16 << 10;
 
-/// What a request is about, in its dialect.
-enum Route<'k> {
-    Arm(arm::Route<'k>),
-    Kubernetes(kubernetes::Route),
-}
-
 impl Service {
     /// Answers a request, and counts it.
-    pub(crate) async fn respond<B: RequestBody>(
+    ///
+    /// No `async fn`, whose future has room for each argument twice.
+    pub(crate) fn respond<B: RequestBody>(
         self: Arc<Self>,
         request: http::Request<B>,
         peer: Arc<Peer>,
         busy: Busy,
-    ) -> http::Response<Held> {
-        let began = Instant::now();
+    ) -> impl Future<Output = http::Response<Held>> {
         let (head, body) = request.into_parts();
-        let is_multiplexed = head.version == http::Version::HTTP_2;
-        let (dialect, path) = (Dialect::of(head.uri.path()), head.uri.clone());
-        let is_head = head.method == http::Method::HEAD;
-        let ids = dialect.ids(&head.headers);
-        let mut permit = None;
-        let is_ending = self.is_leaving.load(Ordering::Relaxed);
-        let is_probe = own::is_probe(head.uri.path());
-        let credential = self.guard.as_ref().map(|_| Credential::of(&head.headers, peer.certificate.as_deref()));
-        let caller = self.caller(credential.as_ref().filter(|_| !is_probe));
-        let audited = self.audit.as_ref().filter(|_| !is_probe);
-        let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, &peer, caller.as_deref().ok()));
-        let sender = caller.as_ref().ok().cloned();
-        let head = caller.and_then(|caller| self.head(head, &peer, caller, trail.clone()));
-        let parts = (&self.metrics, &self.readiness, self.audit.as_ref());
-        let damaged = is_probe.then(|| self.damaged_records(credential.as_ref())).flatten();
-        let allowance = match sender.as_ref().and_then(|caller| caller.shares.clone()) {
-            Some(shares) => Arc::new(Allowance { budget: self.budget.clone(), shares }),
-            None => peer.allowance.clone(),
-        };
-        let (access, answer) = match head {
-            Ok(head) => match own::answer(&head, parts, damaged, is_ending).await {
-                Some(answer) => (None, answer),
-                None => self.routed(dialect, head, body, &allowance, &mut permit).await,
-            },
-            Err(refusal) => (None, self.refuse(dialect, &refusal)),
-        };
-        let answer = match self.charge(answer, access.as_ref(), &allowance) {
-            Ok(answer) => answer,
-            Err(refusal) => self.refuse(dialect, &refusal),
-        };
-        let answer = match trail.done(&answer, began).await {
-            Err(NotRecorded) if answer.status.is_success() => self.refuse(dialect, &Refusal::OutcomeNotRecorded),
-            _ => answer,
-        };
-        let answer = match (dialect, access.as_ref().and_then(|access| access.version.as_deref())) {
-            (Dialect::Arm, Some(version)) => arm::served(answer, version),
-            _ => answer,
-        };
-        let took = began.elapsed();
-        // Whoever only looks after the server asks for nothing, and what is wrong is said where it is found.
-        if !is_probe {
-            self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
+        async move {
+            let began = busy.began();
+            let is_multiplexed = head.version == http::Version::HTTP_2;
+            let dialect = Dialect::of(head.uri.path());
+            let is_head = head.method == http::Method::HEAD;
+            let ids = dialect.ids(&head.headers);
+            let mut permit = None;
+            let is_ending = self.is_leaving.load(Ordering::Relaxed);
+            let is_probe = own::is_probe(head.uri.path());
+            let credential = self.guard.as_ref().map(|_| Credential::of(&head.headers, peer.certificate.as_deref()));
+            let caller = self.caller(credential.as_ref().filter(|_| !is_probe));
+            let is_known = caller.is_ok();
+            let audited = self.audit.as_ref().filter(|_| !is_probe);
+            let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, &peer, caller.as_deref().ok()));
+            let (head, refused) = self.head(head, &peer, caller, trail);
+            let allowance = match &head.caller.shares {
+                Some(shares) => Arc::new(Allowance { budget: self.budget.clone(), shares: shares.clone() }),
+                None => peer.allowance.clone(),
+            };
+            let mut request = Request { head, body: Bytes::new(), allowance };
+            let (access, mut answer) = match refused {
+                Some(refusal) => (None, self.refuse(dialect, &refusal)),
+                None if own::is_own(request.head.raw_path()) => {
+                    let parts = (&self.metrics, &self.readiness, self.audit.as_ref());
+                    let damaged = is_probe.then(|| self.damaged_records(credential.as_ref())).flatten();
+                    (None, Box::pin(own::answer(&request.head, parts, damaged, is_ending)).await)
+                }
+                None => self.routed(dialect, &mut request, body, &mut permit).await,
+            };
+            if let Err(refusal) = self.charge(&mut answer, access.as_ref(), &request.allowance) {
+                answer = self.refuse(dialect, &refusal);
+            }
+            let Request { head: Head { uri, caller, trail, .. }, .. } = &request;
+            if let Err(NotRecorded) = trail.done(&answer, began).await
+                && answer.status.is_success()
+            {
+                answer = self.refuse(dialect, &Refusal::OutcomeNotRecorded);
+            }
+            if let (Dialect::Arm, Some(version)) =
+                (dialect, access.as_ref().and_then(|access| access.version.as_deref()))
+            {
+                answer = arm::served(answer, version);
+            }
+            let took = began.elapsed();
+            // Whoever only looks after the server asks for nothing, and what is wrong is said where it is found.
+            if !is_probe {
+                self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
+            }
+            let caller = Some(caller).filter(|_| is_known);
+            let line = Line {
+                dialect: dialect.name(),
+                path: uri.path(),
+                access: access.as_ref(),
+                caller: caller.map(|caller| &**caller),
+                peer: &peer,
+                ids: &ids,
+                status: answer.status,
+                reason: answer.reason.as_deref(),
+                error: answer.cause.as_deref(),
+                took,
+            };
+            line.write(is_probe, &self.denials);
+            let is_watch = access.as_ref().is_some_and(|access| access.verb == Verb::Watch);
+            let stream = access.filter(|_| matches!(answer.body, AnswerBody::Pieces(_))).map(|access| Stream {
+                access,
+                credential: credential.and_then(Result::ok),
+                peer,
+                caller: caller.map(|caller| caller.name.clone()),
+                trail: trail.clone(),
+            });
+            let cut = stream.map(|stream| Box::pin(self.until_cut(stream)) as EarlyEnd);
+            let busy = if is_watch { busy.for_long() } else { busy };
+            answer.with_ids(ids).into_response().map(|body| {
+                let body = if is_head { AnswerBody::Whole(None) } else { body };
+                Held::new(body, cut, permit, busy, is_multiplexed)
+            })
         }
-        let line = Line {
-            dialect: dialect.name(),
-            path: path.path(),
-            access: access.as_ref(),
-            caller: sender.as_deref(),
-            peer: &peer,
-            ids: &ids,
-            status: answer.status,
-            reason: answer.reason.as_deref(),
-            error: answer.cause.as_deref(),
-            took,
-        };
-        line.write(is_probe, &self.denials);
-        let answer = answer.with_all(ids);
-        let is_watch = access.as_ref().is_some_and(|access| access.verb == Verb::Watch);
-        let stream = access.filter(|_| matches!(answer.body, AnswerBody::Pieces(_))).map(|access| Stream {
-            access,
-            credential: credential.and_then(Result::ok),
-            peer,
-            caller: sender.map(|caller| caller.name.clone()),
-            trail,
-        });
-        let cut = stream.map(|stream| Box::pin(self.until_cut(stream)) as EarlyEnd);
-        let busy = if is_watch { busy.for_long() } else { busy };
-        answer.into_response().map(|body| {
-            let body = if is_head { AnswerBody::Whole(None) } else { body };
-            Held::new(body, cut, permit, busy, is_multiplexed)
-        })
     }
 
     /// The caller that sends a request; anonymous if it need not prove who it is.
@@ -161,7 +161,7 @@ impl Service {
     fn origin(
         &self,
         head: &http::request::Parts,
-        ids: &HeaderMap,
+        ids: &Ids,
         dialect: Dialect,
         peer: &Peer,
         caller: Option<&Caller>,
@@ -184,33 +184,24 @@ impl Service {
         }
     }
 
+    /// The head of a request as dialects see it, and why it is refused, if it is.
     fn head(
         &self,
         head: http::request::Parts,
         peer: &Peer,
-        caller: Arc<Caller>,
+        caller: Result<Arc<Caller>, Refusal>,
         trail: Trail,
-    ) -> Result<Head, Refusal> {
-        let browsers = head.extensions.get::<Arc<Browsers>>().map_or(&self.browsers, |own| &**own);
-        let counted = |(reason, refusal)| {
-            self.metrics.count_refused(reason);
-            refusal
+    ) -> (Head, Option<Refusal>) {
+        let path = Segments::of(head.uri.path());
+        let (caller, unknown) = match caller {
+            Ok(caller) => (caller, None),
+            Err(refusal) => (self.anonymous.clone(), Some(refusal)),
         };
-        // First, because a target such as `livez` is read as a host without a path.
-        let path = Segments::of(head.uri.path()).map_err(Refusal::Path)?;
-        let host = only_host(&head);
-        if host.is_none_or(|host| peer.host.get().is_none_or(|checked| **checked != *host)) {
-            if !names_its_host(&head) {
-                return Err(Refusal::Host);
-            }
-            browsers.check_host(&head).map_err(counted)?;
-            if let Some(host) = host.filter(|host| host.len() <= MOST_HOST_BYTES) {
-                let _ = peer.host.set(host.into());
-            }
-        }
-        browsers.check_origin(&head).map_err(counted)?;
-        Ok(Head {
-            path,
+        // The path first, because a target such as `livez` is read as a host without one.
+        let wrong_path = || path.as_ref().err().map(|bad| Refusal::Path(*bad));
+        let refused = unknown.or_else(wrong_path).or_else(|| self.check_sender(&head, peer).err());
+        let head = Head {
+            path: path.unwrap_or_default(),
             query: Query::of(head.uri.query()),
             uri: head.uri,
             method: head.method,
@@ -218,75 +209,113 @@ impl Service {
             server: self.reached.clone(),
             caller,
             trail,
-        })
+        };
+        (head, refused)
+    }
+
+    /// Refuses a request for a foreign host, or from a foreign page.
+    fn check_sender(&self, head: &http::request::Parts, peer: &Peer) -> Result<(), Refusal> {
+        let browsers = head.extensions.get::<Arc<Browsers>>().map_or(&self.browsers, |own| &**own);
+        let counted = |(reason, refusal)| {
+            self.metrics.count_refused(reason);
+            refusal
+        };
+        let host = only_host(head);
+        if host.is_none_or(|host| peer.host.get().is_none_or(|checked| **checked != *host)) {
+            if !names_its_host(head) {
+                return Err(Refusal::Host);
+            }
+            browsers.check_host(head).map_err(counted)?;
+            if let Some(host) = host.filter(|host| host.len() <= MOST_HOST_BYTES) {
+                let _ = peer.host.set(host.into());
+            }
+        }
+        browsers.check_origin(head).map_err(counted)
     }
 
     /// Leads a request to its dialect, if its sender may make it and there is room.
     async fn routed<B: RequestBody>(
         &self,
         dialect: Dialect,
-        head: Head,
+        request: &mut Request,
         body: B,
-        allowance: &Arc<Allowance>,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
-            Dialect::Arm => self.arm.route(&head).map(Route::Arm),
-            Dialect::Kubernetes => self.kubernetes.route(&head).map(Route::Kubernetes),
+            Dialect::Arm => self.arm.route(&request.head).map(Route::Arm),
+            Dialect::Kubernetes => self.kubernetes.route(&request.head).map(Route::Kubernetes),
         };
         let route = match route {
             Ok(route) => route,
             Err(answer) => return (None, *answer),
         };
-        let access = route.access().clone();
-        let trail = head.trail.clone();
-        trail.about(&access, || route.name());
-        let answered = async {
-            head.caller.check(&access)?;
-            let shares = &allowance.shares;
-            work::set_caller(shares);
-            let (body, _charge) = self.body(body, allowance, &head.headers).await?;
-            let (room, gauge, place, all) = match access.verb {
-                Verb::Watch => (&self.watches, &self.metrics.watches, Place::Watch, self.limits.watches),
-                _ => (&self.requests, &self.metrics.in_flight, Place::Request, self.limits.requests),
-            };
-            let share = self.share(shares, place, all, room)?;
-            let Ok(place) = room.clone().try_acquire_owned() else {
-                self.metrics.count_refused("requests");
-                return Err(Refusal::TooMany(Duration::from_secs(1)));
-            };
-            *permit = Some(Permit::new(place, share, gauge));
-            let _processing = self.processing(&body, allowance).await?;
-            if access.verb.is_write() {
-                if body.is_empty() {
-                    allowance.has_room().map_err(|exceeded| self.out_of_memory(exceeded))?;
-                }
-                // The name of a new object is known when its body has been read: it is recorded then.
-                if !matches!((&route, access.verb), (Route::Kubernetes(_), Verb::Create)) {
-                    trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
-                }
-            }
-            let request = Request { head, body, allowance: allowance.clone() };
-            let answer = async {
-                work::step(request.body.len()).await;
-                match &route {
-                    Route::Arm(route) => self.arm.answer(route, &request).await,
-                    Route::Kubernetes(route) => self.kubernetes.answer(route, &request).await,
-                }
-            };
-            let answer = pin!(tokio::time::timeout(self.limits.request_time, answer));
-            // Lists and watches charge what they read by themselves.
-            let factor = match access.verb {
-                Verb::List | Verb::Watch | Verb::DeleteCollection => 0,
-                verb if verb.is_read() => READING_FACTOR,
-                _ => WRITING_FACTOR,
-            };
-            let answer = allowance.reading(factor, answer).await.map_err(|exceeded| self.out_of_memory(exceeded))?;
-            // A client that is told when to try again would repeat a write that may have been done.
-            answer.map_err(|_| Refusal::OutOfTime(access.verb.is_read().then_some(Duration::from_secs(1))))
+        request.head.trail.about(route.access(), || route.name());
+        let answered = self.permitted(&route, request, body, permit).await;
+        // It is charged no longer.
+        request.body = Bytes::new();
+        let answer = answered.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
+        (Some(route.into_access()), answer)
+    }
+
+    /// Answers a request that was routed, if its sender may make it and there is room.
+    ///
+    /// What only requests with a body wait for is in boxes, so that the future of the others is small.
+    async fn permitted<B: RequestBody>(
+        &self,
+        route: &Route<'_>,
+        request: &mut Request,
+        body: B,
+        permit: &mut Option<Permit>,
+    ) -> Result<Answer, Refusal> {
+        let access = route.access();
+        request.head.caller.check(access)?;
+        let allowance = request.allowance.clone();
+        work::set_caller(&allowance.shares);
+        let mut _charge = None;
+        if !body.is_end_stream() {
+            (request.body, _charge) = Box::pin(self.body(body, &allowance, &request.head.headers)).await?;
+        }
+        let (gauge, place, all) = match access.verb {
+            Verb::Watch => (&self.metrics.watches, Place::Watch, self.limits.watches),
+            _ => (&self.metrics.in_flight, Place::Request, self.limits.requests),
         };
-        let answer = answered.await.unwrap_or_else(|refusal| self.refuse(dialect, &refusal));
-        (Some(access), answer)
+        let share = self.share(&allowance.shares, place, all, gauge)?;
+        let Some(place) = Decrease::below(gauge, all) else {
+            self.metrics.count_refused("requests");
+            return Err(Refusal::TooMany(Duration::from_secs(1)));
+        };
+        *permit = Some(Permit::new(place, share));
+        let mut _processing = None;
+        if !request.body.is_empty() {
+            _processing = Some(Box::pin(self.processing(&request.body, &allowance)).await?);
+        }
+        if access.verb.is_write() {
+            if request.body.is_empty() {
+                allowance.has_room().map_err(|exceeded| self.out_of_memory(exceeded))?;
+            }
+            // The name of a new object is known when its body has been read: it is recorded then.
+            if !matches!((&route, access.verb), (Route::Kubernetes(_), Verb::Create)) {
+                request.head.trail.intend().await.map_err(|NotRecorded| Refusal::NotRecorded)?;
+            }
+        }
+        let request = &*request;
+        let answer = async {
+            work::step(request.body.len()).await;
+            match route {
+                Route::Arm(route) => self.arm.answer(route, request).await,
+                Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
+            }
+        };
+        let answer = pin!(in_time(self.limits.request_time, answer));
+        // Lists and watches charge what they read by themselves.
+        let factor = match access.verb {
+            Verb::List | Verb::Watch | Verb::DeleteCollection => 0,
+            verb if verb.is_read() => READING_FACTOR,
+            _ => WRITING_FACTOR,
+        };
+        let answer = allowance.reading(factor, answer).await.map_err(|exceeded| self.out_of_memory(exceeded))?;
+        // A client that is told when to try again would repeat a write that may have been done.
+        answer.ok_or_else(|| Refusal::OutOfTime(access.verb.is_read().then_some(Duration::from_secs(1))))
     }
 
     /// The body of a request, if it is not too long and does not take too long.
@@ -296,16 +325,13 @@ impl Service {
         allowance: &Allowance,
         headers: &HeaderMap,
     ) -> Result<(Bytes, Option<Charge>), Refusal> {
-        if body.is_end_stream() {
-            return Ok((Bytes::new(), None));
-        }
-        let _share = self.share(&allowance.shares, Place::Body, self.limits.requests, &self.bodies)?;
+        let (gauge, all) = (&self.metrics.bodies, self.limits.requests);
+        let _share = self.share(&allowance.shares, Place::Body, all, gauge)?;
         // Whoever sends slowly keeps only others from sending.
-        let Ok(_place) = self.bodies.try_acquire() else {
+        let Some(_place) = Decrease::below(gauge, all) else {
             self.metrics.count_refused("bodies");
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
-        let _open = Decrease::of(&self.metrics.bodies);
         // Read in any case: a client that is still sending would not see the answer.
         let mut charge = allowance.try_hold(Purpose::Requests, 0).map_err(|exceeded| self.out_of_memory(exceeded))?;
         let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT), &mut charge).await;
@@ -320,23 +346,18 @@ impl Service {
         }
     }
 
-    /// Charges the processing of a body, once there is memory for it; none if the body is empty.
-    async fn processing(&self, body: &Bytes, allowance: &Allowance) -> Result<Option<Charge>, Refusal> {
-        if body.is_empty() {
-            return Ok(None);
-        }
+    /// Charges the processing of a body, once there is memory for it.
+    async fn processing(&self, body: &Bytes, allowance: &Allowance) -> Result<Charge, Refusal> {
         let charge = allowance.process(body.len() * PROCESSING_FACTOR);
-        match tokio::time::timeout(budget::PATIENCE, charge).await {
-            Ok(charge) => Ok(Some(charge)),
-            Err(_) => Err(self.out_of_memory(Exceeded::All)),
-        }
+        let charge = tokio::time::timeout(budget::PATIENCE, charge).await;
+        charge.map_err(|_| self.out_of_memory(Exceeded::All))
     }
 
     /// Charges an answer to its caller until it is sent. Fails for a read if there is no memory for its answer.
-    fn charge(&self, answer: Answer, access: Option<&Access>, allowance: &Allowance) -> Result<Answer, Refusal> {
-        let AnswerBody::Whole(Some(bytes)) = &answer.body else { return Ok(answer) };
+    fn charge(&self, answer: &mut Answer, access: Option<&Access>, allowance: &Allowance) -> Result<(), Refusal> {
+        let AnswerBody::Whole(Some(bytes)) = &mut answer.body else { return Ok(()) };
         if bytes.len() < CHARGED_ANSWER {
-            return Ok(answer);
+            return Ok(());
         }
         let charge = match allowance.try_hold(Purpose::Answers, bytes.len()) {
             Ok(charge) => charge,
@@ -346,8 +367,8 @@ impl Service {
             // A write that has been stored is not refused.
             Err(_) => allowance.hold(Purpose::Answers, bytes.len()),
         };
-        let body = AnswerBody::Whole(Some(charge.attach(bytes.clone())));
-        Ok(Answer { body, ..answer })
+        *bytes = charge.attach(std::mem::take(bytes));
+        Ok(())
     }
 
     /// Refuses something for which there is no memory, and counts it.
@@ -361,12 +382,13 @@ impl Service {
 
     /// A place for a caller that has less than half of all. The last quarter is kept for callers with less than a sixteenth,
     /// so that a few callers do not lock out the others.
-    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize, room: &Semaphore) -> Result<Share, Refusal> {
+    fn share(&self, shares: &Arc<Shares>, place: Place, all: usize, taken: &Gauge) -> Result<Share, Refusal> {
         let share = shares.take(place, all).ok_or_else(|| {
             self.metrics.count_refused("caller");
             Refusal::TooManyOfOne(Duration::from_secs(1))
         })?;
-        if room.available_permits() <= all / 16 * 4 && shares.has_many(place, all) {
+        let left = all.saturating_sub(usize::try_from(taken.get()).unwrap_or_default());
+        if left <= all / 16 * 4 && shares.has_many(place, all) {
             self.metrics.count_refused(if place == Place::Body { "bodies" } else { "requests" });
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         }
@@ -397,6 +419,15 @@ impl Service {
     }
 }
 
+/// The outcome of something, if it takes no longer than a time. What is done at once needs no timer.
+async fn in_time<T>(most: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => tokio::time::timeout(most, future).await.ok(),
+    }
+}
+
 /// The value of `Host`, if nothing else in a request names a host.
 fn only_host(head: &http::request::Parts) -> Option<&[u8]> {
     let mut hosts = head.headers.get_all(header::HOST).iter();
@@ -416,48 +447,6 @@ fn names_its_host(head: &http::request::Parts) -> bool {
         (Some(host), None) => {
             let is_host = |host: &str| host.parse::<http::uri::Authority>().is_ok() && !host.contains('@');
             host.to_str().is_ok_and(|host| host.is_empty() || is_host(host))
-        }
-    }
-}
-
-impl Dialect {
-    fn of(path: &str) -> Self {
-        let first = path.split('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-        match ["subscriptions", "providers"].iter().any(|own| first.eq_ignore_ascii_case(own)) {
-            true => Self::Arm,
-            false => Self::Kubernetes,
-        }
-    }
-
-    /// The ids of a request, for its answer and the log.
-    fn ids(self, request: &HeaderMap) -> HeaderMap {
-        match self {
-            Self::Arm => arm::ids(request),
-            Self::Kubernetes => kubernetes::ids(request),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Arm => "arm",
-            Self::Kubernetes => "kubernetes",
-        }
-    }
-}
-
-impl Route<'_> {
-    fn access(&self) -> &Access {
-        match self {
-            Self::Arm(route) => route.access(),
-            Self::Kubernetes(route) => route.access(),
-        }
-    }
-
-    /// The name of the object that the path names.
-    fn name(&self) -> Option<String> {
-        match self {
-            Self::Arm(route) => route.name(),
-            Self::Kubernetes(route) => route.name(),
         }
     }
 }
